@@ -1,0 +1,43 @@
+// Every failure we expect has a code. Anything without one is a bug and may crash.
+
+export type ErrorCode =
+  | 'config_invalid'
+  | 'name_refused'
+  | 'home_unsafe'
+  | 'busy'
+  | 'not_found'
+  | 'bad_usage'
+  | 'tmux_not_installed'
+  | 'tmux_failed'
+  | 'session_not_found'
+  | 'session_exists'
+  | 'host_unreachable'
+  | 'host_refused'
+  | 'discord_refused'
+  | 'discord_unauthorized'
+  | 'discord_unreachable'
+  | 'discord_fatal'
+  | 'workspace_failed';
+
+export class ThreadmuxError extends Error {
+  override readonly name = 'ThreadmuxError';
+  readonly code: ErrorCode;
+  /** What the person can do about it, in one sentence; shown below the message. */
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+  }
+}
+
+export function isThreadmuxError(error: unknown, code?: ErrorCode): error is ThreadmuxError {
+  return error instanceof ThreadmuxError && (code === undefined || error.code === code);
+}
+
+/** The sentence for a person: what went wrong and, on the next line, what to do. */
+export function explain(error: unknown): string {
+  if (isThreadmuxError(error) && error.hint !== undefined) return `${error.message}\n${error.hint}`;
+  return error instanceof Error ? error.message : String(error);
+}
