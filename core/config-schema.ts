@@ -1,0 +1,78 @@
+// What config.json may hold. Unknown keys are errors: a misspelt "alow" must not leave a door open.
+
+import * as z from 'zod';
+import { isHostName } from './session-name.ts';
+
+const snowflake = z
+  .string('must be a Discord id in quotes, such as "1234567890123456789"')
+  .regex(/^\d{15,20}$/, 'must be a Discord id: 15 to 20 digits in quotes');
+
+const hostName = z
+  .string()
+  .refine(
+    isHostName,
+    'must be a host name: letters, digits, ".", "-" and "_", beginning with a letter or digit',
+  );
+
+const sshName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$/,
+    'must be a name that `ssh` understands, such as "mini" or "me@mini"',
+  );
+
+const pattern = z.string().refine((text) => {
+  try {
+    return new RegExp(text, 'gmu') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}, 'must be a regular expression');
+
+const host = z.union(
+  [
+    z.literal('local'),
+    z.strictObject({
+      ssh: sshName,
+      tmux: z.string().startsWith('/', 'must be an absolute path').optional(),
+      socket: z.string().startsWith('/', 'must be an absolute path').optional(),
+    }),
+  ],
+  'must be "local" or {"ssh": "name"}',
+);
+
+const server = z.strictObject({
+  name: z.string().min(1).default('discord'),
+  api: z
+    .url({ protocol: /^https?$/, error: 'must be a URL such as https://discord.com/api/v10' })
+    .default('https://discord.com/api/v10'),
+  token: z.string().min(1, 'is empty').optional(),
+  tokenFile: z.string().min(1).optional(),
+  channel: snowflake,
+  allow: z
+    .array(snowflake, 'is missing: list the Discord user ids that may speak to your sessions')
+    .min(1, 'names nobody: list the Discord user ids that may speak to your sessions'),
+  projects: z.array(z.strictObject({ path: z.string().min(1), channel: snowflake })).default([]),
+  onlyProjects: z.boolean().default(false),
+});
+
+export const configSchema = z.strictObject({
+  host: hostName.optional(),
+  defaultHost: hostName.optional(),
+  hosts: z.record(hostName, host).default({}),
+  servers: z.array(server).default([]),
+  agent: z
+    .strictObject({ command: z.array(z.string().min(1)).min(1, 'names no program') })
+    .default({ command: ['claude'] }),
+  progress: z
+    .enum(['quiet', 'normal', 'verbose'], 'must be "quiet", "normal" or "verbose"')
+    .default('normal'),
+  allowShell: z.boolean('must be true or false').default(false),
+  slashCommands: z
+    .array(z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"'))
+    .default(['/clear', '/compact', '/model', '/cost', '/context', '/status']),
+  strip: z.array(pattern).default([]),
+});
+
+export type ConfigFile = z.output<typeof configSchema>;
+export type ServerEntry = ConfigFile['servers'][number];

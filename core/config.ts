@@ -1,0 +1,197 @@
+// The configuration, parsed once at the edge: file, environment, else the local workspace.
+// Past this file it is a plain, readonly object, and every value knows where it came from.
+
+import type * as z from 'zod';
+import { type ConfigFile, configSchema, type ServerEntry } from './config-schema.ts';
+import { ThreadmuxError } from './errors.ts';
+
+export interface Server {
+  readonly name: string;
+  readonly api: string;
+  readonly token: string;
+  readonly channel: string;
+  readonly allow: readonly string[];
+  readonly projects: readonly { readonly path: string; readonly channel: string }[];
+  readonly onlyProjects: boolean;
+}
+
+export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHost'> {
+  readonly host: string;
+  readonly defaultHost: string;
+  readonly tmuxSocket: string | undefined;
+  /** Empty: no Discord is configured, the local workspace is used. */
+  readonly servers: readonly Server[];
+  /** Where each value came from, by key. */
+  readonly origins: Readonly<Record<string, string>>;
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Sources {
+  readonly file?: { readonly path: string; readonly text: string } | undefined;
+  readonly env: Env;
+  readonly hostname: string;
+  /** Reads a token file named by the configuration. */
+  readonly readToken?: (path: string) => string;
+}
+
+export function parseConfig(sources: Sources): Config {
+  const { env } = sources;
+  const place = sources.file?.path ?? 'the environment';
+  const file = parseFile(sources.file);
+  const origins: Record<string, string> = {};
+  for (const key of Object.keys(configSchema.shape)) origins[key] = 'default';
+  for (const key of Object.keys(rawObject(sources.file))) origins[key] = place;
+  const from = (key: string, name: string): string | undefined => {
+    if (env[name] !== undefined && env[name] !== '') origins[key] = `environment ${name}`;
+    return env[name] || undefined;
+  };
+
+  const host = from('host', 'THREADMUX_HOST') ?? file.host ?? shortName(sources.hostname);
+  const sshHosts = list(from('hosts', 'SSH_HOSTS'));
+  const entries = file.servers.length > 0 ? file.servers : serverOfEnv(env, origins);
+  const servers = entries.map((entry, at) => withToken(entry, `servers[${at}]`, sources, place));
+  const again = servers.find((one, at) => servers.findIndex((s) => s.name === one.name) !== at);
+  if (again !== undefined) throw invalid(place, 'servers', `two of them are named "${again.name}"`);
+
+  const hosts: ConfigFile['hosts'] = { [host]: 'local', ...file.hosts };
+  for (const ssh of sshHosts) hosts[checked('SSH_HOSTS', ssh)] ??= { ssh };
+  const defaultHost = file.defaultHost ?? host;
+  if (hosts[defaultHost] === undefined)
+    throw invalid(
+      place,
+      'defaultHost',
+      `"${defaultHost}" is not one of the hosts (${Object.keys(hosts).join(', ')})`,
+    );
+  const tmuxSocket = from('tmuxSocket', 'THREADMUX_TMUX_SOCKET');
+  if (servers.length === 0) origins.servers = 'default: the local workspace';
+  return { ...file, host: checked('host', host), defaultHost, hosts, servers, tmuxSocket, origins };
+}
+
+/** What is in force, for people: as JSON, with every token masked. */
+export function shownConfig(config: Config): Record<string, { value: unknown; from: string }> {
+  const { origins, ...values } = config;
+  const servers = config.servers.map((server) => ({ ...server, token: '[secret]' }));
+  return Object.fromEntries(
+    Object.entries({ ...values, servers }).map(([key, value]) => [
+      key,
+      { value: value ?? null, from: origins[key] ?? 'default' },
+    ]),
+  );
+}
+
+function parseFile(file: Sources['file']): ConfigFile {
+  const parsed = configSchema.safeParse(rawObject(file));
+  if (parsed.success) return parsed.data;
+  throw new ThreadmuxError(
+    'config_invalid',
+    parsed.error.issues.map((issue) => `${file?.path}: ${problem(issue)}`).join('\n'),
+    { hint: `Correct ${file?.path}, or run: threadmux config --help` },
+  );
+}
+
+function rawObject(file: Sources['file']): Record<string, unknown> {
+  if (file === undefined) return {};
+  let raw: unknown;
+  try {
+    raw = JSON.parse(file.text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw invalid(file.path, 'the file', `is not JSON: ${(error as Error).message}`);
+  }
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    throw invalid(file.path, 'the file', 'must hold one JSON object in braces');
+  return raw as Record<string, unknown>;
+}
+
+function problem(issue: z.core.$ZodIssue): string {
+  const path = issue.path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('');
+  const key = path.replace(/^\./, '');
+  if (issue.code === 'unrecognized_keys')
+    return `${[key, issue.keys.join(', ')].filter(Boolean).join('.')} is not a key that threadmux knows`;
+  if (
+    issue.code === 'invalid_type' &&
+    issue.input === undefined &&
+    issue.message.startsWith('Invalid')
+  )
+    return `${key} is missing`;
+  return `${key} ${issue.message}`;
+}
+
+/** The short form: no file, four variables. */
+function serverOfEnv(env: Env, origins: Record<string, string>): readonly ServerEntry[] {
+  const { DISCORD_BOT_TOKEN, DISCORD_CHANNEL_ID, DISCORD_ALLOWED_USERS, DISCORD_API_BASE } = env;
+  if (!DISCORD_BOT_TOKEN && !DISCORD_CHANNEL_ID && !DISCORD_ALLOWED_USERS) return [];
+  const raw = {
+    name: 'discord',
+    ...(DISCORD_API_BASE ? { api: DISCORD_API_BASE } : {}),
+    ...(DISCORD_BOT_TOKEN ? { token: DISCORD_BOT_TOKEN } : {}),
+    channel: DISCORD_CHANNEL_ID,
+    allow: list(DISCORD_ALLOWED_USERS),
+  };
+  origins.servers = 'environment DISCORD_BOT_TOKEN, DISCORD_CHANNEL_ID, DISCORD_ALLOWED_USERS';
+  const names: Record<string, string> = {
+    channel: 'DISCORD_CHANNEL_ID',
+    allow: 'DISCORD_ALLOWED_USERS',
+    api: 'DISCORD_API_BASE',
+    token: 'DISCORD_BOT_TOKEN',
+  };
+  const parsed = configSchema.shape.servers.unwrap().element.safeParse(raw);
+  if (parsed.success) return [parsed.data];
+  const said = parsed.error.issues.map(
+    (issue) =>
+      `${names[String(issue.path[0])]} ${raw[issue.path[0] as keyof typeof raw] === undefined ? 'is missing' : issue.message}`,
+  );
+  throw new ThreadmuxError('config_invalid', `the environment: ${said.join('; ')}`, {
+    hint: 'Set DISCORD_BOT_TOKEN, DISCORD_CHANNEL_ID and DISCORD_ALLOWED_USERS together, or none of them.',
+  });
+}
+
+function withToken(entry: ServerEntry, key: string, sources: Sources, place: string): Server {
+  const { tokenFile, token, ...rest } = entry;
+  const found =
+    token ??
+    (tokenFile === undefined ? undefined : sources.readToken?.(tokenFile).trim()) ??
+    sources.env.DISCORD_BOT_TOKEN;
+  if (!found)
+    throw invalid(
+      place,
+      `${key}.token`,
+      'is missing: give "token", "tokenFile" or DISCORD_BOT_TOKEN',
+    );
+  if (!/^[\x21-\x7e]+$/.test(found))
+    throw invalid(
+      place,
+      `${key}.token`,
+      'holds a space or a character no token has; paste it again',
+    );
+  return { ...rest, token: found.replace(/^Bot /, '') };
+}
+
+function list(text: string | undefined): readonly string[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+function shortName(hostname: string): string {
+  return (
+    hostname
+      .split('.')[0]
+      ?.replace(/[^A-Za-z0-9_-]/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '') || 'this'
+  );
+}
+
+function checked(key: string, name: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(name)) return name;
+  throw invalid('the environment', key, `${JSON.stringify(name)} is not a host name`);
+}
+
+function invalid(place: string, key: string, why: string): ThreadmuxError {
+  return new ThreadmuxError('config_invalid', `${place}: ${key} ${why}`, {
+    hint: `Correct it in ${place} and start again.`,
+  });
+}

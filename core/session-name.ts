@@ -1,0 +1,83 @@
+// One rule ties the two worlds together: thread "[agent] web" <-> tmux session "web".
+// Every name tmux can hold comes back from its title unchanged, or is refused with a sentence.
+
+import { ThreadmuxError } from './errors.ts';
+
+const PREFIX = '[agent] ';
+const TITLE_LIMIT = 100;
+const SAFE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const HOST = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
+
+/** Characters that Discord would trim or hide, or that have a meaning of their own in a title. */
+const ESCAPED = /[%@\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|^ | $|(?<= ) /gu;
+
+/** A tmux session name that we may create: tmux itself runs `#(…)` found in other names. */
+export type SessionName = string & { readonly __brand: 'SessionName' };
+
+export function isSessionName(text: string): text is SessionName {
+  return SAFE.test(text);
+}
+
+export function parseSessionName(text: string): SessionName {
+  if (isSessionName(text)) return text;
+  throw new ThreadmuxError('name_refused', `${JSON.stringify(text)} cannot name a session`, {
+    hint: 'Use letters, digits, "-" and "_", at most 64 of them, beginning with a letter or digit.',
+  });
+}
+
+export function isHostName(text: string): boolean {
+  return HOST.test(text);
+}
+
+export interface Place {
+  /** The session's name as tmux reports it; it may hold anything tmux allows. */
+  readonly session: string;
+  /** Missing on the default host, whose sessions need no "@host". */
+  readonly host?: string;
+}
+
+export function threadTitle(place: Place): string {
+  if (place.session === '') throw refused(place.session, 'it is empty');
+  if (!place.session.isWellFormed()) throw refused(place.session, 'it is not valid Unicode');
+  const at = place.host === undefined ? '' : `@${place.host}`;
+  const title = `${PREFIX}${place.session.replace(ESCAPED, encodeURIComponent)}${at}`;
+  if (title.length > TITLE_LIMIT)
+    throw refused(
+      place.session,
+      `its title would have ${title.length} characters of ${TITLE_LIMIT}`,
+    );
+  return title;
+}
+
+/** The session a title speaks of; undefined for a title that we would not have written. */
+export function placeOfTitle(title: string): Place | undefined {
+  const [, name, host] = title.match(/^\[agent\] ([^@]+)(?:@([^@]+))?$/s) ?? [];
+  if (name === undefined || (host !== undefined && !isHostName(host))) return undefined;
+  const session = unescaped(name);
+  if (session === undefined) return undefined;
+  const place: Place = host === undefined ? { session } : { session, host };
+  return writes(place, title) ? place : undefined;
+}
+
+function unescaped(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined; // a stray "%": not one of our titles
+  }
+}
+
+function writes(place: Place, title: string): boolean {
+  try {
+    return threadTitle(place) === title;
+  } catch {
+    return false;
+  }
+}
+
+function refused(session: string, why: string): ThreadmuxError {
+  const shown = JSON.stringify(session.length > 40 ? `${session.slice(0, 40)}…` : session);
+  return new ThreadmuxError('name_refused', `session ${shown} can have no thread: ${why}`, {
+    hint: 'Give it a shorter or plainer name with: tmux rename-session',
+  });
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { type Env, parseConfig, shownConfig } from '../../core/config.ts';
+
+const ID = '123456789012345678';
+const PATH = '/home/me/.threadmux/config.json';
+
+function parse(file: unknown, env: Env = {}) {
+  const text = typeof file === 'string' ? file : JSON.stringify(file);
+  return parseConfig({
+    file: file === undefined ? undefined : { path: PATH, text },
+    env,
+    hostname: 'laptop.local',
+    readToken: () => 'from-the-file\n',
+  });
+}
+const server = { channel: ID, allow: [ID], token: 'secret-token' };
+
+describe('the configuration', () => {
+  it('is the local workspace on this machine when nothing is set', () => {
+    const config = parse(undefined);
+    expect(config).toMatchObject({
+      host: 'laptop',
+      defaultHost: 'laptop',
+      hosts: { laptop: 'local' },
+      servers: [],
+      agent: { command: ['claude'] },
+      progress: 'normal',
+    });
+    expect(config.origins.servers).toBe('default: the local workspace');
+  });
+
+  it('comes from the environment alone in its short form', () => {
+    const config = parse(undefined, {
+      DISCORD_BOT_TOKEN: 'tok',
+      DISCORD_CHANNEL_ID: ID,
+      DISCORD_ALLOWED_USERS: `${ID}, 223456789012345678`,
+      DISCORD_API_BASE: 'http://127.0.0.1:1/api/v10',
+      SSH_HOSTS: 'mini, build',
+      THREADMUX_HOST: 'desk',
+    });
+    expect(config.servers).toEqual([
+      {
+        name: 'discord',
+        api: 'http://127.0.0.1:1/api/v10',
+        token: 'tok',
+        channel: ID,
+        allow: [ID, '223456789012345678'],
+        projects: [],
+        onlyProjects: false,
+      },
+    ]);
+    expect(config.hosts).toEqual({ desk: 'local', mini: { ssh: 'mini' }, build: { ssh: 'build' } });
+    expect(config.origins.host).toBe('environment THREADMUX_HOST');
+  });
+
+  it('takes the token from the file, a token file or the environment, in that order', () => {
+    expect(parse({ servers: [server] }).servers[0]?.token).toBe('secret-token');
+    const { token: _, ...bare } = server;
+    const env = { DISCORD_BOT_TOKEN: 'from-env' };
+    expect(parse({ servers: [{ ...bare, tokenFile: '/t' }] }, env).servers[0]?.token).toBe(
+      'from-the-file',
+    );
+    expect(parse({ servers: [bare] }, env).servers[0]?.token).toBe('from-env');
+  });
+
+  it('knows where each value came from', () => {
+    const { origins } = parse({ progress: 'quiet' });
+    expect(origins).toMatchObject({ progress: PATH, allowShell: 'default', host: 'default' });
+  });
+
+  it('is shown without its tokens', () => {
+    const shown = JSON.stringify(shownConfig(parse({ servers: [server] })));
+    expect(shown).not.toContain('secret-token');
+    expect(shown).toContain('[secret]');
+  });
+
+  it.each<[string, unknown, Env, RegExp]>([
+    [
+      'an unknown key',
+      { serverz: [] },
+      {},
+      /config\.json: serverz is not a key that threadmux knows/,
+    ],
+    [
+      'an unknown key deeper down',
+      { servers: [{ ...server, alow: [] }] },
+      {},
+      /servers\[0\]\.alow is not a key/,
+    ],
+    [
+      'nobody allowed',
+      { servers: [{ ...server, allow: [] }] },
+      {},
+      /servers\[0\]\.allow names nobody/,
+    ],
+    [
+      'no list of who may speak',
+      { servers: [{ channel: ID, token: 't' }] },
+      {},
+      /servers\[0\]\.allow is missing/,
+    ],
+    [
+      'an id without quotes',
+      { servers: [{ ...server, channel: 123 }] },
+      {},
+      /servers\[0\]\.channel must be a Discord id in quotes/,
+    ],
+    ['no channel', { servers: [{ allow: [ID], token: 't' }] }, {}, /servers\[0\]\.channel/],
+    ['no token', { servers: [{ channel: ID, allow: [ID] }] }, {}, /servers\[0\]\.token is missing/],
+    [
+      'a token with a space',
+      { servers: [{ ...server, token: 'a b' }] },
+      {},
+      /servers\[0\]\.token holds a space/,
+    ],
+    [
+      'a wrong progress',
+      { progress: 'loud' },
+      {},
+      /progress must be "quiet", "normal" or "verbose"/,
+    ],
+    ['a bad pattern', { strip: ['('] }, {}, /strip\[0\] must be a regular expression/],
+    [
+      'an ssh name that is an option',
+      { hosts: { mini: { ssh: '-oProxyCommand=x' } } },
+      {},
+      /hosts\.mini/,
+    ],
+    ['a host name with a space', { host: 'my host' }, {}, /host must be a host name/],
+    [
+      'a default host nobody knows',
+      { defaultHost: 'mars' },
+      {},
+      /defaultHost "mars" is not one of the hosts \(laptop\)/,
+    ],
+    [
+      'two servers of one name',
+      { servers: [server, server] },
+      {},
+      /two of them are named "discord"/,
+    ],
+    ['broken JSON', '{"host": ', {}, /the file is not JSON/],
+    ['a list instead of an object', [], {}, /must hold one JSON object/],
+    [
+      'half of the short form',
+      undefined,
+      { DISCORD_BOT_TOKEN: 't' },
+      /DISCORD_CHANNEL_ID is missing; DISCORD_ALLOWED_USERS names nobody/,
+    ],
+    [
+      'an ssh host that is an option',
+      undefined,
+      { SSH_HOSTS: '-x' },
+      /SSH_HOSTS "-x" is not a host name/,
+    ],
+  ])('refuses %s, naming the key and the place', (_, file, env, sentence) => {
+    expect(() => parse(file, env)).toThrow(sentence);
+    expect(() => parse(file, env)).toThrow(expect.objectContaining({ hint: expect.any(String) }));
+  });
+});

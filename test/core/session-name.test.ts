@@ -1,0 +1,89 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseSessionName, placeOfTitle, threadTitle } from '../../core/session-name.ts';
+
+describe('session names', () => {
+  it.each(['web', 'a', '0', 'my_app-2', 'A'.repeat(64)])('lets us create %s', (name) => {
+    expect(parseSessionName(name)).toBe(name);
+  });
+
+  it.each([
+    '',
+    '-web',
+    '_x',
+    'a b',
+    'a.b',
+    'a:b',
+    '#(touch x)',
+    '$(id)',
+    'ä',
+    'a\n',
+    'A'.repeat(65),
+  ])('does not create %j', (name) => {
+    expect(() => parseSessionName(name)).toThrow(/cannot name a session/);
+  });
+});
+
+describe('thread titles', () => {
+  it('name the session, and the host unless it is the default one', () => {
+    expect(threadTitle({ session: 'web' })).toBe('[agent] web');
+    expect(threadTitle({ session: 'web', host: 'mini' })).toBe('[agent] web@mini');
+  });
+
+  it.each([
+    ['an @, which would look like a host', 'a@mini', '[agent] a%40mini'],
+    ['a percent sign', '100%', '[agent] 100%25'],
+    ['spaces at the ends and in a row', '  a  b ', '[agent] %20%20a %20b%20'],
+    ['a bidi override', 'a\u202Eb', '[agent] a%E2%80%AEb'],
+    ['a zero-width space', 'a\u200Bb', '[agent] a%E2%80%8Bb'],
+    ['an emoji', 'ünï👍', '[agent] ünï👍'],
+    ['shell words', '$(id) `x` "q"', '[agent] $(id) `x` "q"'],
+  ])('can hold %s', (_, session, title) => {
+    expect(threadTitle({ session })).toBe(title);
+    expect(placeOfTitle(title)).toEqual({ session });
+  });
+
+  it.each([
+    ['too long', 'x'.repeat(93), /93 *|101 characters of 100/],
+    ['empty', '', /empty/],
+    ['broken', 'a\uD800', /not valid Unicode/],
+  ])('are refused with a sentence when the name is %s', (_, session, sentence) => {
+    expect(() => threadTitle({ session })).toThrow(sentence);
+  });
+
+  it.each([
+    'web',
+    '[agent]',
+    '[agent] ',
+    '[agent] a@b@c',
+    '[agent] 100%',
+    '[agent] a%62',
+    '[agent]  a',
+    '[agent] a@bad host',
+    '[bot] a',
+  ])('that we would not have written are nobody’s: %j', (title) => {
+    expect(placeOfTitle(title)).toBeUndefined();
+  });
+
+  it('give every name back, or refuse it', () => {
+    const host = fc.option(fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,10}$/), {
+      nil: undefined,
+    });
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), host, (session, host) => {
+        const place = host === undefined ? { session } : { session, host };
+        let title: string;
+        try {
+          title = threadTitle(place);
+        } catch (error) {
+          expect((error as { code?: string }).code).toBe('name_refused');
+          return;
+        }
+        expect(title.length).toBeLessThanOrEqual(100);
+        expect(title.trim()).toBe(title);
+        expect(placeOfTitle(title)).toEqual(place);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
