@@ -24,11 +24,18 @@ export class ThreadmuxError extends Error {
   readonly code: ErrorCode;
   /** What the person can do about it, in one sentence; shown below the message. */
   readonly hint: string | undefined;
+  /** What the other side answered, for callers that act on it: an HTTP status, Discord's error code. */
+  readonly answer: { readonly status: number; readonly code: number } | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; hint?: string } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; hint?: string; answer?: { status: number; code: number } } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
+    this.answer = options.answer;
   }
 }
 

@@ -1,0 +1,3 @@
+// The version we tell other programs; a test keeps it equal to package.json's.
+
+export const VERSION = '0.1.0';

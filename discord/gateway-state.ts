@@ -1,0 +1,171 @@
+// The gateway protocol as a pure machine: (state, event) -> next state and what to do.
+// It owns no socket and no timer; gateway.ts does what the effects say.
+
+export interface Session {
+  readonly id: string;
+  readonly resumeUrl: string;
+  /** The last event received; what was handled is kept by the shell, on disk. */
+  readonly seq: number;
+}
+
+interface Trying {
+  readonly session: Session | undefined;
+  /** Connections in a row that did not get as far as READY or RESUMED. */
+  readonly attempt: number;
+  readonly failedResumes: number;
+}
+
+export type State =
+  | ({ readonly at: 'waiting' } & Trying)
+  | ({ readonly at: 'greeting' } & Trying)
+  | ({ readonly at: 'authenticating'; readonly acked: boolean } & Trying)
+  | { readonly at: 'live'; readonly session: Session; readonly acked: boolean }
+  | { readonly at: 'stopped'; readonly why: string };
+
+export type Event =
+  | { readonly on: 'start' }
+  | { readonly on: 'opened' }
+  | { readonly on: 'hello'; readonly intervalMs: number }
+  | { readonly on: 'ready'; readonly session: Session }
+  | { readonly on: 'resumed' }
+  | { readonly on: 'dispatch'; readonly seq: number }
+  | { readonly on: 'beat' }
+  | { readonly on: 'beatAsked' }
+  | { readonly on: 'acked' }
+  | { readonly on: 'reconnectAsked' }
+  | { readonly on: 'invalidated'; readonly resumable: boolean }
+  | { readonly on: 'stalled' }
+  | { readonly on: 'closed'; readonly code: number };
+
+export type Pace = 'backoff' | 'soon';
+
+export type Effect =
+  /** No url: ask for one. `pace` soon is the 1 to 5 s that an invalid session has to wait. */
+  | {
+      readonly do: 'connect';
+      readonly url: string | undefined;
+      readonly attempt: number;
+      readonly pace: Pace;
+    }
+  | { readonly do: 'startBeating'; readonly everyMs: number }
+  | { readonly do: 'beat'; readonly seq: number | null }
+  | { readonly do: 'identify' }
+  | { readonly do: 'resume'; readonly session: Session }
+  | { readonly do: 'hangUp' }
+  | { readonly do: 'stop'; readonly why: string };
+
+export type Step = readonly [State, ...Effect[]];
+
+/** A session that could not be resumed so often will not be: its server may be gone for good. */
+const RESUMES_TRIED = 3;
+
+/** Close codes after which trying again cannot help; the text tells the person what to fix. */
+export const FATAL: Readonly<Record<number, string>> = {
+  4004: 'Discord refused the bot token. Reset it in the developer portal (Bot, Reset Token) and put the new one into the configuration.',
+  4010: 'Discord refused the shard. This is a fault of threadmux: please report it.',
+  4011: 'The bot is in too many servers for one connection. Use a bot of your own for threadmux.',
+  4012: 'Discord no longer speaks this gateway version. Update threadmux.',
+  4013: 'Discord refused the intents. This is a fault of threadmux: please report it.',
+  4014: 'The bot may not read messages. Turn on "Message Content Intent" in the Discord developer portal (Bot, Privileged Gateway Intents).',
+};
+
+/** Close codes that void the session, so that the next connection has to identify afresh. */
+const FORGETS_SESSION: ReadonlySet<number> = new Set([1000, 1001, 4003, 4005, 4007, 4008, 4009]);
+
+export function firstState(session: Session | undefined): State {
+  return { at: 'waiting', session, attempt: 0, failedResumes: 0 };
+}
+
+export function step(state: State, event: Event): Step {
+  if (state.at === 'stopped') return [state];
+  switch (event.on) {
+    case 'start':
+      return [state, connect(state.session, 0, 'soon')];
+    case 'opened':
+      return state.at === 'waiting' ? [{ ...state, at: 'greeting' }] : [state];
+    case 'hello':
+      return state.at === 'greeting' ? greet(state, event.intervalMs) : [state];
+    case 'ready':
+      return state.at === 'authenticating'
+        ? [{ at: 'live', session: event.session, acked: state.acked }]
+        : [state];
+    case 'resumed':
+      return state.at === 'authenticating' && state.session !== undefined
+        ? [{ at: 'live', session: state.session, acked: state.acked }]
+        : [state];
+    case 'dispatch':
+      return [count(state, event.seq)];
+    case 'acked':
+      return 'acked' in state ? [{ ...state, acked: true }] : [state];
+    case 'beat':
+      return beat(state);
+    case 'beatAsked':
+      return 'acked' in state ? [state, { do: 'beat', seq: state.session?.seq ?? null }] : [state];
+    case 'reconnectAsked':
+      return again(state, state.session, 'backoff', { do: 'hangUp' });
+    case 'invalidated':
+      return again(state, event.resumable ? state.session : undefined, 'soon', { do: 'hangUp' });
+    case 'stalled':
+      return state.at === 'live'
+        ? [state]
+        : again(state, state.session, 'backoff', { do: 'hangUp' });
+    case 'closed':
+      return closed(state, event.code);
+  }
+}
+
+/** Remembers how far we have read, so that a resume replays only what we missed. */
+function count(state: State, seq: number): State {
+  if (state.at !== 'live' && state.at !== 'authenticating') return state;
+  if (state.session === undefined || seq <= state.session.seq) return state;
+  return { ...state, session: { ...state.session, seq } };
+}
+
+function greet(state: State & { at: 'greeting' }, intervalMs: number): Step {
+  return [
+    { ...state, at: 'authenticating', acked: true },
+    { do: 'startBeating', everyMs: intervalMs },
+    state.session === undefined ? { do: 'identify' } : { do: 'resume', session: state.session },
+  ];
+}
+
+/** No acknowledgement since the last beat means a dead line: hang up, so that we may resume. */
+function beat(state: State): Step {
+  if (!('acked' in state)) return [state];
+  if (!state.acked) return again(state, state.session, 'backoff', { do: 'hangUp' });
+  return [
+    { ...state, acked: false },
+    { do: 'beat', seq: state.session?.seq ?? null },
+  ];
+}
+
+function closed(state: Exclude<State, { at: 'stopped' }>, code: number): Step {
+  const why = FATAL[code];
+  if (why !== undefined)
+    return [
+      { at: 'stopped', why },
+      { do: 'stop', why },
+    ];
+  return again(state, FORGETS_SESSION.has(code) ? undefined : state.session, 'backoff');
+}
+
+/** The one way back: every reason to connect again passes here. */
+function again(
+  state: Exclude<State, { at: 'stopped' }>,
+  session: Session | undefined,
+  pace: Pace,
+  ...first: readonly Effect[]
+): Step {
+  const attempt = state.at === 'live' ? 0 : state.attempt + 1;
+  const failed = state.at === 'live' || state.session === undefined ? 0 : state.failedResumes + 1;
+  const kept = failed >= RESUMES_TRIED ? undefined : session;
+  return [
+    { at: 'waiting', session: kept, attempt, failedResumes: kept === undefined ? 0 : failed },
+    ...first,
+    connect(kept, attempt, pace),
+  ];
+}
+
+function connect(session: Session | undefined, attempt: number, pace: Pace): Effect {
+  return { do: 'connect', url: session?.resumeUrl, attempt, pace };
+}

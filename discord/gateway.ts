@@ -1,0 +1,236 @@
+// The shell around the gateway machine: the socket, the timers, and the one queue of events.
+// How far we have read is stored only after an event was handled: a crash repeats, never skips.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { ThreadmuxError } from '../core/errors.ts';
+import { type Log, silentLog } from '../core/log.ts';
+import { gatewayBotSchema, helloSchema, parsePayload, readySchema } from './gateway-payload.ts';
+import {
+  type Effect,
+  type Event,
+  firstState,
+  type Session,
+  type State,
+  step,
+} from './gateway-state.ts';
+import { createLedger } from './ledger.ts';
+import type { Rest } from './rest.ts';
+import { USER_AGENT } from './user-agent.ts';
+
+export interface GatewayOptions {
+  readonly rest: Rest;
+  readonly token: string;
+  readonly intents: number;
+  /** Called in the order of the events; what it returns is waited for before the event counts as read. */
+  readonly handle: (name: string, data: unknown) => Promise<void> | void;
+  readonly load: () => Session | undefined;
+  readonly save: (session: Session) => void;
+  /** Nothing more can be done: the token was refused, an intent is not allowed. */
+  readonly onFatal: (error: ThreadmuxError) => void;
+  readonly log?: Log;
+  /** Divides all waiting times, for tests. */
+  readonly hurry?: number;
+}
+
+export interface Gateway {
+  readonly state: () => State;
+  /** Keeps the session, so that the next start resumes it. */
+  close(): void;
+}
+
+/** Any code but 1000 and 1001 keeps the session for a few minutes. */
+const KEEP_SESSION = 4900;
+
+export function openGateway(options: GatewayOptions): Gateway {
+  const log = options.log ?? silentLog;
+  const hurry = options.hurry ?? 1;
+  const ledger = createLedger(options.save);
+  let state = firstState(options.load());
+  let socket: WebSocket | undefined;
+  let beating: NodeJS.Timeout | undefined;
+  let watchdog: NodeJS.Timeout | undefined;
+  let identifiedAt = Number.NEGATIVE_INFINITY;
+  const closing = new AbortController();
+
+  function on(event: Event): void {
+    if (closing.signal.aborted) return;
+    const was = state.at;
+    const [next, ...effects] = step(state, event);
+    state = next;
+    if (was !== next.at)
+      log.info('gateway', {
+        now: next.at,
+        was,
+        because: event.on,
+        ...('code' in event ? { code: event.code } : {}),
+      });
+    if (next.at === 'live') clearTimeout(watchdog);
+    for (const effect of effects) act(effect);
+  }
+
+  function act(effect: Effect): void {
+    switch (effect.do) {
+      case 'connect':
+        void connect(effect);
+        return;
+      case 'startBeating':
+        clearTimeout(beating);
+        beating = setTimeout(() => {
+          on({ on: 'beat' });
+          beating = setInterval(() => on({ on: 'beat' }), effect.everyMs);
+        }, effect.everyMs * Math.random());
+        return;
+      case 'beat':
+        return send(1, effect.seq);
+      case 'identify':
+        identifiedAt = Date.now();
+        return send(2, {
+          token: options.token,
+          intents: options.intents,
+          properties: { os: process.platform, browser: 'threadmux', device: 'threadmux' },
+        });
+      case 'resume':
+        return send(6, {
+          token: options.token,
+          session_id: effect.session.id,
+          seq: effect.session.seq,
+        });
+      case 'hangUp':
+        return hangUp();
+      case 'stop':
+        hangUp();
+        options.onFatal(
+          new ThreadmuxError('discord_fatal', 'the gateway closed for good', { hint: effect.why }),
+        );
+    }
+  }
+
+  async function connect(effect: Effect & { do: 'connect' }): Promise<void> {
+    stopTimers();
+    try {
+      await sleep(delayMs(effect, Math.random()) / hurry, undefined, { signal: closing.signal });
+      const url = effect.url ?? (await askForUrl());
+      dial(`${url.replace(/\/$/, '')}/?v=10&encoding=json`);
+    } catch (error) {
+      if (closing.signal.aborted) return;
+      if (error instanceof ThreadmuxError && error.code === 'discord_unauthorized')
+        return options.onFatal(error);
+      log.warn('gateway unreachable', { because: (error as Error).message });
+      on({ on: 'closed', code: 1006 });
+    }
+  }
+
+  /** A thousand identifies a day are allowed; past them Discord resets the token. */
+  async function askForUrl(): Promise<string> {
+    const bot = gatewayBotSchema.parse(await options.rest.call('GET', '/gateway/bot'));
+    const { remaining, reset_after } = bot.session_start_limit;
+    if (remaining <= 0) {
+      log.warn('no identify left for today', { waitMs: reset_after });
+      await sleep(reset_after, undefined, { signal: closing.signal });
+    }
+    const sinceLast = Date.now() - identifiedAt;
+    if (sinceLast < 5_500 / hurry)
+      await sleep(5_500 / hurry - sinceLast, undefined, { signal: closing.signal });
+    return bot.url;
+  }
+
+  function dial(url: string): void {
+    const mine = new WebSocket(url, {
+      handshakeTimeout: 30_000,
+      perMessageDeflate: false,
+      maxPayload: 64 * 1024 * 1024,
+      headers: { 'user-agent': USER_AGENT },
+    });
+    socket = mine;
+    watchdog = setTimeout(() => on({ on: 'stalled' }), 60_000 / hurry);
+    mine.on('open', () => on({ on: 'opened' }));
+    mine.on('message', (data) => receive(String(data)));
+    mine.on('error', (error) => log.info('gateway socket', { because: error.message }));
+    mine.on('close', (code) => {
+      socket = undefined;
+      stopTimers();
+      on({ on: 'closed', code });
+    });
+  }
+
+  function receive(text: string): void {
+    const payload = parsePayload(text);
+    if (payload === undefined)
+      return log.warn('gateway sent what we cannot read', { bytes: text.length });
+    switch (payload.op) {
+      case 0:
+        return dispatch(payload.t ?? '', payload.d, payload.s ?? 0);
+      case 1:
+        return on({ on: 'beatAsked' });
+      case 7:
+        return on({ on: 'reconnectAsked' });
+      case 9:
+        return on({ on: 'invalidated', resumable: payload.d === true });
+      case 10:
+        return on({ on: 'hello', intervalMs: helloSchema.parse(payload.d).heartbeat_interval });
+      case 11:
+        return on({ on: 'acked' });
+    }
+  }
+
+  function dispatch(name: string, data: unknown, seq: number): void {
+    if (name === 'READY') {
+      const ready = readySchema.parse(data);
+      on({
+        on: 'ready',
+        session: { id: ready.session_id, resumeUrl: ready.resume_gateway_url, seq },
+      });
+    } else if (isRepeated(state, seq)) return;
+    else on({ on: 'dispatch', seq });
+    if (name === 'RESUMED') on({ on: 'resumed' });
+    const session = 'session' in state ? state.session : undefined;
+    if (session === undefined) return;
+    const done = ledger.open({ ...session, seq });
+    Promise.resolve()
+      .then(() => options.handle(name, data))
+      .catch((error: Error) =>
+        log.error('event failed', { name, because: error.stack ?? error.message }),
+      )
+      .finally(done);
+  }
+
+  function send(op: number, d: unknown): void {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ op, d }));
+  }
+
+  /** Its own close event would count as a second loss of the same connection. */
+  function hangUp(): void {
+    const mine = socket;
+    socket = undefined;
+    stopTimers();
+    mine?.removeAllListeners();
+    mine?.on('error', () => {});
+    mine?.close(KEEP_SESSION);
+    setTimeout(() => mine?.terminate(), 1_000).unref();
+  }
+
+  function stopTimers(): void {
+    clearTimeout(beating);
+    clearTimeout(watchdog);
+  }
+
+  on({ on: 'start' });
+  return {
+    state: () => state,
+    close() {
+      closing.abort();
+      hangUp();
+    },
+  };
+}
+
+/** Around a resume the same event may come twice. */
+function isRepeated(state: State, seq: number): boolean {
+  return 'session' in state && state.session !== undefined && seq <= state.session.seq;
+}
+
+function delayMs(effect: Effect & { do: 'connect' }, random: number): number {
+  if (effect.pace === 'soon') return effect.attempt === 0 ? 0 : 1_000 + random * 4_000;
+  return Math.min(60_000, 500 * 2 ** effect.attempt) * (0.5 + random / 2);
+}

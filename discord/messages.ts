@@ -1,0 +1,130 @@
+// Posting, editing, reacting and reading back. Every message carries a nonce made from what it is
+// about, so that a repeat makes no double, and no text of ours can ever ping anybody.
+
+import type {
+  APIActionRowComponent,
+  APIComponentInMessageActionRow,
+  RESTPatchAPIChannelMessageJSONBody,
+  RESTPostAPIChannelMessageJSONBody,
+} from 'discord-api-types/v10';
+import { isThreadmuxError } from '../core/errors.ts';
+import { type Message, messageSchema } from './payloads.ts';
+import type { CallOptions, Rest, Upload } from './rest.ts';
+
+export type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
+
+export interface Draft {
+  readonly content: string;
+  readonly components?: readonly Row[];
+  readonly files?: readonly Upload[];
+  /** Posted without a notification. */
+  readonly silent?: boolean;
+  readonly replyTo?: string;
+  /** Users this message may ping; nobody else is ever pinged. */
+  readonly ping?: readonly string[];
+}
+
+const SUPPRESS_EMBEDS = 1 << 2;
+const SUPPRESS_NOTIFICATIONS = 1 << 12;
+
+/** Undefined: it was posted before, and somebody has deleted it since. */
+export async function createMessage(
+  rest: Rest,
+  channelId: string,
+  nonce: string,
+  draft: Draft,
+  options: CallOptions = {},
+): Promise<Message | undefined> {
+  const body: RESTPostAPIChannelMessageJSONBody = {
+    ...common(draft),
+    nonce,
+    enforce_nonce: true,
+    flags: SUPPRESS_EMBEDS | (draft.silent ? SUPPRESS_NOTIFICATIONS : 0),
+    ...(draft.replyTo === undefined
+      ? {}
+      : { message_reference: { message_id: draft.replyTo, fail_if_not_exists: false } }),
+  };
+  const path = `/channels/${channelId}/messages`;
+  try {
+    return messageSchema.parse(
+      await rest.call('POST', path, { ...options, body, files: draft.files ?? [] }),
+    );
+  } catch (error) {
+    if (refusedWith(error, 10008)) return undefined;
+    throw error;
+  }
+}
+
+export async function editMessage(
+  rest: Rest,
+  channelId: string,
+  id: string,
+  draft: Draft,
+  options: CallOptions = {},
+): Promise<void> {
+  const body: RESTPatchAPIChannelMessageJSONBody = common(draft);
+  const path = `/channels/${channelId}/messages/${id}`;
+  await rest.call('PATCH', path, { ...options, body, files: draft.files ?? [] });
+}
+
+function common(draft: Draft) {
+  return {
+    content: draft.content,
+    allowed_mentions: {
+      parse: [],
+      ...(draft.ping === undefined ? {} : { users: [...draft.ping] }),
+    },
+    ...(draft.components === undefined ? {} : { components: [...draft.components] }),
+    ...(draft.files?.length
+      ? { attachments: draft.files.map((file, at) => ({ id: String(at), filename: file.name })) }
+      : {}),
+  };
+}
+
+export async function deleteMessage(rest: Rest, channelId: string, id: string): Promise<void> {
+  await ignoring([10008], rest.call('DELETE', `/channels/${channelId}/messages/${id}`));
+}
+
+export async function react(rest: Rest, channelId: string, id: string, emoji: string) {
+  const path = `/channels/${channelId}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me`;
+  await ignoring([10008], rest.call('PUT', path));
+}
+
+export async function unreact(rest: Rest, channelId: string, id: string, emoji: string) {
+  const path = `/channels/${channelId}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me`;
+  await ignoring([10008, 10014], rest.call('DELETE', path));
+}
+
+export async function showTyping(rest: Rest, channelId: string): Promise<void> {
+  await rest.call('POST', `/channels/${channelId}/typing`, { patienceMs: 0 });
+}
+
+export async function getMessage(rest: Rest, channelId: string, id: string) {
+  return messageSchema.parse(await rest.call('GET', `/channels/${channelId}/messages/${id}`));
+}
+
+/** Everything written after a message, oldest first. */
+export async function messagesAfter(
+  rest: Rest,
+  channelId: string,
+  after: string,
+): Promise<readonly Message[]> {
+  const found: Message[] = [];
+  for (let last = after; ; ) {
+    const path = `/channels/${channelId}/messages?after=${last}&limit=100`;
+    const page = messageSchema.array().parse(await rest.call('GET', path));
+    found.push(...page.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1)));
+    if (page.length < 100) return found;
+    last = found.at(-1)?.id ?? last;
+  }
+}
+
+export function refusedWith(error: unknown, ...codes: readonly number[]): boolean {
+  return isThreadmuxError(error) && error.answer !== undefined && codes.includes(error.answer.code);
+}
+
+async function ignoring(codes: readonly number[], call: Promise<unknown>): Promise<void> {
+  await call.catch((error: unknown) => {
+    if (!refusedWith(error, ...codes)) throw error;
+  });
+}

@@ -1,0 +1,75 @@
+// The objects of Discord that we read, reduced to what we use. Everything else passes by.
+
+import * as z from 'zod';
+
+const userSchema = z.object({
+  id: z.string(),
+  username: z.string().default(''),
+  bot: z.boolean().default(false),
+});
+
+const attachmentSchema = z.object({
+  id: z.string(),
+  filename: z.string(),
+  size: z.number(),
+  url: z.string(),
+  content_type: z.string().nullish(),
+});
+
+export const messageSchema = z.object({
+  id: z.string(),
+  channel_id: z.string(),
+  guild_id: z.string().optional(),
+  type: z.number(),
+  content: z.string(),
+  author: userSchema,
+  webhook_id: z.string().optional(),
+  nonce: z.union([z.string(), z.number()]).nullish(),
+  attachments: z.array(attachmentSchema).default([]),
+  embeds: z.array(z.unknown()).default([]),
+  components: z.array(z.unknown()).default([]),
+  sticker_items: z.array(z.unknown()).default([]),
+  message_snapshots: z.array(z.unknown()).default([]),
+  poll: z.unknown().optional(),
+});
+export type Message = z.output<typeof messageSchema>;
+
+export const channelSchema = z.object({
+  id: z.string(),
+  type: z.number(),
+  name: z.string().nullish(),
+  guild_id: z.string().optional(),
+  parent_id: z.string().nullish(),
+  owner_id: z.string().optional(),
+  last_message_id: z.string().nullish(),
+  thread_metadata: z
+    .object({
+      archived: z.boolean(),
+      locked: z.boolean().default(false),
+      archive_timestamp: z.string(),
+    })
+    .optional(),
+});
+export type Channel = z.output<typeof channelSchema>;
+
+export const threadListSchema = z.object({
+  threads: z.array(channelSchema),
+  has_more: z.boolean().default(false),
+});
+
+export const guildCreateSchema = z.object({
+  id: z.string(),
+  unavailable: z.boolean().optional(),
+  threads: z.array(channelSchema).default([]),
+  channels: z.array(channelSchema).default([]),
+});
+
+export const readySchema = z.object({
+  user: userSchema,
+  application: z.object({ id: z.string(), flags: z.number().default(0) }),
+});
+
+/** Default messages and replies; the rest is Discord telling about itself. */
+export function isWritten(message: Message): boolean {
+  return message.type === 0 || message.type === 19;
+}

@@ -1,0 +1,185 @@
+// One thread a session. Creating one is safe to race from several processes and machines: all of
+// them make the same welcome message (same nonce), and a message carries one thread at most.
+
+import type {
+  RESTPatchAPIChannelJSONBody,
+  RESTPostAPIChannelMessagesThreadsJSONBody,
+} from 'discord-api-types/v10';
+import { ThreadmuxError } from '../core/errors.ts';
+import { stableNonce } from '../core/nonce.ts';
+import { createMessage, refusedWith } from './messages.ts';
+import { type Channel, channelSchema, threadListSchema } from './payloads.ts';
+import type { Rest } from './rest.ts';
+
+export interface ThreadRef {
+  readonly id: string;
+  readonly title: string;
+  readonly parentId: string;
+  readonly archived: boolean;
+  readonly locked: boolean;
+  readonly lastMessageId: string | undefined;
+}
+
+/** Who we are and where we look; both are asked for once. */
+export interface Place {
+  readonly rest: Rest;
+  readonly channelId: string;
+  readonly guildId: string;
+  readonly botId: string;
+}
+
+export async function openPlace(rest: Rest, channelId: string): Promise<Place> {
+  const [channel, me] = await Promise.all([
+    rest.call('GET', `/channels/${channelId}`),
+    rest.call('GET', '/users/@me'),
+  ]);
+  const { guild_id: guildId, type } = channelSchema.parse(channel);
+  if (guildId === undefined || type !== 0)
+    throw new ThreadmuxError(
+      'config_invalid',
+      `channel ${channelId} is not a text channel of a server`,
+      {
+        hint: 'Put the id of an ordinary text channel into "channel".',
+      },
+    );
+  return { rest, channelId, guildId, botId: channelSchema.pick({ id: true }).parse(me).id };
+}
+
+export async function ensureThread(
+  place: Place,
+  title: string,
+  welcome: string,
+): Promise<ThreadRef> {
+  const found = await findThread(place, title);
+  if (found === undefined) return createThread(place, title, welcome);
+  if (found.archived) await unarchiveThread(place.rest, found.id);
+  return { ...found, archived: false };
+}
+
+/** Only threads under our channel that our bot made count: anybody can make one that looks alike. */
+export async function findThread(place: Place, title: string): Promise<ThreadRef | undefined> {
+  const isIt = (thread: ThreadRef) => thread.title === title;
+  const active = (await activeThreads(place)).filter(isIt);
+  if (active.length > 0) return oldest(active);
+  for await (const page of archivedThreads(place)) {
+    const archived = page.filter(isIt);
+    if (archived.length > 0) return oldest(archived);
+  }
+  return undefined;
+}
+
+export async function activeThreads(place: Place): Promise<readonly ThreadRef[]> {
+  const list = threadListSchema.parse(
+    await place.rest.call('GET', `/guilds/${place.guildId}/threads/active`),
+  );
+  return list.threads.flatMap((thread) => ourThread(place, thread));
+}
+
+export async function* archivedThreads(place: Place): AsyncGenerator<readonly ThreadRef[]> {
+  for (let before = ''; ; ) {
+    const path = `/channels/${place.channelId}/threads/archived/public?limit=100${before}`;
+    const page = threadListSchema.parse(await place.rest.call('GET', path));
+    yield page.threads.flatMap((thread) => ourThread(place, thread));
+    const last = page.threads.at(-1)?.thread_metadata?.archive_timestamp;
+    if (!page.has_more || last === undefined) return;
+    before = `&before=${encodeURIComponent(last)}`;
+  }
+}
+
+/** Undefined if it is gone, or not one of ours. */
+export async function getThread(place: Place, id: string): Promise<ThreadRef | undefined> {
+  const channel = await getChannel(place.rest, id);
+  return channel === undefined ? undefined : ourThread(place, channel)[0];
+}
+
+export function ourThread(place: Place, channel: Channel): readonly ThreadRef[] {
+  const { id, name, parent_id, owner_id, thread_metadata: metadata } = channel;
+  if (parent_id !== place.channelId || owner_id !== place.botId || metadata === undefined)
+    return [];
+  return [
+    {
+      id,
+      title: name ?? '',
+      parentId: parent_id,
+      archived: metadata.archived,
+      locked: metadata.locked,
+      lastMessageId: channel.last_message_id ?? undefined,
+    },
+  ];
+}
+
+export const renameThread = (rest: Rest, id: string, title: string) =>
+  modify(rest, id, { name: title, archived: false });
+export const archiveThread = (rest: Rest, id: string) => modify(rest, id, { archived: true });
+export const unarchiveThread = (rest: Rest, id: string) =>
+  modify(rest, id, { archived: false, locked: false });
+
+async function modify(rest: Rest, id: string, body: RESTPatchAPIChannelJSONBody): Promise<void> {
+  await rest.call('PATCH', `/channels/${id}`, { body });
+}
+
+/** A week without a word before Discord archives it by itself. */
+const AUTO_ARCHIVE_MINUTES = 10_080;
+const WELCOMES_TRIED = 4;
+
+async function createThread(place: Place, title: string, welcome: string): Promise<ThreadRef> {
+  // The same steps in every process that races: a welcome whose thread was deleted a moment ago
+  // is passed over by all of them, and they meet again at the next.
+  for (let round = 0; round < WELCOMES_TRIED; round++) {
+    const nonce = stableNonce('welcome', place.channelId, title, round);
+    const message = await createMessage(place.rest, place.channelId, nonce, {
+      content: welcome,
+      silent: true,
+    });
+    if (message === undefined) continue;
+    const thread = await startThread(place, message.id, title);
+    if (thread === undefined) continue;
+    await joinThread(place.rest, thread.id);
+    return thread;
+  }
+  throw new ThreadmuxError(
+    'discord_refused',
+    `making the thread "${title}": it was deleted as soon as it was made`,
+    {
+      hint: 'Wait some minutes and try again.',
+    },
+  );
+}
+
+async function startThread(
+  place: Place,
+  messageId: string,
+  title: string,
+): Promise<ThreadRef | undefined> {
+  const body: RESTPostAPIChannelMessagesThreadsJSONBody = {
+    name: title,
+    auto_archive_duration: AUTO_ARCHIVE_MINUTES,
+  };
+  try {
+    const path = `/channels/${place.channelId}/messages/${messageId}/threads`;
+    const made = channelSchema.parse(await place.rest.call('POST', path, { body }));
+    return ourThread(place, made)[0];
+  } catch (error) {
+    if (refusedWith(error, 10008)) return undefined;
+    if (!refusedWith(error, 160004)) throw error;
+    return getThread(place, messageId);
+  }
+}
+
+/** Best effort: a public thread speaks to us anyway, and an archived one cannot be joined. */
+async function joinThread(rest: Rest, id: string): Promise<void> {
+  await rest.call('PUT', `/channels/${id}/thread-members/@me`, { patienceMs: 0 }).catch(() => {});
+}
+
+async function getChannel(rest: Rest, id: string): Promise<Channel | undefined> {
+  try {
+    return channelSchema.parse(await rest.call('GET', `/channels/${id}`));
+  } catch (error) {
+    if (refusedWith(error, 10003)) return undefined;
+    throw error;
+  }
+}
+
+function oldest(threads: readonly ThreadRef[]): ThreadRef | undefined {
+  return threads.toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))[0];
+}

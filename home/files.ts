@@ -1,0 +1,53 @@
+// Files written whole or not at all: temp name, then rename. A reader never sees half of one.
+
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type * as z from 'zod';
+
+export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
+  const temp = join(dirname(path), `.${randomBytes(9).toString('base64url')}.tmp`);
+  const fd = openSync(temp, 'wx', mode);
+  try {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(temp, path);
+  } catch (error) {
+    rmSync(temp, { force: true });
+    throw error;
+  }
+}
+
+export function writeJson(path: string, value: unknown): void {
+  writeWhole(path, `${JSON.stringify(value)}\n`);
+}
+
+/** Undefined if there is no such file, or if it does not hold what we would have written. */
+export function readJson<T extends z.ZodType>(path: string, schema: T): z.output<T> | undefined {
+  const text = readText(path);
+  if (text === undefined) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined; // not JSON: as good as not there
+  }
+}
+
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
