@@ -1,0 +1,82 @@
+// A real tmux server on a private socket in a directory of its own, gone when the test ends.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished, vi } from 'vitest';
+import { type Host, localHost } from '../../tmux/host.ts';
+import type { PaneGuard } from '../../tmux/pane.ts';
+import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
+
+const RAW_PROGRAM = fileURLToPath(new URL('./raw-program.mjs', import.meta.url));
+
+export interface TmuxServer {
+  /** A temporary directory, also the server's HOME. */
+  readonly dir: string;
+  readonly socket: string;
+  readonly host: Host;
+  readonly tmux: Tmux;
+  /** The real tmux, as a person would call it; throws if it fails. */
+  readonly call: (...args: string[]) => string;
+}
+
+export function startTmux(): TmuxServer {
+  const dir = mkdtempSync(join(tmpdir(), 'tm-'));
+  const socket = join(dir, 's');
+  const env = { PATH: process.env.PATH ?? '', HOME: dir, LANG: 'C.UTF-8', SHELL: '/bin/sh' };
+  const call = (...args: string[]) => {
+    const done = spawnSync('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], {
+      env,
+      encoding: 'utf8',
+    });
+    if (done.error !== undefined) throw new Error('these tests need tmux: install it');
+    if (done.status !== 0) throw new Error(`tmux ${args.join(' ')}: ${done.stderr}`);
+    return done.stdout.replace(/\n$/, '');
+  };
+  onTestFinished(() => {
+    spawnSync('tmux', ['-S', socket, 'kill-server'], { env, stdio: 'ignore' });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const host = localHost({ name: 'here', env });
+  return { dir, socket, host, tmux: tmuxOn(host, socket), call };
+}
+
+export interface RawPane {
+  readonly guard: PaneGuard & { readonly command: string };
+  /** Every byte its program was given so far. */
+  readonly received: () => Buffer;
+}
+
+/** A session whose program records what it is given, and asks for bracketed paste. */
+export async function startRawPane(
+  server: TmuxServer,
+  name = 'web',
+  options: { readonly shows?: string; readonly stashed?: string; readonly window?: string } = {},
+): Promise<RawPane> {
+  const file = join(server.dir, `raw-${name.replace(/\W/g, '_')}-${Math.random()}`);
+  const program = [process.execPath, RAW_PROGRAM, file, options.shows ?? '', options.stashed ?? ''];
+  const where =
+    options.window === undefined
+      ? ['new-session', '-d', '-s', name, '-x', '120', '-y', '40']
+      : ['split-window', '-d', '-t', options.window];
+  const [paneId = '', panePid, serverPid] = server
+    .call(...where, '-P', '-F', '#{pane_id} #{pane_pid} #{pid}', ...program)
+    .split(' ');
+  await vi.waitFor(() => {
+    if (!existsSync(file)) throw new Error('the program has not started');
+  }, 10_000);
+  return {
+    guard: {
+      pane: { serverPid: Number(serverPid), paneId, panePid: Number(panePid) },
+      command: 'node',
+    },
+    received: () => readFileSync(file),
+  };
+}
+
+/** The bytes of messages that were pasted in brackets and entered, one after the other. */
+export function pasted(...texts: string[]): Buffer {
+  return Buffer.from(texts.map((text) => `\x1b[200~${text}\x1b[201~\r`).join(''));
+}

@@ -1,0 +1,46 @@
+// The scripts that type. Each check and the key it guards are one command list inside the tmux server, and each
+// key leaves a mark in the pane: whatever is cut off in between, a repeat does only what is still to be done.
+
+/**
+ * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready",
+ * what to print of a refusal, and, if a draft is to be stashed first, the key and the pattern that confirms it.
+ * A buffer of this attempt's own name: a cut-off attempt beside us cannot put half a text into ours.
+ */
+export const DELIVER_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9
+b=threadmux-$id-$$
+pause() { sleep "$1" 2>/dev/null || sleep 1; }
+drop() { t delete-buffer -b "$b" 2>/dev/null; }
+trap 'drop; exit 1' HUP INT TERM
+n=$(t load-buffer -b "$b" - \\; list-buffers -f "#{==:#{buffer_name},$b}" -F '#{buffer_size}') || exit 1
+[ "$n" = "$length" ] || { drop; echo "SIZE $n"; exit 0; }
+leave="#{&&:$same,#{pane_in_mode}}"
+typed="#{>=:#{@threadmux_text},$id}"
+paste=$ready
+if [ -n "$key" ]; then
+  r=$(t if-shell -F -t "$pane" "$leave" "copy-mode -q -t $pane" \\; \\
+    if-shell -F -t "$pane" "#{||:$typed,#{>=:#{@threadmux_stash},$id}}" "display-message -p STASHED" \\
+    "if-shell -F -t $pane '$ready' { send-keys -t $pane $key ; set-option -p -t $pane @threadmux_stash $id ; display-message -p STASHED } { display-message -p -t $pane 'REFUSED $seen' }") || { drop; exit 1; }
+  case $r in STASHED) ;; *) drop; printf '%s\\n' "$r"; exit 0;; esac
+  i=0; while [ "$(t display-message -p -t "$pane" "#{||:$typed,#{C/r:$stashed}}")" = 0 ]; do
+    i=$((i + 1)); [ $i -lt 20 ] || { drop; t display-message -p -t "$pane" "UNSTASHED $seen"; exit 0; }
+    pause 0.1
+  done
+  paste="#{&&:#{C/r:$stashed},$ready}"
+fi
+r=$(t if-shell -F -t "$pane" "$leave" "copy-mode -q -t $pane" \\; \\
+  if-shell -F -t "$pane" "$typed" "delete-buffer -b $b ; display-message -p TEXT" \\
+  "if-shell -F -t $pane '$paste' { paste-buffer -p -r -d -b $b -t $pane ; set-option -p -t $pane @threadmux_text $id ; display-message -p TEXT } { delete-buffer -b $b ; display-message -p -t $pane 'REFUSED $seen' }") || { drop; exit 1; }
+printf '%s\\n' "$r"
+case $r in TEXT) ;; *) exit 0;; esac
+pause "$pause"
+t if-shell -F -t "$pane" "#{>=:#{@threadmux_enter},$id}" "display-message -p ALREADY" \\
+  "if-shell -F -t $pane '#{&&:#{==:#{@threadmux_text},$id},#{&&:#{!=:#{@threadmux_held},$id},$ready}}' { send-keys -t $pane Enter ; set-option -p -t $pane @threadmux_enter $id ; display-message -p ENTER } { display-message -p -t $pane 'HELD $seen' ; if-shell -F -t $pane '#{==:#{@threadmux_text},$id}' { set-option -p -t $pane @threadmux_held $id } }"`;
+
+/**
+ * Arguments: pane, the conditions "same" and "ready", the condition "pressed before", what to print of a refusal, the keys,
+ * and the commands that mark the pane.
+ */
+export const PRESS_SCRIPT = `pane=$1; same=$2; ready=$3; before=$4; seen=$5; keys=$6; marks=$7
+t if-shell -F -t "$pane" "#{&&:$same,#{pane_in_mode}}" "copy-mode -q -t $pane" \\; \\
+  if-shell -F -t "$pane" "$before" "display-message -p ALREADY" \\
+  "if-shell -F -t $pane '$ready' { send-keys -t $pane $keys ; $marks ; display-message -p PRESSED } { display-message -p -t $pane 'REFUSED $seen' }"`;

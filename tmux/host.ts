@@ -1,0 +1,62 @@
+// A machine on which we can run a small POSIX sh script. Here: this one; ssh.ts has the others.
+// Data travels on stdin only; what is in the command line is ours.
+
+import { frameScript, readFrame } from './frame.ts';
+import { abandoned, scriptFailed } from './host-errors.ts';
+import { pickEnvironment, runProcess } from './process.ts';
+
+export interface ShOptions {
+  /** Completes the sentence "threadmux could not …" in errors. */
+  readonly doing?: string;
+  readonly input?: string | Uint8Array;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Host {
+  readonly name: string;
+  /** The tmux program to use there: a path, or a name to look up. */
+  readonly tmux: string;
+  /** Resolves with what the script printed; rejects with a ThreadmuxError unless it exited with 0. */
+  sh(script: string, args: readonly string[], options?: ShOptions): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface LocalHostOptions {
+  readonly name: string;
+  readonly tmux?: string;
+  /** Where the variables below are taken from. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timeoutMs?: number;
+}
+
+/** TMUX is not among them: inside tmux it would choose the server for us. */
+const LOCAL_VARIABLES = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TERM'],
+  ...['TMPDIR', 'TMUX_TMPDIR', 'XDG_RUNTIME_DIR'],
+];
+const TIMEOUT_MS = 15_000;
+
+export function localHost(options: LocalHostOptions): Host {
+  const env = pickEnvironment(options.env, LOCAL_VARIABLES);
+  return {
+    name: options.name,
+    tmux: options.tmux ?? 'tmux',
+    async sh(script, args, call = {}) {
+      const doing = call.doing ?? 'run a script';
+      const frame = frameScript(script);
+      const ran = await runProcess('sh', ['-c', frame.script, 'sh', frame.mark, ...args], {
+        env,
+        input: call.input,
+        signal: call.signal,
+        timeoutMs: call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
+        withGroup: true,
+      });
+      const framed = readFrame(ran.stdout, ran.stderr, frame.mark);
+      if (framed === undefined) throw abandoned(options.name, doing, ran);
+      if (framed.status !== 0) throw scriptFailed(options.name, doing, framed);
+      return framed.stdout;
+    },
+    async close() {},
+  };
+}

@@ -1,0 +1,111 @@
+// One look at a pane: what runs in it, in which state, and what its screen shows, all of one moment.
+
+import { randomBytes } from 'node:crypto';
+import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import type { ShOptions } from './host.ts';
+import { isPaneId, type PaneRef } from './pane.ts';
+import { readRow, rowFormat } from './row.ts';
+import type { Tmux } from './tmux.ts';
+
+export type Look = PaneLook | { readonly kind: 'gone' };
+
+export interface PaneLook {
+  readonly kind: 'pane';
+  readonly serverPid: number;
+  readonly panePid: number;
+  readonly sessionName: string;
+  readonly command: string;
+  readonly path: string;
+  readonly title: string;
+  readonly dead: boolean;
+  readonly exitStatus: number | undefined;
+  /** The mode it is in, such as "copy-mode"; undefined: none. */
+  readonly mode: string | undefined;
+  readonly inputOff: boolean;
+  readonly synchronized: boolean;
+  readonly alternateScreen: boolean;
+  readonly width: number;
+  readonly height: number;
+  readonly cursor: { readonly x: number; readonly y: number };
+  readonly historyLines: number;
+  /** The last message whose text, and whose Enter, deliver.ts has typed here. */
+  readonly typed: { readonly text: string | undefined; readonly enter: string | undefined };
+  /** Lines joined by newlines, with `history` older ones first if they were asked for. */
+  readonly text: string;
+  /** The same with colours and other attributes as escape sequences. */
+  readonly ansi: string;
+}
+
+const VARIABLES = [
+  ...(['pane_id', 'pid', 'pane_pid', 'session_name', 'pane_current_command'] as const),
+  ...(['pane_current_path', 'pane_title', 'pane_dead', 'pane_dead_status', 'pane_mode'] as const),
+  ...([
+    'pane_input_off',
+    'pane_synchronized',
+    'alternate_on',
+    'pane_width',
+    'pane_height',
+  ] as const),
+  ...(['cursor_x', 'cursor_y', 'history_size', '@threadmux_text', '@threadmux_enter'] as const),
+];
+
+export async function look(
+  tmux: Tmux,
+  pane: PaneRef,
+  options: ShOptions & { readonly history?: number } = {},
+): Promise<Look> {
+  if (!isPaneId(pane.paneId)) return { kind: 'gone' };
+  const { history = 0, ...call } = options;
+  const mark = randomBytes(8).toString('hex'); // nothing on the screen can pretend to end it
+  const printed = await tmux
+    .script(
+      LOOK,
+      [pane.paneId, rowFormat(VARIABLES), mark, history > 0 ? `-${Math.trunc(history)}` : '0'],
+      {
+        doing: `look at pane ${pane.paneId}`,
+        ...call,
+      },
+    )
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error, 'session_not_found')) return undefined;
+      throw error;
+    });
+  if (printed === undefined) return { kind: 'gone' };
+  const [line = '', text = '', ansi = ''] = printed.split(`\n${mark}\n`);
+  const row = readRow(VARIABLES, line);
+  if (row === undefined)
+    throw new ThreadmuxError('tmux_failed', `tmux said of pane ${pane.paneId}: ${line}`);
+  if (row.pane_id !== pane.paneId || Number(row.pid) !== pane.serverPid) return { kind: 'gone' };
+  return { ...toFacts(row), text, ansi };
+}
+
+const LOOK = `t display-message -p -t "$1" "$2" \\; display-message -p "$3" \\; capture-pane -p -S "$4" -t "$1" \\; \\
+  display-message -p "$3" \\; capture-pane -p -e -S "$4" -t "$1" \\; display-message -p "$3"`;
+
+function toFacts(
+  row: Readonly<Record<(typeof VARIABLES)[number], string>>,
+): Omit<PaneLook, 'text' | 'ansi'> {
+  return {
+    kind: 'pane',
+    serverPid: Number(row.pid),
+    panePid: Number(row.pane_pid),
+    sessionName: row.session_name,
+    command: row.pane_current_command,
+    path: row.pane_current_path,
+    title: row.pane_title,
+    dead: row.pane_dead === '1',
+    exitStatus: row.pane_dead_status === '' ? undefined : Number(row.pane_dead_status),
+    mode: row.pane_mode || undefined,
+    inputOff: row.pane_input_off === '1',
+    synchronized: row.pane_synchronized === '1',
+    alternateScreen: row.alternate_on === '1',
+    width: Number(row.pane_width),
+    height: Number(row.pane_height),
+    cursor: { x: Number(row.cursor_x), y: Number(row.cursor_y) },
+    historyLines: Number(row.history_size),
+    typed: {
+      text: row['@threadmux_text'] || undefined,
+      enter: row['@threadmux_enter'] || undefined,
+    },
+  };
+}

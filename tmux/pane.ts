@@ -1,0 +1,129 @@
+// Which pane is meant, and what must hold, inside the tmux server, in the moment a key is pressed in it.
+// The conditions are tmux formats; every value put into one is checked here first.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import { readRow, rowFormat } from './row.ts';
+
+/** One program's pane for good: after a restart of server or program it matches no more. */
+export interface PaneRef {
+  readonly serverPid: number;
+  /** Such as "%5"; a new server hands the same ids out again. */
+  readonly paneId: string;
+  readonly panePid: number;
+}
+
+export interface PaneGuard {
+  readonly pane: PaneRef;
+  /** The program in the foreground, as recorded when it reported itself; undefined: any. */
+  readonly command: string | undefined;
+  /** An extended regular expression; where it matches a line of the screen, a dialog is open. */
+  readonly dialog?: string;
+}
+
+export type Refusal =
+  | 'gone'
+  | 'other-server'
+  | 'other-process'
+  | 'dead'
+  | 'input-off'
+  | 'synchronized'
+  | 'other-program'
+  | 'in-mode'
+  | 'dialog'
+  | 'not-stashed'
+  | 'changing';
+
+export interface Seen {
+  readonly serverPid: number;
+  readonly panePid: number;
+  readonly command: string;
+}
+
+export function isPaneId(text: string): boolean {
+  return /^%\d+$/.test(text);
+}
+
+/** tmux compares ids as text: they must all have the same width. */
+export function deliveryId(id: string): string {
+  if (!/^\d{1,20}$/.test(id))
+    throw new ThreadmuxError('bad_usage', `${JSON.stringify(id)} is not a delivery id`);
+  return id.padStart(20, '0');
+}
+
+/** The right program, alive, and its keyboard free; it may be in a mode such as copy mode. */
+export function sameFormat({ pane, command }: PaneGuard): string {
+  if (!isPaneId(pane.paneId)) throw unfit('pane id', pane.paneId);
+  if (command !== undefined && !/^[\w.+@-]{1,64}$/.test(command))
+    throw unfit('program name', command);
+  return allOf([
+    `#{==:#{pane_id},${pane.paneId}}`,
+    `#{==:#{pid},${Math.trunc(pane.serverPid)}}`,
+    `#{==:#{pane_pid},${Math.trunc(pane.panePid)}}`,
+    '#{==:#{pane_dead},0}',
+    '#{==:#{pane_input_off},0}',
+    '#{==:#{pane_synchronized},0}', // Enter would go to its neighbours as well
+    ...(command === undefined ? [] : [`#{==:#{pane_current_command},${command}}`]),
+  ]);
+}
+
+/** The same, and what is typed reaches the program itself: no mode, no dialog. */
+export function readyFormat(guard: PaneGuard): string {
+  return allOf([
+    sameFormat(guard),
+    '#{==:#{pane_in_mode},0}',
+    ...(guard.dialog === undefined ? [] : [`#{==:#{C/r:${patternOf(guard.dialog)}},0}`]),
+  ]);
+}
+
+export function allOf(conditions: readonly string[]): string {
+  return conditions.reduceRight((rest, condition) => `#{&&:${condition},${rest}}`);
+}
+
+/** A pattern stands inside quotes inside braces: what would end either is not allowed in it. */
+export function patternOf(pattern: string): string {
+  if (pattern === '' || /['#{},;\p{Cc}]/u.test(pattern)) throw unfit('pattern', pattern);
+  return pattern;
+}
+
+const VARIABLES = [
+  ...(['pane_id', 'pid', 'pane_pid', 'pane_dead', 'pane_input_off', 'pane_synchronized'] as const),
+  ...(['pane_in_mode', 'pane_current_command'] as const),
+];
+
+/** Prints what refusalOf reads. */
+export function seenFormat(guard: PaneGuard): string {
+  const dialog = guard.dialog === undefined ? '0' : `#{C/r:${patternOf(guard.dialog)}}`;
+  return `${rowFormat(VARIABLES)}\t${dialog}`;
+}
+
+export function refusalOf(guard: PaneGuard, line: string): { because: Refusal; seen: Seen } {
+  const row = readRow([...VARIABLES, 'dialog'] as const, line);
+  if (row === undefined) throw new ThreadmuxError('tmux_failed', `tmux said of a pane: ${line}`);
+  const { pane, command } = guard;
+  const rules: readonly (readonly [boolean, Refusal])[] = [
+    [Number(row.pid) !== pane.serverPid, 'other-server'],
+    [row.pane_id !== pane.paneId, 'gone'],
+    [row.pane_dead === '1', 'dead'],
+    [Number(row.pane_pid) !== pane.panePid, 'other-process'],
+    [row.pane_input_off === '1', 'input-off'],
+    [row.pane_synchronized === '1', 'synchronized'],
+    [command !== undefined && row.pane_current_command !== command, 'other-program'],
+    [row.pane_in_mode !== '0', 'in-mode'],
+    [row.dialog !== '0', 'dialog'],
+  ];
+  return {
+    because: rules.find(([holds]) => holds)?.[1] ?? 'changing',
+    seen: {
+      serverPid: Number(row.pid),
+      panePid: Number(row.pane_pid),
+      command: row.pane_current_command,
+    },
+  };
+}
+
+function unfit(what: string, value: string): ThreadmuxError {
+  return new ThreadmuxError(
+    'bad_usage',
+    `threadmux cannot guard a pane by the ${what} ${JSON.stringify(value)}`,
+  );
+}

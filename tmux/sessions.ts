@@ -1,0 +1,182 @@
+// The sessions of one tmux server: list, find, start, end, rename.
+// A session is addressed by its id and its server's pid; a name alone is only ever compared whole.
+
+import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import type { SessionName } from '../core/session-name.ts';
+import type { ShOptions } from './host.ts';
+import { quoteAll } from './quote.ts';
+import { readRow, rowFormat } from './row.ts';
+import type { Tmux } from './tmux.ts';
+
+export interface Session {
+  /** Such as "$3"; unique for one server's life. */
+  readonly id: string;
+  readonly serverPid: number;
+  /** As tmux reports it: it may hold spaces, quotes, emoji, anything but ":", "." and control characters. */
+  readonly name: string;
+  readonly group: string | undefined;
+  readonly createdAt: number;
+  readonly activeAt: number;
+  readonly attached: number;
+  /** The active pane of the current window. */
+  readonly pane: {
+    readonly id: string;
+    readonly pid: number;
+    readonly dead: boolean;
+    readonly command: string;
+    readonly path: string;
+    readonly title: string;
+  };
+}
+
+export type SessionKey = Pick<Session, 'id' | 'serverPid' | 'name'>;
+
+const VARIABLES = [
+  ...(['session_id', 'pid', 'session_name', 'session_group', 'session_created'] as const),
+  ...(['session_activity', 'session_attached', 'pane_id', 'pane_pid', 'pane_dead'] as const),
+  ...(['pane_current_command', 'pane_current_path', 'pane_title'] as const),
+];
+
+/** No server is no sessions; a host that cannot be reached rejects. */
+export async function listSessions(tmux: Tmux, options: ShOptions = {}): Promise<Session[]> {
+  const printed = await tmux
+    .run(['list-sessions', '-F', rowFormat(VARIABLES)], { doing: 'list the sessions', ...options })
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error, 'session_not_found')) return '';
+      throw error;
+    });
+  return printed.split('\n').flatMap((line) => toSession(line) ?? []);
+}
+
+export async function findSession(tmux: Tmux, name: string): Promise<Session | undefined> {
+  return (await listSessions(tmux)).find((session) => session.name === name);
+}
+
+export interface NewSession {
+  readonly name: SessionName;
+  /** Absolute, or "~", or below "~/". */
+  readonly directory?: string;
+  /** A program and its arguments; without it the session is a shell. */
+  readonly command?: readonly string[];
+  /** Keep the pane, dead, when its program has ended, so that its last words can be read. */
+  readonly remainOnExit?: boolean;
+  readonly size?: { readonly width: number; readonly height: number };
+}
+
+/** Starts it unless it is there already, which `created` tells apart. */
+export async function newSession(
+  tmux: Tmux,
+  wanted: NewSession,
+): Promise<{ readonly session: Session; readonly created: boolean }> {
+  const { name, directory = '~', command = [] } = wanted;
+  if (!/^(~$|~\/|\/)/.test(directory) || directory.includes('\0'))
+    throw new ThreadmuxError(
+      'bad_usage',
+      `${JSON.stringify(directory)} is not a directory to start in`,
+      {
+        hint: 'Give an absolute path, or one that begins with "~/".',
+      },
+    );
+  const { width, height } = wanted.size ?? { width: 200, height: 50 };
+  const printed = await tmux.script(
+    NEW_SESSION,
+    [
+      ...[name, directory, String(width), String(height), wanted.remainOnExit === true ? 'on' : ''],
+      ...(command.length === 0 ? [] : [`exec ${quoteAll(command)}`]),
+    ],
+    { doing: `start session ${name}` },
+  );
+  const session = await findSession(tmux, name);
+  if (session === undefined)
+    throw new ThreadmuxError(
+      'tmux_failed',
+      `session ${name} ended as soon as it was started on ${tmux.host.name}`,
+      {
+        hint: 'Its command may be missing there; try the same command in a shell of that host.',
+      },
+    );
+  return { session, created: printed.includes('created') };
+}
+
+export async function killSession(tmux: Tmux, session: SessionKey): Promise<void> {
+  await onSession(tmux, session, 'end', `kill-session -t '${idOf(session)}'`);
+}
+
+export async function renameSession(
+  tmux: Tmux,
+  session: SessionKey,
+  name: SessionName,
+): Promise<void> {
+  await onSession(tmux, session, 'rename', `rename-session -t '${idOf(session)}' ${name}`);
+}
+
+/**
+ * The directory comes from the client's own, because -c would run a "#(…)" in it. The command is one word for the
+ * person's own shell, which has the PATH they know; `exec` leaves nothing but the program in the pane. -E: our client's
+ * bare environment must not take SSH_AUTH_SOCK and the like from the session.
+ */
+const NEW_SESSION = `name=$1; dir=$2; width=$3; height=$4; remain=$5; shift 5
+t has-session -t "=$name" 2>/dev/null && { echo existed; exit 0; }
+case $dir in '~') dir=$HOME;; '~/'*) dir=$HOME/\${dir#'~/'};; esac
+unset CDPATH; cd "$dir" || exit 1
+[ $# -eq 0 ] || set -- sh -c 'exec "$SHELL" -l -i -c "$1"' sh "$1"
+if [ -n "$remain" ]
+then said=$(t new-session -dE -s "$name" -x "$width" -y "$height" "$@" \\; set-option -p -t "=$name:" remain-on-exit on 2>&1)
+else said=$(t new-session -dE -s "$name" -x "$width" -y "$height" "$@" 2>&1)
+fi || { case $said in *'duplicate session'*) echo existed; exit 0;; esac; echo "$said" >&2; exit 1; }
+echo created`;
+
+/** Checked and done inside the server: after its restart the same id is another session. */
+async function onSession(
+  tmux: Tmux,
+  session: SessionKey,
+  verb: string,
+  command: string,
+): Promise<void> {
+  const id = idOf(session);
+  const same = `#{&&:#{==:#{pid},${session.serverPid}},#{==:#{session_id},${id}}}`;
+  const done = await tmux.run(
+    [
+      'if-shell',
+      '-F',
+      '-t',
+      `${id}:`,
+      same,
+      `display-message -p done ; ${command}`,
+      'display-message -p gone',
+    ],
+    { doing: `${verb} session ${session.name}` },
+  );
+  if (!done.includes('done'))
+    throw new ThreadmuxError(
+      'session_not_found',
+      `threadmux could not ${verb} session ${session.name} on ${tmux.host.name}: it is not there any more`,
+    );
+}
+
+function idOf({ id }: SessionKey): string {
+  if (!/^\$\d+$/.test(id)) throw new RangeError(`not a session id: ${id}`);
+  return id;
+}
+
+function toSession(line: string): Session | undefined {
+  const row = readRow(VARIABLES, line);
+  if (row === undefined) return undefined;
+  return {
+    id: row.session_id,
+    serverPid: Number(row.pid),
+    name: row.session_name,
+    group: row.session_group || undefined,
+    createdAt: Number(row.session_created) * 1000,
+    activeAt: Number(row.session_activity) * 1000,
+    attached: Number(row.session_attached),
+    pane: {
+      id: row.pane_id,
+      pid: Number(row.pane_pid),
+      dead: row.pane_dead === '1',
+      command: row.pane_current_command,
+      path: row.pane_current_path,
+      title: row.pane_title,
+    },
+  };
+}

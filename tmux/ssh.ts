@@ -1,0 +1,136 @@
+// A host reached by the OpenSSH client, over one multiplexed connection that is ours alone.
+// Nothing is ever asked: what needs a password or a confirmation fails at once, with a sentence.
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ThreadmuxError } from '../core/errors.ts';
+import { frameScript, hasBegun, readFrame } from './frame.ts';
+import type { Host } from './host.ts';
+import { connectionFailed, scriptFailed } from './host-errors.ts';
+import { pickEnvironment, runProcess } from './process.ts';
+import { quoteAll } from './quote.ts';
+import { openTurnstile } from './turnstile.ts';
+
+export interface SshHostOptions {
+  readonly name: string;
+  /** What `ssh` is called with: an alias of ~/.ssh/config, a host name, or user@host. */
+  readonly ssh: string;
+  /** Where our control sockets live; made with mode 0700. */
+  readonly controlDir: string;
+  readonly tmux?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly configFile?: string;
+  readonly timeoutMs?: number;
+  readonly connectTimeoutSeconds?: number;
+  readonly aliveIntervalSeconds?: number;
+}
+
+const SSH_VARIABLES = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'LANG',
+  'LC_ALL',
+  'SSH_AUTH_SOCK',
+  'KRB5CCNAME',
+];
+const DESTINATION = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,252}$/;
+const TIMEOUT_MS = 30_000;
+/** sshd allows ten on one connection (MaxSessions) unless told otherwise. */
+const SESSIONS_AT_ONCE = 8;
+/** sun_path on macOS, less the terminator and the 17 bytes ssh appends while it makes the socket. */
+const SOCKET_PATH_LIMIT = 104 - 1 - 17;
+
+export function sshHost(options: SshHostOptions): Host {
+  const { name, ssh } = options;
+  if (!DESTINATION.test(ssh))
+    throw new ThreadmuxError(
+      'config_invalid',
+      `host ${name}: ${JSON.stringify(ssh)} is not a host that ssh can be given`,
+      {
+        hint: 'Use an alias of ~/.ssh/config, a host name or user@host.',
+      },
+    );
+  const socket = controlSocket(options);
+  const flags = sshFlags(options, socket);
+  const env = pickEnvironment(options.env, SSH_VARIABLES);
+  const turnstile = openTurnstile(SESSIONS_AT_ONCE, () => existsSync(socket));
+  const hangUp = async () => {
+    await runProcess('ssh', [...flags, '-O', 'exit', '--', ssh], { env, timeoutMs: 5_000 });
+  };
+  return {
+    name,
+    tmux: options.tmux ?? 'tmux',
+    async sh(script, args, call = {}) {
+      const doing = call.doing ?? 'run a script';
+      const frame = frameScript(script);
+      const command = `exec sh -c ${quoteAll([frame.script, 'sh', frame.mark, ...args])}`;
+      mkdirSync(options.controlDir, { recursive: true, mode: 0o700 });
+      const ran = await turnstile.pass((connected) =>
+        runProcess('ssh', [...flags, '--', ssh, command], {
+          env,
+          input: call.input,
+          signal: call.signal,
+          timeoutMs: call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
+          watch: (stdout) => {
+            const begun = hasBegun(stdout, frame.mark);
+            if (begun) connected();
+            return begun;
+          },
+        }),
+      );
+      const framed = readFrame(ran.stdout, ran.stderr, frame.mark);
+      if (framed === undefined) {
+        const begun = hasBegun(ran.stdout, frame.mark);
+        // Nobody answers on this connection: the next call shall not wait for it to be found dead.
+        if (ran.ended === 'timeout' && !begun) await hangUp();
+        throw connectionFailed(name, ssh, doing, ran, begun);
+      }
+      if (framed.status !== 0) throw scriptFailed(name, doing, framed);
+      return framed.stdout;
+    },
+    close: hangUp,
+  };
+}
+
+/** A short name of our own: ssh's %C has 40 characters, too many below a long home directory. */
+function controlSocket({ name, ssh, controlDir, configFile }: SshHostOptions): string {
+  const hash = createHash('sha256')
+    .update(`${ssh}\0${configFile ?? ''}`)
+    .digest('hex');
+  const socket = join(controlDir, hash.slice(0, 12));
+  if (Buffer.byteLength(socket) > SOCKET_PATH_LIMIT || /["\\\n]|\$\{/.test(socket))
+    throw new ThreadmuxError(
+      'config_invalid',
+      `host ${name}: the control socket ${socket} has a path that ssh cannot use (at most ${SOCKET_PATH_LIMIT} bytes, plain characters)`,
+      { hint: 'Set THREADMUX_HOME to a directory with a shorter, plainer path.' },
+    );
+  return socket;
+}
+
+/** Given on the command line, these win over the user's own configuration; all else is left to it. */
+function sshFlags(options: SshHostOptions, socket: string): string[] {
+  const settings = {
+    BatchMode: 'yes',
+    ControlMaster: 'auto',
+    ControlPath: `"${socket.replaceAll('%', '%%')}"`,
+    ControlPersist: '600',
+    ConnectTimeout: options.connectTimeoutSeconds ?? 10,
+    ServerAliveInterval: options.aliveIntervalSeconds ?? 5,
+    ServerAliveCountMax: 3,
+    LogLevel: 'ERROR',
+    RequestTTY: 'no',
+    RemoteCommand: 'none',
+    ClearAllForwardings: 'yes',
+    ForwardAgent: 'no',
+    ForwardX11: 'no',
+    PermitLocalCommand: 'no',
+  };
+  const file = options.configFile === undefined ? [] : ['-F', options.configFile];
+  return [
+    ...file,
+    ...Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`]),
+  ];
+}

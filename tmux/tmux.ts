@@ -1,0 +1,39 @@
+// tmux on a host. Arguments stay arguments: no shell and no tmux parser ever reads them as commands.
+
+import type { Host, ShOptions } from './host.ts';
+import { NO_TMUX } from './host-errors.ts';
+
+export interface Tmux {
+  readonly host: Host;
+  /** The server's socket; undefined for the user's default server. */
+  readonly socket: string | undefined;
+  /** One tmux command; resolves with what it printed. */
+  run(args: readonly [command: string, ...string[]], options?: ShOptions): Promise<string>;
+  /** A POSIX sh script in which `t` is tmux on this server and "$@" are `args`. */
+  script(body: string, args: readonly string[], options?: ShOptions): Promise<string>;
+}
+
+export function tmuxOn(host: Host, socket?: string): Tmux {
+  const script: Tmux['script'] = (body, args, options) =>
+    host.sh(PRELUDE + body, [host.tmux, socket ?? '', ...args], options);
+  return {
+    host,
+    socket,
+    script,
+    run: (args, options) =>
+      script('t "$@"', args.map(keepSemicolon), { doing: `tmux ${args[0]}`, ...options }),
+  };
+}
+
+/** Shells that run a command for ssh often have a shorter PATH than the person's own. -u: names are UTF-8. */
+const PRELUDE = `tmux=$1; socket=$2; shift 2
+PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
+export PATH; unset TMUX TMUX_PANE
+command -v "$tmux" >/dev/null 2>&1 || exit ${NO_TMUX}
+t() { if [ -n "$socket" ]; then "$tmux" -u -S "$socket" "$@"; else "$tmux" -u "$@"; fi; }
+`;
+
+/** tmux ends a command at an argument's trailing ";", even one given as argv. */
+function keepSemicolon(argument: string): string {
+  return argument.endsWith(';') ? `${argument.slice(0, -1)}\\;` : argument;
+}

@@ -1,0 +1,59 @@
+// Which pane is this? For a hook, which has nothing but TMUX and TMUX_PANE.
+// Unsure means undefined: a wrong answer would send one session's words into another's thread.
+
+import { isThreadmuxError } from '../core/errors.ts';
+import type { Host } from './host.ts';
+import { isPaneId, type PaneRef } from './pane.ts';
+import { readRow, rowFormat } from './row.ts';
+import { tmuxOn } from './tmux.ts';
+
+export interface Whereabouts extends PaneRef {
+  readonly socket: string;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  /** Of grouped sessions the name changes with the newest member; the group stays. */
+  readonly group: string | undefined;
+  readonly command: string;
+  readonly path: string;
+}
+
+const VARIABLES = [
+  ...(['pane_id', 'pid', 'pane_pid', 'session_id', 'session_name', 'session_group'] as const),
+  ...(['pane_current_command', 'pane_current_path'] as const),
+];
+
+/** `tmuxVariable` is the value of TMUX: socket, server pid and session, parted by commas. */
+export async function whoami(
+  host: Host,
+  tmuxVariable: string,
+  paneId: string,
+): Promise<Whereabouts | undefined> {
+  const server = readTmuxVariable(tmuxVariable);
+  if (server === undefined || !isPaneId(paneId)) return undefined;
+  const printed = await tmuxOn(host, server.socket)
+    .run(['display-message', '-p', '-t', paneId, rowFormat(VARIABLES)])
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error)) return '';
+      throw error;
+    });
+  const row = readRow(VARIABLES, printed.replace(/\n$/, ''));
+  // tmux answers for a pane that is gone, with empty values; and an old socket may have a new server.
+  if (row?.pane_id !== paneId || Number(row.pid) !== server.pid) return undefined;
+  return {
+    socket: server.socket,
+    serverPid: server.pid,
+    paneId,
+    panePid: Number(row.pane_pid),
+    sessionId: row.session_id,
+    sessionName: row.session_name,
+    group: row.session_group || undefined,
+    command: row.pane_current_command,
+    path: row.pane_current_path,
+  };
+}
+
+/** The socket's path may itself hold commas. */
+export function readTmuxVariable(value: string): { socket: string; pid: number } | undefined {
+  const [, socket, pid] = value.match(/^(\/.*),(\d+),\d+$/s) ?? [];
+  return socket === undefined ? undefined : { socket, pid: Number(pid) };
+}
