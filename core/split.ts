@@ -1,0 +1,186 @@
+// Cuts a reply into messages that Discord accepts. Nothing is lost or moved: what falls between two parts is
+// white space, and a code fence open at a cut is closed there and opened again in the next part.
+
+import { closeLine, type Fence, fenceAfter, looksLikeFence, openLine } from './fences.ts';
+
+export interface SplitOptions {
+  /** Most UTF-16 units a part may have; code points are never more than those, so both limits hold. */
+  readonly limit?: number;
+  /** Units to leave free in the first part, for what the caller puts before it. */
+  readonly header?: number;
+  /** Units to leave free in the last part, for what the caller puts after it. */
+  readonly footer?: number;
+}
+
+const DISCORD_LIMIT = 2000;
+const SMALLEST_LIMIT = 48;
+
+export function splitMessage(text: string, options: SplitOptions = {}): readonly string[] {
+  const { limit = DISCORD_LIMIT, header = 0, footer = 0 } = options;
+  if (limit < SMALLEST_LIMIT || header > limit / 4 || footer > limit / 4)
+    throw new RangeError('a part must be 48 units or more, and the room kept free a quarter of it');
+
+  const end = lastVisible(text);
+  const longestFence = Math.floor(limit / 8);
+  const parts: string[] = [];
+  let at: Place = { pos: 0, fence: undefined };
+  for (;;) {
+    at = resume(text, end, at, longestFence);
+    if (at.pos >= end) return parts;
+    const before = at.fence === undefined ? '' : `${openLine(at.fence)}\n`;
+    // Near the end a part may turn out to be the last one, so it leaves room for the footer in any case.
+    const nearEnd = end - at.pos <= 1.5 * limit;
+    const room = limit - before.length - (parts.length === 0 ? header : 0) - (nearEnd ? footer : 0);
+    const cut = chooseCut(text, end, at, room, longestFence);
+    const body = text.slice(at.pos, cut.pos);
+    parts.push(
+      before +
+        (cut.fence === undefined ? body.slice(0, lastVisible(body)) : closed(body, cut.fence)),
+    );
+    at = cut;
+  }
+}
+
+/** A position in the text, and the fence that is open there in the part that ends there. */
+interface Place {
+  readonly pos: number;
+  readonly fence: Fence | undefined;
+}
+
+/** Discord trims these, and refuses a message that has nothing else. */
+const BLANK = /[\s\p{Cc}\u200b\u2060]/u;
+
+function lastVisible(text: string): number {
+  let end = text.length;
+  while (end > 0 && BLANK.test(text.charAt(end - 1))) end--;
+  return end;
+}
+
+function closed(body: string, fence: Fence): string {
+  return `${body}\n${closeLine(fence)}`;
+}
+
+/** Where the next part begins: past the white space at the cut, which the parts' borders stand for. */
+function resume(text: string, end: number, at: Place, longestFence: number): Place {
+  if (at.fence === undefined)
+    return { pos: skipBlank(text, end, at.pos, longestFence), fence: undefined };
+  if (text.charAt(at.pos) !== '\n') return at;
+  const pos = at.pos + 1;
+  const lineEnd = text.indexOf('\n', pos);
+  const line = text.slice(pos, lineEnd < 0 ? end : Math.min(lineEnd, end));
+  // The closing line that the last part was given is this very line: it must not come twice.
+  if (fenceAfter(line, at.fence, longestFence) === undefined)
+    return { pos: skipBlank(text, end, pos + line.length, longestFence), fence: undefined };
+  return { pos, fence: at.fence };
+}
+
+/** Keeps the indentation of the first line that shows something, unless it is absurd. */
+function skipBlank(text: string, end: number, from: number, longestIndent: number): number {
+  let pos = from;
+  let lineStart = from === 0 ? 0 : -1;
+  while (pos < end && BLANK.test(text.charAt(pos))) {
+    if (text.charAt(pos) === '\n') lineStart = pos + 1;
+    pos++;
+  }
+  return lineStart >= 0 && pos - lineStart <= longestIndent ? lineStart : pos;
+}
+
+/**
+ * The best place to end a part that begins at `at`. Whole lines first: between paragraphs or around a code block
+ * if that fills half the room, else at a line's end if that fills a quarter, else inside the line.
+ */
+function chooseCut(
+  text: string,
+  end: number,
+  at: Place,
+  room: number,
+  longestFence: number,
+): Place {
+  const window = text.slice(at.pos, Math.min(end, at.pos + room + 1));
+  const reachesEnd = at.pos + window.length === end;
+  let strong: Place | undefined;
+  let weak: Place | undefined;
+  let fence = at.fence;
+  for (let start = 0; start <= window.length; ) {
+    const found = window.indexOf('\n', start);
+    if (found < 0 && !reachesEnd) break;
+    const lineEnd = found < 0 ? window.length : found;
+    const before = fence;
+    fence = fenceAfter(window.slice(start, lineEnd), before, longestFence);
+    const here: Place = { pos: at.pos + lineEnd, fence };
+    const fits = lineEnd + closing(fence) <= room;
+    if (found < 0) {
+      if (fits) return here;
+      break;
+    }
+    // A block cut right after its first line would begin with an empty one.
+    const justOpened = before === undefined && fence !== undefined;
+    if (fits && !justOpened && lineEnd > 0) {
+      weak = here;
+      if (fence === undefined && isStrong(text, here.pos + 1, before)) strong = here;
+    }
+    start = lineEnd + 1;
+  }
+  if (strong !== undefined && strong.pos - at.pos >= room / 2) return strong;
+  if (weak !== undefined && weak.pos - at.pos >= room / 4) return weak;
+  return cutInside(text, at, room, longestFence);
+}
+
+function closing(fence: Fence | undefined): number {
+  return fence === undefined ? 0 : closeLine(fence).length + 1;
+}
+
+/** Right after a code block, right before one, or between paragraphs. */
+function isStrong(text: string, next: number, before: Fence | undefined): boolean {
+  return (
+    before !== undefined ||
+    looksLikeFence(text, next) ||
+    BLANK_LINE.test(text.slice(next, next + 80))
+  );
+}
+
+const BLANK_LINE = /^[ \t\r]*\n/;
+
+/** A cut inside a line may itself make or unmake a fence; room for the longest one always suffices. */
+function cutInside(text: string, at: Place, room: number, longestFence: number): Place {
+  for (const kept of [0, closing(at.fence)]) {
+    const cut = wordEnd(text, at.pos, at.pos + room - kept);
+    const fence = fenceWithin(text.slice(at.pos, cut), at.fence, longestFence);
+    if (cut - at.pos + closing(fence) <= room) return { pos: cut, fence };
+  }
+  const cut = wordEnd(text, at.pos, at.pos + room - longestFence - 1);
+  return { pos: cut, fence: fenceWithin(text.slice(at.pos, cut), at.fence, longestFence) };
+}
+
+function fenceWithin(body: string, open: Fence | undefined, longestFence: number) {
+  return body
+    .split('\n')
+    .reduce<Fence | undefined>((fence, line) => fenceAfter(line, fence, longestFence), open);
+}
+
+/** The last gap between words that leaves the part well filled, else the last whole character. */
+function wordEnd(text: string, from: number, latest: number): number {
+  const earliest = from + Math.ceil((latest - from) / 3);
+  for (let cut = latest; cut > earliest; cut--)
+    if (BLANK.test(text.charAt(cut)) && !looksLikeFence(text, cut)) return cut;
+  const cut = characterStart(text, earliest, latest);
+  // What begins a part begins a line there: three backticks from the middle of a line would open a fence.
+  for (let safe = cut; safe > earliest && safe > cut - 64; safe--)
+    if (!looksLikeFence(text, safe) && !splitsPair(text, safe)) return safe;
+  return cut;
+}
+
+/** Where the character at `index` begins, as a person sees it: family emoji and accents stay whole. */
+function characterStart(text: string, earliest: number, index: number): number {
+  const from = Math.max(earliest, index - 128);
+  const seen = graphemes.segment(text.slice(from, index + 64)).containing(index - from);
+  const start = from + (seen?.index ?? 0);
+  if (start > from) return start;
+  return splitsPair(text, index) ? index - 1 : index;
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+function splitsPair(text: string, index: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(index - 1, index + 1));
+}
