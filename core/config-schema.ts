@@ -42,7 +42,10 @@ const host = z.union(
 );
 
 const server = z.strictObject({
-  name: z.string().min(1).default('discord'),
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be a short name: letters, digits, "-" and "_"')
+    .default('discord'),
   api: z
     .url({ protocol: /^https?$/, error: 'must be a URL such as https://discord.com/api/v10' })
     .default('https://discord.com/api/v10'),

@@ -24,3 +24,6 @@ export function parsePayload(text: string): z.output<typeof payloadSchema> | und
     return undefined;
   }
 }
+
+/** What is kept of a gateway session between two processes. */
+export const sessionSchema = z.object({ id: z.string(), resumeUrl: z.string(), seq: z.number() });

@@ -8,6 +8,7 @@ import type {
   RESTPostAPIChannelMessageJSONBody,
 } from 'discord-api-types/v10';
 import { isThreadmuxError } from '../core/errors.ts';
+import { byAge } from '../core/snowflake.ts';
 import { type Message, messageSchema } from './payloads.ts';
 import type { CallOptions, Rest, Upload } from './rest.ts';
 
@@ -108,12 +109,13 @@ export async function messagesAfter(
   rest: Rest,
   channelId: string,
   after: string,
+  options: CallOptions = {},
 ): Promise<readonly Message[]> {
   const found: Message[] = [];
   for (let last = after; ; ) {
     const path = `/channels/${channelId}/messages?after=${last}&limit=100`;
-    const page = messageSchema.array().parse(await rest.call('GET', path));
-    found.push(...page.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1)));
+    const page = messageSchema.array().parse(await rest.call('GET', path, options));
+    found.push(...page.sort(byAge));
     if (page.length < 100) return found;
     last = found.at(-1)?.id ?? last;
   }

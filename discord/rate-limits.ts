@@ -30,7 +30,7 @@ export function createRateLimits(): RateLimits {
   const buckets = new Map<string, Bucket>(); // hash and major id -> what is left
   const blocks = new Map<string, number>(); // route and major id -> blocked until
   let everythingBlockedUntil = 0;
-  let window = { since: 0, sent: 0 };
+  let window = { since: Number.NEGATIVE_INFINITY, sent: 0 };
 
   const bucketKey = (route: Route) => `${hashes.get(route.key) ?? route.key}:${route.major}`;
   const routeKey = (route: Route) => `${route.key}:${route.major}`;

@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, FormData, Pool } from 'undici';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
+import { createInTurn } from '../core/in-turn.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { isRepeatable, type Method, type Route, routeOf } from './route.ts';
@@ -45,7 +46,8 @@ export function connectRest(options: RestOptions): Rest {
   const timeoutMs = options.timeoutMs ?? 15_000;
   const pool = new Pool(base.origin, { connectTimeout: timeoutMs, allowH2: false });
   const limits = createRateLimits();
-  const tails = new Map<string, Promise<unknown>>();
+  /** The order of the calls is the order of the messages. */
+  const inTurn = createInTurn();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // as many as there are requests waiting
   let deadToken: ThreadmuxError | undefined;
@@ -124,18 +126,6 @@ export function connectRest(options: RestOptions): Rest {
         throw unreachable('waiting to send: stopped', cause);
       },
     );
-  }
-
-  /** One at a time per route and channel: the order of the calls is the order of the messages. */
-  function inTurn<T>(key: string, act: () => Promise<T>): Promise<T> {
-    const turn = (tails.get(key) ?? Promise.resolve()).then(act);
-    const tail = turn
-      .catch(() => {})
-      .then(() => {
-        if (tails.get(key) === tail) tails.delete(key);
-      });
-    tails.set(key, tail);
-    return turn;
   }
 
   return {

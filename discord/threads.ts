@@ -7,6 +7,7 @@ import type {
 } from 'discord-api-types/v10';
 import { ThreadmuxError } from '../core/errors.ts';
 import { stableNonce } from '../core/nonce.ts';
+import { byAge } from '../core/snowflake.ts';
 import { createMessage, refusedWith } from './messages.ts';
 import { type Channel, channelSchema, threadListSchema } from './payloads.ts';
 import type { Rest } from './rest.ts';
@@ -181,5 +182,5 @@ async function getChannel(rest: Rest, id: string): Promise<Channel | undefined> 
 }
 
 function oldest(threads: readonly ThreadRef[]): ThreadRef | undefined {
-  return threads.toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))[0];
+  return threads.toSorted(byAge)[0];
 }

@@ -1,0 +1,48 @@
+// Messages accepted and not yet done with, one file each. A message is here before anything is
+// done about it and leaves when its outcome is known: a crash neither skips nor repeats it.
+
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { byAge } from '../core/snowflake.ts';
+import { readJson, writeJson } from '../home/files.ts';
+import type { Cursors } from './cursors.ts';
+
+export const letterSchema = z.object({
+  id: z.string(),
+  channelId: z.string(),
+  authorId: z.string(),
+  author: z.string(),
+  text: z.string(),
+  attachments: z.array(
+    z.object({ id: z.string(), filename: z.string(), size: z.number(), url: z.string() }),
+  ),
+});
+export type Accepted = z.output<typeof letterSchema>;
+
+export interface Inbox {
+  /** False if it was taken before. Durable when it returns. */
+  take(message: Accepted): boolean;
+  done(id: string): void;
+  /** What an earlier process left, oldest first. */
+  left(): readonly Accepted[];
+}
+
+export function openInbox(folder: string, cursors: Cursors): Inbox {
+  const path = (id: string) => join(folder, `${id}.json`);
+  return {
+    take(message) {
+      if (cursors.isRead(message.channelId, message.id)) return false;
+      // First the message, then the cursor: between the two a crash repeats what is already here.
+      writeJson(path(message.id), message);
+      cursors.advance(message.channelId, message.id);
+      return true;
+    },
+    done: (id) => rmSync(path(id), { force: true }),
+    left: () =>
+      readdirSync(folder)
+        .filter((name) => /^\d+\.json$/.test(name))
+        .flatMap((name) => readJson(join(folder, name), letterSchema) ?? [])
+        .sort(byAge),
+  };
+}

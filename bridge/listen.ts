@@ -1,0 +1,186 @@
+// From the gateway to the inbox: every message of our threads and channels, live or missed, comes
+// through `accept` once, in order, and is on disk before anything is done about it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Server } from '../core/config.ts';
+import { isThreadmuxError } from '../core/errors.ts';
+import { createInTurn } from '../core/in-turn.ts';
+import type { Log } from '../core/log.ts';
+import { isNewer } from '../core/snowflake.ts';
+import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/message-content.ts';
+import { messagesAfter, refusedWith } from '../discord/messages.ts';
+import {
+  guildCreateSchema,
+  isWritten,
+  type Message,
+  messageSchema,
+  readySchema,
+} from '../discord/payloads.ts';
+import type { Rest } from '../discord/rest.ts';
+import { backoffMs } from '../discord/verdict.ts';
+import type { Cursors } from './cursors.ts';
+import type { Accepted, Inbox } from './inbox.ts';
+import type { KnownThreads } from './known-threads.ts';
+import { type Decision, route, type Where } from './route.ts';
+
+export interface ListenOptions {
+  readonly server: Server;
+  readonly rest: Rest;
+  readonly channels: readonly string[];
+  readonly threads: KnownThreads;
+  readonly cursors: Cursors;
+  readonly inbox: Inbox;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** A message was accepted: it is in the inbox and has to be acted on. */
+  readonly onAccepted: (message: Accepted, decision: Exclude<Decision, { kind: 'ignore' }>) => void;
+  readonly onInteraction?: (data: unknown) => Promise<void> | void;
+  readonly onThreadGone?: (id: string) => void;
+}
+
+/** What the gateway calls with every event. */
+export function listen(options: ListenOptions): (name: string, data: unknown) => Promise<void> {
+  const { rest, channels, threads, cursors, inbox, log } = options;
+  const inTurn = createInTurn();
+  const ignored: Record<string, number> = {};
+  let warned = false;
+
+  async function whereIs(channelId: string): Promise<Where> {
+    if (channels.includes(channelId)) return 'channel';
+    return (await threads.find(channelId)) === undefined ? 'elsewhere' : 'thread';
+  }
+
+  async function accept(message: Message): Promise<void> {
+    if (cursors.isRead(message.channel_id, message.id)) return;
+    const where = await whereIs(message.channel_id);
+    if (where === 'elsewhere') return;
+    warnIfEmptied(message);
+    const decision = route(incomingOf(message), where, options.server);
+    if (decision.kind === 'ignore') {
+      ignored[decision.because] = (ignored[decision.because] ?? 0) + 1;
+      if (!['bot', 'system', 'talk'].includes(decision.because))
+        log.info('ignored', {
+          because: decision.because,
+          channel: message.channel_id,
+          times: ignored[decision.because],
+        });
+      return cursors.advance(message.channel_id, message.id);
+    }
+    const accepted = acceptedOf(message);
+    if (inbox.take(accepted)) options.onAccepted(accepted, decision);
+  }
+
+  /** Messages written while we were away, before any that arrives now. */
+  async function catchUp(channelId: string): Promise<void> {
+    try {
+      const missed = await messagesAfter(rest, channelId, cursors.get(channelId));
+      if (missed.length > 0) log.info('caught up', { channel: channelId, messages: missed.length });
+      for (const message of missed) await accept(message);
+    } catch (error) {
+      if (!refusedWith(error, 10003)) throw error;
+      threads.forget(channelId);
+      cursors.forget(channelId);
+      options.onThreadGone?.(channelId);
+    }
+  }
+
+  async function onGuild(data: unknown): Promise<void> {
+    const guild = guildCreateSchema.parse(data);
+    const last = new Map<string, string>();
+    for (const thread of guild.threads) threads.learn({ ...thread, guild_id: guild.id });
+    for (const { id, last_message_id } of [...guild.threads, ...guild.channels])
+      if (last_message_id) last.set(id, last_message_id);
+    const ours = [...channels.filter((id) => last.has(id)), ...threads.all().map(({ id }) => id)];
+    // Threads we have read from that are not active now may have been archived since.
+    const away = cursors.channels().filter((id) => !last.has(id) && !ours.includes(id));
+    const behind = ours.filter((id) => isNewer(last.get(id) ?? '0', cursors.get(id)));
+    await Promise.all(
+      [...behind, ...away].map((id) => inTurn(id, () => insist(() => catchUp(id)))),
+    );
+  }
+
+  /** A message that cannot be taken now (no network, a full disk) holds up those behind it. */
+  async function insist(act: () => Promise<void>): Promise<void> {
+    for (let failures = 1; ; failures++) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!passes(error)) throw error;
+        log.warn('taking a message', { failures, because: (error as Error).message });
+        await sleep(backoffMs(failures, Math.random()), undefined, { signal: options.signal });
+      }
+    }
+  }
+
+  function warnIfEmptied(message: Message): void {
+    if (warned || !looksEmptied(message)) return;
+    warned = true;
+    log.error('messages arrive empty', { hint: CONTENT_HINT });
+  }
+
+  return async (name, data) => {
+    switch (name) {
+      case 'READY': {
+        const { application } = readySchema.parse(data);
+        if (!mayReadContent(application.flags))
+          log.warn('message content is off', { hint: CONTENT_HINT });
+        return;
+      }
+      case 'GUILD_CREATE':
+        return onGuild(data);
+      case 'THREAD_CREATE':
+      case 'THREAD_UPDATE':
+        threads.learn(data);
+        return;
+      case 'THREAD_DELETE': {
+        const { id } = messageSchema.pick({ id: true }).parse(data);
+        threads.forget(id);
+        cursors.forget(id);
+        return options.onThreadGone?.(id);
+      }
+      case 'MESSAGE_CREATE': {
+        const message = messageSchema.parse(data);
+        return inTurn(message.channel_id, () => insist(() => accept(message)));
+      }
+      case 'INTERACTION_CREATE':
+        return options.onInteraction?.(data);
+    }
+  };
+}
+
+/** Faults of the network and of the disk end some day; faults of ours do not. */
+function passes(error: unknown): boolean {
+  return (
+    isThreadmuxError(error, 'discord_unreachable') ||
+    (error as NodeJS.ErrnoException).syscall !== undefined
+  );
+}
+
+function incomingOf(message: Message) {
+  return {
+    id: message.id,
+    channelId: message.channel_id,
+    authorId: message.author.id,
+    fromBot: message.author.bot,
+    fromWebhook: message.webhook_id !== undefined,
+    written: isWritten(message),
+    text: message.content,
+    attachments: message.attachments.length,
+  };
+}
+
+function acceptedOf(message: Message): Accepted {
+  return {
+    id: message.id,
+    channelId: message.channel_id,
+    authorId: message.author.id,
+    author: message.author.username,
+    text: message.content,
+    attachments: message.attachments.map(({ id, filename, size, url }) => ({
+      id,
+      filename,
+      size,
+      url,
+    })),
+  };
+}

@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { VERSION } from '../core/version.ts';
+
+/** Which folders a folder may import from, beside itself. "." is install.ts. */
+const ADAPTERS = ['core', 'discord', 'tmux', 'claude', 'home'];
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  core: [],
+  discord: ['core'],
+  tmux: ['core'],
+  claude: ['core'],
+  home: ['core'],
+  hooks: ADAPTERS,
+  bridge: ADAPTERS,
+  workspace: ADAPTERS,
+  bin: [...ADAPTERS, 'hooks', 'bridge', 'workspace', '.'],
+};
+
+/** Each package has its home. */
+const PACKAGE_HOME: Record<string, RegExp> = {
+  ws: /^(discord|workspace)\//,
+  undici: /^discord\//,
+  chokidar: /^(claude|hooks)\//,
+  commander: /^bin\//,
+  zod: /./,
+};
+
+/** What core, being pure, may not touch. */
+const IMPURE = /^node:(fs|net|http|https|child_process|dgram|tls|worker_threads|os)(\/|$)/;
+
+interface Import {
+  readonly from: string;
+  readonly typeOnly: boolean;
+}
+
+function importsOf(source: string): readonly Import[] {
+  const found = source.matchAll(
+    /^\s*(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^\s*import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm,
+  );
+  return [...found].map(([, type, a, b, c]) => ({
+    from: a ?? b ?? c ?? '',
+    typeOnly: type !== undefined,
+  }));
+}
+
+function problems(file: string, source: string): readonly string[] {
+  const folder = file.split('/')[0] as string;
+  const allowed = [folder, ...(MAY_IMPORT[folder] ?? [])];
+  return importsOf(source).flatMap(({ from, typeOnly }) => {
+    if (from.startsWith('.')) {
+      const [target = '', rest] = join(folder, ...file.split('/').slice(1, -1), from).split('/');
+      const where = rest === undefined ? '.' : target;
+      return allowed.includes(where) ? [] : [`${file} imports ${where}/`];
+    }
+    if (folder === 'core' && IMPURE.test(from))
+      return [`${file} imports ${from}, but core is pure`];
+    if (from.startsWith('node:')) return [];
+    if (from.startsWith('discord-api-types'))
+      return typeOnly ? [] : [`${file} imports ${from} at run time`];
+    const home = PACKAGE_HOME[from.split('/')[0] as string];
+    return home?.test(file) ? [] : [`${file} imports the package ${from}`];
+  });
+}
+
+const files = Object.keys(MAY_IMPORT).flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name)),
+);
+
+describe('architecture', () => {
+  it('sees every source file', () => {
+    expect(files).toContain('core/errors.ts');
+    expect(files.length).toBeGreaterThan(30);
+  });
+
+  it.each(files)('%s keeps to its imports and its size', (file) => {
+    const source = readFileSync(file, 'utf8');
+    expect(problems(file, source)).toEqual([]);
+    expect(source.split('\n').length - 1).toBeLessThanOrEqual(250);
+    expect(source, 'no default exports').not.toMatch(/^export default/m);
+    if (!file.startsWith('bin/'))
+      expect(source, 'only bin/ speaks to the process').not.toMatch(
+        /process\.(exit|argv|env)\b|console\./,
+      );
+  });
+
+  it.each([
+    ['core/x.ts', "import { readFileSync } from 'node:fs';", 'core is pure'],
+    ['core/x.ts', "import { a } from '../home/files.ts';", 'imports home/'],
+    ['bridge/x.ts', "import { a } from '../hooks/deliver.ts';", 'imports hooks/'],
+    ['hooks/x.ts', "export { a } from '../bridge/route.ts';", 'imports bridge/'],
+    ['discord/x.ts', "const a = await import('../tmux/host.ts');", 'imports tmux/'],
+    ['bridge/x.ts', "import { WebSocket } from 'ws';", 'imports the package ws'],
+    ['discord/x.ts', "import { Routes } from 'discord-api-types/v10';", 'at run time'],
+    ['tmux/x.ts', "import 'left-pad';", 'imports the package left-pad'],
+  ])('would notice in %s: %s', (file, source, problem) => {
+    expect(problems(file, source).join()).toContain(problem);
+  });
+
+  it('tells other programs the version of the package', () => {
+    expect(VERSION).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
+  });
+});

@@ -1,0 +1,104 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { loadConfig } from '../../home/config-file.ts';
+import { readJson, readText, writeJson, writeWhole } from '../../home/files.ts';
+import { homeRoot, openHome } from '../../home/home.ts';
+import { openLog } from '../../home/log-file.ts';
+import { tempFolder, tempHome } from '../support/temp-home.ts';
+
+const mode = (path: string) => statSync(path).mode & 0o777;
+
+describe('the home', () => {
+  it('is ~/.threadmux, or where THREADMUX_HOME says', () => {
+    expect(homeRoot({ HOME: '/home/me' })).toBe('/home/me/.threadmux');
+    expect(homeRoot({ HOME: '/home/me', THREADMUX_HOME: '/elsewhere' })).toBe('/elsewhere');
+  });
+
+  it('can be entered by nobody else, even if it was open before', () => {
+    const root = join(tempFolder(), 'open');
+    mkdirSync(root, { mode: 0o755 });
+    chmodSync(root, 0o755);
+    expect(mode(openHome(root).folder('outbox'))).toBe(0o700);
+    expect(mode(root)).toBe(0o700);
+  });
+
+  it('is refused when it is a link to somewhere else', () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'target'));
+    symlinkSync(join(folder, 'target'), join(folder, 'link'));
+    expect(() => openHome(join(folder, 'link'))).toThrow(/not a folder of your own/);
+  });
+});
+
+describe('files', () => {
+  it('are written whole, for us alone, leaving nothing behind', () => {
+    const folder = tempFolder();
+    writeWhole(join(folder, 'a'), 'x'.repeat(1_000_000));
+    writeJson(join(folder, 'b'), { n: 1 });
+    expect(readdirSync(folder).sort()).toEqual(['a', 'b']);
+    expect(mode(join(folder, 'a'))).toBe(0o600);
+    expect(readText(join(folder, 'a'))).toHaveLength(1_000_000);
+    expect(readJson(join(folder, 'b'), z.object({ n: z.number() }))).toEqual({ n: 1 });
+  });
+
+  it('that are not there, or not what we wrote, are undefined', () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'broken'), '{"n":');
+    writeFileSync(join(folder, 'other'), '{"m":1}');
+    const schema = z.object({ n: z.number() });
+    for (const name of ['missing', 'broken', 'other'])
+      expect(readJson(join(folder, name), schema)).toBeUndefined();
+  });
+});
+
+describe('config.json', () => {
+  it('is refused while others can read it, with the remedy', () => {
+    const home = tempHome();
+    const path = home.path('config.json');
+    writeFileSync(path, '{}', { mode: 0o644 });
+    chmodSync(path, 0o644);
+    expect(() => loadConfig(home, {})).toThrow(
+      expect.objectContaining({ code: 'config_invalid', hint: `Run: chmod 600 ${path}` }),
+    );
+    chmodSync(path, 0o600);
+    expect(loadConfig(home, {}).servers).toEqual([]);
+  });
+
+  it('may name a token file, which must be private too', () => {
+    const home = tempHome();
+    const id = '123456789012345678';
+    writeWhole(
+      home.path('config.json'),
+      JSON.stringify({ servers: [{ channel: id, allow: [id], tokenFile: 'token' }] }),
+    );
+    expect(() => loadConfig(home, {})).toThrow(/there is no file/);
+    writeWhole(home.path('token'), 'sekret\n');
+    expect(loadConfig(home, {}).servers[0]?.token).toBe('sekret');
+    chmodSync(home.path('token'), 0o640);
+    expect(() => loadConfig(home, {})).toThrow(/can be read by others \(mode 640\)/);
+  });
+});
+
+describe('the log file', () => {
+  it('is turned over when it is full, and keeps three old ones', () => {
+    const home = tempHome();
+    const log = openLog(home, 'test', { limit: 500 });
+    for (let n = 0; n < 60; n++) log.info('event', { n });
+    expect(readdirSync(home.path('log')).sort()).toEqual([
+      'threadmux.log',
+      'threadmux.log.1',
+      'threadmux.log.2',
+      'threadmux.log.3',
+    ]);
+    expect(readText(home.path('log', 'threadmux.log'))).toContain('test info event n=59');
+    expect(mode(home.path('log', 'threadmux.log'))).toBe(0o600);
+  });
+
+  it('never holds a secret', () => {
+    const home = tempHome();
+    openLog(home, 'test', { secrets: ['tok-123456'] }).info('said', { text: 'my tok-123456 here' });
+    expect(readText(home.path('log', 'threadmux.log'))).not.toContain('tok-123456');
+  });
+});
