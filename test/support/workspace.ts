@@ -1,0 +1,197 @@
+// A workspace of its own for one test, and a person who uses it over real HTTP with a real cookie.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { startWorkspace, type Workspace, type WorkspaceOptions } from '../../workspace/server.ts';
+
+export interface WireMessage {
+  readonly id: string;
+  readonly channel_id: string;
+  readonly content: string;
+  readonly type: number;
+  readonly flags: number;
+  readonly author: { readonly id: string };
+  readonly attachments: readonly {
+    readonly id: string;
+    readonly filename: string;
+    readonly url: string;
+    readonly size: number;
+  }[];
+  readonly components: readonly unknown[];
+  readonly reactions?: readonly {
+    readonly emoji: { readonly name: string };
+    readonly count: number;
+  }[];
+  readonly mentions: readonly { readonly id: string }[];
+  readonly mention_everyone: boolean;
+  readonly nonce?: string | number;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into many shapes of answers
+  readonly body: any;
+}
+
+export interface UploadedFile {
+  readonly name: string;
+  readonly data: string | Uint8Array<ArrayBuffer>;
+  readonly type?: string;
+}
+
+export interface GivenOption {
+  readonly name: string;
+  readonly value?: string | number | boolean;
+  readonly focused?: boolean;
+  readonly options?: readonly GivenOption[];
+}
+
+export interface Person {
+  /** Any request as the person; what the server said, refusals included. */
+  call(method: string, path: string, body?: unknown): Promise<Reply>;
+  say(
+    channelId: string,
+    content: string,
+    options?: { files?: readonly UploadedFile[] },
+  ): Promise<WireMessage>;
+  messages(channelId: string, query?: string): Promise<WireMessage[]>;
+  react(channelId: string, messageId: string, emoji: string): Promise<void>;
+  startThread(channelId: string, messageId: string, name: string): Promise<{ id: string }>;
+  /** These give the interaction's id. */
+  tap(channelId: string, messageId: string, customId: string): Promise<string>;
+  choose(
+    channelId: string,
+    messageId: string,
+    customId: string,
+    values: readonly string[],
+  ): Promise<string>;
+  slash(channelId: string, name: string, options?: readonly GivenOption[]): Promise<string>;
+  autocomplete(channelId: string, name: string, options: readonly GivenOption[]): Promise<string>;
+  submitModal(
+    channelId: string,
+    interactionId: string,
+    values: Record<string, string>,
+  ): Promise<string>;
+  readonly cookie: string;
+}
+
+export interface TestWorkspace extends Workspace {
+  readonly dir: string;
+  readonly person: Person;
+  /** A request with the bot's token, without any client in between. */
+  bot(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Reply>;
+}
+
+export const USER_AGENT = 'DiscordBot (https://example.com, 1.0)';
+
+export async function startTestWorkspace(
+  options: Partial<WorkspaceOptions> = {},
+): Promise<TestWorkspace> {
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
+  const workspace = await startWorkspace({ ...options, dir });
+  onTestFinished(async () => {
+    await workspace.close();
+    if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+  });
+  const bot: TestWorkspace['bot'] = (method, path, body, headers = {}) =>
+    request(workspace.api + path, method, body, {
+      authorization: `Bot ${workspace.token}`,
+      'user-agent': USER_AGENT,
+      ...headers,
+    });
+  return { ...workspace, dir, bot, person: await enter(workspace) };
+}
+
+async function enter(workspace: Workspace): Promise<Person> {
+  const entrance = await fetch(workspace.link, { redirect: 'manual' });
+  const cookie = entrance.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const call: Person['call'] = (method, path, body) =>
+    request(workspace.api + path, method, body, { cookie, origin: workspace.url });
+  const done = async (method: string, path: string, body?: unknown) => {
+    const reply = await call(method, path, body);
+    if (reply.status >= 300)
+      throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    return reply.body;
+  };
+  const interact = async (body: object): Promise<string> =>
+    (await done('POST', '/interactions', body)).id;
+  return {
+    cookie,
+    call,
+    say: (channelId, content, { files = [] } = {}) =>
+      done('POST', `/channels/${channelId}/messages`, withFiles({ content }, files)),
+    messages: (channelId, query = 'limit=100') =>
+      done('GET', `/channels/${channelId}/messages?${query}`),
+    react: (channelId, messageId, emoji) =>
+      done(
+        'PUT',
+        `/channels/${channelId}/messages/${messageId}/reactions/${encodeURIComponent(emoji)}/@me`,
+      ),
+    startThread: (channelId, messageId, name) =>
+      done('POST', `/channels/${channelId}/messages/${messageId}/threads`, { name }),
+    tap: (channelId, messageId, customId) =>
+      interact({
+        type: 3,
+        channel_id: channelId,
+        message_id: messageId,
+        data: { custom_id: customId },
+      }),
+    choose: (channelId, messageId, customId, values) =>
+      interact({
+        type: 3,
+        channel_id: channelId,
+        message_id: messageId,
+        data: { custom_id: customId, values },
+      }),
+    slash: (channelId, name, options = []) =>
+      interact({ type: 2, channel_id: channelId, data: { name, options } }),
+    autocomplete: (channelId, name, options) =>
+      interact({ type: 4, channel_id: channelId, data: { name, options } }),
+    submitModal: (channelId, interactionId, values) =>
+      interact({ type: 5, channel_id: channelId, interaction_id: interactionId, data: { values } }),
+  };
+}
+
+export function withFiles(payload: object, files: readonly UploadedFile[]): unknown {
+  if (files.length === 0) return payload;
+  const form = new FormData();
+  form.set('payload_json', JSON.stringify(payload));
+  files.forEach(({ name, data, type = 'application/octet-stream' }, index) => {
+    form.set(`files[${index}]`, new Blob([data], { type }), name);
+  });
+  return form;
+}
+
+export async function request(
+  url: string,
+  method: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Reply> {
+  const form = body instanceof FormData;
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(body !== undefined && !form && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && {
+      body: form ? body : typeof body === 'string' ? body : JSON.stringify(body),
+    }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('application/json');
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
+}

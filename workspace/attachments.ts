@@ -1,0 +1,45 @@
+// Uploaded files: kept under their id, handed out by signed addresses. A name given by an uploader never becomes a path.
+
+import { createHmac } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeWhole } from '../home/files.ts';
+import { sameSecret } from './access.ts';
+import type { StoredAttachment } from './store.ts';
+
+export const MAX_FILE_BYTES = 10 * 1024 * 1024;
+export const MAX_FILES = 10;
+
+export interface Attachments {
+  keep(id: string, data: Uint8Array): void;
+  forget(id: string): void;
+  pathOf(channelId: string, file: StoredAttachment): string;
+  /** Where the file lies on disk, if the address is one we signed. */
+  locate(pathname: string, signature: string | null): string | undefined;
+}
+
+export function openAttachments(dir: string, secret: string): Attachments {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const sign = (pathname: string) => createHmac('sha256', secret).update(pathname).digest('hex');
+  return {
+    keep: (id, data) => writeWhole(join(dir, id), data),
+    forget: (id) => rmSync(join(dir, id), { force: true }),
+    pathOf(channelId, file) {
+      const pathname = `/attachments/${channelId}/${file.id}/${encodeURIComponent(file.filename)}`;
+      return `${pathname}?hm=${sign(pathname)}`;
+    },
+    locate(pathname, signature) {
+      const id = /^\/attachments\/\d+\/(\d+)\/[^/]+$/.exec(pathname)?.[1];
+      if (id === undefined || signature === null || !sameSecret(signature, sign(pathname)))
+        return undefined;
+      return join(dir, id);
+    },
+  };
+}
+
+/** Discord keeps letters, digits, dot, dash and underscore, and turns the rest into underscores. */
+export function cleanFilename(name: string): string {
+  const base = name.split(/[/\\]/).at(-1) ?? '';
+  const clean = base.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
+  return [...clean].slice(-200).join('') || 'file';
+}

@@ -1,0 +1,231 @@
+// The gateway: sockets in, frames out. What a frame means is judged in identify.ts, who hears what in sessions.ts.
+
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { sameSecret } from './access.ts';
+import { CLOSE_REASONS } from './close-reasons.ts';
+import type { GatewayControls } from './faults.ts';
+import { type Gatekeeper, judgeIdentify, readPayload, readResume } from './identify.ts';
+import type { IdentifyLimit } from './identify-limit.ts';
+import type { Frame, Session, Sessions } from './sessions.ts';
+import type { Actor } from './wire-guild.ts';
+import { INTENTS, type Viewer } from './world.ts';
+
+export interface GatewayOptions {
+  readonly gate: Gatekeeper;
+  readonly sessions: Sessions;
+  readonly identifies: IdentifyLimit;
+  readonly heartbeatMs: number;
+  /** Sends READY and what follows it. */
+  greet(session: Session): void;
+}
+
+export interface Gateway {
+  readonly controls: GatewayControls;
+  accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    actor: Actor,
+    version: string | null,
+  ): void;
+  close(): Promise<void>;
+}
+
+const MAX_SENDS = 120;
+const SEND_WINDOW_MS = 60_000;
+const EVERY_INTENT = -1;
+
+interface Switches {
+  acking: boolean;
+  muted: boolean;
+}
+
+interface Connection {
+  readonly socket: WebSocket;
+  readonly actor: Actor;
+  session: Session | undefined;
+  readonly sendTimes: number[];
+  lastBeat: number;
+}
+
+export function makeGateway(options: GatewayOptions): Gateway {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: 64 * 1024,
+    perMessageDeflate: false,
+  });
+  const connections = new Set<Connection>();
+  const received: number[] = [];
+  const switches: Switches = { acking: true, muted: false };
+  const { sessions, heartbeatMs } = options;
+
+  const begin = (socket: WebSocket, actor: Actor) => {
+    const connection: Connection = {
+      socket,
+      actor,
+      session: undefined,
+      sendTimes: [],
+      lastBeat: Date.now(),
+    };
+    connections.add(connection);
+    const watch = setInterval(() => {
+      if (Date.now() - connection.lastBeat > heartbeatMs * 2 + 1000) hangUp(connection, 4009);
+    }, heartbeatMs);
+    socket.on('error', () => socket.terminate());
+    socket.on('close', (code) => {
+      clearInterval(watch);
+      connections.delete(connection);
+      depart(connection, code);
+    });
+    socket.on('message', (data, isBinary) => {
+      receive(connection, Buffer.concat([data].flat() as Buffer[]), isBinary);
+    });
+    say(connection, { op: 10, d: { heartbeat_interval: heartbeatMs, _trace: ['workspace'] } });
+  };
+
+  const receive = (connection: Connection, raw: Buffer, isBinary: boolean) => {
+    if (connection.socket.readyState !== connection.socket.OPEN) return;
+    if (sendsTooMuch(connection)) return hangUp(connection, 4008);
+    const payload = readPayload(raw, isBinary);
+    if (payload === undefined) return hangUp(connection, 4002);
+    received.push(payload.op);
+    switch (payload.op) {
+      case 1:
+        connection.lastBeat = Date.now();
+        if (switches.acking) say(connection, { op: 11 });
+        return;
+      case 2:
+        return connection.session ? hangUp(connection, 4005) : identify(connection, payload.d);
+      case 6:
+        return connection.session ? hangUp(connection, 4005) : resume(connection, payload.d);
+      case 3:
+      case 4:
+      case 8:
+        return connection.session ? undefined : hangUp(connection, 4003);
+      default:
+        return hangUp(connection, 4001);
+    }
+  };
+
+  const identify = (connection: Connection, data: unknown) => {
+    if (connection.actor === 'person')
+      return enter(connection, { actor: 'person', seesContent: true }, EVERY_INTENT);
+    const judged = judgeIdentify(data, options.gate);
+    if (judged.kind === 'close') return hangUp(connection, judged.code);
+    if (!options.identifies.take()) return say(connection, { op: 9, d: false });
+    const seesContent = (judged.intents & INTENTS.content) !== 0;
+    enter(connection, { actor: 'bot', seesContent }, judged.intents);
+  };
+
+  const enter = (connection: Connection, viewer: Viewer, intents: number) => {
+    const session = sessions.open(viewer, intents);
+    attach(connection, session);
+    options.greet(session);
+  };
+
+  const attach = (connection: Connection, session: Session) => {
+    connection.session = session;
+    session.deliver = (frame) => say(connection, frame);
+  };
+
+  const resume = (connection: Connection, data: unknown) => {
+    const asked = readResume(
+      connection.actor === 'person' ? { token: '', ...(data as object) } : data,
+    );
+    if (asked === undefined) return hangUp(connection, 4002);
+    if (connection.actor === 'bot' && !sameSecret(asked.token, options.gate.token))
+      return hangUp(connection, 4004);
+    const outcome = sessions.resume(connection.actor, asked.session_id, asked.seq);
+    if (outcome.kind === 'gone') return say(connection, { op: 9, d: false });
+    if (outcome.kind === 'bad-sequence') {
+      sessions.end(asked.session_id);
+      return hangUp(connection, 4007);
+    }
+    for (const other of connections) {
+      if (other.session === outcome.session) {
+        other.session = undefined; // the old socket may no longer end or leave this session
+        other.socket.terminate();
+      }
+    }
+    attach(connection, outcome.session);
+    for (const frame of outcome.missed) say(connection, frame);
+    tellResumed(outcome.session);
+  };
+
+  const tellResumed = (session: Session) => {
+    const frame: Frame = { op: 0, t: 'RESUMED', s: ++session.seq, d: { _trace: ['workspace'] } };
+    session.sent.push(frame);
+    session.deliver?.(frame);
+  };
+
+  const say = (
+    { socket }: Connection,
+    payload: { op: number; d?: unknown; s?: number; t?: string },
+  ) => {
+    if (switches.muted || socket.readyState !== socket.OPEN) return;
+    const { op, d = null, s = null, t = null } = payload;
+    socket.send(JSON.stringify({ t, s, op, d }));
+  };
+
+  /** 4007 and 4009 end the session; after the others that allow it the client may resume. */
+  const hangUp = (connection: Connection, code: number) => {
+    if (code === 4009 && connection.session) sessions.end(connection.session.id);
+    connection.socket.close(code, CLOSE_REASONS[code] ?? '');
+  };
+
+  const depart = ({ session }: Connection, code: number) => {
+    if (session === undefined) return;
+    session.deliver = undefined;
+    session.leftAt = Date.now();
+    if (code === 1000 || code === 1001) sessions.end(session.id);
+  };
+
+  const toAll = (act: (connection: Connection) => void) => {
+    for (const connection of [...connections]) if (connection.actor === 'bot') act(connection);
+  };
+
+  return {
+    controls: {
+      cutAll: () => toAll(({ socket }) => socket.terminate()),
+      stopAcking: (stopped) => {
+        switches.acking = !stopped;
+      },
+      mute: (muted) => {
+        switches.muted = muted;
+      },
+      sendReconnect: () => toAll((connection) => say(connection, { op: 7 })),
+      requestHeartbeat: () => toAll((connection) => say(connection, { op: 1 })),
+      invalidateSession: (resumable) =>
+        toAll((connection) => {
+          if (!resumable && connection.session) sessions.end(connection.session.id);
+          connection.session = undefined;
+          say(connection, { op: 9, d: resumable });
+        }),
+      closeAll: (code) => toAll((connection) => hangUp(connection, code)),
+      dropSessions: () => sessions.endAll(),
+      received,
+      get connected() {
+        return [...connections].filter(({ session }) => session !== undefined).length;
+      },
+    },
+    accept(request, socket, head, actor, version) {
+      server.handleUpgrade(request, socket, head, (accepted) => {
+        if (version === '10') begin(accepted, actor);
+        else accepted.close(4012, CLOSE_REASONS[4012]);
+      });
+    },
+    async close() {
+      for (const { socket } of connections) socket.terminate();
+      await new Promise<void>((closed) => server.close(() => closed()));
+    },
+  };
+}
+
+function sendsTooMuch({ sendTimes }: Connection): boolean {
+  const now = Date.now();
+  sendTimes.push(now);
+  while ((sendTimes[0] ?? now) <= now - SEND_WINDOW_MS) sendTimes.shift();
+  return sendTimes.length > MAX_SENDS;
+}

@@ -1,0 +1,92 @@
+// Everything that is not the API: the page, the secret link that sets the cookie, and the uploaded files.
+
+import { createReadStream, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { cookieHeader, type Door, isOurHost, sameSecret } from './access.ts';
+import type { Attachments } from './attachments.ts';
+import type { Identity } from './identity.ts';
+
+const ASSETS: Record<string, readonly [file: string, type: string]> = {
+  '/': ['index.html', 'text/html; charset=utf-8'],
+  '/page.js': ['page.js', 'text/javascript; charset=utf-8'],
+  '/page.css': ['page.css', 'text/css; charset=utf-8'],
+};
+const SHOWN_TYPES: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+};
+const SAFETY = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+export interface Pages {
+  handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
+}
+
+export function makePages(identity: Identity, attachments: Attachments, door: Door): Pages {
+  return {
+    async handle(request, response, url) {
+      if (!isOurHost(door, request.headers.host))
+        return end(response, 403, 'This is not an address of the workspace.');
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        return end(response, 405, 'Only GET is answered here.');
+      const asset = ASSETS[url.pathname];
+      if (asset !== undefined) return sendAsset(response, ...asset);
+      if (url.pathname.startsWith('/enter/'))
+        return enter(identity, response, url.pathname.slice(7));
+      const file = attachments.locate(url.pathname, url.searchParams.get('hm'));
+      if (file !== undefined) return sendFile(response, file, url.pathname);
+      end(response, 404, 'There is nothing here.');
+    },
+  };
+}
+
+async function sendAsset(response: ServerResponse, file: string, type: string): Promise<void> {
+  const content = await readFile(new URL(`./page/${file}`, import.meta.url));
+  response.writeHead(200, { ...SAFETY, 'Content-Type': type, 'Cache-Control': 'no-cache' });
+  response.end(content);
+}
+
+function enter(identity: Identity, response: ServerResponse, secret: string): void {
+  if (!sameSecret(secret, identity.linkSecret))
+    return end(response, 403, 'This link is not valid. Use the one that the program prints.');
+  response.writeHead(303, {
+    ...SAFETY,
+    'Set-Cookie': cookieHeader(identity),
+    Location: '/',
+    'Cache-Control': 'no-store',
+  });
+  response.end();
+}
+
+/** Only pictures are shown in place; anything else, an HTML file above all, is a download. */
+function sendFile(response: ServerResponse, file: string, pathname: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) return end(response, 404, 'The file is gone.');
+  const type = SHOWN_TYPES[/\.([a-z]+)$/i.exec(pathname)?.[1]?.toLowerCase() ?? ''];
+  response.writeHead(200, {
+    ...SAFETY,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Content-Type': type ?? 'application/octet-stream',
+    'Content-Disposition': type === undefined ? 'attachment' : 'inline',
+    'Content-Length': size,
+    'Cache-Control': 'private, max-age=31536000, immutable',
+  });
+  createReadStream(file)
+    .on('error', () => response.destroy())
+    .pipe(response);
+}
+
+function end(response: ServerResponse, status: number, sentence: string): void {
+  response.writeHead(status, { ...SAFETY, 'Content-Type': 'text/plain; charset=utf-8' });
+  response.end(`${sentence}\n`);
+}

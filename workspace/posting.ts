@@ -1,0 +1,204 @@
+// Making and changing messages: from a checked form and uploads to a stored message that everybody hears of.
+
+import { cleanFilename, MAX_FILES } from './attachments.ts';
+import type { Upload } from './body.ts';
+import { numbered } from './component-limits.ts';
+import { publishMembers, publishMessage, publishMessageGone, publishThread } from './events.ts';
+import type { EditForm, MessageForm } from './limits.ts';
+import { mentionsOf } from './mentions.ts';
+import { refuse, refuseField } from './refusal.ts';
+import {
+  findMessage,
+  type StoredAttachment,
+  type StoredMessage,
+  type StoredThread,
+} from './store.ts';
+import { isoOf } from './wire-guild.ts';
+import type { World } from './world.ts';
+
+export const EPHEMERAL = 64;
+
+/** The thread, `undefined` for the one channel; anything else does not exist. */
+export function findThread(world: World, channelId: string): StoredThread | undefined {
+  if (channelId === world.identity.channelId) return undefined;
+  return world.state.threads.get(channelId) ?? refuse(10003);
+}
+
+/** Editing, reacting and joining do not wake an archived thread. */
+export function requireAwake(world: World, channelId: string): StoredThread | undefined {
+  const thread = findThread(world, channelId);
+  if (thread?.archived) refuse(50083);
+  return thread;
+}
+
+/** A message wakes an archived thread and makes its author a member, unless the thread is locked. */
+export function wakeFor(world: World, channelId: string, author: string): void {
+  const thread = findThread(world, channelId);
+  if (thread === undefined) return;
+  if (thread.locked) refuse(160005);
+  if (thread.archived) changeThread(world, thread, { archived: false });
+  joinThread(world, channelId, author);
+}
+
+export function changeThread(
+  world: World,
+  thread: StoredThread,
+  change: Partial<StoredThread>,
+): StoredThread {
+  const flipped = change.archived !== undefined && change.archived !== thread.archived;
+  const next = {
+    ...thread,
+    ...change,
+    ...(flipped && { archive_timestamp: isoOf(world.nextId()) }),
+  };
+  world.commit({ t: 'thread', thread: next });
+  publishThread(world, 'THREAD_UPDATE', next);
+  return next;
+}
+
+export function joinThread(world: World, threadId: string, user: string): void {
+  const thread = world.state.threads.get(threadId);
+  if (thread === undefined || thread.members.some((member) => member.user === user)) return;
+  const members = [...thread.members, { user, joined: isoOf(world.nextId()) }];
+  world.commit({ t: 'thread', thread: { ...thread, members } });
+  publishMembers(world, { ...thread, members }, { added: user });
+}
+
+export interface Draft {
+  readonly channelId: string;
+  readonly author: string;
+  readonly form: Omit<MessageForm, 'nonce' | 'enforce_nonce' | 'message_reference'> &
+    Partial<MessageForm>;
+  readonly uploads: readonly Upload[];
+  readonly extra?: Partial<StoredMessage>;
+}
+
+/** Keeps the uploads and builds the message; nothing is stored or told yet. */
+export function compose(world: World, draft: Draft): StoredMessage {
+  const { form, channelId, author, uploads, extra } = draft;
+  const reply = replyTo(world, channelId, form.message_reference);
+  const content = form.content ?? '';
+  const isEmpty = content.trim() === '' && uploads.length === 0;
+  if (isEmpty && !form.embeds?.length && !form.components?.length) refuse(50006);
+  return {
+    id: world.nextId(),
+    channel_id: channelId,
+    author,
+    type: reply === undefined ? 0 : 19,
+    content,
+    edited_timestamp: null,
+    attachments: keepUploads(world, uploads, form.attachments),
+    embeds: richEmbeds(form.embeds),
+    components: numbered(form.components ?? []),
+    ...mentionsOf(content, form.allowed_mentions, { ...known(world), repliedUser: reply?.author }),
+    flags: form.flags ?? 0,
+    ...(form.nonce != null && { nonce: form.nonce }),
+    ...(reply && {
+      message_reference: {
+        type: 0,
+        channel_id: channelId,
+        message_id: reply.id,
+        guild_id: world.identity.guildId,
+      },
+    }),
+    reactions: [],
+    ...extra,
+  };
+}
+
+function known(world: World) {
+  const { userId, botId, roleId } = world.identity;
+  return { users: [userId, botId], roles: [roleId] };
+}
+
+function replyTo(world: World, channelId: string, reference: MessageForm['message_reference']) {
+  if (reference == null) return undefined;
+  const found = findMessage(world.state, reference.channel_id ?? channelId, reference.message_id);
+  if (found?.channel_id === channelId) return found;
+  if (reference.fail_if_not_exists === false) return undefined;
+  return refuseField(['message_reference'], 'MESSAGE_REFERENCE_UNKNOWN_MESSAGE', 'Unknown message');
+}
+
+function keepUploads(
+  world: World,
+  uploads: readonly Upload[],
+  described: MessageForm['attachments'],
+): StoredAttachment[] {
+  const missing = (described ?? []).findIndex(({ id }) => !uploads.some(({ key }) => key === id));
+  if (missing >= 0)
+    refuseField(
+      ['attachments', missing, 'id'],
+      'ATTACHMENT_NOT_FOUND',
+      'There is no file with this number',
+    );
+  return uploads.map(({ key, filename, contentType, data }) => {
+    const words = described?.find(({ id }) => id === key);
+    const id = world.nextId();
+    world.attachments.keep(id, data);
+    return {
+      id,
+      filename: cleanFilename(words?.filename ?? filename),
+      size: data.length,
+      ...(contentType !== undefined && { content_type: contentType }),
+      ...(words?.description != null && { description: words.description }),
+    };
+  });
+}
+
+function richEmbeds(embeds: MessageForm['embeds']): unknown[] {
+  return (embeds ?? []).map((embed) => ({ type: 'rich', ...embed }));
+}
+
+export function post(world: World, message: StoredMessage): void {
+  if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
+  else world.commit({ t: 'message', message });
+  publishMessage(world, 'MESSAGE_CREATE', message);
+}
+
+export function replace(world: World, message: StoredMessage): void {
+  if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
+  else world.commit({ t: 'message', message });
+  publishMessage(world, 'MESSAGE_UPDATE', message);
+}
+
+export function remove(world: World, message: StoredMessage): void {
+  if (!world.interactions.ephemeral.delete(message.id))
+    world.commit({ t: 'message-gone', channel: message.channel_id, id: message.id });
+  for (const { id } of message.attachments) world.attachments.forget(id);
+  publishMessageGone(world, message);
+}
+
+/** What the message becomes; fields that are not in the form stay, those that are null are emptied. */
+export function edited(
+  world: World,
+  message: StoredMessage,
+  form: EditForm,
+  uploads: readonly Upload[],
+): StoredMessage {
+  const retainedIds = form.attachments?.map(({ id }) => id);
+  const retained = message.attachments.filter(
+    ({ id }) => retainedIds?.includes(id) ?? form.attachments !== null,
+  );
+  const described = form.attachments?.filter(({ id }) => !retained.some((kept) => kept.id === id));
+  if (retained.length + uploads.length > MAX_FILES) refuse(30015);
+  const content = form.content === undefined ? message.content : (form.content ?? '');
+  const embeds = form.embeds === undefined ? message.embeds : richEmbeds(form.embeds);
+  const components =
+    form.components === undefined ? message.components : numbered(form.components ?? []);
+  const files = retained.length + uploads.length;
+  if (content.trim() === '' && files + embeds.length + components.length === 0) refuse(50006);
+  const attachments = [...retained, ...keepUploads(world, uploads, described)];
+  for (const { id } of message.attachments) {
+    if (!attachments.some((kept) => kept.id === id)) world.attachments.forget(id);
+  }
+  return {
+    ...message,
+    content,
+    embeds,
+    components,
+    attachments,
+    ...(form.content !== undefined && mentionsOf(content, form.allowed_mentions, known(world))),
+    flags: form.flags == null ? message.flags : (message.flags & ~4) | form.flags,
+    edited_timestamp: isoOf(world.nextId()),
+  };
+}

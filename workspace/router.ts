@@ -1,0 +1,77 @@
+// Which route answers a request: path patterns to functions. Unknown paths are 404, known ones with the wrong method 405.
+
+import type { Upload } from './body.ts';
+import type { Answer } from './refusal.ts';
+import type { Actor } from './wire-guild.ts';
+import type { Viewer, World } from './world.ts';
+
+export interface Call {
+  readonly world: World;
+  readonly viewer: Viewer;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly uploads: readonly Upload[];
+  param(name: string): string;
+}
+
+export interface Route {
+  readonly method: string;
+  /** `/channels/:channel/messages`; a segment that begins with a colon matches any one segment. */
+  readonly path: string;
+  /** Who may call it; `anyone` for what an interaction's token or nothing at all protects. */
+  readonly who: Actor | 'both' | 'anyone';
+  /** Not counted: an interaction has three seconds, and no queue may eat them. */
+  readonly unlimited?: boolean;
+  run(call: Call): Answer;
+}
+
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route; readonly params: ReadonlyMap<string, string> }
+  | { readonly kind: 'wrong-method' }
+  | { readonly kind: 'unknown' };
+
+export function matchRoute(routes: readonly Route[], method: string, path: string): Match {
+  const segments = path.split('/');
+  let known = false;
+  for (const route of routes) {
+    const params = matchPath(route.path.split('/'), segments);
+    if (params === undefined) continue;
+    if (route.method === method) return { kind: 'route', route, params };
+    known = true;
+  }
+  return known ? { kind: 'wrong-method' } : { kind: 'unknown' };
+}
+
+function matchPath(
+  pattern: readonly string[],
+  segments: readonly string[],
+): ReadonlyMap<string, string> | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const params = new Map<string, string>();
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index] ?? '';
+    if (!part.startsWith(':')) {
+      if (part !== segment) return undefined;
+    } else {
+      const value = decode(segment);
+      if (value === undefined || value === '') return undefined;
+      params.set(part.slice(1), value);
+    }
+  }
+  return params;
+}
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined; // a stray % sign: no route has such a path
+  }
+}
+
+/** The id that Discord counts by beside the route itself. */
+export function majorOf(params: ReadonlyMap<string, string>): string {
+  const webhook = params.get('token');
+  if (webhook !== undefined) return `${params.get('application') ?? ''}/${webhook}`;
+  return params.get('channel') ?? params.get('guild') ?? '-';
+}

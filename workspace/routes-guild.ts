@@ -1,0 +1,88 @@
+// What stands still: the gateway's address, who one is, the application, the guild with its members and roles.
+
+import { type Answer, refuse, refuseWith } from './refusal.ts';
+import type { Call, Route } from './router.ts';
+import {
+  wireApplication,
+  wireChannel,
+  wireGuild,
+  wireMe,
+  wireMember,
+  wireRoles,
+  wireUser,
+} from './wire-guild.ts';
+
+const GUILD = '/guilds/:guild';
+
+export const guildRoutes: readonly Route[] = [
+  { method: 'GET', path: '/gateway', who: 'anyone', run: getGateway },
+  { method: 'GET', path: '/gateway/bot', who: 'bot', run: ({ world }) => ok(world.gatewayInfo()) },
+  {
+    method: 'GET',
+    path: '/users/@me',
+    who: 'both',
+    run: ({ world, viewer }) => ok(wireMe(world.identity, viewer.actor)),
+  },
+  { method: 'GET', path: '/users/:user', who: 'both', run: getUser },
+  { method: 'GET', path: '/applications/@me', who: 'bot', run: getApplication },
+  { method: 'GET', path: '/oauth2/applications/@me', who: 'bot', run: getApplication },
+  {
+    method: 'GET',
+    path: GUILD,
+    who: 'both',
+    run: inGuild(({ world }) => wireGuild(world.identity)),
+  },
+  {
+    method: 'GET',
+    path: `${GUILD}/channels`,
+    who: 'both',
+    run: inGuild(({ world }) => [wireChannel(world.identity, world.state)]),
+  },
+  {
+    method: 'GET',
+    path: `${GUILD}/roles`,
+    who: 'both',
+    run: inGuild(({ world }) => wireRoles(world.identity)),
+  },
+  { method: 'GET', path: `${GUILD}/members/:user`, who: 'both', run: inGuild(getMember) },
+];
+
+function ok(body: unknown): Answer {
+  return { status: 200, body };
+}
+
+function getGateway({ world }: Call): Answer {
+  return ok({ url: (world.gatewayInfo() as { url: string }).url });
+}
+
+function getApplication({ world }: Call): Answer {
+  return ok(wireApplication(world.identity, world.messageContentIntent));
+}
+
+function getUser({ world, param }: Call): Answer {
+  return ok(
+    wireUser(
+      world.identity,
+      isKnown(world.identity, param('user')) ? param('user') : refuse(10013),
+    ),
+  );
+}
+
+function getMember({ world, param, viewer }: Call): unknown {
+  const { identity } = world;
+  const id = param('user') === '@me' && viewer.actor === 'person' ? identity.userId : param('user');
+  return wireMember(identity, isKnown(identity, id) ? id : refuse(10007));
+}
+
+function isKnown(identity: Call['world']['identity'], id: string): boolean {
+  return id === identity.userId || id === identity.botId;
+}
+
+function inGuild(run: (call: Call) => unknown): Route['run'] {
+  return (call) => {
+    if (!/^\d+$/.test(call.param('guild')))
+      refuseWith({ status: 404, body: { message: '404: Not Found', code: 0 } });
+    if (call.param('guild') !== call.world.identity.guildId) refuse(10004);
+    return ok(run(call));
+  };
+}

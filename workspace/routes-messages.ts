@@ -1,0 +1,118 @@
+// Messages: send, read, list, edit, delete, and the typing sign.
+
+import { readForm } from './form.ts';
+import { createMessageSchema, editMessageSchema, messagePageSchema } from './limits.ts';
+import { pageOf } from './message-log.ts';
+import {
+  compose,
+  edited,
+  findThread,
+  post,
+  remove,
+  replace,
+  requireAwake,
+  wakeFor,
+} from './posting.ts';
+import { type Answer, refuse } from './refusal.ts';
+import type { Call, Route } from './router.ts';
+import { isSnowflake } from './snowflake.ts';
+import { findMessage, madeWithNonce, nonceKey, type StoredMessage } from './store.ts';
+import { idOf, wireMember } from './wire-guild.ts';
+import { wireMessage } from './wire-message.ts';
+import { INTENTS } from './world.ts';
+
+const MESSAGES = '/channels/:channel/messages';
+const MESSAGE = '/channels/:channel/messages/:message';
+
+export const messageRoutes: readonly Route[] = [
+  { method: 'GET', path: MESSAGES, who: 'both', run: listMessages },
+  { method: 'POST', path: MESSAGES, who: 'both', run: createMessage },
+  { method: 'GET', path: MESSAGE, who: 'both', run: getMessage },
+  { method: 'PATCH', path: MESSAGE, who: 'both', run: editMessage },
+  { method: 'DELETE', path: MESSAGE, who: 'both', run: deleteMessage },
+  { method: 'POST', path: '/channels/:channel/typing', who: 'both', run: showTyping },
+];
+
+function listMessages({ world, viewer, query, param }: Call): Answer {
+  findThread(world, param('channel'));
+  const log = world.state.messages.get(param('channel')) ?? [];
+  const page = pageOf(log, readForm(messagePageSchema, query));
+  return { status: 200, body: page.map((message) => wireMessage(world, message, viewer)) };
+}
+
+function createMessage({ world, viewer, body, uploads, param }: Call): Answer {
+  const channelId = param('channel');
+  const author = idOf(world.identity, viewer.actor);
+  findThread(world, channelId);
+  const form = readForm(createMessageSchema, body);
+  const answer = (message: StoredMessage): Answer => ({
+    status: 200,
+    body: {
+      ...wireMessage(world, message, viewer),
+      ...(message.nonce !== undefined && { nonce: message.nonce }),
+    },
+  });
+  if (form.enforce_nonce === true && form.nonce != null) {
+    const since = Date.now() - world.nonceWindowMs;
+    const made = madeWithNonce(world.state, nonceKey(author, form.nonce), since);
+    if (made) return answer(findMessage(world.state, made.channel, made.id) ?? refuse(10008));
+  }
+  const message = compose(world, { channelId, author, form, uploads });
+  wakeFor(world, channelId, author);
+  post(world, message);
+  return answer(message);
+}
+
+function getMessage(call: Call): Answer {
+  return { status: 200, body: wireMessage(call.world, messageOf(call), call.viewer) };
+}
+
+function editMessage(call: Call): Answer {
+  const { world, viewer, body, uploads } = call;
+  const message = messageOf(call);
+  requireAwake(world, message.channel_id);
+  const form = readForm(editMessageSchema, body);
+  if (message.author !== idOf(world.identity, viewer.actor)) refuse(50005);
+  if (isSystem(message)) refuse(50021);
+  const next = edited(world, message, form, uploads);
+  replace(world, next);
+  return { status: 200, body: wireMessage(world, next, viewer) };
+}
+
+function deleteMessage(call: Call): Answer {
+  const { world, viewer } = call;
+  const message = messageOf(call);
+  // The person owns the workspace and may remove anything; the bot only what it said itself.
+  if (viewer.actor === 'bot' && message.author !== world.identity.botId) refuse(50013);
+  remove(world, message);
+  return { status: 204 };
+}
+
+function showTyping({ world, viewer, param }: Call): Answer {
+  const channelId = param('channel');
+  requireAwake(world, channelId);
+  const user = idOf(world.identity, viewer.actor);
+  world.publish({
+    type: 'TYPING_START',
+    intent: INTENTS.typing,
+    dataFor: () => ({
+      channel_id: channelId,
+      guild_id: world.identity.guildId,
+      user_id: user,
+      timestamp: Math.floor(Date.now() / 1000),
+      member: wireMember(world.identity, user),
+    }),
+  });
+  return { status: 204 };
+}
+
+/** The message the path names, in a channel that exists. */
+export function messageOf({ world, param }: Call): StoredMessage {
+  findThread(world, param('channel'));
+  const id = param('message');
+  return (isSnowflake(id) && findMessage(world.state, param('channel'), id)) || refuse(10008);
+}
+
+function isSystem(message: StoredMessage): boolean {
+  return ![0, 19, 20].includes(message.type);
+}

@@ -1,0 +1,122 @@
+// Reactions: one list of people for each emoji under a message.
+
+import { readForm } from './form.ts';
+import { reactionPageSchema } from './limits.ts';
+import { requireAwake } from './posting.ts';
+import { type Answer, refuse } from './refusal.ts';
+import type { Call, Route } from './router.ts';
+import { messageOf } from './routes-messages.ts';
+import { compareIds } from './snowflake.ts';
+import type { StoredMessage } from './store.ts';
+import { idOf, wireMember, wireUser } from './wire-guild.ts';
+import { INTENTS, type World } from './world.ts';
+
+const MAX_KINDS = 20;
+const REACTIONS = '/channels/:channel/messages/:message/reactions/:emoji';
+
+export const reactionRoutes: readonly Route[] = [
+  { method: 'GET', path: REACTIONS, who: 'both', run: listReactions },
+  { method: 'PUT', path: `${REACTIONS}/@me`, who: 'both', run: addReaction },
+  {
+    method: 'DELETE',
+    path: `${REACTIONS}/@me`,
+    who: 'both',
+    run: (call) => dropReaction(call, self(call)),
+  },
+  { method: 'DELETE', path: `${REACTIONS}/:user`, who: 'both', run: dropOthersReaction },
+];
+
+function listReactions(call: Call): Answer {
+  const page = readForm(reactionPageSchema, call.query);
+  const name = emojiOf(call);
+  const users = messageOf(call).reactions.find((reaction) => reaction.name === name)?.users ?? [];
+  const after = [...users].sort(compareIds).filter((id) => compareIds(id, page.after ?? '0') > 0);
+  return {
+    status: 200,
+    body: after.slice(0, page.limit).map((id) => wireUser(call.world.identity, id)),
+  };
+}
+
+function addReaction(call: Call): Answer {
+  const { world } = call;
+  const message = messageOf(call);
+  requireAwake(world, message.channel_id);
+  const name = emojiOf(call);
+  const user = self(call);
+  const there = message.reactions.find((reaction) => reaction.name === name);
+  if (there?.users.includes(user)) return { status: 204 };
+  if (there === undefined && message.reactions.length >= MAX_KINDS) refuse(30010);
+  const reactions = there
+    ? message.reactions.map((each) =>
+        each === there ? { name, users: [...each.users, user] } : each,
+      )
+    : [...message.reactions, { name, users: [user] }];
+  world.commit({ t: 'message', message: { ...message, reactions } });
+  publishReaction(world, 'MESSAGE_REACTION_ADD', message, user, name);
+  return { status: 204 };
+}
+
+function dropOthersReaction(call: Call): Answer {
+  const user = call.param('user');
+  // The bot has no right to tidy up after others; the person owns the workspace.
+  if (call.viewer.actor === 'bot' && user !== call.world.identity.botId) refuse(50013);
+  return dropReaction(call, user);
+}
+
+function dropReaction(call: Call, user: string): Answer {
+  const { world } = call;
+  const message = messageOf(call);
+  requireAwake(world, message.channel_id);
+  const name = emojiOf(call);
+  const there = message.reactions.find((reaction) => reaction.name === name) ?? refuse(10014);
+  if (!there.users.includes(user)) return { status: 204 };
+  const reactions = message.reactions
+    .map((each) =>
+      each === there ? { name, users: each.users.filter((id) => id !== user) } : each,
+    )
+    .filter(({ users }) => users.length > 0);
+  world.commit({ t: 'message', message: { ...message, reactions } });
+  publishReaction(world, 'MESSAGE_REACTION_REMOVE', message, user, name);
+  return { status: 204 };
+}
+
+function publishReaction(
+  world: World,
+  type: string,
+  message: StoredMessage,
+  user: string,
+  name: string,
+): void {
+  const added = type === 'MESSAGE_REACTION_ADD';
+  world.publish({
+    type,
+    intent: INTENTS.reactions,
+    dataFor: () => ({
+      user_id: user,
+      channel_id: message.channel_id,
+      message_id: message.id,
+      guild_id: world.identity.guildId,
+      emoji: { id: null, name },
+      burst: false,
+      type: 0,
+      ...(added && {
+        member: wireMember(world.identity, user),
+        message_author_id: message.author,
+      }),
+    }),
+  });
+}
+
+const EMOJI = /^[\p{Extended_Pictographic}\p{Emoji_Component}]{1,16}$/u;
+/** Digits and joiners are parts of emoji, but none by themselves. */
+const DRAWN = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u;
+
+/** Only what is drawn as an emoji: a word, or an emoji that was encoded wrongly, is unknown. */
+function emojiOf({ param }: Call): string {
+  const name = param('emoji');
+  return EMOJI.test(name) && DRAWN.test(name) ? name : refuse(10014);
+}
+
+function self({ world, viewer }: Call): string {
+  return idOf(world.identity, viewer.actor);
+}

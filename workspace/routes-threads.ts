@@ -1,0 +1,199 @@
+// Channels and threads: start, find, change, join.
+
+import { publishMembers, publishMessage, publishThread, publishThreadGone } from './events.ts';
+import { readForm } from './form.ts';
+import {
+  modifyChannelSchema,
+  modifyThreadSchema,
+  threadFromMessageSchema,
+  threadSchema,
+} from './limits.ts';
+import { changeThread, findThread, joinThread, post, requireAwake } from './posting.ts';
+import { type Answer, refuse } from './refusal.ts';
+import type { Call, Route } from './router.ts';
+import { messageOf } from './routes-messages.ts';
+import type { StoredMessage, StoredThread } from './store.ts';
+import { idOf, isoOf, wireChannel } from './wire-guild.ts';
+import { wireThread } from './wire-message.ts';
+import { INTENTS, type World } from './world.ts';
+
+const CHANNEL = '/channels/:channel';
+const ME = `${CHANNEL}/thread-members/@me`;
+const NAME_CHANGE = 4;
+const THREAD_CREATED = 18;
+const THREAD_STARTER = 21;
+
+export const threadRoutes: readonly Route[] = [
+  { method: 'GET', path: CHANNEL, who: 'both', run: getChannel },
+  { method: 'PATCH', path: CHANNEL, who: 'both', run: changeChannel },
+  { method: 'DELETE', path: CHANNEL, who: 'both', run: deleteThread },
+  {
+    method: 'POST',
+    path: `${CHANNEL}/messages/:message/threads`,
+    who: 'both',
+    run: startFromMessage,
+  },
+  { method: 'POST', path: `${CHANNEL}/threads`, who: 'both', run: startAlone },
+  { method: 'PUT', path: ME, who: 'both', run: join },
+  { method: 'DELETE', path: ME, who: 'both', run: leave },
+];
+
+function getChannel({ world, viewer, param }: Call): Answer {
+  const thread = findThread(world, param('channel'));
+  const body = thread
+    ? wireThread(world, thread, viewer)
+    : wireChannel(world.identity, world.state);
+  return { status: 200, body };
+}
+
+function changeChannel(call: Call): Answer {
+  const { world, viewer, body, param } = call;
+  const thread = findThread(world, param('channel'));
+  if (thread === undefined) return changeParent(call);
+  const form = readForm(modifyThreadSchema, body);
+  if (thread.archived && form.archived !== false) refuse(50083);
+  const given = Object.entries({
+    name: form.name,
+    archived: form.archived,
+    locked: form.locked,
+    auto_archive_duration: form.auto_archive_duration,
+    rate_limit_per_user: form.rate_limit_per_user,
+  }).filter(([, value]) => value != null);
+  const author = idOf(world.identity, viewer.actor);
+  const next = changeThread(world, thread, Object.fromEntries(given));
+  if (next.name !== thread.name)
+    post(world, systemMessage(world, NAME_CHANGE, thread.id, author, { content: next.name }));
+  return { status: 200, body: wireThread(world, next, viewer) };
+}
+
+function changeParent({ world, viewer, body }: Call): Answer {
+  // The bot of a careful owner manages threads, not channels.
+  if (viewer.actor === 'bot') refuse(50013);
+  const form = readForm(modifyChannelSchema, body);
+  const { name, topic } = world.state.channel;
+  world.commit({
+    t: 'channel',
+    name: form.name ?? name,
+    topic: form.topic === undefined ? topic : form.topic,
+  });
+  const channel = wireChannel(world.identity, world.state);
+  world.publish({ type: 'CHANNEL_UPDATE', intent: INTENTS.guilds, dataFor: () => channel });
+  return { status: 200, body: channel };
+}
+
+function deleteThread({ world, viewer, param }: Call): Answer {
+  const thread = findThread(world, param('channel')) ?? refuse(50013);
+  const body = wireThread(world, thread, viewer);
+  for (const message of world.state.messages.get(thread.id) ?? []) {
+    for (const { id } of message.attachments) world.attachments.forget(id);
+  }
+  world.commit({ t: 'thread-gone', id: thread.id });
+  publishThreadGone(world, thread);
+  return { status: 200, body };
+}
+
+function startFromMessage(call: Call): Answer {
+  const { world, viewer, body, param } = call;
+  if (findThread(world, param('channel')) !== undefined) refuse(50024);
+  const message = messageOf(call);
+  const form = readForm(threadFromMessageSchema, body);
+  if (world.state.threads.has(message.id)) refuse(160004);
+  const thread = startThread(call, message.id, form);
+  publishMessage(world, 'MESSAGE_UPDATE', message);
+  const reference = {
+    type: 0,
+    channel_id: message.channel_id,
+    message_id: message.id,
+    guild_id: world.identity.guildId,
+  };
+  post(
+    world,
+    systemMessage(world, THREAD_STARTER, thread.id, thread.owner, { message_reference: reference }),
+  );
+  return { status: 201, body: wireThread(world, thread, viewer) };
+}
+
+function startAlone(call: Call): Answer {
+  const { world, viewer, body, param } = call;
+  if (findThread(world, param('channel')) !== undefined) refuse(50024);
+  const form = readForm(threadSchema, body);
+  if (form.type === 10) refuse(50024);
+  if (form.type === 12) refuse(50013); // private threads need a right that nobody here has
+  const thread = startThread(call, world.nextId(), form);
+  const reference = { type: 0, channel_id: thread.id, guild_id: world.identity.guildId };
+  post(
+    world,
+    systemMessage(world, THREAD_CREATED, param('channel'), thread.owner, {
+      content: thread.name,
+      message_reference: reference,
+    }),
+  );
+  return { status: 201, body: wireThread(world, thread, viewer) };
+}
+
+interface ThreadForm {
+  readonly name: string;
+  readonly auto_archive_duration?: number | null | undefined;
+  readonly rate_limit_per_user?: number | null | undefined;
+}
+
+function startThread({ world, viewer, param }: Call, id: string, form: ThreadForm): StoredThread {
+  const owner = idOf(world.identity, viewer.actor);
+  const now = isoOf(world.nextId());
+  const thread: StoredThread = {
+    id,
+    parent_id: param('channel'),
+    name: form.name,
+    owner,
+    archived: false,
+    locked: false,
+    archive_timestamp: now,
+    auto_archive_duration: form.auto_archive_duration ?? 4320,
+    rate_limit_per_user: form.rate_limit_per_user ?? 0,
+    members: [{ user: owner, joined: now }],
+  };
+  world.commit({ t: 'thread', thread });
+  publishThread(world, 'THREAD_CREATE', thread);
+  return thread;
+}
+
+function systemMessage(
+  world: World,
+  type: number,
+  channelId: string,
+  author: string,
+  extra: Partial<StoredMessage>,
+): StoredMessage {
+  return {
+    id: world.nextId(),
+    channel_id: channelId,
+    author,
+    type,
+    content: '',
+    edited_timestamp: null,
+    attachments: [],
+    embeds: [],
+    components: [],
+    mentions: [],
+    mention_roles: [],
+    mention_everyone: false,
+    flags: 0,
+    reactions: [],
+    ...extra,
+  };
+}
+
+function join({ world, viewer, param }: Call): Answer {
+  const thread = requireAwake(world, param('channel')) ?? refuse(50024);
+  joinThread(world, thread.id, idOf(world.identity, viewer.actor));
+  return { status: 204 };
+}
+
+function leave({ world, viewer, param }: Call): Answer {
+  const thread = requireAwake(world, param('channel')) ?? refuse(50024);
+  const self = idOf(world.identity, viewer.actor);
+  const members = thread.members.filter(({ user }) => user !== self);
+  world.commit({ t: 'thread', thread: { ...thread, members } });
+  publishMembers(world, { ...thread, members }, { removed: self });
+  return { status: 204 };
+}

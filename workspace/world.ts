@@ -1,0 +1,44 @@
+// What every route works with: the state, the one way to change it (journal first, then memory) and the one way to tell.
+
+import type { Attachments } from './attachments.ts';
+import type { Identity } from './identity.ts';
+import type { Interactions } from './interactions.ts';
+import type { State, StoreRecord } from './store.ts';
+import type { Actor } from './wire-guild.ts';
+
+export interface World {
+  readonly identity: Identity;
+  readonly state: State;
+  readonly url: string;
+  readonly messageContentIntent: boolean;
+  readonly nonceWindowMs: number;
+  readonly attachments: Attachments;
+  readonly interactions: Interactions;
+  nextId(): string;
+  commit(...records: readonly StoreRecord[]): void;
+  publish(event: WorkspaceEvent): void;
+  gatewayInfo(): unknown;
+}
+
+export interface WorkspaceEvent {
+  readonly type: string;
+  /** The intent a bot must have asked for; 0 for events that always come. */
+  readonly intent: number;
+  /** Who hears of it; both if left out. */
+  readonly only?: Actor;
+  /** Each side sees its own version: its own reactions, and content only if it may read it. */
+  dataFor(viewer: Viewer): unknown;
+}
+
+export interface Viewer {
+  readonly actor: Actor;
+  readonly seesContent: boolean;
+}
+
+export const INTENTS = {
+  guilds: 1 << 0,
+  messages: 1 << 9,
+  reactions: 1 << 10,
+  typing: 1 << 11,
+  content: 1 << 15,
+} as const;
