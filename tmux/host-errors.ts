@@ -130,6 +130,6 @@ function lastLine(text: string): string | undefined {
 function linesOf(text: string): string[] {
   return text
     .split(/[\r\n]+/)
-    .map((line) => line.trim())
+    .map((line) => line.replace(/^[@\s]+|[@\s]+$/g, '')) // ssh frames its loudest warnings with "@"
     .filter((line) => line !== '');
 }

@@ -1,0 +1,227 @@
+// An SSH server on loopback that the test starts itself, and its faults, which the test switches on.
+// The client is the real OpenSSH one, with a configuration file, a key and known hosts of its own.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import ssh2, { type Connection, type ServerChannel } from 'ssh2';
+import { onTestFinished } from 'vitest';
+import { type SshHostOptions, sshHost } from '../../tmux/ssh.ts';
+
+export interface SshFaults {
+  /** Accepts connections and says nothing. */
+  silent: boolean;
+  /** Passes no more bytes in either direction, on old and new connections. */
+  frozen: boolean;
+  latencyMs: number;
+  passwordOnly: boolean;
+}
+
+export interface SshServer {
+  readonly port: number;
+  /** The home of whoever logs in: start-up files of shells go here. */
+  readonly home: string;
+  readonly faults: SshFaults;
+  /** How much was asked of the server so far. */
+  readonly counts: { connections: number; execs: number; sessionsAtOnce: number };
+  readonly configFile: string;
+  readonly controlDir: string;
+  readonly host: (options?: Partial<SshHostOptions>) => ReturnType<typeof sshHost>;
+  /** Cuts every connection, as a lost network does. */
+  readonly drop: () => void;
+  /** Switches it off: connections are refused. */
+  readonly stop: () => Promise<void>;
+  readonly start: (port?: number) => Promise<void>;
+  readonly changeHostKey: () => void;
+}
+
+export interface SshServerOptions {
+  readonly shell?: string;
+  readonly banner?: string;
+  readonly maxSessions?: number;
+  readonly path?: string;
+}
+
+export async function startSshServer(options: SshServerOptions = {}): Promise<SshServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'tmssh-'));
+  const home = join(dir, 'home');
+  mkdirSync(home);
+  const faults: SshFaults = { silent: false, frozen: false, latencyMs: 0, passwordOnly: false };
+  const counts = { connections: 0, execs: 0, sessionsAtOnce: 0 };
+  const pairs = new Set<Socket>();
+  const clientKey = makeKey(dir, 'client');
+  const login = { ...options, home, faults, counts, publicKey: parseKey(clientKey) };
+  let inner = openInner(makeKey(dir, 'host'), login);
+  const outer = createServer((socket) => {
+    counts.connections++;
+    track(pairs, socket);
+    if (faults.silent) return;
+    const upstream = connect((inner.address() as AddressInfo).port, '127.0.0.1');
+    track(pairs, upstream);
+    carry(socket, upstream, faults);
+    carry(upstream, socket, faults);
+  });
+  const drop = () => {
+    for (const socket of pairs) socket.destroy();
+  };
+  const start = (at = port) =>
+    new Promise<void>((done, failed) => {
+      outer.once('error', failed);
+      outer.listen(at, '127.0.0.1', done);
+    });
+  const stop = () => new Promise<void>((done) => outer.close(() => done()).unref() && drop());
+  let port = 0;
+  await start();
+  port = (outer.address() as AddressInfo).port;
+  const configFile = join(dir, 'config');
+  const controlDir = join(dir, 'c');
+  writeFileSync(configFile, clientConfig(dir, port));
+  const hosts: ReturnType<typeof sshHost>[] = [];
+  onTestFinished(async () => {
+    await Promise.all(hosts.map((host) => host.close()));
+    if (outer.listening) await stop();
+    inner.close();
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return {
+    ...{ port, home, faults, counts, configFile, controlDir, drop, stop, start },
+    changeHostKey() {
+      inner.close();
+      inner = openInner(makeKey(dir, 'host2'), login);
+    },
+    host(given = {}) {
+      const env = { PATH: process.env.PATH ?? '' };
+      const host = sshHost({ name: 'far', ssh: 'far', controlDir, configFile, env, ...given });
+      hosts.push(host);
+      return host;
+    },
+  };
+}
+
+interface Login extends SshServerOptions {
+  readonly home: string;
+  readonly faults: SshFaults;
+  readonly counts: SshServer['counts'];
+  readonly publicKey: Buffer;
+}
+
+function openInner(hostKey: string, login: Login): ssh2.Server {
+  const banner = login.banner === undefined ? {} : { banner: login.banner };
+  const server = new ssh2.Server({ hostKeys: [hostKey], ...banner }, (client) => {
+    client.on('error', () => {}); // cut connections are part of the tests
+    client.on('authentication', (attempt) => {
+      if (login.faults.passwordOnly) attempt.reject(['password', 'keyboard-interactive']);
+      else if (attempt.method === 'publickey' && attempt.key.data.equals(login.publicKey))
+        attempt.accept();
+      else attempt.reject(['publickey']);
+    });
+    client.on('ready', () => serve(client, login));
+  });
+  server.listen(0, '127.0.0.1');
+  return server;
+}
+
+function serve(client: Connection, login: Login): void {
+  let open = 0;
+  client.on('session', (accept, reject) => {
+    if (open >= (login.maxSessions ?? 10)) return reject();
+    const session = accept();
+    open++;
+    login.counts.sessionsAtOnce = Math.max(login.counts.sessionsAtOnce, open);
+    session.on('close', () => open--);
+    session.on('env', (acceptEnv) => acceptEnv?.());
+    session.on('exec', (acceptExec, _, { command }) => {
+      login.counts.execs++;
+      runInShell(acceptExec(), command, login);
+    });
+  });
+}
+
+/** As sshd does: by the login shell, in the home, and it lives on when the connection is lost. */
+function runInShell(channel: ServerChannel, command: string, login: Login): void {
+  const shell = login.shell ?? '/bin/sh';
+  const child = spawn(shell, ['-c', command], {
+    cwd: login.home,
+    detached: true,
+    env: {
+      ...{ HOME: login.home, SHELL: shell, USER: 'someone', LOGNAME: 'someone' },
+      ...{ PATH: login.path ?? '/usr/bin:/bin', SSH_CLIENT: '127.0.0.1 1 22' },
+    },
+  });
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
+  channel.on('error', () => {});
+  channel.pipe(child.stdin);
+  child.stdout.pipe(channel, { end: false });
+  child.stderr.pipe(channel.stderr, { end: false });
+  channel.on('close', () => {
+    child.stdin.destroy();
+    child.stdout.destroy();
+    child.stderr.destroy();
+  });
+  child.on('close', (status) => {
+    channel.exit(status ?? 255);
+    channel.end();
+  });
+}
+
+function carry(from: Socket, to: Socket, faults: SshFaults): void {
+  let last = Promise.resolve();
+  from.on('data', (bytes) => {
+    const due = Date.now() + faults.latencyMs;
+    last = last.then(async () => {
+      while (faults.frozen && !from.destroyed) await sleep(20);
+      if (due > Date.now()) await sleep(due - Date.now());
+      to.write(bytes);
+    });
+  });
+  from.on('close', () => {
+    last = last.then(() => {
+      to.end();
+    });
+  });
+}
+
+function track(sockets: Set<Socket>, socket: Socket): void {
+  sockets.add(socket);
+  socket.setNoDelay(true);
+  socket.on('error', () => {}); // being cut off is what it is here for
+  socket.on('close', () => sockets.delete(socket));
+}
+
+function makeKey(dir: string, name: string): string {
+  const { private: key } = ssh2.utils.generateKeyPairSync('ed25519');
+  writeFileSync(join(dir, name), key, { mode: 0o600 });
+  return key;
+}
+
+function parseKey(key: string): Buffer {
+  const parsed = ssh2.utils.parseKey(key);
+  if (parsed instanceof Error) throw parsed;
+  return parsed.getPublicSSH();
+}
+
+function clientConfig(dir: string, port: number): string {
+  return `Host far
+  HostName 127.0.0.1
+  Port ${port}
+  User someone
+  IdentityFile ${join(dir, 'client')}
+  IdentitiesOnly yes
+  IdentityAgent none
+  UserKnownHostsFile ${join(dir, 'known_hosts')}
+  GlobalKnownHostsFile /dev/null
+  StrictHostKeyChecking accept-new
+`;
+}
+
+/** Those of the four that are here. zsh and fish may be missing; the others are part of every system. */
+export function loginShells(): string[] {
+  const found = (name: string) =>
+    spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
+  const missing = ['bash', 'dash'].filter((name) => found(name) === '');
+  if (missing.length > 0) throw new Error(`these tests need ${missing.join(' and ')}: install it`);
+  return ['bash', 'dash', 'zsh', 'fish'].map(found).filter((path) => path !== '');
+}

@@ -1,0 +1,202 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { listSessions } from '../../tmux/sessions.ts';
+import { sshHost } from '../../tmux/ssh.ts';
+import { tmuxOn } from '../../tmux/tmux.ts';
+import { startSshServer } from '../support/ssh-server.ts';
+import { startTmux } from '../support/tmux-server.ts';
+
+describe('a host over ssh', () => {
+  it('carries ten sessions at once over one connection', async () => {
+    const server = await startSshServer();
+    const host = server.host();
+    const calls = Array.from({ length: 10 }, (_, i) => host.sh('sleep 0.1; echo "$1"', [`${i}`]));
+    expect((await Promise.all(calls)).join('')).toBe('0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n');
+    expect(server.counts).toMatchObject({ connections: 1, execs: 10, sessionsAtOnce: 8 });
+  });
+
+  it('still answers all when the server allows fewer sessions than usual', async () => {
+    const server = await startSshServer({ maxSessions: 2 });
+    const host = server.host();
+    const calls = Array.from({ length: 6 }, (_, i) => host.sh('sleep 0.1; echo "$1"', [`${i}`]));
+    expect((await Promise.all(calls)).join('')).toBe('0\n1\n2\n3\n4\n5\n');
+  });
+
+  it('ends its connection when it is closed', async () => {
+    const server = await startSshServer();
+    const host = server.host();
+    await host.sh('true', []);
+    expect(masters(server.controlDir)).toHaveLength(1);
+    await host.close();
+    await vi.waitFor(() => expect(masters(server.controlDir)).toEqual([]));
+    expect(await host.sh('echo again', [])).toBe('again\n');
+  });
+
+  it('connects again when its connection was killed', async () => {
+    const server = await startSshServer();
+    const host = server.host();
+    await host.sh('true', []);
+    for (const pid of masters(server.controlDir)) process.kill(pid, 'SIGKILL');
+    expect(await host.sh('echo again', [])).toBe('again\n');
+    expect(server.counts.connections).toBe(2);
+  });
+
+  it('says that a host is down, and works when it is up', async () => {
+    const server = await startSshServer();
+    await server.stop();
+    const host = server.host();
+    await expect(host.sh('true', [], { doing: 'look' })).rejects.toMatchObject({
+      code: 'host_unreachable',
+      message: expect.stringMatching(/could not look on far: .*Connection refused/),
+      hint: expect.stringContaining('ssh far true'),
+    });
+    await server.start();
+    expect(await host.sh('echo up', [])).toBe('up\n');
+  });
+
+  it('says that the connection was lost in the middle, not that the script succeeded', async () => {
+    const server = await startSshServer();
+    const host = server.host();
+    await host.sh('true', []);
+    const call = host.sh('echo first; touch begun; sleep 5', []);
+    const failed = expect(call).rejects.toMatchObject({
+      code: 'host_unreachable',
+      message: expect.stringContaining('lost on the way'),
+    });
+    await vi.waitFor(() => expect(existsSync(join(server.home, 'begun'))).toBe(true));
+    server.drop();
+    await failed;
+    expect(await host.sh('echo again', [])).toBe('again\n');
+  });
+
+  it('gives up on a host that accepts and says nothing', async () => {
+    const server = await startSshServer();
+    server.faults.silent = true;
+    const host = server.host({ connectTimeoutSeconds: 1 });
+    await expect(host.sh('true', [])).rejects.toMatchObject({ code: 'host_unreachable' });
+  });
+
+  it('gives up on a connection that has frozen, and is back when the network is', async () => {
+    const server = await startSshServer();
+    const host = server.host({ timeoutMs: 1_500, connectTimeoutSeconds: 1 });
+    await host.sh('true', []);
+    server.faults.frozen = true;
+    await expect(host.sh('true', [])).rejects.toMatchObject({
+      code: 'host_unreachable',
+      message: expect.stringContaining('no answer in time'),
+    });
+    server.faults.frozen = false;
+    server.drop();
+    expect(await host.sh('echo back', [])).toBe('back\n');
+  });
+
+  it('refuses a host whose key has changed, with what to do about it', async () => {
+    const server = await startSshServer();
+    const host = server.host();
+    await host.sh('true', []);
+    await host.close();
+    server.changeHostKey();
+    await expect(host.sh('true', [])).rejects.toMatchObject({
+      code: 'host_refused',
+      message: expect.stringContaining('HAS CHANGED'),
+      hint: expect.stringContaining('ssh-keygen -R'),
+    });
+  });
+
+  it('refuses a host whose key is not known, where the person wants to be asked', async () => {
+    const server = await startSshServer();
+    spawnSync('sed', ['-i.bak', 's/accept-new/ask/', server.configFile]);
+    await expect(server.host().sh('true', [])).rejects.toMatchObject({
+      code: 'host_refused',
+      hint: expect.stringContaining('once by hand'),
+    });
+  });
+
+  it('fails at once where a password would be asked for', async () => {
+    const server = await startSshServer();
+    server.faults.passwordOnly = true;
+    const started = Date.now();
+    await expect(server.host().sh('true', [])).rejects.toMatchObject({
+      code: 'host_refused',
+      hint: expect.stringContaining('ssh-copy-id far'),
+    });
+    expect(Date.now() - started).toBeLessThan(5_000);
+  });
+
+  it('says that a name cannot be resolved', async () => {
+    const server = await startSshServer();
+    const host = server.host({ ssh: 'no-such-host.invalid' });
+    await expect(host.sh('true', [])).rejects.toMatchObject({
+      code: 'host_unreachable',
+      message: expect.stringContaining('Could not resolve'),
+    });
+  });
+
+  it('is not confused by a banner or by a slow link', async () => {
+    const server = await startSshServer({ banner: 'Permission denied (publickey). Go away!\n' });
+    server.faults.latencyMs = 60;
+    const host = server.host();
+    expect(await host.sh('echo fine', [])).toBe('fine\n');
+    await server.stop();
+    await expect(host.sh('true', [])).rejects.toMatchObject({ code: 'host_unreachable' });
+  });
+
+  it('tells an exit status of 255 from a lost connection', async () => {
+    const server = await startSshServer();
+    await expect(server.host().sh('exit 255', [])).rejects.toMatchObject({ code: 'tmux_failed' });
+  });
+
+  it('says that there is no shell to run a command', async () => {
+    const server = await startSshServer({ shell: '/bin/false' });
+    await expect(server.host().sh('true', [])).rejects.toMatchObject({ code: 'host_refused' });
+  });
+
+  it('finds tmux where the PATH of a command over ssh does not lead', async () => {
+    const local = startTmux();
+    local.call('new-session', '-d', '-s', 'web', 'cat');
+    const bin = join(local.dir, 'bin'); // enough to find `sh` by, and nothing else
+    mkdirSync(bin);
+    symlinkSync('/bin/sh', join(bin, 'sh'));
+    const bare = await startSshServer({ path: bin });
+    expect(await listSessions(tmuxOn(bare.host(), local.socket))).toMatchObject([{ name: 'web' }]);
+  });
+
+  it('says that tmux is not installed, and takes a path to it', async () => {
+    const server = await startSshServer();
+    const missing = server.host({ tmux: '/opt/none/tmux' });
+    await expect(listSessions(tmuxOn(missing, '/none'))).rejects.toMatchObject({
+      code: 'tmux_not_installed',
+      message: expect.stringContaining('on far'),
+      hint: expect.stringContaining('config.json'),
+    });
+    const fake = join(server.home, 'my tmux');
+    writeFileSync(fake, '#!/bin/sh\necho "$@"\n');
+    chmodSync(fake, 0o755);
+    const given = tmuxOn(server.host({ tmux: fake }), '/a b');
+    expect(await given.run(['x', 'y;'])).toBe('-u -S /a b x y\\;\n');
+  });
+
+  it.each(['-oProxyCommand=touch x', 'a b', 'a;b', '$(x)', '', '-', 'a\nb'])(
+    'refuses the host name %j',
+    async (ssh) => {
+      expect(() => sshHost({ name: 'x', ssh, controlDir: '/tmp', env: {} })).toThrow(/not a host/);
+    },
+  );
+
+  it('says that the home has too long a path for a control socket', () => {
+    const controlDir = `/tmp/${'long/'.repeat(20)}`;
+    expect(() => sshHost({ name: 'x', ssh: 'far', controlDir, env: {} })).toThrow(
+      /path that ssh cannot use/,
+    );
+  });
+});
+
+function masters(controlDir: string): number[] {
+  const listing = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' });
+  return listing
+    .split('\n')
+    .filter((line) => line.includes(controlDir) && line.includes('[mux]'))
+    .map((line) => Number.parseInt(line, 10));
+}

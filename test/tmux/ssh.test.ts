@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loginShells, startSshServer } from '../support/ssh-server.ts';
+
+describe.each(loginShells())('a host whose login shell is %s', (shell) => {
+  it('runs a script with any arguments and any input', async () => {
+    const server = await startSshServer({ shell });
+    const args = [
+      '',
+      ' ',
+      "'",
+      '\\',
+      "\\'",
+      '$(touch x)',
+      '`id`',
+      '!!',
+      '-n',
+      '*',
+      '~',
+      'ü👍',
+      'a\nb',
+      '=ls',
+      ';',
+      '%self',
+      '(echo x)',
+      '\\\\',
+      "'\\''",
+      '{a,b}',
+      '#c',
+      '&',
+    ];
+    const said = await server.host().sh('printf "<%s>" "$@"; cat', args, { input: "in\0put ' $x" });
+    expect(said).toBe(`${args.map((arg) => `<${arg}>`).join('')}in\0put ' $x`);
+  });
+
+  it('is not confused by what its start-up files print', async () => {
+    const server = await startSshServer({ shell });
+    const noise = 'echo "welcome back"; echo "Permission denied (publickey)." >&2\n';
+    for (const file of ['.bashrc', '.zshenv', '.config/fish/config.fish']) {
+      spawnSync('mkdir', ['-p', join(server.home, '.config/fish')]);
+      writeFileSync(join(server.home, file), noise);
+    }
+    expect(await server.host().sh('echo ours', [])).toBe('ours\n');
+    await expect(
+      server.host().sh('echo bad >&2; exit 3', [], { doing: 'try' }),
+    ).rejects.toMatchObject({
+      code: 'tmux_failed',
+      message: 'threadmux could not try on far: bad',
+    });
+  });
+});
