@@ -174,9 +174,7 @@ function wordEnd(text: string, from: number, latest: number): number {
 function characterStart(text: string, earliest: number, index: number): number {
   const from = Math.max(earliest, index - 128);
   const seen = graphemes.segment(text.slice(from, index + 64)).containing(index - from);
-  const start = from + (seen?.index ?? 0);
-  if (start > from) return start;
-  return splitsPair(text, index) ? index - 1 : index;
+  return seen === undefined || seen.index === 0 ? index : from + seen.index;
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });

@@ -1,0 +1,16 @@
+// What a person wrote, made safe to paste into a terminal. After this no byte of it can act as a key.
+
+/** An escape byte could end tmux's bracketed paste early and turn the rest of the text into keystrokes. */
+export function cleanInbound(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(/(?![\t\n])[\p{Cc}\p{Cs}]/gu, '');
+}
+
+/**
+ * Keeps Claude Code from acting on the text instead of reading it: a first `!` would run a shell command at once,
+ * `/` a command; a last `\` or `@word` would make Enter do something other than submit.
+ */
+export function guardForPrompt(text: string): string {
+  const before = /^[!/@#&]/.test(text) ? ' ' : '';
+  const after = /(?:\\|@\S*)$/.test(text) ? ' ' : '';
+  return before + text + after;
+}

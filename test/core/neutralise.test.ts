@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { insideFence, neutralise } from '../../core/neutralise.ts';
+
+/** Any 16-bit units, half characters included, the odd low ones often. */
+const units = fc
+  .array(fc.oneof(fc.nat(0xff), fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff })))
+  .map((codes) => String.fromCharCode(...codes));
+
+describe('neutralise', () => {
+  it.each([
+    ['bidi override', 'rm \u202egpj.txt', 'rm ⟨U+202E⟩gpj.txt'],
+    ['bidi isolate', 'a\u2066b\u2069', 'a⟨U+2066⟩b⟨U+2069⟩'],
+    ['zero width space', 'a\u200bb\ufeff', 'a⟨U+200B⟩b⟨U+FEFF⟩'],
+    ['escape', '\u001b[2K', '⟨U+001B⟩[2K'],
+    ['carriage return', 'safe\rrm', 'safe⟨U+000D⟩rm'],
+    ['C1', 'a\u009b1m', 'a⟨U+009B⟩1m'],
+    ['tag characters', 'a\u{e0041}', 'a⟨U+E0041⟩'],
+    ['hidden variation signs', 'a\ufe0f\u{e0101}', 'a⟨U+FE0F⟩⟨U+E0101⟩'],
+    ['a second variation sign', '❤️\ufe0f', '❤️⟨U+FE0F⟩'],
+    ['joiner between letters', 'a\u200db', 'a⟨U+200D⟩b'],
+    ['no-break space', 'rm /\u00a0tmp', 'rm /⟨U+00A0⟩tmp'],
+    ['filler', 'x\u3164', 'x⟨U+3164⟩'],
+    ['line separator', 'a\u2028b', 'a⟨U+2028⟩b'],
+    ['half a character', 'a\ud800', 'a⟨U+D800⟩'],
+  ])('shows a %s', (_, text, shown) => {
+    expect(neutralise(text)).toBe(shown);
+  });
+
+  it('leaves what is plain to see', () => {
+    const text = 'grüße\n\t漢字 مرحبا हिन्दी 👨‍👩‍👧‍👦 ❤️ 1️⃣ 👍🏽 🇩🇪 ‘quotes’ — $(x) `y`';
+    expect(neutralise(text)).toBe(text);
+  });
+
+  it('leaves nothing hidden but what belongs to an emoji', () => {
+    fc.assert(
+      fc.property(units, (text) => {
+        expect(neutralise(text)).not.toMatch(
+          /[\p{Bidi_Control}\u{e0000}-\u{e0fff}\u200b]|(?![\n\t])\p{Cc}/u,
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('insideFence', () => {
+  it('wraps text with its language', () => {
+    expect(insideFence('ls', 'sh')).toBe('```sh\nls\n```');
+  });
+
+  it('cannot be closed by its text', () => {
+    expect(insideFence('a\n```\n@everyone')).toBe('```\na\n``⟨U+0060⟩\n@everyone\n```');
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('`', 'a', '\n', '~')), (letters) => {
+        const block = insideFence(letters.join(''), 'x`y\n');
+        expect(block.split('```')).toHaveLength(3);
+      }),
+    );
+  });
+
+  it('says that there is nothing', () => {
+    expect(insideFence('\n')).toBe('```\n⟨empty⟩\n```');
+  });
+});
