@@ -1,0 +1,26 @@
+// What every command starts from. The environment is read here and nowhere else.
+
+import type { Config, Server } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { loadConfig } from '../home/config-file.ts';
+import { type Home, homeRoot, openHome } from '../home/home.ts';
+import { loadLocalServer } from '../home/local-server.ts';
+import { openLog } from '../home/log-file.ts';
+
+export interface Context {
+  readonly home: Home;
+  readonly config: Config;
+  /** The configured servers, or the local workspace once it has run. */
+  readonly servers: readonly Server[];
+  readonly log: Log;
+}
+
+export function openContext(who: string, also?: (line: string) => void): Context {
+  const home = openHome(homeRoot(process.env));
+  const config = loadConfig(home, process.env);
+  const local = config.servers.length === 0 ? loadLocalServer(home) : undefined;
+  const servers = local === undefined ? config.servers : [local];
+  const secrets = servers.map(({ token }) => token);
+  const log = openLog(home, who, also === undefined ? { secrets } : { secrets, also });
+  return { home, config, servers, log };
+}

@@ -1,0 +1,149 @@
+// Taps, menus, modals and slash commands, and how they are answered. The first answer has three
+// seconds; it goes past every queue.
+
+import type {
+  APIInteractionResponse,
+  APIModalInteractionResponseCallbackData,
+  RESTPutAPIApplicationGuildCommandsJSONBody,
+} from 'discord-api-types/v10';
+import * as z from 'zod';
+import { type Draft, refusedWith } from './messages.ts';
+import type { Rest } from './rest.ts';
+
+export type Commands = RESTPutAPIApplicationGuildCommandsJSONBody;
+
+const optionSchema = z.object({
+  name: z.string(),
+  type: z.number().optional(),
+  value: z.union([z.string(), z.number(), z.boolean()]).optional(),
+  focused: z.boolean().optional(),
+});
+
+/** Text inputs of a modal, in rows or in labels. */
+const fieldSchema = z.object({ custom_id: z.string(), value: z.string().default('') });
+const modalPartSchema = z.union([
+  z.object({ components: z.array(fieldSchema) }).transform(({ components }) => components),
+  z.object({ component: fieldSchema }).transform(({ component }) => [component]),
+]);
+
+export const interactionSchema = z.object({
+  id: z.string(),
+  application_id: z.string(),
+  token: z.string(),
+  type: z.number(),
+  channel_id: z.string().optional(),
+  guild_id: z.string().optional(),
+  member: z
+    .object({ user: z.object({ id: z.string(), username: z.string().default('') }) })
+    .optional(),
+  user: z.object({ id: z.string(), username: z.string().default('') }).optional(),
+  message: z.object({ id: z.string(), author: z.object({ id: z.string() }) }).optional(),
+  data: z
+    .object({
+      name: z.string().optional(),
+      options: z.array(optionSchema).default([]),
+      custom_id: z.string().optional(),
+      values: z.array(z.string()).default([]),
+      components: z
+        .array(modalPartSchema)
+        .default([])
+        .transform((parts) => parts.flat()),
+    })
+    .optional(),
+});
+export type Interaction = z.output<typeof interactionSchema>;
+
+export const COMMAND = 2;
+export const COMPONENT = 3;
+export const AUTOCOMPLETE = 4;
+export const MODAL = 5;
+
+const EPHEMERAL = 1 << 6;
+
+/** Only the person who tapped sees it. */
+export const sayToThem = (rest: Rest, to: Interaction, content: string) =>
+  answer(rest, to, {
+    type: 4,
+    data: { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } },
+  });
+
+/** Takes the tap; the message is changed later. */
+export const takeTap = (rest: Rest, to: Interaction) => answer(rest, to, { type: 6 });
+
+/** Takes a slash command; what there is to say follows with `followUp`. */
+export const takeCommand = (rest: Rest, to: Interaction, hidden = false) =>
+  answer(rest, to, { type: 5, ...(hidden ? { data: { flags: EPHEMERAL } } : {}) });
+
+export const suggest = (rest: Rest, to: Interaction, names: readonly string[]) =>
+  answer(rest, to, {
+    type: 8,
+    data: {
+      choices: names
+        .slice(0, 25)
+        .map((name) => ({ name: name.slice(0, 100), value: name.slice(0, 100) })),
+    },
+  });
+
+export const openModal = (
+  rest: Rest,
+  to: Interaction,
+  data: APIModalInteractionResponseCallbackData,
+) => answer(rest, to, { type: 9, data });
+
+export async function followUp(rest: Rest, to: Interaction, draft: Draft): Promise<void> {
+  const path = `/webhooks/${to.application_id}/${to.token}/messages/@original`;
+  const body = {
+    content: draft.content,
+    allowed_mentions: { parse: [] },
+    ...(draft.components === undefined ? {} : { components: draft.components }),
+  };
+  await rest.call('PATCH', path, { body, files: draft.files ?? [] });
+}
+
+/** False if it came too late: the tap's three seconds were over. */
+async function answer(rest: Rest, to: Interaction, body: APIInteractionResponse): Promise<boolean> {
+  try {
+    await rest.call('POST', `/interactions/${to.id}/${to.token}/callback`, {
+      body,
+      patienceMs: 2_500,
+    });
+    return true;
+  } catch (error) {
+    // 40060: it was answered, and only the answer to our answer got lost.
+    if (refusedWith(error, 40060)) return true;
+    if (refusedWith(error, 10062)) return false;
+    throw error;
+  }
+}
+
+/** Writes the commands only if they changed: there is a limit of writes a day. */
+export async function registerCommands(
+  rest: Rest,
+  applicationId: string,
+  guildId: string,
+  commands: Commands,
+): Promise<boolean> {
+  const path = `/applications/${applicationId}/guilds/${guildId}/commands`;
+  const there = z.array(z.looseObject({ name: z.string() })).parse(await rest.call('GET', path));
+  const isThere = (command: Commands[number]) =>
+    there.some((one) => one.name === command.name && holds(one, command));
+  if (there.length === commands.length && commands.every(isThere)) return false;
+  await rest.call('PUT', path, { body: commands });
+  return true;
+}
+
+/** Whether every field we would send is what the server has; it adds fields of its own. */
+function holds(has: unknown, wants: unknown): boolean {
+  if (Array.isArray(wants))
+    return (
+      Array.isArray(has) &&
+      has.length === wants.length &&
+      wants.every((want, at) => holds(has[at], want))
+    );
+  if (typeof wants !== 'object' || wants === null)
+    return has === wants || (wants === false && has === undefined);
+  return Object.entries(wants).every(
+    ([key, want]) =>
+      want === undefined || holds((has as Record<string, unknown> | null)?.[key], want),
+  );
+}

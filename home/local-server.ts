@@ -1,0 +1,28 @@
+// How the hooks find the local workspace: the program that serves it leaves its address here.
+
+import * as z from 'zod';
+import type { Server } from '../core/config.ts';
+import { readJson, writeJson } from './files.ts';
+import type { Home } from './home.ts';
+
+const schema = z.object({
+  api: z.string(),
+  token: z.string(),
+  channel: z.string(),
+  user: z.string(),
+});
+
+export type LocalServer = z.output<typeof schema>;
+
+export function saveLocalServer(home: Home, server: LocalServer): void {
+  writeJson(`${home.folder('state')}/workspace.json`, server);
+}
+
+export function loadLocalServer(home: Home): Server | undefined {
+  const local = readJson(home.path('state', 'workspace.json'), schema);
+  return local === undefined ? undefined : localServer(local);
+}
+
+export function localServer({ api, token, channel, user }: LocalServer): Server {
+  return { name: 'local', api, token, channel, allow: [user], projects: [], onlyProjects: false };
+}
