@@ -21,7 +21,7 @@ export function tmuxOn(host: Host, socket?: string): Tmux {
     socket,
     script,
     run: (args, options) =>
-      script('t "$@"', args.map(keepSemicolon), { doing: `tmux ${args[0]}`, ...options }),
+      script('t "$@"', args.map(keepSemicolon), { doing: `run tmux ${args[0]}`, ...options }),
   };
 }
 

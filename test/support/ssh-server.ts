@@ -3,7 +3,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -108,7 +108,7 @@ interface Login extends SshServerOptions {
   readonly publicKey: Buffer;
 }
 
-function openInner(hostKey: string, login: Login): ssh2.Server {
+function openInner(hostKey: string, login: Login): Server {
   const banner = login.banner === undefined ? {} : { banner: login.banner };
   const server = new ssh2.Server({ hostKeys: [hostKey], ...banner }, (client) => {
     client.on('error', () => {}); // cut connections are part of the tests
@@ -120,8 +120,11 @@ function openInner(hostKey: string, login: Login): ssh2.Server {
     });
     client.on('ready', () => serve(client, login));
   });
-  server.listen(0, '127.0.0.1');
-  return server;
+  // Its own listener would leave Nagle's algorithm on, and every exec would take 80 ms longer.
+  return createServer({ noDelay: true }, (socket) => server.injectSocket(socket)).listen(
+    0,
+    '127.0.0.1',
+  );
 }
 
 function serve(client: Connection, login: Login): void {

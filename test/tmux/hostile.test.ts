@@ -24,7 +24,7 @@ const HOSTILE: readonly string[] = [
     '$(touch pwned)',
     '`touch pwned`',
     '$HOME',
-    '${HOME}',
+    `$${'{HOME}'}`,
     '$((1+1))',
     '&& touch pwned',
     '| touch pwned',

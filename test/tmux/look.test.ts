@@ -1,0 +1,145 @@
+import { describe, expect, it, vi } from 'vitest';
+import { deliver } from '../../tmux/deliver.ts';
+import { pressKeys } from '../../tmux/keys.ts';
+import { look } from '../../tmux/look.ts';
+import { readTmuxVariable, whoami } from '../../tmux/whoami.ts';
+import { startRawPane, startTmux } from '../support/tmux-server.ts';
+
+describe('look', () => {
+  it('tells what runs in a pane and what its screen shows, with and without colours', async () => {
+    const server = startTmux();
+    const { guard } = await startRawPane(server, 'two words', { shows: '\x1b[31mred\x1b[0m é👍' });
+    await deliver(server.tmux, guard, { id: '42', text: 'x' }, { settleMs: 0 });
+    const seen = await look(server.tmux, guard.pane);
+    expect(seen).toMatchObject({
+      ...{ kind: 'pane', serverPid: guard.pane.serverPid, panePid: guard.pane.panePid },
+      ...{ sessionName: 'two words', command: 'node', dead: false, exitStatus: undefined },
+      ...{ mode: undefined, inputOff: false, synchronized: false, alternateScreen: false },
+      ...{ width: 120, height: 40, cursor: { x: 0, y: 2 }, historyLines: 0 },
+      typed: { text: '00000000000000000042', enter: '00000000000000000042' },
+    });
+    if (seen.kind !== 'pane') throw new Error('no pane');
+    expect(seen.text.split('\n').slice(0, 3)).toEqual(['red é👍', 'ready', '']);
+    expect(seen.text.split('\n')).toHaveLength(40);
+    expect(seen.ansi).toContain('\x1b[31mred\x1b[39m');
+  });
+
+  it('sees a mode, a dead program with its exit status, and the alternate screen', async () => {
+    const server = startTmux();
+    const { guard } = await startRawPane(server, 'web', { shows: '\x1b[?1049h' });
+    server.call('set-option', '-p', '-t', guard.pane.paneId, 'remain-on-exit', 'on');
+    server.call('copy-mode', '-t', guard.pane.paneId);
+    expect(await look(server.tmux, guard.pane)).toMatchObject({
+      mode: 'copy-mode',
+      alternateScreen: true,
+    });
+    server.call('copy-mode', '-q', '-t', guard.pane.paneId);
+    server.call('respawn-pane', '-k', '-t', guard.pane.paneId, 'exit 3');
+    await vi.waitFor(async () =>
+      expect(await look(server.tmux, guard.pane)).toMatchObject({ dead: true, exitStatus: 3 }),
+    );
+  });
+
+  it('shows older lines, if they are asked for', async () => {
+    const server = startTmux();
+    const lines = Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\r\n');
+    const { guard } = await startRawPane(server, 'web', { shows: lines });
+    const seen = await look(server.tmux, guard.pane, { history: 500 });
+    expect(seen).toMatchObject({ text: expect.stringMatching(/^line 0\nline 1\n/) });
+  });
+
+  it('says that a pane is gone, and never looks at another in its place', async () => {
+    const server = startTmux();
+    await startRawPane(server, 'other');
+    const { guard } = await startRawPane(server);
+    expect(await look(server.tmux, { ...guard.pane, serverPid: 1 })).toEqual({ kind: 'gone' });
+    server.call('kill-session', '-t', '=web');
+    expect(await look(server.tmux, guard.pane)).toEqual({ kind: 'gone' });
+    server.call('kill-server');
+    expect(await look(server.tmux, guard.pane)).toEqual({ kind: 'gone' });
+    expect(await look(server.tmux, { ...guard.pane, paneId: '' })).toEqual({ kind: 'gone' });
+  });
+});
+
+describe('pressKeys', () => {
+  it('presses keys once for each id, and leaves copy mode for it', async () => {
+    const server = startTmux();
+    const { guard, received } = await startRawPane(server);
+    server.call('copy-mode', '-t', guard.pane.paneId);
+    const any = { ...guard, command: undefined };
+    expect(await pressKeys(server.tmux, any, '1', ['C-c', 'Up', '1'])).toEqual({ kind: 'pressed' });
+    expect(await pressKeys(server.tmux, any, '1', ['C-c', 'Up', '1'])).toEqual({ kind: 'already' });
+    expect(await pressKeys(server.tmux, guard, '2', ['Escape'])).toEqual({ kind: 'pressed' });
+    await vi.waitFor(() => expect(received().toString()).toBe('\x03\x1b[A1\x1b'));
+  });
+
+  it('refuses a pane that is not the one meant', async () => {
+    const server = startTmux();
+    const { guard, received } = await startRawPane(server);
+    const other = { ...guard, command: 'claude' };
+    expect(await pressKeys(server.tmux, other, '1', ['Enter'])).toMatchObject({
+      kind: 'refused',
+      because: 'other-program',
+    });
+    const reborn = { ...guard, pane: { ...guard.pane, panePid: 1 } };
+    expect(await pressKeys(server.tmux, reborn, '1', ['Enter'])).toMatchObject({
+      because: 'other-process',
+    });
+    server.call('kill-server');
+    expect(await pressKeys(server.tmux, guard, '1', ['Enter'])).toMatchObject({ because: 'gone' });
+    expect(received()).toHaveLength(0);
+  });
+
+  it.each(['rm -rf /', ';', 'kill-server', '-X', 'C-;', '{', 'F13', '', 'é', 'Enter;'])(
+    'refuses the key %j',
+    async (key) => {
+      const server = startTmux();
+      const { guard } = await startRawPane(server);
+      await expect(pressKeys(server.tmux, guard, '1', [key])).rejects.toMatchObject({
+        code: 'bad_usage',
+      });
+    },
+  );
+});
+
+describe('whoami', () => {
+  it('knows its pane and session, also after a rename and in a group', async () => {
+    const server = startTmux();
+    const { guard } = await startRawPane(server, 'web');
+    const variable = `${server.socket},${guard.pane.serverPid},0`;
+    expect(await whoami(server.host, variable, guard.pane.paneId)).toEqual({
+      ...guard.pane,
+      socket: server.socket,
+      sessionId: '$0',
+      sessionName: 'web',
+      group: undefined,
+      command: 'node',
+      path: expect.stringContaining('/'),
+    });
+    server.call('rename-session', '-t', '=web', 'new name');
+    server.call('new-session', '-d', '-t', '=new name', '-s', 'second');
+    expect(await whoami(server.host, variable, guard.pane.paneId)).toMatchObject({
+      group: 'new name',
+    });
+  });
+
+  it('does not guess', async () => {
+    const server = startTmux();
+    const { guard } = await startRawPane(server);
+    const { serverPid, paneId } = guard.pane;
+    const variable = `${server.socket},${serverPid},0`;
+    for (const [tmux, pane] of [
+      ['', paneId],
+      [variable, ''],
+      [variable, '%99'],
+      [variable, 'web'],
+      [`${server.socket},${serverPid + 1},0`, paneId],
+      [`${server.socket}x,${serverPid},0`, paneId],
+    ] as const)
+      expect([tmux, pane, await whoami(server.host, tmux, pane)]).toEqual([tmux, pane, undefined]);
+  });
+
+  it('reads a socket whose path holds commas', () => {
+    expect(readTmuxVariable('/tmp/a,b,1/s,12,3')).toEqual({ socket: '/tmp/a,b,1/s', pid: 12 });
+  });
+});

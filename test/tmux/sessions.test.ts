@@ -1,0 +1,242 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { parseSessionName } from '../../core/session-name.ts';
+import {
+  findSession,
+  killSession,
+  listSessions,
+  newSession,
+  renameSession,
+} from '../../tmux/sessions.ts';
+import { startTmux, type TmuxServer } from '../support/tmux-server.ts';
+
+const WEB = parseSessionName('web');
+
+describe('listSessions', () => {
+  it('is empty where no server runs', async () => {
+    expect(await listSessions(startTmux().tmux)).toEqual([]);
+  });
+
+  it('tells names apart, whatever they hold', async () => {
+    const server = startTmux();
+    const names = [
+      'plain',
+      'two words',
+      '$(touch x)',
+      '`id`',
+      '"q" \'q\'',
+      '-dash',
+      '👩‍👧 ünï',
+      '$1',
+      '=web',
+      '#x',
+      'a;',
+      'tab\tbed',
+      '%3',
+      '\\',
+      '{a,b}',
+    ];
+    const shown = names.map((name) => {
+      server.call('new-session', '-d', '-s', name.replace(/;$/, '\\;'), 'cat');
+      return name.replace('\t', '\\t').replace(/^\\$/, '\\\\');
+    });
+    const listed = await listSessions(server.tmux);
+    expect(listed.map((session) => session.name).sort()).toEqual(shown.sort());
+  });
+
+  it('keeps its rows apart, whatever a directory or a title holds', async () => {
+    const server = startTmux();
+    const directory = join(realpathSync(server.dir), "a\tb\nc $(x) 'q' é");
+    mkdirSync(directory);
+    server.call(
+      'new-session',
+      '-d',
+      '-s',
+      'web',
+      '-c',
+      directory,
+      "printf '\\033]2;ti\\ttle é\\007'; exec cat",
+    );
+    await vi.waitFor(async () =>
+      expect(await listSessions(server.tmux)).toMatchObject([
+        {
+          name: 'web',
+          attached: 0,
+          group: undefined,
+          pane: {
+            id: '%0',
+            dead: false,
+            path: directory.replace(/[\t\n]/g, '?'),
+            title: expect.stringContaining('title é'),
+          },
+        },
+      ]),
+    );
+    const [session] = await listSessions(server.tmux);
+    expect(Math.abs((session?.createdAt ?? 0) - Date.now())).toBeLessThan(10_000);
+  });
+});
+
+describe('newSession', () => {
+  it('starts a command in a directory, through the login shell, its words untouched', async () => {
+    const server = startTmux();
+    const directory = join(realpathSync(server.dir), 'it #(touch pwned) #{pid} $(touch pwned)');
+    mkdirSync(directory);
+    const out = join(server.dir, 'out');
+    const words = ['a b', '$(touch pwned)', "it's", '\\', ';', '', '#{pid}', '👍'];
+    const print = 'printf "<%s>" "$@" > "$0"; pwd >> "$0"; exec cat';
+    const { session, created } = await newSession(server.tmux, {
+      name: WEB,
+      directory,
+      command: ['sh', '-c', print, out, ...words],
+    });
+    expect(created).toBe(true);
+    await vi.waitFor(() =>
+      expect(readFileSync(out, 'utf8')).toBe(
+        `${words.map((word) => `<${word}>`).join('')}${directory}\n`,
+      ),
+    );
+    await vi.waitFor(async () =>
+      expect((await findSession(server.tmux, 'web'))?.pane.command).toBe('cat'),
+    );
+    expect(session).toMatchObject({ name: 'web', pane: { path: directory } });
+    expect(existsSync(join(directory, 'pwned'))).toBe(false);
+  });
+
+  it('is the same session when it is asked for twice, even at once', async () => {
+    const server = startTmux();
+    server.call('new-session', '-d', '-s', 'other', 'cat');
+    const wanted = { name: WEB, directory: '/', command: ['cat'] };
+    const both = await Promise.all([
+      newSession(server.tmux, wanted),
+      newSession(server.tmux, wanted),
+    ]);
+    expect(both.map(({ created }) => created).sort()).toEqual([false, true]);
+    expect((await newSession(server.tmux, wanted)).created).toBe(false);
+    expect(both[0].session.id).toBe(both[1].session.id);
+    expect(await listSessions(server.tmux)).toHaveLength(2);
+  });
+
+  it('starts a session whose name begins another one', async () => {
+    const server = startTmux();
+    server.call('new-session', '-d', '-s', 'web-2', 'cat');
+    expect((await newSession(server.tmux, { name: WEB, directory: '/' })).created).toBe(true);
+  });
+
+  it('keeps a pane whose program has ended, if that was asked for', async () => {
+    const server = startTmux();
+    server.call('new-session', '-d', '-s', 'other', 'cat');
+    await newSession(server.tmux, {
+      name: WEB,
+      directory: '~',
+      command: ['false'],
+      remainOnExit: true,
+    });
+    await vi.waitFor(async () =>
+      expect((await findSession(server.tmux, 'web'))?.pane.dead).toBe(true),
+    );
+    expect(server.call('show-options', '-p', '-t', '=other:')).toBe('');
+  });
+
+  it.each(['relative', '-', '', '~someone', 'a\0b'])(
+    'refuses the directory %j',
+    async (directory) => {
+      const server = startTmux();
+      await expect(newSession(server.tmux, { name: WEB, directory })).rejects.toMatchObject({
+        code: 'bad_usage',
+      });
+    },
+  );
+
+  it('says that a directory is not there', async () => {
+    const server = startTmux();
+    await expect(
+      newSession(server.tmux, { name: WEB, directory: '/no/such' }),
+    ).rejects.toMatchObject({
+      code: 'tmux_failed',
+      message: expect.stringContaining('/no/such'),
+    });
+    expect(await listSessions(server.tmux)).toEqual([]);
+  });
+
+  it('does not take the agent of the person from the session', async () => {
+    const server = startTmux();
+    server.call('new-session', '-d', '-s', 'other', 'cat');
+    server.call('set-environment', '-g', 'SSH_AUTH_SOCK', '/agent');
+    const out = join(server.dir, 'out');
+    await newSession(server.tmux, {
+      name: WEB,
+      directory: '/',
+      command: ['sh', '-c', `echo "$SSH_AUTH_SOCK" > ${out}; exec cat`],
+    });
+    await vi.waitFor(() => expect(readFileSync(out, 'utf8')).toBe('/agent\n'));
+  });
+});
+
+describe('killSession and renameSession', () => {
+  it('end and rename exactly the session that is meant', async () => {
+    const server = startTmux();
+    for (const name of ['web', 'web-2', 'web 3'])
+      server.call('new-session', '-d', '-s', name, 'cat');
+    await renameSession(server.tmux, await found(server, 'web 3'), parseSessionName('w3'));
+    await killSession(server.tmux, await found(server, 'web'));
+    expect((await listSessions(server.tmux)).map(({ name }) => name)).toEqual(['w3', 'web-2']);
+  });
+
+  it('end the last session, too', async () => {
+    const server = startTmux();
+    server.call('new-session', '-d', '-s', 'web', 'cat');
+    await killSession(server.tmux, await found(server, 'web'));
+    await vi.waitFor(async () => expect(await listSessions(server.tmux)).toEqual([]));
+  });
+
+  it('never touch the session that has the same id after a restart of the server', async () => {
+    const server = startTmux();
+    server.call('new-session', '-d', '-s', 'web', 'cat');
+    const old = await found(server, 'web');
+    server.call('kill-server');
+    await vi.waitFor(() => server.call('new-session', '-d', '-s', 'new', 'cat'));
+    expect((await found(server, 'new')).id).toBe(old.id);
+    for (const attempt of [killSession(server.tmux, old), renameSession(server.tmux, old, WEB)])
+      await expect(attempt).rejects.toMatchObject({ code: 'session_not_found' });
+    expect(await found(server, 'new')).toBeDefined();
+  });
+});
+
+describe('tmuxOn', () => {
+  it('keeps an argument an argument, even one that ends in a semicolon', async () => {
+    const server = startTmux();
+    server.call('new-session', '-d', '-s', 'web', 'cat');
+    for (const value of ['x;', ';', 'x\\;', '; kill-server', '#(touch x)', '-g', "'"]) {
+      await server.tmux.run(['set-option', '-g', '--', '@value', value]);
+      expect(server.call('show-options', '-gv', '@value')).toBe(value);
+    }
+  });
+
+  it('gives its processes no variable of ours but a few', async () => {
+    const { host } = startTmux();
+    const names = (await host.sh('env', [])).split('\n').map((line) => line.split('=')[0]);
+    expect(
+      names.filter((name) => !/^(PATH|HOME|LANG|SHELL|PWD|OLDPWD|SHLVL|_|)$/.test(name ?? '')),
+    ).toEqual([]);
+  });
+
+  it('ends a script that takes too long, with all it started', async () => {
+    const { host } = startTmux();
+    const started = Date.now();
+    await expect(
+      host.sh('sleep 20; echo late', [], { timeoutMs: 200, doing: 'wait' }),
+    ).rejects.toMatchObject({
+      code: 'tmux_failed',
+      message: 'threadmux could not wait on here: no answer in time',
+    });
+    expect(Date.now() - started).toBeLessThan(5_000);
+  });
+});
+
+async function found(server: TmuxServer, name: string) {
+  const session = await findSession(server.tmux, name);
+  if (session === undefined) throw new Error(`no session ${name}`);
+  return session;
+}
