@@ -42,8 +42,8 @@ const selectShape = {
   id: componentId,
   custom_id: customId,
   placeholder: text(0, 150).optional(),
-  min_values: whole(0, 25).optional(),
-  max_values: whole(1, 25).optional(),
+  min_values: whole(0, 25).default(1),
+  max_values: whole(1, 25).default(1),
   disabled: z.boolean().optional(),
   required: z.boolean().optional(),
 };
@@ -59,11 +59,11 @@ const stringSelect = z
         'The specified option value is already used',
         ['options'],
       );
-    if ((value.max_values ?? 1) > value.options.length)
+    if (value.max_values > value.options.length)
       custom(ctx, 'SELECT_COMPONENT_MAX_VALUES_TOO_LARGE', 'More values than options', [
         'max_values',
       ]);
-    if ((value.min_values ?? 1) > (value.max_values ?? 1))
+    if (value.min_values > value.max_values)
       custom(ctx, 'SELECT_COMPONENT_MIN_VALUES_TOO_LARGE', 'More than max_values', ['min_values']);
   });
 

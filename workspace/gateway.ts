@@ -176,10 +176,13 @@ export function makeGateway(options: GatewayOptions): Gateway {
   };
 
   const depart = ({ session }: Connection, code: number) => {
-    if (session === undefined) return;
+    if (session) leave(session, code === 1000 || code === 1001);
+  };
+
+  const leave = (session: Session, forGood: boolean) => {
     session.deliver = undefined;
     session.leftAt = Date.now();
-    if (code === 1000 || code === 1001) sessions.end(session.id);
+    if (forGood) sessions.end(session.id);
   };
 
   const toAll = (act: (connection: Connection) => void) => {
@@ -199,8 +202,9 @@ export function makeGateway(options: GatewayOptions): Gateway {
       requestHeartbeat: () => toAll((connection) => say(connection, { op: 1 })),
       invalidateSession: (resumable) =>
         toAll((connection) => {
-          if (!resumable && connection.session) sessions.end(connection.session.id);
+          const { session } = connection;
           connection.session = undefined;
+          if (session) leave(session, !resumable);
           say(connection, { op: 9, d: resumable });
         }),
       closeAll: (code) => toAll((connection) => hangUp(connection, code)),

@@ -137,7 +137,7 @@ function decide(
   if (!mayCall(route, actor)) return UNAUTHORIZED;
 
   const exempt = actor === 'person' || route.unlimited === true;
-  const verdict = limits.count(`${method} ${route.path}`, majorOf(params), exempt);
+  const verdict = limits.count(route.bucket ?? `${method} ${route.path}`, majorOf(params), exempt);
   if (verdict.refused !== undefined) return limited(verdict, 'user');
   const answer = run(route, bytes, request.headers['content-type'], {
     world,

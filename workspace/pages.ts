@@ -19,9 +19,10 @@ const SHOWN_TYPES: Record<string, string> = {
   gif: 'image/gif',
   webp: 'image/webp',
 };
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const SAFETY = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -40,7 +41,7 @@ export function makePages(identity: Identity, attachments: Attachments, door: Do
       if (request.method !== 'GET' && request.method !== 'HEAD')
         return end(response, 405, 'Only GET is answered here.');
       const asset = ASSETS[url.pathname];
-      if (asset !== undefined) return sendAsset(response, ...asset);
+      if (asset !== undefined) return sendAsset(response, request.headers.host ?? '', ...asset);
       if (url.pathname.startsWith('/enter/'))
         return enter(identity, response, url.pathname.slice(7));
       const file = attachments.locate(url.pathname, url.searchParams.get('hm'));
@@ -50,9 +51,20 @@ export function makePages(identity: Identity, attachments: Attachments, door: Do
   };
 }
 
-async function sendAsset(response: ServerResponse, file: string, type: string): Promise<void> {
+async function sendAsset(
+  response: ServerResponse,
+  host: string,
+  file: string,
+  type: string,
+): Promise<void> {
   const content = await readFile(new URL(`./page/${file}`, import.meta.url));
-  response.writeHead(200, { ...SAFETY, 'Content-Type': type, 'Cache-Control': 'no-cache' });
+  response.writeHead(200, {
+    ...SAFETY,
+    // Not every browser takes 'self' to cover the socket too.
+    'Content-Security-Policy': `${POLICY}; connect-src 'self' ws://${host}`,
+    'Content-Type': type,
+    'Cache-Control': 'no-cache',
+  });
   response.end(content);
 }
 

@@ -31,11 +31,14 @@ export function requireAwake(world: World, channelId: string): StoredThread | un
   return thread;
 }
 
-/** A message wakes an archived thread and makes its author a member, unless the thread is locked. */
+export function requireUnlocked(world: World, channelId: string): void {
+  if (findThread(world, channelId)?.locked) refuse(160005);
+}
+
+/** A message wakes an archived thread and makes its author a member. */
 export function wakeFor(world: World, channelId: string, author: string): void {
   const thread = findThread(world, channelId);
   if (thread === undefined) return;
-  if (thread.locked) refuse(160005);
   if (thread.archived) changeThread(world, thread, { archived: false });
   joinThread(world, channelId, author);
 }

@@ -20,6 +20,8 @@ export interface Route {
   readonly path: string;
   /** Who may call it; `anyone` for what an interaction's token or nothing at all protects. */
   readonly who: Actor | 'both' | 'anyone';
+  /** Counted together with every other route of the same name; by itself if left out. */
+  readonly bucket?: string;
   /** Not counted: an interaction has three seconds, and no queue may eat them. */
   readonly unlimited?: boolean;
   run(call: Call): Answer;

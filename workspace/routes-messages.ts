@@ -11,6 +11,7 @@ import {
   remove,
   replace,
   requireAwake,
+  requireUnlocked,
   wakeFor,
 } from './posting.ts';
 import { type Answer, refuse } from './refusal.ts';
@@ -57,6 +58,7 @@ function createMessage({ world, viewer, body, uploads, param }: Call): Answer {
     const made = madeWithNonce(world.state, nonceKey(author, form.nonce), since);
     if (made) return answer(findMessage(world.state, made.channel, made.id) ?? refuse(10008));
   }
+  requireUnlocked(world, channelId);
   const message = compose(world, { channelId, author, form, uploads });
   wakeFor(world, channelId, author);
   post(world, message);

@@ -49,7 +49,7 @@ function listActive({ world, viewer, param }: Call): Answer {
   const active = [...world.state.threads.values()]
     .filter((thread) => !thread.archived)
     .sort((a, b) => compareIds(b.id, a.id));
-  return { status: 200, body: wireList(world, viewer, active) };
+  return { status: 200, body: { ...wireList(world, viewer, active), has_more: false } };
 }
 
 function wireList(world: World, viewer: Call['viewer'], threads: readonly StoredThread[]) {

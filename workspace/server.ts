@@ -1,26 +1,28 @@
 // The embedded workspace: a small Discord for one person on one machine. This file only puts the parts together.
 
 import { chmodSync, mkdirSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
-import { admit, type Door } from './access.ts';
+import type { Door } from './access.ts';
 import { openAttachments } from './attachments.ts';
+import { archiveIdleThreads } from './auto-archive.ts';
 import type { Faults, GatewayControls } from './faults.ts';
-import { type Gateway, makeGateway } from './gateway.ts';
+import { makeGateway } from './gateway.ts';
 import { API, makeRest } from './http.ts';
 import { type IdentifyLimitOptions, makeIdentifyLimit } from './identify-limit.ts';
 import { loadIdentity } from './identity.ts';
+import { tellOutcome } from './interaction-messages.ts';
 import { makeInteractions } from './interactions.ts';
+import { listenOn, serve, urlHost } from './listening.ts';
 import { openMemory } from './memory.ts';
 import { makePages } from './pages.ts';
 import { makeRateLimits, type RateLimitOptions } from './rate-limits.ts';
 import { greet } from './ready.ts';
-import { callbackRoutes, tellOutcome } from './routes-callbacks.ts';
+import { callbackRoutes } from './routes-callbacks.ts';
 import { commandRoutes } from './routes-commands.ts';
+import { followUpRoutes } from './routes-follow-ups.ts';
 import { guildRoutes } from './routes-guild.ts';
 import { messageRoutes } from './routes-messages.ts';
 import { personRoutes } from './routes-person.ts';
@@ -69,6 +71,7 @@ const ROUTES = [
   ...threadListRoutes,
   ...commandRoutes,
   ...callbackRoutes,
+  ...followUpRoutes,
   ...personRoutes,
 ];
 const GENEROUS: RateLimitOptions = { perBucket: 100, windowMs: 1000, globalPerSecond: 500 };
@@ -120,17 +123,8 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
   const rest = makeRest({ world, door, routes: ROUTES, limits, faults: options.faults ?? {}, log });
   const pages = makePages(identity, attachments, door);
 
-  server.on('request', (request, response) => {
-    const asked = new URL(request.url ?? '/', 'http://workspace');
-    const part = asked.pathname.startsWith(`${API}/`) ? rest : pages;
-    part.handle(request, response, asked).catch((error: unknown) => {
-      log(`${request.method} ${asked.pathname} failed: ${String(error)}`);
-      response.destroy();
-    });
-  });
-  server.on('upgrade', (request, socket, head) =>
-    upgrade(world, door, gateway, request, socket, head),
-  );
+  serve(server, { identity, door, rest, pages, gateway, log });
+  const stopArchiving = archiveIdleThreads(world);
 
   const { guildId, channelId, userId, botId, applicationId, token } = identity;
   return {
@@ -145,6 +139,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     applicationId,
     gateway: gateway.controls,
     async close() {
+      stopArchiving();
       interactions.close();
       await gateway.close();
       server.closeAllConnections();
@@ -166,57 +161,4 @@ function lock(dir: string): () => void {
       hint: 'Use the one that is running, or stop it first.',
     },
   );
-}
-
-async function listenOn(server: Server, port: number, listen: string): Promise<number> {
-  await new Promise<void>((listening, failed) => {
-    server.once('error', failed).listen(port, listen, () => listening());
-  }).catch((cause: unknown) => {
-    throw new ThreadmuxError(
-      'workspace_failed',
-      `The workspace cannot listen on ${listen}:${port}.`,
-      {
-        cause,
-        hint: 'Choose another port, or stop the program that uses this one.',
-      },
-    );
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-/** The address to print: one that can be opened, also when we listen everywhere. */
-function urlHost(listen: string): string {
-  if (listen === '0.0.0.0' || listen === '::') return '127.0.0.1';
-  return listen.includes(':') ? `[${listen}]` : listen;
-}
-
-/** A browser sends its cookie to any socket that any page opens, so here the Origin must be there and be ours. */
-function upgrade(
-  world: World,
-  door: Door,
-  gateway: Gateway,
-  request: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-): void {
-  socket.on('error', () => socket.destroy());
-  const asked = new URL(request.url ?? '/', 'http://workspace');
-  const access = admit(world.identity, door, request.headers, 'POST');
-  const known =
-    asked.pathname === '/' || asked.pathname === '/gateway' || asked.pathname === '/gateway/';
-  const plain =
-    (asked.searchParams.get('encoding') ?? 'json') === 'json' &&
-    !asked.searchParams.has('compress');
-  const status =
-    access.kind === 'refused'
-      ? '403 Forbidden'
-      : !known
-        ? '404 Not Found'
-        : plain
-          ? undefined
-          : '400 Bad Request';
-  if (status !== undefined)
-    return void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
-  const actor = access.kind === 'actor' ? access.actor : 'bot';
-  gateway.accept(request, socket, head, actor, asked.searchParams.get('v'));
 }

@@ -10,6 +10,7 @@ import { idOf, isoOf, wireMember, wireUser } from './wire-guild.ts';
 import type { Viewer, World } from './world.ts';
 
 const HAS_THREAD = 32;
+const THREAD_STARTER = 21;
 
 export function wireMessage(world: World, message: StoredMessage, viewer: Viewer) {
   return { ...wirePlainMessage(world, message, viewer), ...wireReferenced(world, message, viewer) };
@@ -105,7 +106,8 @@ function wireReferenced(world: World, message: StoredMessage, viewer: Viewer) {
 }
 
 export function wireThread(world: World, thread: StoredThread, viewer?: Viewer) {
-  const count = world.state.messages.get(thread.id)?.length ?? 0;
+  const log = world.state.messages.get(thread.id) ?? [];
+  const count = log.length - (log[0]?.type === THREAD_STARTER ? 1 : 0);
   const self = viewer && idOf(world.identity, viewer.actor);
   const member = thread.members.find(({ user }) => user === self);
   return {

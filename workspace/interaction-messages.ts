@@ -1,0 +1,76 @@
+// The messages that interactions lead to, and what the person is told of an interaction besides them.
+
+import { readForm } from './form.ts';
+import type { Interaction } from './interactions.ts';
+import { interactionMessageSchema } from './limits.ts';
+import { compose, EPHEMERAL, post, requireUnlocked, wakeFor } from './posting.ts';
+import type { Call } from './router.ts';
+import { findMessage, type StoredMessage } from './store.ts';
+import { wireMessage } from './wire-message.ts';
+import type { World } from './world.ts';
+
+/** "Is thinking…": a deferred answer that nothing has filled yet. */
+export const LOADING = 128;
+
+export function answerMessage(
+  call: Call,
+  interaction: Interaction,
+  data: unknown,
+  flags: number,
+): StoredMessage {
+  const { world, uploads } = call;
+  const form = readForm(interactionMessageSchema, data);
+  const author = world.identity.botId;
+  requireUnlocked(world, interaction.channelId);
+  const message = compose(world, {
+    channelId: interaction.channelId,
+    author,
+    // Unlike elsewhere, only people are pinged here when nothing is said about it.
+    form: {
+      ...form,
+      allowed_mentions: form.allowed_mentions ?? { parse: ['users'] },
+      flags: (form.flags ?? 0) | flags,
+    },
+    uploads,
+    extra: {
+      type: interaction.type === 2 && interaction.answered === undefined ? 20 : 0,
+      ...((flags & LOADING) !== 0 && { content: '' }),
+      interaction: {
+        id: interaction.id,
+        type: interaction.type,
+        user: world.identity.userId,
+        ...(interaction.name !== undefined && { name: interaction.name }),
+      },
+    },
+  });
+  if ((message.flags & EPHEMERAL) === 0) wakeFor(world, interaction.channelId, author);
+  post(world, message);
+  return message;
+}
+
+export function refMessage(world: World, ref: Interaction['source']): StoredMessage | undefined {
+  if (ref === undefined) return undefined;
+  return world.interactions.ephemeral.get(ref.id) ?? findMessage(world.state, ref.channel, ref.id);
+}
+
+export function show(world: World, message: StoredMessage) {
+  return wireMessage(world, message, { actor: 'bot', seesContent: true });
+}
+
+export function tellOutcome(
+  world: World,
+  interaction: Interaction,
+  type: 'INTERACTION_SUCCESS' | 'INTERACTION_FAILURE',
+): void {
+  tell(world, type, interaction, {});
+}
+
+export function tell(world: World, type: string, interaction: Interaction, data: object): void {
+  const { id, nonce, channelId } = interaction;
+  world.publish({
+    type,
+    intent: 0,
+    only: 'person',
+    dataFor: () => ({ ...data, id, channel_id: channelId, ...(nonce !== undefined && { nonce }) }),
+  });
+}
