@@ -1,0 +1,260 @@
+// The client against a server that fails in every way we know of: nothing lost, nothing twice.
+
+import { describe, expect, it, vi } from 'vitest';
+import { stableNonce } from '../../core/nonce.ts';
+import type { Session } from '../../discord/gateway-state.ts';
+import { createMessage } from '../../discord/messages.ts';
+import { activeThreads, ensureThread, openPlace } from '../../discord/threads.ts';
+import type { Fault } from '../../workspace/faults.ts';
+import { listenTo, restOf } from '../support/client.ts';
+import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
+
+/** A repeatable random number generator, so that a failure can be run again. */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const FAULTS: readonly Fault[] = [
+  { kind: 'answer', status: 500 },
+  { kind: 'answer', status: 502, body: '<html>Bad Gateway</html>' },
+  { kind: 'reset' },
+  { kind: 'apply-then-reset' },
+  { kind: 'apply-then-answer', status: 500 },
+  { kind: 'limited', retryAfterMs: 60, scope: 'user' },
+  { kind: 'limited', retryAfterMs: 40, scope: 'shared' },
+  { kind: 'limited', retryAfterMs: 30, scope: 'global' },
+];
+const RARE: readonly Fault[] = [{ kind: 'silence' }, { kind: 'apply-then-silence' }];
+
+describe('posting to a server that fails', () => {
+  it('delivers 1,000 posts exactly once and in order in each thread', {
+    timeout: 120_000,
+  }, async () => {
+    const random = dice(42);
+    const counts: Record<string, number> = {};
+    let faulty = 0;
+    const workspace = await startTestWorkspace({
+      rateLimits: { perBucket: 12, windowMs: 250, globalPerSecond: 400 },
+      faults: {
+        onRequest({ method, path }) {
+          if (method !== 'POST' || !path.endsWith('/messages')) return undefined;
+          if (random() > 0.12) return undefined;
+          // The silent ones cost a time-out each: one in thirty.
+          const from = faulty % 30 === 29 ? RARE : FAULTS;
+          const fault = from[(from === RARE ? Math.floor(faulty / 30) : faulty) % from.length];
+          faulty++;
+          if (fault !== undefined) counts[fault.kind] = (counts[fault.kind] ?? 0) + 1;
+          return fault;
+        },
+      },
+    });
+    const rest = restOf(workspace, { timeoutMs: 700 });
+    const place = await openPlace(rest, workspace.channelId);
+    const threads = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => ensureThread(place, `[agent] s${n}`, 'Welcome')),
+    );
+    const post = (thread: string, n: number) =>
+      createMessage(rest, thread, stableNonce(thread, n), { content: `post ${n}` });
+    await Promise.all(
+      threads.flatMap(({ id }) => Array.from({ length: 50 }, (_, n) => post(id, n))),
+    );
+
+    const wanted = Array.from({ length: 50 }, (_, n) => `post ${n}`);
+    for (const { id } of threads) {
+      const messages = await workspace.person.messages(id);
+      const ours = messages.filter(({ type }) => type === 0).map(({ content }) => content);
+      expect(ours.reverse()).toEqual(wanted);
+    }
+    for (const { kind } of [...FAULTS, ...RARE]) expect(counts[kind], kind).toBeGreaterThan(0);
+  });
+
+  it('makes one thread when many race for it, also when answers get lost', async () => {
+    const random = dice(7);
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ method }) =>
+          method === 'POST' && random() < 0.3 ? { kind: 'apply-then-reset' } : undefined,
+      },
+    });
+    const racers = await Promise.all(
+      Array.from({ length: 8 }, () => openPlace(restOf(workspace), workspace.channelId)),
+    );
+    const threads = await Promise.all(
+      racers.map((place) => ensureThread(place, '[agent] web', 'Welcome')),
+    );
+    expect(new Set(threads.map(({ id }) => id)).size).toBe(1);
+    expect(await activeThreads(racers[0] as never)).toHaveLength(1);
+  });
+
+  it('stops asking after the token was refused', async () => {
+    let requests = 0;
+    const workspace = await startTestWorkspace({ faults: { onRequest: () => void requests++ } });
+    const rest = restOf(workspace, { token: 'wrong' });
+    for (let n = 0; n < 3; n++)
+      await expect(rest.call('GET', '/users/@me')).rejects.toMatchObject({
+        code: 'discord_unauthorized',
+      });
+    expect(requests).toBeLessThanOrEqual(1);
+  });
+
+  it('stands still after a ban, for every route', async () => {
+    let banned = true;
+    const workspace = await startTestWorkspace({
+      faults: { onRequest: () => (banned ? { kind: 'banned', as: 'html' } : undefined) },
+    });
+    const rest = restOf(workspace);
+    const stop = new AbortController();
+    const first = rest.call('GET', '/users/@me', { signal: stop.signal }).catch(() => 'stopped');
+    await vi.waitFor(() => expect(banned).toBe(true));
+    await new Promise((resolve) => setTimeout(resolve, 100)); // the ban has to arrive first
+    banned = false;
+    const second = rest.call('GET', '/gateway', { signal: stop.signal }).catch(() => 'stopped');
+    const raced = await Promise.race([
+      first,
+      second,
+      new Promise((r) => setTimeout(r, 500, 'waiting')),
+    ]);
+    expect(raced).toBe('waiting');
+    stop.abort();
+    expect(await Promise.all([first, second])).toEqual(['stopped', 'stopped']);
+  });
+
+  it('gives up after its patience, saying what it tried, and never shows the token', async () => {
+    const rest = restOf(
+      { token: 'sekret-token', api: 'http://127.0.0.1:9/api/v10' } as TestWorkspace,
+      { patienceMs: 300 },
+    );
+    const error = await rest.call('GET', '/users/@me').catch((e: unknown) => e);
+    expect(error).toMatchObject({
+      code: 'discord_unreachable',
+      message: expect.stringContaining('GET /users/@me'),
+    });
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('sekret');
+  });
+
+  it('does not repeat a post that carries no nonce and may have arrived', async () => {
+    let posts = 0;
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ method }) => {
+          if (method !== 'POST') return undefined;
+          posts++;
+          return { kind: 'apply-then-reset' };
+        },
+      },
+    });
+    const call = restOf(workspace).call('POST', `/channels/${workspace.channelId}/messages`, {
+      body: { content: 'x' },
+    });
+    await expect(call).rejects.toMatchObject({ code: 'discord_unreachable' });
+    expect(posts).toBe(1);
+  });
+
+  it('does not take a deleted post for a failure', async () => {
+    const workspace = await startTestWorkspace();
+    const rest = restOf(workspace);
+    const posted = await createMessage(rest, workspace.channelId, 'once', { content: 'x' });
+    await workspace.bot('DELETE', `/channels/${workspace.channelId}/messages/${posted?.id}`);
+    expect(
+      await createMessage(rest, workspace.channelId, 'once', { content: 'x' }),
+    ).toBeUndefined();
+  });
+});
+
+describe('listening to a server that fails', () => {
+  const says = async (workspace: TestWorkspace, from: number, to: number) => {
+    for (let n = from; n < to; n++) await workspace.person.say(workspace.channelId, `m${n}`);
+  };
+  const range = (to: number) => Array.from({ length: to }, (_, n) => `m${n}`);
+
+  it.each<[string, (workspace: TestWorkspace) => void]>([
+    ['a cut socket', (w) => w.gateway.cutAll()],
+    ['a request to reconnect', (w) => w.gateway.sendReconnect()],
+    ['an invalid session that may be resumed', (w) => w.gateway.invalidateSession(true)],
+    ['a heartbeat asked for', (w) => w.gateway.requestHeartbeat()],
+    ...[1006, 4000, 4001, 4002].map((code): [string, (w: TestWorkspace) => void] => [
+      `close code ${code}`,
+      (w) => (code === 1006 ? w.gateway.cutAll() : w.gateway.closeAll(code)),
+    ]),
+  ])('hears every event once, in order, through %s', async (_, fault) => {
+    const workspace = await startTestWorkspace();
+    const listener = listenTo(workspace, restOf(workspace));
+    await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
+    await says(workspace, 0, 5);
+    fault(workspace);
+    await says(workspace, 5, 10);
+    await vi.waitFor(() => expect(listener.named('MESSAGE_CREATE')).toHaveLength(10), 10_000);
+    expect(listener.named('MESSAGE_CREATE').map(({ data }) => data.content)).toEqual(range(10));
+    expect(listener.named('READY')).toHaveLength(1);
+  });
+
+  it('notices a line that no longer answers its heartbeats', async () => {
+    const workspace = await startTestWorkspace({ heartbeatMs: 150 });
+    const listener = listenTo(workspace, restOf(workspace));
+    await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
+    workspace.gateway.stopAcking(true);
+    await vi.waitFor(() => expect(listener.gateway.state().at).not.toBe('live'), 5_000);
+    workspace.gateway.stopAcking(false);
+    await vi.waitFor(() => expect(listener.named('RESUMED').length).toBeGreaterThan(0), 10_000);
+  });
+
+  it.each([4003, 4005, 4007, 4008, 4009])('identifies afresh after close code %i', async (code) => {
+    const workspace = await startTestWorkspace();
+    const listener = listenTo(workspace, restOf(workspace));
+    await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
+    workspace.gateway.closeAll(code);
+    await vi.waitFor(() => expect(listener.named('READY')).toHaveLength(2), 10_000);
+  });
+
+  it('identifies afresh when its session is gone', async () => {
+    const workspace = await startTestWorkspace();
+    const store: { session: Session | undefined } = {
+      session: {
+        id: 'long-gone',
+        resumeUrl: `${workspace.url.replace('http', 'ws')}/gateway`,
+        seq: 3,
+      },
+    };
+    const listener = listenTo(workspace, restOf(workspace), { store });
+    await vi.waitFor(() => expect(listener.named('READY')).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(store.session?.id).not.toBe('long-gone'));
+  });
+
+  it('identifies afresh when the resume address answers no more', async () => {
+    const workspace = await startTestWorkspace();
+    const store = { session: { id: 's', resumeUrl: 'ws://127.0.0.1:9/gateway', seq: 3 } };
+    const listener = listenTo(workspace, restOf(workspace), { store });
+    await vi.waitFor(() => expect(listener.named('READY')).toHaveLength(1), 15_000);
+  });
+
+  it.each([
+    ['a wrong token', { token: 'wrong' }, /refused the bot token/],
+    ['an intent that is not allowed', { intents: 34_305 }, /Message Content Intent/],
+    ['intents that do not exist', { intents: 2 ** 40 }, /refused the intents/],
+  ])('ends with a sentence on %s', async (_, options, sentence) => {
+    const workspace = await startTestWorkspace({ messageContentIntent: false });
+    const listener = listenTo(workspace, restOf(workspace), options);
+    await vi.waitFor(() => expect(listener.fatal).toHaveLength(1), 10_000);
+    expect(listener.fatal[0]).toMatchObject({
+      code: 'discord_fatal',
+      hint: expect.stringMatching(sentence),
+    });
+    expect(listener.gateway.state().at).toBe('stopped');
+  });
+
+  it('does not identify while no identify is left for the day', async () => {
+    const workspace = await startTestWorkspace({ identifyLimit: { total: 1 } });
+    const first = listenTo(workspace, restOf(workspace));
+    await vi.waitFor(() => expect(first.gateway.state().at).toBe('live'));
+    const identifies = () => workspace.gateway.received.filter((op) => op === 2).length;
+    expect(identifies()).toBe(1);
+    const second = listenTo(workspace, restOf(workspace));
+    await new Promise((resolve) => setTimeout(resolve, 800)); // long enough for a hasty client
+    expect(identifies()).toBe(1);
+    expect(second.gateway.state().at).toBe('waiting');
+  });
+});
