@@ -1,0 +1,74 @@
+// What `tmux capture-pane -e` prints, as rows of cells: the colours are kept, because only they tell a hint from a draft.
+// Every escape sequence and control character ends here: no text that leaves this file holds one.
+
+export interface Cell {
+  readonly char: string;
+  readonly dim: boolean;
+  readonly inverse: boolean;
+  /** Not in the terminal's own text colour. */
+  readonly coloured: boolean;
+}
+
+export interface Row {
+  readonly cells: readonly Cell[];
+  /** The characters, without the spaces at the end. */
+  readonly text: string;
+}
+
+export function parseAnsi(ansi: string): readonly Row[] {
+  const rows: Row[] = [];
+  let style = PLAIN;
+  for (const line of ansi.replace(/\n$/, '').split('\n')) {
+    const cells: Cell[] = [];
+    for (const [token, sgr] of line.matchAll(TOKEN)) {
+      if (sgr !== undefined) style = restyle(style, sgr);
+      else if (!CONTROL.test(token)) cells.push({ char: token, ...style });
+    }
+    // tmux cuts spaces off the end of a line, but leaves the inverse of a cursor that stood on one.
+    if (style.inverse) cells.push({ char: ' ', ...style });
+    rows.push({ cells, text: textOf(cells).trimEnd() });
+  }
+  return rows;
+}
+
+export function textOf(cells: readonly Cell[]): string {
+  return cells.map((cell) => cell.char).join('');
+}
+
+/** The last lines that the pane shows, as plain text fit to be posted. */
+export function screenText(ansi: string, maxLines: number): string {
+  const lines = parseAnsi(ansi).map((row) => row.text.replaceAll('\u00a0', ' '));
+  const first = lines.findIndex((line) => line !== '');
+  const last = lines.findLastIndex((line) => line !== '');
+  return lines.slice(Math.max(first, last + 1 - maxLines, 0), last + 1).join('\n');
+}
+
+type Style = Omit<Cell, 'char'>;
+
+const PLAIN: Style = { dim: false, inverse: false, coloured: false };
+
+/** A colour change (its numbers are captured), any other escape sequence, also one cut short, or one character. */
+const TOKEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+  /\u001b\[([\d;:]*)m|\u001b\[[\d;:<=>?]*[ -/]*[@-~]?|\u001b[\]P_^X][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]?|./gu;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+const CONTROL = /^[\u0000-\u001f\u007f-\u009f]/;
+
+function restyle(style: Style, sgr: string): Style {
+  const codes = sgr.split(/[;:]/).map(Number);
+  let { dim, inverse, coloured } = style;
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i] ?? 0;
+    if (code === 0) ({ dim, inverse, coloured } = PLAIN);
+    else if (code === 2) dim = true;
+    else if (code === 22) dim = false;
+    else if (code === 7) inverse = true;
+    else if (code === 27) inverse = false;
+    else if (code === 39) coloured = false;
+    else if ((code >= 30 && code <= 38) || (code >= 90 && code <= 97)) coloured = true;
+    // The numbers of an extended colour are not codes of their own.
+    if (code === 38 || code === 48 || code === 58) i += codes[i + 1] === 2 ? 4 : 2;
+  }
+  return { dim, inverse, coloured };
+}

@@ -1,0 +1,128 @@
+// Claude Code's input box, found and read. It counts only as the last thing on the screen: what stands above it is
+// conversation, which may show a picture of a box, and what stands below must look like the box's own footer.
+
+import { type Cell, type Row, textOf } from './ansi.ts';
+
+export type Mode = 'normal' | 'plan' | 'acceptEdits' | 'auto' | 'bypass' | 'dontAsk';
+
+export interface Box {
+  /** Row of the upper rule, above the first line of the box; negative if it is off the screen. */
+  readonly top: number;
+  /** Row of the lower rule. */
+  readonly bottom: number;
+  /** In shell mode (`!`) what is submitted runs as a command. */
+  readonly shell: boolean;
+  /** Nothing is written in it, not even a line break. */
+  readonly empty: boolean;
+  /** What somebody wrote, with the breaks that the box shows; hints are not part of it. */
+  readonly text: string;
+  /** What Claude Code itself shows in an otherwise empty box. */
+  readonly hint: string;
+  /** Whether the box shows a cursor; it does not while the terminal is out of focus. */
+  readonly cursor: boolean;
+  readonly footer: readonly Row[];
+}
+
+/** `cursorY` is needed for one case only: a draft so long that the upper edge of its box is off the screen. */
+export function findBox(
+  rows: readonly Row[],
+  width = widestRule(rows),
+  cursorY?: number,
+): Box | undefined {
+  const bottom = rows.findLastIndex((row) => isRule(row, width));
+  const footer = rows.slice(bottom + 1, rows.findLastIndex((row) => row.text !== '') + 1);
+  if (!footer.every((row) => FOOTER.test(row.text) && !QUESTION.test(row.text))) return undefined;
+  let first = bottom - 1;
+  while (CONTINUES.test(rows[first]?.text ?? '!')) first--;
+  const [upper, line] = [rows[first - 1], rows[first]];
+  const prompt = line !== undefined && PROMPT.test(line.text);
+  const whole = prompt && upper !== undefined && isUpperRule(upper, width);
+  const cut = (first < 0 || (first === 0 && prompt)) && cursorY !== undefined && cursorY < bottom;
+  if (!whole && !cut) return undefined;
+  const inside = rows.slice(Math.max(first, 0), bottom).map((row) => row.cells.slice(2));
+  const hint = isHint(inside) ? inside.map(textOf).join('\n').trim() : '';
+  const text = hint === '' ? inside.map(writtenText).join('\n').trimEnd() : '';
+  return {
+    top: first - 1,
+    bottom,
+    shell: line?.text.startsWith('!') ?? false,
+    empty: whole && text === '' && (hint !== '' || inside.length === 1),
+    text,
+    hint,
+    cursor: inside.flat().some((cell) => cell.inverse),
+    footer,
+  };
+}
+
+/** The list of commands or files that a draft has opened: under the box, or above it in newer versions. */
+export function menuOpen(rows: readonly Row[], box: Box): boolean {
+  if (box.footer.some((row) => MENU_BELOW.test(row.text))) return true;
+  return /^\/|@/.test(box.text) && MENU_ABOVE.test(rows[box.top - 1]?.text ?? '');
+}
+
+/** A turn runs: the footer says so, or the last line of the conversation's own margin is the spinner. */
+export function isBusy(rows: readonly Row[], box: Box): boolean {
+  if (box.footer.some((row) => row.text.includes('esc to interrupt'))) return true;
+  const above = rows.slice(0, Math.max(box.top, 0)).findLast((row) => /^\S/.test(row.text));
+  return above !== undefined && SPINNER.test(above.text);
+}
+
+/** Notices stand in the footer, or in the line above the box in newer versions. */
+export function hasStash(rows: readonly Row[], box: Box): boolean {
+  return [rows[box.top - 1], ...box.footer].some((row) => row?.text.endsWith('› stashed'));
+}
+
+export function modeOf(box: Box): Mode {
+  const said = box.footer.map((row) => row.text).join('\n');
+  return MODES.find(([words]) => words.test(said))?.[1] ?? 'normal';
+}
+
+const MODES: readonly (readonly [RegExp, Mode])[] = [
+  [/⏸ plan mode on/, 'plan'],
+  [/⏵⏵ accept edits on/, 'acceptEdits'],
+  [/⏵⏵ auto mode on/, 'auto'],
+  [/⏵⏵ bypass permissions on/, 'bypass'],
+  [/⏵⏵ don['’]t ask on/, 'dontAsk'],
+];
+
+/** The prompt is followed by a no-break space; a line of the conversation or of a dialog has a plain one. */
+const PROMPT = /^[❯!](?:\u00a0.*)?$/u;
+const CONTINUES = /^(?: {2}(?! *❯).*)?$/u;
+/** Footers are set in by two columns and have no gaps; the older list of completions has no margin. */
+const FOOTER = /^(?: {2}.*|[/+*@◇].*)$/u;
+const QUESTION = /^\s*❯|\b(?:esc|enter) to (?:cancel|select|confirm|continue|close)\b/iu;
+const MENU_BELOW = /^[/+*@◇]/u;
+const MENU_ABOVE = /^ {2}(?:❯ | {2})\S|^ {20}/u;
+const SPINNER = /^[^\s\w❯●⎿─▔│▎] .*…/u;
+
+/** Claude Code draws its rules from edge to edge, so without a word from tmux the longest one tells the width. */
+function widestRule(rows: readonly Row[]): number {
+  return Math.max(10, ...rows.filter((row) => /^─+$/.test(row.text)).map((row) => row.text.length));
+}
+
+function isRule(row: Row, width: number): boolean {
+  return row.text.length === width && /^─+$/.test(row.text);
+}
+
+/** A session that was given a name shows it in the upper rule. */
+function isUpperRule(row: Row, width: number): boolean {
+  return isRule(row, width) || /^─{2,} .+ ─{1,2}$/u.test(row.text);
+}
+
+/** Dim from end to end, but for a first character that the cursor may stand on. */
+function isHint(lines: readonly (readonly Cell[])[]): boolean {
+  const written = lines.flat().filter((cell) => cell.char.trim() !== '');
+  const [first, ...others] = written;
+  if (first === undefined || !(first.dim || first.inverse)) return false;
+  return first.dim
+    ? others.every((cell) => cell.dim)
+    : others.length > 0 && others.every((cell) => cell.dim);
+}
+
+/** Completions are dim; the hint for a command's argument is coloured and stands behind the cursor. */
+function writtenText(line: readonly Cell[]): string {
+  const cursor = line.findIndex((cell) => cell.inverse && cell.char === ' ');
+  const hinted = (cell: Cell, at: number) =>
+    cell.dim || (cursor >= 0 && at > cursor && cell.coloured);
+  return textOf(line.filter((cell, at) => !hinted(cell, at))).trimEnd();
+}

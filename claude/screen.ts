@@ -1,0 +1,140 @@
+// What Claude Code's pane shows, concluded from one look at it. Recognition is positive: only a box that is really there,
+// empty, and has the keyboard counts as safe; whatever is not recognised is `unknown`, and nothing is typed into it.
+
+import { parseAnsi, type Row } from './ansi.ts';
+import { type Box, findBox, hasStash, isBusy, type Mode, menuOpen, modeOf } from './screen-box.ts';
+import { type Dialog, findDialog } from './screen-dialog.ts';
+
+export type Screen =
+  | {
+      readonly kind: 'empty';
+      readonly busy: boolean;
+      readonly queued: boolean;
+      readonly stashed: boolean;
+      readonly mode: Mode;
+    }
+  | {
+      readonly kind: 'draft';
+      readonly text: string;
+      readonly busy: boolean;
+      readonly stashed: boolean;
+    }
+  | { readonly kind: 'menu'; readonly text: string }
+  | { readonly kind: 'shellMode'; readonly text: string }
+  /** The box is there, but the keyboard is with something else: a search, a line under the box. */
+  | { readonly kind: 'aside' }
+  | ({ readonly kind: 'dialog' } & Dialog)
+  /** The list of all agents. Its box looks like the usual one, but what is written there starts a new session. */
+  | { readonly kind: 'agents' }
+  | { readonly kind: 'transcript' }
+  | { readonly kind: 'copyMode' }
+  | { readonly kind: 'shell'; readonly suspended: boolean }
+  | { readonly kind: 'dead' }
+  | { readonly kind: 'otherProgram'; readonly command: string }
+  | { readonly kind: 'unknown' };
+
+/**
+ * What tmux says about the pane at the same moment. The dead, the copy mode, the shell and the other program are known
+ * from here alone; the cursor is the one mark that no text on the screen can imitate, so give it whenever you can.
+ */
+export interface PaneFacts {
+  readonly cursorX?: number;
+  readonly cursorY?: number;
+  readonly width?: number;
+  readonly height?: number;
+  readonly paneDead?: boolean;
+  readonly inMode?: boolean;
+  readonly title?: string;
+  readonly currentCommand?: string;
+  /** What `currentCommand` was when Claude Code last reported from this pane. */
+  readonly agentCommand?: string;
+}
+
+/** Reads the visible part of a pane, as `capture-pane -e -p` printed it, whole: no line taken off, none added. */
+export function readScreen(ansi: string, facts: PaneFacts = {}): Screen {
+  if (facts.paneDead) return { kind: 'dead' };
+  const rows = parseAnsi(ansi);
+  const whole = facts.height === undefined || rows.length === facts.height;
+  const box = whole ? findBox(rows, facts.width, facts.cursorY) : undefined;
+  const dialog = findDialog(rows);
+  if (facts.currentCommand !== undefined && facts.currentCommand !== facts.agentCommand) {
+    const contradicted = box !== undefined || (dialog !== undefined && !atPrompt(rows, facts));
+    const program = readProgram(rows, facts.currentCommand, facts.agentCommand);
+    if (program !== undefined) return contradicted ? { kind: 'unknown' } : program;
+  }
+  if (facts.inMode) return { kind: 'copyMode' };
+  if (!whole) return { kind: 'unknown' };
+  if (isAgentsView(rows, facts)) return { kind: 'agents' };
+  if (box !== undefined) return readBox(rows, box, facts);
+  if (TRANSCRIPT.test(lastText(rows))) return { kind: 'transcript' };
+  return dialog === undefined ? { kind: 'unknown' } : { kind: 'dialog', ...dialog };
+}
+
+/** Whether text, and then Enter, will reach Claude as a message of its own. A draft has to be stashed first. */
+export function safeToType(screen: Screen): boolean {
+  return screen.kind === 'empty';
+}
+
+const TRANSCRIPT = /^ {2}(?:.* · )?Showing detailed transcript\b/u;
+const SHELLS: ReadonlySet<string> = new Set(
+  'sh ash bash dash zsh fish ksh mksh tcsh csh nu elvish xonsh pwsh'.split(' '),
+);
+const SUSPENDED = /^Claude Code has been suspended\./u;
+
+/** What has the pane's foreground in Claude Code's stead, as far as the name of the program tells. */
+function readProgram(rows: readonly Row[], command: string, agent?: string): Screen | undefined {
+  if (SHELLS.has(command.replace(/^-/, ''))) {
+    const said = rows.filter((row) => row.text !== '').slice(-5);
+    return { kind: 'shell', suspended: said.some((row) => SUSPENDED.test(row.text)) };
+  }
+  return agent === undefined ? undefined : { kind: 'otherProgram', command };
+}
+
+/**
+ * The cursor is behind the last text on the screen, as at a shell's prompt and in no dialog. Claude Code's own
+ * subprocesses may have the foreground for a moment: then the name is a shell's, and the screen is still Claude's.
+ */
+function atPrompt(rows: readonly Row[], { cursorX, cursorY }: PaneFacts): boolean {
+  const last = rows.findLastIndex((row) => row.text !== '');
+  return cursorY === last && cursorX !== undefined && cursorX >= lastText(rows).length;
+}
+
+const AGENTS_KEYS = /^ {2}.*\b(?:enter to (?:open|return|create|collapse)|space to close)\b/u;
+const AGENTS_COUNT = /^[\s▘▝]*\d+ awaiting input · \d+ working · \d+ completed$/u;
+
+function isAgentsView(rows: readonly Row[], facts: PaneFacts): boolean {
+  if (facts.title !== undefined && /\bclaude agents$/.test(facts.title)) return true;
+  const below = rows.slice(rows.findLastIndex((row) => /^[─╰]/u.test(row.text)) + 1);
+  return (
+    below.some((row) => AGENTS_KEYS.test(row.text)) ||
+    rows.slice(0, 6).some((row) => AGENTS_COUNT.test(row.text))
+  );
+}
+
+const NEW_SESSION = 'describe a task for a new session';
+const QUEUED = 'Press up to edit queued messages';
+
+function readBox(rows: readonly Row[], box: Box, facts: PaneFacts): Screen {
+  if (box.hint === NEW_SESSION) return { kind: 'agents' };
+  if (!hasKeyboard(box, facts)) return { kind: 'aside' };
+  if (box.shell) return { kind: 'shellMode', text: box.text };
+  const busy = isBusy(rows, box);
+  const stashed = hasStash(rows, box);
+  if (box.empty)
+    return { kind: 'empty', busy, queued: box.hint === QUEUED, stashed, mode: modeOf(box) };
+  if (menuOpen(rows, box)) return { kind: 'menu', text: box.text };
+  return { kind: 'draft', text: box.text, busy, stashed };
+}
+
+/** Without the cursor's place, inverse text under a box that shows no cursor is taken for the place. */
+function hasKeyboard(box: Box, { cursorX, cursorY }: PaneFacts): boolean {
+  if (box.footer.some((row) => /^ {2}search prompts:/u.test(row.text))) return false;
+  if (cursorY !== undefined && (cursorY <= box.top || cursorY >= box.bottom)) return false;
+  if (cursorX !== undefined && box.empty && cursorX !== 2) return false;
+  if (cursorY !== undefined) return true;
+  return box.cursor || !box.footer.some((row) => row.cells.some((cell) => cell.inverse));
+}
+
+function lastText(rows: readonly Row[]): string {
+  return rows.findLast((row) => row.text !== '')?.text ?? '';
+}
