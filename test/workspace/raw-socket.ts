@@ -1,0 +1,81 @@
+// A gateway connection without any client's cleverness: sends what a test tells it, keeps all it hears.
+
+import { onTestFinished, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Workspace } from '../../workspace/server.ts';
+
+export interface Heard {
+  readonly op: number;
+  readonly t: string | null;
+  readonly s: number | null;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into many shapes of payloads
+  readonly d: any;
+}
+
+export interface RawSocket {
+  readonly heard: readonly Heard[];
+  send(op: number, d?: unknown): void;
+  sendText(text: string | Buffer): void;
+  /** Waits for the first payload that fits. */
+  until(what: { op?: number; t?: string }): Promise<Heard>;
+  readonly closed: Promise<number>;
+  close(code?: number): void;
+  terminate(): void;
+}
+
+export function openSocket(
+  workspace: Pick<Workspace, 'url'>,
+  options: { query?: string; headers?: Record<string, string>; path?: string } = {},
+): RawSocket {
+  const { query = 'v=10&encoding=json', headers = {}, path = '/gateway' } = options;
+  const socket = new WebSocket(`ws${workspace.url.slice(4)}${path}?${query}`, { headers });
+  onTestFinished(() => socket.terminate());
+  const heard: Heard[] = [];
+  const closed = new Promise<number>((resolve) => {
+    socket.on('close', resolve);
+    // A refused handshake has no close code; its HTTP status stands in for it.
+    socket.on('unexpected-response', (_, response) => {
+      resolve(response.statusCode ?? 0);
+      socket.terminate();
+    });
+    socket.on('error', () => {});
+  });
+  socket.on('message', (data) => void heard.push(JSON.parse(String(data))));
+  return {
+    heard,
+    closed,
+    send: (op, d = null) => socket.send(JSON.stringify({ op, d })),
+    sendText: (text) => socket.send(text),
+    until: ({ op, t }) =>
+      vi.waitFor(
+        () => {
+          const found = heard.find(
+            (each) => (op === undefined || each.op === op) && (t === undefined || each.t === t),
+          );
+          if (found === undefined) throw new Error(`nothing with op ${op}, t ${t} was heard`);
+          return found;
+        },
+        { timeout: 5000 },
+      ),
+    close: (code) => socket.close(code),
+    terminate: () => socket.terminate(),
+  };
+}
+
+/** GUILDS, GUILD_MESSAGES, GUILD_MESSAGE_REACTIONS and MESSAGE_CONTENT. */
+export const INTENTS = 34305;
+
+export function identifyData(workspace: Pick<Workspace, 'token'>, intents = INTENTS) {
+  return { token: workspace.token, intents, properties: { os: 'x', browser: 'x', device: 'x' } };
+}
+
+export async function identify(
+  workspace: Workspace,
+  intents = INTENTS,
+): Promise<RawSocket & { readonly sessionId: string }> {
+  const socket = openSocket(workspace);
+  await socket.until({ op: 10 });
+  socket.send(2, identifyData(workspace, intents));
+  const ready = await socket.until({ t: 'READY' });
+  return Object.assign(socket, { sessionId: ready.d.session_id as string });
+}
