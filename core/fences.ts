@@ -12,7 +12,7 @@ export interface Fence {
 /** Fences nested in lists and quotes keep their place; a deeper or longer one than this is plain text. */
 const LONGEST = 250;
 
-const OPENS = /^((?:[ \t]*>|[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*[ \t]*)(`{3,}|~{3,})([^\n]*)$/;
+const OPENS = /^((?:[ \t]*>|[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*[ \t]*)(`{3,}|~{3,})/;
 const CLOSES = /^([ \t>]*)(`{3,}|~{3,})[ \t\r]*$/;
 
 /** The fence that is open after this line, given the one open before it. */
@@ -42,7 +42,9 @@ export function looksLikeFence(text: string, at: number): boolean {
 const FENCE_LIKE = /[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,8})?(?:`{3}|~{3})/y;
 
 function openedBy(line: string, longest: number): Fence | undefined {
-  const [, before = '', marker = '', info = ''] = OPENS.exec(line) ?? [];
+  // Only the head of the line is searched: a line may be megabytes long.
+  const [, before = '', marker = ''] = OPENS.exec(line.slice(0, longest + 1)) ?? [];
+  const info = line.slice(before.length + marker.length);
   if (marker === '' || before.length + marker.length > longest) return undefined;
   // A backtick after the marker makes it inline code that happens to begin the line.
   if (marker.startsWith('`') && info.includes('`')) return undefined;

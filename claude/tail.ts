@@ -1,0 +1,90 @@
+// Reads a growing file of lines from its end. What it costs depends on how far the caller reads, not on the file;
+// a line is given only when it is whole, and memory never holds more than one line and one chunk.
+
+import { type FileHandle, open } from 'node:fs/promises';
+
+export type TailLine =
+  | { readonly kind: 'line'; readonly text: string }
+  /** A line longer than the cap: its content was passed over. */
+  | { readonly kind: 'too-long'; readonly bytes: number }
+  /** The file got shorter while it was read: what was before this cannot be trusted, and nothing more follows. */
+  | { readonly kind: 'shrunk' };
+
+export interface TailOptions {
+  readonly chunkBytes?: number;
+  readonly maxLineBytes?: number;
+}
+
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = /^\ufeff/;
+
+/** The last line first. A last line without a line end is still being written and is left out; no file, no lines. */
+export async function* linesBackwards(
+  path: string,
+  options: TailOptions = {},
+): AsyncGenerator<TailLine, void, undefined> {
+  const { chunkBytes = 64 * 1024, maxLineBytes = 32 * 1024 * 1024 } = options;
+  const file = await openIfThere(path);
+  if (file === undefined) return;
+  try {
+    const { size } = await file.stat();
+    let line: Pending | undefined;
+    for (let end = size; end > 0; ) {
+      const start = Math.max(0, end - chunkBytes);
+      const chunk = await readWhole(file, start, end - start);
+      // The handle stays with the file it opened, so a file put in its place is not mixed in.
+      if (chunk === undefined || (await file.stat()).size < size) return yield { kind: 'shrunk' };
+      let to = chunk.length;
+      while (to > 0) {
+        const at = chunk.lastIndexOf(NEWLINE, to - 1);
+        if (line !== undefined) line = prepended(line, chunk.subarray(at + 1, to), maxLineBytes);
+        if (at < 0) break;
+        if (line !== undefined) yield* finished(line);
+        line = EMPTY;
+        to = at;
+      }
+      end = start;
+    }
+    if (line !== undefined) yield* finished(line);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A path that cannot be read as a file has no lines to give, whatever the reason. */
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  const file = await open(path, 'r').catch(() => undefined);
+  if (file === undefined || (await file.stat()).isFile()) return file;
+  await file.close();
+  return undefined;
+}
+
+async function readWhole(file: FileHandle, from: number, length: number) {
+  const buffer = Buffer.allocUnsafe(length);
+  for (let got = 0; got < length; ) {
+    const { bytesRead } = await file.read(buffer, got, length - got, from + got);
+    if (bytesRead === 0) return undefined;
+    got += bytesRead;
+  }
+  return buffer;
+}
+
+/** The end of a line whose beginning has not been read yet, pieces in the order of the file. */
+interface Pending {
+  readonly pieces: readonly Buffer[];
+  readonly bytes: number;
+}
+
+const EMPTY: Pending = { pieces: [], bytes: 0 };
+
+function prepended(line: Pending, piece: Buffer, maxBytes: number): Pending {
+  const bytes = line.bytes + piece.length;
+  return { pieces: bytes > maxBytes ? [] : [piece, ...line.pieces], bytes };
+}
+
+function* finished(line: Pending): Generator<TailLine> {
+  if (line.bytes === 0) return;
+  if (line.pieces.length === 0) return yield { kind: 'too-long', bytes: line.bytes };
+  const text = Buffer.concat(line.pieces).toString('utf8').replace(BYTE_ORDER_MARK, '');
+  yield { kind: 'line', text: text.endsWith('\r') ? text.slice(0, -1) : text };
+}

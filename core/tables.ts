@@ -1,0 +1,135 @@
+// Discord has no tables: a pipe table becomes an aligned code block, and everything else stays as it is.
+// A table wider than a code block shows without wrapping becomes a list instead, one entry a row: wrapped rows
+// cannot be read, and in a list the links and the bold words of its cells still work.
+
+import { type Fence, fenceAfter } from './fences.ts';
+import { insideFence } from './neutralise.ts';
+import { displayWidth } from './width.ts';
+
+const WIDEST = 100;
+/** Markup and links may shorten a cell, but hardly from this to what fits. */
+const LONGEST_CELL = 10 * WIDEST;
+
+export function tablesToCode(markdown: string): string {
+  if (!markdown.includes('|')) return markdown;
+  const lines = markdown.split('\n');
+  const out: string[] = [];
+  let fence: Fence | undefined;
+  for (let at = 0; at < lines.length; ) {
+    const table = fence === undefined ? tableAt(lines, at) : undefined;
+    if (table === undefined) {
+      const line = lines[at++] ?? '';
+      fence = fenceAfter(line, fence);
+      out.push(line);
+    } else {
+      out.push(asCode(table) ?? asList(table));
+      at += table.lines;
+    }
+  }
+  return out.join('\n');
+}
+
+type Align = 'left' | 'right' | 'center';
+
+interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly aligns: readonly Align[];
+  /** How many lines of the text it takes. */
+  readonly lines: number;
+}
+
+const DELIMITERS = /^\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?$/;
+
+/** As GitHub reads it: a head and a delimiter row with the same number of cells; rows as long as there are pipes. */
+function tableAt(lines: readonly string[], at: number): Table | undefined {
+  const delimiters = lines[at + 1]?.trim() ?? '';
+  if (!lines[at]?.includes('|') || !delimiters.includes('|') || !DELIMITERS.test(delimiters))
+    return undefined;
+  const head = cellsOf(lines[at] ?? '');
+  const aligns = cellsOf(delimiters).map(alignOf);
+  if (head.length !== aligns.length) return undefined;
+  const rows: string[][] = [];
+  for (
+    let line = lines[at + 2];
+    line !== undefined && isRow(line);
+    line = lines[at + 2 + rows.length]
+  )
+    rows.push(cellsOf(line));
+  return { head, rows, aligns, lines: 2 + rows.length };
+}
+
+function isRow(line: string): boolean {
+  return line.includes('|') && fenceAfter(line, undefined) === undefined && !/^[ \t]*>/.test(line);
+}
+
+function cellsOf(line: string): string[] {
+  const inner = line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '');
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
+}
+
+function alignOf(delimiter: string): Align {
+  if (!delimiter.endsWith(':')) return 'left';
+  return delimiter.startsWith(':') ? 'center' : 'right';
+}
+
+function asCode({ head, rows, aligns }: Table): string | undefined {
+  if ([head, ...rows].flat().some((cell) => cell.length > LONGEST_CELL)) return undefined;
+  const cells = [head, ...rows].map((row) => row.map(plain));
+  const widths: number[] = [];
+  for (const row of cells)
+    row.forEach((cell, i) => {
+      widths[i] = Math.max(widths[i] ?? 1, displayWidth(cell));
+    });
+  if (widths.reduce((sum, width) => sum + width + 2, -2) > WIDEST) return undefined;
+  const [first = '', ...others] = cells.map((row) =>
+    widths
+      .map((width, i) => padded(row[i] ?? '', width, aligns[i] ?? 'left'))
+      .join('  ')
+      .trimEnd(),
+  );
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
+  return insideFence([first, rule, ...others].join('\n'));
+}
+
+function padded(cell: string, width: number, align: Align): string {
+  const missing = width - displayWidth(cell);
+  const before = align === 'left' ? 0 : align === 'right' ? missing : Math.floor(missing / 2);
+  return ' '.repeat(before) + cell + ' '.repeat(missing - before);
+}
+
+function asList({ head, rows }: Table): string {
+  const names = head.map((name) => (name.length > LONGEST_CELL ? name : plain(name)));
+  const entries = rows.map((row) => {
+    const fields = row.flatMap((cell, i) => {
+      const name = names[i] ?? '';
+      if (cell === '') return [];
+      return [name === '' ? cell : `**${name}**: ${cell}`];
+    });
+    return `- ${fields.join('\n  ')}`;
+  });
+  return (rows.length === 0 ? [`- ${head.join('\n- ')}`] : entries).join('\n');
+}
+
+/** Inside a code block markup would be seen, not obeyed. A link keeps its address: nothing is lost. */
+function plain(cell: string): string {
+  const codes: string[] = [];
+  return cell
+    .replaceAll('\0', '')
+    .replace(
+      /(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g,
+      (_, _ticks, code: string) => `\0${codes.push(code.trim()) - 1}\0`,
+    )
+    .replace(/<br\s*\/?>/gi, ' ')
+    .replace(/!?\[([^\]]*)\]\(<?([^()\s>]+)>?(?:\s[^)]*)?\)/g, (_, text: string, url: string) =>
+      text === '' || text === url ? url : `${text} (${url})`,
+    )
+    .replace(/(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1/g, '$2')
+    .replace(/(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=[^\s*])\*(?![\w*])/g, '$1')
+    .replace(/(?<![\w_])_(?=[^\s_])([^_]+?)(?<=[^\s_])_(?![\w_])/g, '$1')
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
+    .replace(/\0(\d+)\0/g, (_, i: string) => codes[Number(i)] ?? '');
+}

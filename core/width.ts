@@ -1,0 +1,22 @@
+// How many columns a text takes in a fixed-width font: what makes tables line up.
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** East Asian wide and full-width blocks; every font that has them draws them two columns wide. */
+const WIDE =
+  /^[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]/u;
+const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2})/u;
+const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]*$/u;
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
+export function displayWidth(text: string): number {
+  if (PRINTABLE_ASCII.test(text)) return text.length;
+  let columns = 0;
+  for (const { segment } of graphemes.segment(text)) columns += widthOf(segment);
+  return columns;
+}
+
+function widthOf(grapheme: string): 0 | 1 | 2 {
+  if (NOTHING.test(grapheme)) return 0;
+  return WIDE.test(grapheme) || EMOJI.test(grapheme) ? 2 : 1;
+}
