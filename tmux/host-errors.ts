@@ -16,7 +16,7 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
     });
   const said = lastLine(framed.stderr) ?? `the script ended with status ${framed.status}`;
   if (
-    /can't find (session|window|pane)|no server running|error connecting to|lost server|server exited/.test(
+    /can't find (session|window|pane)|no server running|error connecting to .*\((No such file|Connection refused)|lost server|server exited/.test(
       said,
     )
   )

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { deliver, MAX_TEXT_BYTES } from '../../tmux/deliver.ts';
 import { pressEnter } from '../../tmux/keys.ts';
+import { look } from '../../tmux/look.ts';
 import { pasted, startRawPane, startTmux } from '../support/tmux-server.ts';
 
 const FAST = { settleMs: 5 };
@@ -127,17 +128,32 @@ describe('deliver', () => {
     expect(
       await deliver(server.tmux, before.guard, { id: '1', text: 'hello' }, FAST),
     ).toMatchObject({ kind: 'refused', because: 'other-server' });
+    // Even if the system should hand the old process id out again, too.
+    const mixed = {
+      ...after.guard,
+      pane: { ...after.guard.pane, serverPid: before.guard.pane.serverPid },
+    };
+    expect(await deliver(server.tmux, mixed, { id: '1', text: 'hello' }, FAST)).toMatchObject({
+      because: 'other-server',
+    });
     expect(after.received()).toHaveLength(0);
   });
 
   it('never types into a program that was started anew in the same pane', async () => {
     const server = startTmux();
-    const { guard } = await startRawPane(server);
-    server.call('respawn-pane', '-k', '-t', guard.pane.paneId, 'cat');
+    const { guard, received } = await startRawPane(server);
+    server.call('respawn-pane', '-k', '-t', guard.pane.paneId); // the same program
+    await vi.waitFor(async () =>
+      expect(await look(server.tmux, guard.pane)).toMatchObject({
+        command: 'node',
+        text: expect.stringContaining('ready'),
+      }),
+    );
     expect(await deliver(server.tmux, guard, { id: '1', text: 'hello' }, FAST)).toMatchObject({
       kind: 'refused',
       because: 'other-process',
     });
+    expect(received()).toHaveLength(0);
   });
 
   it('never types into the shell that is left when the program has ended', async () => {
