@@ -218,6 +218,19 @@ describe('events', () => {
     );
   });
 
+  it('and requests show no content while it is switched off for the bot', async () => {
+    const workspace = await startTestWorkspace({ messageContentIntent: false });
+    await workspace.person.say(workspace.channelId, 'secret', {
+      files: [{ name: 'a', data: 'a' }],
+    });
+    const { body } = await workspace.bot('GET', `/channels/${workspace.channelId}/messages`);
+    expect(body).toMatchObject([{ content: '', attachments: [] }]);
+    expect((await workspace.bot('GET', '/applications/@me')).body.flags).toBe(0);
+    expect(await workspace.person.messages(workspace.channelId)).toMatchObject([
+      { content: 'secret' },
+    ]);
+  });
+
   it('say when a thread is made, changed, joined and deleted', async () => {
     const workspace = await startTestWorkspace();
     const { bot, channelId } = workspace;

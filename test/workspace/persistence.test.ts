@@ -1,0 +1,281 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startWorkspace, type Workspace } from '../../workspace/server.ts';
+import { request, USER_AGENT } from '../support/workspace.ts';
+
+function makeDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+type Where = Pick<Workspace, 'api' | 'token' | 'channelId' | 'guildId' | 'applicationId'>;
+
+const call = (at: Where, method: string, path: string, body?: unknown) =>
+  request(at.api + path, method, body, {
+    authorization: `Bot ${at.token}`,
+    'user-agent': USER_AGENT,
+  });
+const say = (at: Where, content: string, extra: object = {}) =>
+  call(at, 'POST', `/channels/${at.channelId}/messages`, { content, ...extra });
+const contents = async (at: Where): Promise<string[]> => {
+  const { body } = await call(at, 'GET', `/channels/${at.channelId}/messages?limit=100`);
+  return body.map(({ content }: { content: string }) => content).reverse();
+};
+
+const NO_LIMITS = { perBucket: 10_000, windowMs: 1000, globalPerSecond: 10_000 };
+
+/** Runs the act against a fresh server over the folder, then stops the server. */
+async function once<T>(
+  dir: string,
+  act: (workspace: Workspace) => Promise<T>,
+  log?: (line: string) => void,
+): Promise<T> {
+  const workspace = await startWorkspace({ dir, rateLimits: NO_LIMITS, ...(log && { log }) });
+  try {
+    return await act(workspace);
+  } finally {
+    await workspace.close();
+  }
+}
+
+describe('after a restart', () => {
+  it('everybody is who they were, and everything said, changed and set is there', async () => {
+    const dir = makeDir();
+    const before = await once(dir, async (workspace) => {
+      const { body: kept } = await say(workspace, 'kept', { nonce: 'n', enforce_nonce: true });
+      const path = `/channels/${workspace.channelId}/messages`;
+      await call(workspace, 'PATCH', `${path}/${kept.id}`, { content: 'kept and edited' });
+      await call(workspace, 'PUT', `${path}/${kept.id}/reactions/${encodeURIComponent('✅')}/@me`);
+      const { body: gone } = await say(workspace, 'gone');
+      await call(workspace, 'DELETE', `${path}/${gone.id}`);
+      const { body: thread } = await call(workspace, 'POST', `${path}/${kept.id}/threads`, {
+        name: 'talk',
+      });
+      await call(workspace, 'PATCH', `/channels/${thread.id}`, { archived: true });
+      const commands = `/applications/${workspace.applicationId}/guilds/${workspace.guildId}/commands`;
+      await call(workspace, 'PUT', commands, [{ name: 'new', description: 'd' }]);
+      const { token, link, botId, userId, channelId, guildId } = workspace;
+      return {
+        kept,
+        gone,
+        commands,
+        who: { token, secret: link.split('/').at(-1), botId, userId, channelId, guildId },
+      };
+    });
+
+    await once(dir, async (workspace) => {
+      const { token, link, botId, userId, channelId, guildId } = workspace;
+      expect({ token, secret: link.split('/').at(-1), botId, userId, channelId, guildId }).toEqual(
+        before.who,
+      );
+      const { body } = await call(workspace, 'GET', `/channels/${channelId}/messages`);
+      expect(body).toMatchObject([
+        {
+          content: 'kept and edited',
+          reactions: [{ emoji: { name: '✅' } }],
+          thread: { thread_metadata: { archived: true } },
+        },
+      ]);
+      expect((await call(workspace, 'GET', before.commands)).body).toMatchObject([{ name: 'new' }]);
+      const repeated = await say(workspace, 'kept', { nonce: 'n', enforce_nonce: true });
+      expect(repeated.body.id).toBe(before.kept.id);
+      const { body: next } = await say(workspace, 'next');
+      expect(BigInt(next.id)).toBeGreaterThan(BigInt(before.gone.id));
+    });
+  });
+
+  it('uploaded files are still there, under new addresses of the same server', async () => {
+    const dir = makeDir();
+    const form = new FormData();
+    form.set('files[0]', new Blob(['bytes']), 'a.txt');
+    await once(dir, (workspace) =>
+      call(workspace, 'POST', `/channels/${workspace.channelId}/messages`, form),
+    );
+    await once(dir, async (workspace) => {
+      const { body } = await call(workspace, 'GET', `/channels/${workspace.channelId}/messages`);
+      const [{ url }] = body[0].attachments;
+      expect(url.startsWith(workspace.url)).toBe(true);
+      expect(await (await fetch(url)).text()).toBe('bytes');
+    });
+  });
+
+  it('ids go on growing although the clock was set back', async () => {
+    const dir = makeDir();
+    await once(dir, (workspace) => say(workspace, 'x'));
+    const future = '1999999999999999999';
+    appendFileSync(join(dir, 'journal.jsonl'), `${JSON.stringify({ t: 'last-id', id: future })}\n`);
+    const { body } = await once(dir, (workspace) => say(workspace, 'y'));
+    expect(BigInt(body.id)).toBeGreaterThan(BigInt(future));
+  });
+});
+
+describe('the journal', () => {
+  it('survives being cut at any byte: whole lines stay, the torn one goes', async () => {
+    const dir = makeDir();
+    await once(dir, async (workspace) => {
+      for (const word of ['one', 'two', 'three 😀']) await say(workspace, word);
+    });
+    const path = join(dir, 'journal.jsonl');
+    const whole = readFileSync(path);
+    const ends = [...whole.entries()].filter(([, byte]) => byte === 10).map(([index]) => index + 1);
+    for (const length of [
+      ...ends.flatMap((end) => [end - 1, end, end + 1, end + 40]),
+      whole.length - 8,
+    ]) {
+      writeFileSync(path, whole.subarray(0, length));
+      const complete = ends.filter((end) => end <= Math.min(length, whole.length)).length;
+      const said = await once(dir, async (workspace) => {
+        await say(workspace, 'after');
+        return contents(workspace);
+      });
+      expect(said).toEqual([...['one', 'two', 'three 😀'].slice(0, complete), 'after']);
+    }
+  });
+
+  it('passes over a line of garbage in its middle and says so', async () => {
+    const dir = makeDir();
+    await once(dir, (workspace) => say(workspace, 'before'));
+    appendFileSync(join(dir, 'journal.jsonl'), '\u0000\u0001garbage\n{"t":"nonsense"}\n[]\n');
+    const lines: string[] = [];
+    await once(
+      dir,
+      (workspace) => say(workspace, 'after'),
+      (line) => lines.push(line),
+    );
+    expect(lines).toHaveLength(3);
+    expect(await once(dir, contents)).toEqual(['before', 'after']);
+  });
+
+  it('is made small again when most of it is superseded', async () => {
+    const dir = makeDir();
+    await once(dir, async (workspace) => {
+      const { body } = await say(workspace, 'edited');
+      for (let n = 0; n < 300; n++)
+        await call(workspace, 'PATCH', `/channels/${workspace.channelId}/messages/${body.id}`, {
+          content: `edit ${n}`,
+        });
+    });
+    const path = join(dir, 'journal.jsonl');
+    const before = statSync(path).size;
+    expect(await once(dir, contents)).toEqual(['edit 299']);
+    expect(statSync(path).size).toBeLessThan(before / 50);
+    expect(await once(dir, contents)).toEqual(['edit 299']);
+  });
+
+  it('and everything else in the folder is for its owner alone', async () => {
+    const dir = makeDir();
+    const form = new FormData();
+    form.set('files[0]', new Blob(['x']), 'x');
+    await once(dir, (workspace) =>
+      call(workspace, 'POST', `/channels/${workspace.channelId}/messages`, form),
+    );
+    const all = readdirSync(dir, { recursive: true, withFileTypes: true });
+    expect(all.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['identity.json', 'journal.jsonl', 'files']),
+    );
+    for (const entry of all) {
+      const mode = statSync(join(entry.parentPath, entry.name)).mode & 0o777;
+      expect([entry.name, mode]).toEqual([entry.name, entry.isDirectory() ? 0o700 : 0o600]);
+    }
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
+  });
+});
+
+describe('a second server', () => {
+  it('on the same folder is refused with a sentence', async () => {
+    const dir = makeDir();
+    await once(dir, async () => {
+      await expect(startWorkspace({ dir })).rejects.toThrow(
+        `Process ${process.pid} already serves the workspace in ${dir}.`,
+      );
+    });
+    await once(dir, (workspace) => say(workspace, 'free again'));
+  });
+
+  it('on a taken port is refused with a sentence and leaves the folder free', async () => {
+    const dir = makeDir();
+    await once(makeDir(), async ({ url }) => {
+      const port = Number(new URL(url).port);
+      await expect(startWorkspace({ dir, port })).rejects.toThrow(
+        `cannot listen on 127.0.0.1:${port}`,
+      );
+    });
+    await once(dir, (workspace) => say(workspace, 'free'));
+  });
+});
+
+describe('a damaged identity', () => {
+  it('is not written over but reported', async () => {
+    const dir = makeDir();
+    await once(dir, async () => {});
+    const path = join(dir, 'identity.json');
+    truncateSync(path, 20);
+    await expect(startWorkspace({ dir })).rejects.toThrow('is damaged');
+    expect(statSync(path).size).toBe(20);
+  });
+});
+
+describe('a killed server', () => {
+  it('loses nothing it had answered for, and its lock is taken over', async () => {
+    const dir = makeDir();
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      const { child, at } = await spawnServer(dir);
+      let answered = 0;
+      // Several at a time, so that the kill falls among requests that are under way.
+      const write = async (writer: number) => {
+        for (let n = 0; ; n++) {
+          const content = `${round}.${writer}.${n}`;
+          const answer = await say(at, content).catch(() => undefined);
+          if (answer?.status !== 200) return;
+          acknowledged.push(content);
+          if (++answered === 20) child.kill('SIGKILL');
+        }
+      };
+      await Promise.all([0, 1, 2, 3].map(write));
+    }
+    expect(acknowledged.length).toBeGreaterThanOrEqual(60);
+    const kept = await once(dir, async (workspace) => {
+      const all: string[] = [];
+      for (let after = '0'; ; ) {
+        const path = `/channels/${workspace.channelId}/messages?limit=100&after=${after}`;
+        const { body } = await call(workspace, 'GET', path);
+        if (body.length === 0) return all;
+        all.push(...body.map(({ content }: { content: string }) => content).reverse());
+        after = body[0].id;
+      }
+    });
+    expect(kept).toEqual(expect.arrayContaining(acknowledged));
+    expect(new Set(kept).size).toBe(kept.length);
+  });
+});
+
+/** The compiled server in a process of its own. */
+async function spawnServer(dir: string): Promise<{ child: ChildProcess; at: Where }> {
+  const module = pathToFileURL('dist/workspace/server.js').href;
+  const script = `import { startWorkspace } from ${JSON.stringify(module)};
+    const { api, token, channelId, guildId, applicationId } = await startWorkspace({ dir: ${JSON.stringify(dir)} });
+    process.stdout.write(JSON.stringify({ api, token, channelId, guildId, applicationId }) + '\\n');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  for await (const line of createInterface({ input: child.stdout }))
+    return { child, at: JSON.parse(line) };
+  throw new Error('The server ended before it was ready.');
+}
