@@ -1,0 +1,35 @@
+// What a tool is doing, in a few words for a progress line.
+
+const LONGEST = 80;
+
+/** The field that tells a person most, tool by tool in the order of telling. */
+const TELLING = [
+  'description',
+  'command',
+  'file_path',
+  'notebook_path',
+  'path',
+  'pattern',
+  'query',
+  'url',
+  'skill',
+  'prompt',
+  'plan',
+] as const;
+
+export function toolLabel(name: string, input: unknown): string {
+  const fields =
+    typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+  const telling = TELLING.map((field) => fields[field]).find(isText);
+  const about = telling ?? Object.values(fields).find(isText);
+  return about === undefined ? name : `${name}: ${oneLine(about)}`;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function oneLine(text: string): string {
+  const line = text.slice(0, 1000).trim().replace(/\s+/g, ' ');
+  return [...line].length > LONGEST ? `${[...line].slice(0, LONGEST - 1).join('')}…` : line;
+}

@@ -1,0 +1,205 @@
+// The last turn of a transcript: what was asked, what Claude said and did since. Read from the end, so that its cost
+// is the turn's and not the file's; never a subagent's lines, never thinking.
+
+import { isDeepStrictEqual } from 'node:util';
+import { linesBackwards } from './tail.ts';
+import { toolLabel } from './tool-label.ts';
+import { type Entry, parseEntry } from './transcript-line.ts';
+
+export interface Turn {
+  /** The id that the hooks of this turn carry as `prompt_id`; older versions of Claude Code have none. */
+  readonly promptId: string | undefined;
+  /** All texts that this turn answers: what was queued or typed meanwhile comes with the first one. */
+  readonly prompts: readonly string[];
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  readonly state: 'running' | 'finished' | 'interrupted' | 'failed';
+  /** What Claude Code said about a failure of the API. */
+  readonly failure: string | undefined;
+  readonly durationMs: number | undefined;
+  /** False if the turn is longer than we read: its first texts and tools are missing. */
+  readonly whole: boolean;
+}
+
+/** One message of the model; it may be written in several lines, one text each. */
+export interface Message {
+  readonly id: string;
+  readonly texts: readonly { readonly uuid: string; readonly text: string }[];
+}
+
+export interface Tool {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly input: unknown;
+  /** Undefined while the tool runs or waits for permission. */
+  readonly outcome: 'ok' | 'error' | undefined;
+}
+
+export interface ReadOptions {
+  /** The turn to read, if it need not be the last: a letter may be delivered after the next turn has begun. */
+  readonly promptId?: string | undefined;
+  /** How far back to look at most. */
+  readonly maxBytes?: number;
+}
+
+const RESTARTS = 3;
+
+export async function readTurn(path: string, options: ReadOptions = {}): Promise<Turn | undefined> {
+  for (let tries = 0; ; tries++) {
+    const search = startSearch(options.promptId);
+    const end = await walkBack(path, options.maxBytes, (text) => {
+      const entry = parseEntry(text);
+      return entry !== undefined && !entry.sidechain && search.take(entry);
+    });
+    if (end === 'shrunk' && tries < RESTARTS) continue;
+    return search.turn(end !== 'too-far' && end !== 'shrunk');
+  }
+}
+
+/** How the tool use ended, or undefined while it is open: so a dialog answered in the terminal is noticed. */
+export async function toolAnswered(
+  path: string,
+  toolUseId: string,
+  options: Pick<ReadOptions, 'maxBytes'> = {},
+): Promise<'ok' | 'error' | undefined> {
+  let answer: 'ok' | 'error' | undefined;
+  await walkBack(path, options.maxBytes, (text) => {
+    const entry = text.includes(toolUseId) ? parseEntry(text) : undefined;
+    if (entry?.kind === 'results') {
+      const result = entry.results.find((each) => each.toolUseId === toolUseId);
+      if (result !== undefined) answer = result.ok ? 'ok' : 'error';
+    }
+    // Its own line is older than any answer to it.
+    return (
+      answer !== undefined ||
+      (entry?.kind === 'said' && entry.tools.some((tool) => tool.id === toolUseId))
+    );
+  });
+  return answer;
+}
+
+/** The open tool use that a permission request is about: requests do not name it. */
+export function openTool(turn: Turn, name: string, input: unknown): Tool | undefined {
+  // Hooks call the subagent tool by its new name while the transcript keeps what the model said.
+  const known = (each: string) => (each === 'Task' ? 'Agent' : each);
+  return turn.tools.findLast(
+    (tool) =>
+      tool.outcome === undefined &&
+      known(tool.name) === known(name) &&
+      isDeepStrictEqual(tool.input, input),
+  );
+}
+
+async function walkBack(
+  path: string,
+  maxBytes = 64 * 1024 * 1024,
+  isEnough: (text: string) => boolean,
+): Promise<'enough' | 'start' | 'too-far' | 'shrunk'> {
+  let read = 0;
+  for await (const line of linesBackwards(path)) {
+    if (line.kind === 'shrunk') return 'shrunk';
+    read += line.kind === 'line' ? line.text.length : line.bytes;
+    if (line.kind === 'line' && isEnough(line.text)) return 'enough';
+    if (read > maxBytes) return 'too-far';
+  }
+  return 'start';
+}
+
+/**
+ * Collects one turn from entries that come newest first. Lines in the person's name carry the turn's id; what follows
+ * such a line belongs to it. Several prompts that waited in the queue become one turn with one id.
+ */
+function startSearch(wanted: string | undefined) {
+  const turn: Entry[] = [];
+  let following: Entry[] = [];
+  let id: string | undefined;
+  let sawPrompt = false;
+
+  function belongs(promptId: string | undefined, entry: Entry): boolean {
+    const answered = following.some(({ kind }) => kind === 'said');
+    if (turn.length > 0) {
+      if (id !== undefined || promptId !== undefined) return promptId === id;
+      return !sawPrompt || (entry.kind === 'prompt' && !answered);
+    }
+    if (wanted !== undefined && promptId !== undefined) return promptId === wanted;
+    // A command that only printed something is not a turn.
+    return answered || entry.kind === 'prompt' || entry.kind === 'results';
+  }
+
+  return {
+    /** Returns true once the turn is complete. */
+    take(entry: Entry): boolean {
+      if (entry.kind === 'interrupted' && turn.length > 0) return true;
+      if (!('promptId' in entry)) {
+        following.push(entry);
+        return false;
+      }
+      const mine = belongs(entry.promptId, entry);
+      if (!mine && turn.length > 0) return true;
+      if (mine) {
+        turn.push(...following, entry);
+        id = entry.promptId;
+        sawPrompt ||= entry.kind === 'prompt';
+      }
+      following = [];
+      return false;
+    },
+    turn(whole: boolean): Turn | undefined {
+      // A turn too long to read whole may not have shown any line of the person's yet.
+      const found = turn.length > 0 || wanted !== undefined ? turn : following;
+      return found.length === 0 ? undefined : assemble(found.toReversed(), id, whole);
+    },
+  };
+}
+
+function assemble(entries: readonly Entry[], promptId: string | undefined, whole: boolean): Turn {
+  const messages = new Map<string, Message>();
+  const tools = new Map<string, Tool>();
+  const prompts: string[] = [];
+  let state: Turn['state'] = 'running';
+  let failure: string | undefined;
+  let durationMs: number | undefined;
+  for (const entry of uniqueOf(entries)) {
+    if (entry.kind === 'said') {
+      state = entry.failed ? 'failed' : entry.goesOn ? 'running' : 'finished';
+      if (entry.failed) failure = entry.texts.join('\n');
+      const texts = entry.failed ? [] : entry.texts.map((text) => ({ uuid: entry.uuid, text }));
+      const earlier = messages.get(entry.messageId)?.texts ?? [];
+      if (texts.length > 0)
+        messages.set(entry.messageId, { id: entry.messageId, texts: [...earlier, ...texts] });
+      for (const { id, name, input } of entry.tools)
+        tools.set(id, { id, name, label: toolLabel(name, input), input, outcome: undefined });
+    } else if (entry.kind === 'results') {
+      state = 'running';
+      for (const { toolUseId, ok } of entry.results) {
+        const tool = tools.get(toolUseId);
+        if (tool !== undefined) tools.set(toolUseId, { ...tool, outcome: ok ? 'ok' : 'error' });
+      }
+    } else if (entry.kind === 'ended') {
+      if (state === 'running') state = 'finished';
+      durationMs = entry.durationMs;
+    } else if (entry.kind === 'interrupted') {
+      state = 'interrupted';
+    } else if (entry.kind !== 'note') {
+      state = 'running';
+      prompts.push(entry.text);
+    }
+  }
+  return {
+    promptId,
+    prompts,
+    messages: [...messages.values()],
+    tools: [...tools.values()],
+    state,
+    failure,
+    durationMs,
+    whole,
+  };
+}
+
+/** A resumed session may hold a line twice. */
+function uniqueOf(entries: readonly Entry[]): readonly Entry[] {
+  const seen = new Set<string>();
+  return entries.filter(({ uuid }) => uuid === '' || (!seen.has(uuid) && seen.add(uuid)));
+}
