@@ -78,16 +78,25 @@ const GENEROUS: RateLimitOptions = { perBucket: 100, windowMs: 1000, globalPerSe
 const RESUMABLE_MS = 3 * 60_000;
 
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const { dir, listen = '127.0.0.1', log = () => {} } = options;
+  const { dir } = options;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   chmodSync(dir, 0o700); // it may have been there before, with other rights
   const unlock = lock(dir);
+  try {
+    return await open(options, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function open(options: WorkspaceOptions, unlock: () => void): Promise<Workspace> {
+  const { dir, listen = '127.0.0.1', log = () => {} } = options;
   const identity = loadIdentity(dir);
   const memory = openMemory(join(dir, 'journal.jsonl'), log);
   const server = createServer();
   const port = await listenOn(server, options.port ?? 0, listen).catch((error: unknown) => {
     memory.close();
-    unlock();
     throw error;
   });
   const door: Door = { listen, port };

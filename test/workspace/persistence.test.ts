@@ -227,6 +227,8 @@ describe('a damaged identity', () => {
     truncateSync(path, 20);
     await expect(startWorkspace({ dir })).rejects.toThrow('is damaged');
     expect(statSync(path).size).toBe(20);
+    rmSync(path);
+    await once(dir, (workspace) => say(workspace, 'the folder is free again'));
   });
 });
 
