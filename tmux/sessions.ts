@@ -151,6 +151,7 @@ async function onSession(
     throw new ThreadmuxError(
       'session_not_found',
       `threadmux could not ${verb} session ${session.name} on ${tmux.host.name}: it is not there any more`,
+      { hint: '`threadmux sessions` lists those there are.' },
     );
 }
 

@@ -198,8 +198,9 @@ describe('killSession and renameSession', () => {
     server.call('kill-server');
     await vi.waitFor(() => server.call('new-session', '-d', '-s', 'new', 'cat'));
     expect((await found(server, 'new')).id).toBe(old.id);
-    for (const attempt of [killSession(server.tmux, old), renameSession(server.tmux, old, WEB)])
-      await expect(attempt).rejects.toMatchObject({ code: 'session_not_found' });
+    const gone = { code: 'session_not_found' };
+    await expect(killSession(server.tmux, old)).rejects.toMatchObject(gone);
+    await expect(renameSession(server.tmux, old, WEB)).rejects.toMatchObject(gone);
     expect(await found(server, 'new')).toBeDefined();
   });
 });
