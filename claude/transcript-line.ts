@@ -47,7 +47,7 @@ const block = z.object({
   text: z.string().optional(),
   id: z.string().optional(),
   name: z.string().optional(),
-  input: z.unknown(),
+  input: z.unknown().optional(),
   tool_use_id: z.string().optional(),
   is_error: z.boolean().nullish(),
 });
@@ -168,7 +168,5 @@ function fromUser(data: Line): Told {
 
 function blocksOf({ message }: Line): readonly Block[] {
   const content = message?.content ?? [];
-  return typeof content === 'string'
-    ? [{ type: 'text', text: content, input: undefined }]
-    : content;
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
