@@ -1,8 +1,8 @@
 // An SSH server on loopback that the test starts itself, and its faults, which the test switches on.
 // The client is the real OpenSSH one, with a configuration file, a key and known hosts of its own.
 
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -194,10 +194,11 @@ function track(sockets: Set<Socket>, socket: Socket): void {
   socket.on('close', () => sockets.delete(socket));
 }
 
+/** By ssh-keygen, which every OpenSSH client brings: now and then ssh2 makes a key that it cannot read itself. */
 function makeKey(dir: string, name: string): string {
-  const { private: key } = ssh2.utils.generateKeyPairSync('ed25519');
-  writeFileSync(join(dir, name), key, { mode: 0o600 });
-  return key;
+  const file = join(dir, name);
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', file]);
+  return readFileSync(file, 'utf8');
 }
 
 function parseKey(key: string): Buffer {
