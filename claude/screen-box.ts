@@ -21,6 +21,8 @@ export interface Box {
   /** Whether the box shows a cursor; it does not while the terminal is out of focus. */
   readonly cursor: boolean;
   readonly footer: readonly Row[];
+  /** The running agents, listed under the footer. */
+  readonly agents: readonly string[];
 }
 
 /** `cursorY` is needed for one case only: a draft so long that the upper edge of its box is off the screen. */
@@ -30,7 +32,9 @@ export function findBox(
   cursorY?: number,
 ): Box | undefined {
   const bottom = rows.findLastIndex((row) => isRule(row, width));
-  const footer = rows.slice(bottom + 1, rows.findLastIndex((row) => row.text !== '') + 1);
+  const below = rows.slice(bottom + 1, rows.findLastIndex((row) => row.text !== '') + 1);
+  const gap = below.findLastIndex((row) => !AGENT.test(row.text));
+  const footer = below.slice(0, below[gap]?.text === '' ? gap : gap + 1);
   if (!footer.every((row) => FOOTER.test(row.text) && !QUESTION.test(row.text))) return undefined;
   let first = bottom - 1;
   while (CONTINUES.test(rows[first]?.text ?? '!')) first--;
@@ -51,6 +55,7 @@ export function findBox(
     hint,
     cursor: inside.flat().some((cell) => cell.inverse),
     footer,
+    agents: below.slice(gap + 1).map((row) => row.text),
   };
 }
 
@@ -90,6 +95,8 @@ const PROMPT = /^[❯!](?:\u00a0.*)?$/u;
 const CONTINUES = /^(?: {2}(?! *❯).*)?$/u;
 /** Footers are set in by two columns and have no gaps; the older list of completions has no margin. */
 const FOOTER = /^(?: {2}.*|[/+*@◇].*)$/u;
+/** The one whose conversation is shown has the full dot. */
+const AGENT = /^(?:❯ | {2})[●◯] \S/u;
 const QUESTION = /^\s*❯|\b(?:esc|enter) to (?:cancel|select|confirm|continue|close)\b/iu;
 const MENU_BELOW = /^[/+*@◇]/u;
 const MENU_ABOVE = /^ {2}(?:❯ | {2})\S|^ {20}/u;

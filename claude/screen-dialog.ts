@@ -57,6 +57,7 @@ const KINDS = [
   ['effort', /^ *Effort$/mu, true],
   ['export', /^ *Export [Cc]onversation/mu, true],
   ['agents', /^ *Agents +Running/mu, true],
+  ['btw', /^ *\/btw /mu, true],
   ['tasks', /^ *(?:Background tasks|Shell details)/mu, true],
 ] as const;
 

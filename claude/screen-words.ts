@@ -41,6 +41,8 @@ export function describeScreen(screen: Screen): string {
       return `${DIALOGS[screen.which]}.`;
     case 'agents':
       return 'Claude shows the list of all agents, where a message would start a new session.';
+    case 'subagent':
+      return 'Claude shows the conversation of a subagent, which would get the message.';
     case 'transcript':
       return 'Claude shows its detailed transcript (Ctrl-O closes it).';
     case 'copyMode':
@@ -81,6 +83,7 @@ const DIALOGS: Readonly<Record<DialogName, string>> = {
   effort: 'The choice of effort is open',
   export: 'The export dialog is open',
   agents: 'The panel of subagents is open',
+  btw: 'The answer to a side question is open',
   tasks: 'The list of background tasks is open',
   unknown: 'Claude shows a dialog that threadmux does not know',
 };

@@ -26,6 +26,8 @@ export type Screen =
   | ({ readonly kind: 'dialog' } & Dialog)
   /** The list of all agents. Its box looks like the usual one, but what is written there starts a new session. */
   | { readonly kind: 'agents' }
+  /** The conversation of a subagent, which has the same box: what is written there goes to the subagent. */
+  | { readonly kind: 'subagent' }
   | { readonly kind: 'transcript' }
   | { readonly kind: 'copyMode' }
   | { readonly kind: 'shell'; readonly suspended: boolean }
@@ -66,7 +68,7 @@ export function readScreen(ansi: string, facts: PaneFacts = {}): Screen {
   if (!whole) return { kind: 'unknown' };
   if (isAgentsView(rows, facts)) return { kind: 'agents' };
   if (box !== undefined) return readBox(rows, box, facts);
-  if (TRANSCRIPT.test(lastText(rows))) return { kind: 'transcript' };
+  if (isTranscript(rows)) return { kind: 'transcript' };
   return dialog === undefined ? { kind: 'unknown' } : { kind: 'dialog', ...dialog };
 }
 
@@ -75,7 +77,6 @@ export function safeToType(screen: Screen): boolean {
   return screen.kind === 'empty';
 }
 
-const TRANSCRIPT = /^ {2}(?:.* · )?Showing detailed transcript\b/u;
 const SHELLS: ReadonlySet<string> = new Set(
   'sh ash bash dash zsh fish ksh mksh tcsh csh nu elvish xonsh pwsh'.split(' '),
 );
@@ -84,7 +85,7 @@ const SUSPENDED = /^Claude Code has been suspended\./u;
 /** What has the pane's foreground in Claude Code's stead, as far as the name of the program tells. */
 function readProgram(rows: readonly Row[], command: string, agent?: string): Screen | undefined {
   if (SHELLS.has(command.replace(/^-/, ''))) {
-    const said = rows.filter((row) => row.text !== '').slice(-5);
+    const said = rows.filter((row) => row.text !== '').slice(-6);
     return { kind: 'shell', suspended: said.some((row) => SUSPENDED.test(row.text)) };
   }
   return agent === undefined ? undefined : { kind: 'otherProgram', command };
@@ -97,6 +98,11 @@ function readProgram(rows: readonly Row[], command: string, agent?: string): Scr
 function atPrompt(rows: readonly Row[], { cursorX, cursorY }: PaneFacts): boolean {
   const last = rows.findLastIndex((row) => row.text !== '');
   return cursorY === last && cursorX !== undefined && cursorX >= lastText(rows).length;
+}
+
+function isTranscript(rows: readonly Row[]): boolean {
+  const below = rows[rows.findLastIndex((row) => /^─+$/u.test(row.text)) + 1];
+  return below !== undefined && /^ {2}(?:.* · )?Showing detailed transcript\b/u.test(below.text);
 }
 
 const AGENTS_KEYS = /^ {2}.*\b(?:enter to (?:open|return|create|collapse)|space to close)\b/u;
@@ -112,10 +118,13 @@ function isAgentsView(rows: readonly Row[], facts: PaneFacts): boolean {
 }
 
 const NEW_SESSION = 'describe a task for a new session';
+const OTHER_AGENT = /◯ main$/u;
 const QUEUED = 'Press up to edit queued messages';
 
 function readBox(rows: readonly Row[], box: Box, facts: PaneFacts): Screen {
   if (box.hint === NEW_SESSION) return { kind: 'agents' };
+  if (box.hint.startsWith('Message @') || box.agents.some((agent) => OTHER_AGENT.test(agent)))
+    return { kind: 'subagent' };
   if (!hasKeyboard(box, facts)) return { kind: 'aside' };
   if (box.shell) return { kind: 'shellMode', text: box.text };
   const busy = isBusy(rows, box);
@@ -129,6 +138,7 @@ function readBox(rows: readonly Row[], box: Box, facts: PaneFacts): Screen {
 /** Without the cursor's place, inverse text under a box that shows no cursor is taken for the place. */
 function hasKeyboard(box: Box, { cursorX, cursorY }: PaneFacts): boolean {
   if (box.footer.some((row) => /^ {2}search prompts:/u.test(row.text))) return false;
+  if (box.agents.some((agent) => agent.startsWith('❯'))) return false;
   if (cursorY !== undefined && (cursorY <= box.top || cursorY >= box.bottom)) return false;
   if (cursorX !== undefined && box.empty && cursorX !== 2) return false;
   if (cursorY !== undefined) return true;
