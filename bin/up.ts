@@ -2,6 +2,7 @@
 // bridge until it is told to stop.
 
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bridge, startBridge } from '../bridge/bridge.ts';
 import type { Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -10,6 +11,7 @@ import type { Home } from '../home/home.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { startWorkspace, type Workspace } from '../workspace/server.ts';
+import { beCourier } from './be-courier.ts';
 import { type Context, openContext } from './context.ts';
 
 export interface UpOptions {
@@ -26,8 +28,10 @@ export async function up(options: UpOptions): Promise<void> {
     context.config.servers.length === 0 ? await serve(context, options.port) : undefined;
   const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
   const bridges = await Promise.all(servers.map((server) => bridge(context, server)));
+  const courier = startCourier(context);
   for (const line of greeting(servers, workspace)) console.log(line);
   await untilStopped();
+  await courier.stop();
   await Promise.all(bridges.map((one) => one.close()));
   await workspace?.close();
   release();
@@ -56,12 +60,31 @@ export async function bridgeOnly(options: UpOptions): Promise<void> {
     });
   const release = onlyOne(context.home);
   const bridges = await Promise.all(context.servers.map((server) => bridge(context, server)));
+  const courier = startCourier(context);
   console.log(
     `Connected to ${context.servers.map(({ name }) => name).join(', ')}. Stop it with Ctrl-C.`,
   );
   await untilStopped();
+  await courier.stop();
   await Promise.all(bridges.map((one) => one.close()));
   release();
+}
+
+/** Where the bridge runs it is the courier too; one that a hook started leaves within a minute. */
+function startCourier(context: Context): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const done = (async () => {
+    while (!stopping.signal.aborted) {
+      await beCourier(context, Number.POSITIVE_INFINITY, stopping.signal);
+      await sleep(1_000, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  })();
+  return {
+    stop() {
+      stopping.abort();
+      return done;
+    },
+  };
 }
 
 /** Two bridges with one home would type every message twice. */

@@ -50,9 +50,10 @@ export async function ensureThread(
   place: Place,
   title: string,
   welcome: string,
+  members: readonly string[] = [],
 ): Promise<ThreadRef> {
   const found = await findThread(place, title);
-  if (found === undefined) return createThread(place, title, welcome);
+  if (found === undefined) return createThread(place, title, welcome, members);
   if (found.archived) await unarchiveThread(place.rest, found.id);
   return { ...found, archived: false };
 }
@@ -123,7 +124,12 @@ async function modify(rest: Rest, id: string, body: RESTPatchAPIChannelJSONBody)
 const AUTO_ARCHIVE_MINUTES = 10_080;
 const WELCOMES_TRIED = 4;
 
-async function createThread(place: Place, title: string, welcome: string): Promise<ThreadRef> {
+async function createThread(
+  place: Place,
+  title: string,
+  welcome: string,
+  members: readonly string[],
+): Promise<ThreadRef> {
   // The same steps in every process that races: a welcome whose thread was deleted a moment ago
   // is passed over by all of them, and they meet again at the next.
   for (let round = 0; round < WELCOMES_TRIED; round++) {
@@ -135,7 +141,7 @@ async function createThread(place: Place, title: string, welcome: string): Promi
     if (message === undefined) continue;
     const thread = await startThread(place, message.id, title);
     if (thread === undefined) continue;
-    await joinThread(place.rest, thread.id);
+    await Promise.all(['@me', ...members].map((who) => addMember(place.rest, thread.id, who)));
     return thread;
   }
   throw new ThreadmuxError(
@@ -167,9 +173,11 @@ async function startThread(
   }
 }
 
-/** Best effort: a public thread speaks to us anyway, and an archived one cannot be joined. */
-async function joinThread(rest: Rest, id: string): Promise<void> {
-  await rest.call('PUT', `/channels/${id}/thread-members/@me`, { patienceMs: 0 }).catch(() => {});
+/** Best effort: who is not a member can still open it, but is not notified of what happens there. */
+async function addMember(rest: Rest, id: string, who: string): Promise<void> {
+  await rest
+    .call('PUT', `/channels/${id}/thread-members/${who}`, { patienceMs: 0 })
+    .catch(() => {});
 }
 
 async function getChannel(rest: Rest, id: string): Promise<Channel | undefined> {

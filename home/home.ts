@@ -22,6 +22,7 @@ export type Folder =
   | 'panes'
   | 'files'
   | 'state'
+  | 'status'
   | 'log'
   | 'ssh'
   | 'workspace';

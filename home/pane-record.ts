@@ -1,0 +1,34 @@
+// What the hooks last reported of a thread's pane, one file a thread. The bridge types into this
+// pane and no other, here or, read over ssh, on another host.
+
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readJson, writeJson } from './files.ts';
+import type { Home } from './home.ts';
+
+export const paneRecordSchema = z.object({
+  thread: z.string(),
+  host: z.string(),
+  socket: z.string(),
+  serverPid: z.number(),
+  paneId: z.string(),
+  panePid: z.number(),
+  sessionId: z.string(),
+  sessionName: z.string(),
+  /** The program in the foreground when the hook ran: the agent. */
+  command: z.string(),
+  cwd: z.string(),
+  claudeSession: z.string(),
+  transcript: z.string(),
+  state: z.enum(['working', 'waiting', 'idle', 'ended']),
+  at: z.number(),
+});
+export type PaneRecord = z.output<typeof paneRecordSchema>;
+
+export function savePaneRecord(home: Home, record: PaneRecord): void {
+  writeJson(join(home.folder('panes'), `${record.thread}.json`), record);
+}
+
+export function loadPaneRecord(home: Home, thread: string): PaneRecord | undefined {
+  return readJson(home.path('panes', `${thread}.json`), paneRecordSchema);
+}

@@ -1,0 +1,27 @@
+// The last status line input of each Claude session, kept for the footer under its replies.
+
+import { join } from 'node:path';
+import { readText, writeWhole } from './files.ts';
+import type { Home } from './home.ts';
+
+export function saveStatus(home: Home, claudeSession: string, json: string): void {
+  const path = pathOf(home, claudeSession);
+  if (path !== undefined) writeWhole(path, json);
+}
+
+export function loadStatus(home: Home, claudeSession: string): unknown {
+  const path = pathOf(home, claudeSession);
+  const text = path === undefined ? undefined : readText(path);
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined; // half a status is no status
+  }
+}
+
+/** The id comes from outside and must not lead out of the folder. */
+function pathOf(home: Home, claudeSession: string): string | undefined {
+  return /^[\w-]{1,100}$/.test(claudeSession)
+    ? join(home.folder('status'), `${claudeSession}.json`)
+    : undefined;
+}

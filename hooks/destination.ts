@@ -1,0 +1,34 @@
+// Which server and channel a session belongs to: the longest project path that its directory is
+// in; else the first server that takes sessions of no project.
+
+import type { Server } from '../core/config.ts';
+
+export interface Destination {
+  readonly server: Server;
+  readonly channel: string;
+}
+
+export function destinationOf(
+  cwd: string,
+  servers: readonly Server[],
+  resolvePath: (path: string) => string = (path) => path,
+): Destination | undefined {
+  const here = withSlash(cwd);
+  const matches = servers.flatMap((server) =>
+    server.projects.map(({ path, channel }) => ({
+      server,
+      channel,
+      path: withSlash(resolvePath(path)),
+    })),
+  );
+  const best = matches
+    .filter(({ path }) => here.startsWith(path))
+    .sort((a, b) => b.path.length - a.path.length)[0];
+  if (best !== undefined) return { server: best.server, channel: best.channel };
+  const open = servers.find((server) => !server.onlyProjects);
+  return open === undefined ? undefined : { server: open, channel: open.channel };
+}
+
+function withSlash(path: string): string {
+  return path.endsWith('/') ? path : `${path}/`;
+}

@@ -1,0 +1,58 @@
+// Makes what there is to say fit into Discord messages: tables aligned, split at good places, and
+// what is too long for a handful of messages attached whole.
+
+import { splitMessage } from '../core/split.ts';
+import { tablesToCode } from '../core/tables.ts';
+import type { Draft } from '../discord/messages.ts';
+import type { Upload } from '../discord/rest.ts';
+
+export interface Saying {
+  readonly text: string;
+  /** A small line above: where this comes from. */
+  readonly header?: string;
+  /** A small line below: model, context, cost. */
+  readonly footer?: string;
+  readonly files?: readonly Upload[];
+  /** Posted without a notification. */
+  readonly silent?: boolean;
+}
+
+/** Past so many messages the whole reply comes as a file. */
+const PARTS = 5;
+
+export function fit(saying: Saying): readonly Draft[] {
+  const header = small(saying.header);
+  const footer = small(saying.footer);
+  const silent = saying.silent ?? false;
+  const room = { header: header.length + 1, footer: footer.length + 1 };
+  const all = splitMessage(tablesToCode(saying.text), room);
+  const parts = all.length > PARTS ? [...all.slice(0, PARTS - 1), longNote(all.length)] : [...all];
+  if (parts.length === 0) {
+    if (!saying.files?.length) return [];
+    parts.push('');
+  }
+  parts[0] = joined(header, parts[0] ?? '');
+  parts[parts.length - 1] = joined(parts.at(-1) ?? '', footer);
+  const files = [...(saying.files ?? []), ...(all.length > PARTS ? [wholeReply(saying.text)] : [])];
+  return parts.map((content, at) => ({
+    content,
+    silent,
+    ...(at === parts.length - 1 && files.length > 0 ? { files } : {}),
+  }));
+}
+
+function small(line: string | undefined): string {
+  return line ? `-# ${line.replace(/\s+/g, ' ').slice(0, 200)}` : '';
+}
+
+function joined(...lines: readonly string[]): string {
+  return lines.filter(Boolean).join('\n');
+}
+
+function longNote(parts: number): string {
+  return `*… ${parts - PARTS + 1} more messages’ worth. The whole reply is attached.*`;
+}
+
+function wholeReply(text: string): Upload {
+  return { name: 'reply.md', data: new TextEncoder().encode(text) };
+}

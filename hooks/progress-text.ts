@@ -1,0 +1,64 @@
+// What a turn looks like while it runs, and in one line when it is over. Pure.
+
+import type { Tool, Turn } from '../claude/transcript.ts';
+import type { ConfigFile } from '../core/config-schema.ts';
+
+export type Level = ConfigFile['progress'];
+
+const LONGEST_TEXT = 600;
+const LINES_SHOWN = 12;
+const LIMIT = 1_900;
+
+/** Undefined while there is nothing to tell yet. */
+export function progressText(turn: Turn, level: Level, elapsedMs: number): string | undefined {
+  if (level === 'quiet') return undefined;
+  const said = turn.messages.flatMap(({ texts }) => texts.map(({ text }) => text));
+  const tools = level === 'verbose' ? turn.tools.slice(-LINES_SHOWN) : turn.tools.slice(-1);
+  const lines = [
+    shortened(said.at(-1) ?? '', LONGEST_TEXT),
+    ...tools.map((tool) => `${mark(tool)} ${plain(tool.label)}`),
+    `-# working · ${counted(turn.tools)}${duration(elapsedMs)}`,
+  ];
+  return lines.filter(Boolean).join('\n').slice(0, LIMIT);
+}
+
+/** "Bash ×3, Edit · 42 s": what is left of the progress message when the reply has come. */
+export function summaryText(
+  turn: Turn | undefined,
+  elapsedMs: number,
+  how: 'done' | 'interrupted' | 'failed',
+): string {
+  const word = { done: '', interrupted: 'interrupted · ', failed: 'failed · ' }[how];
+  return `-# ${word}${counted(turn?.tools ?? [])}${duration(elapsedMs)}`;
+}
+
+function counted(tools: readonly Tool[]): string {
+  const counts = new Map<string, number>();
+  for (const { name } of tools) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const words = [...counts].map(([name, times]) => (times === 1 ? name : `${name} ×${times}`));
+  return words.length === 0 ? '' : `${plain(words.slice(0, 8).join(', '))} · `;
+}
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function mark(tool: Tool): string {
+  if (tool.outcome === undefined) return '⏳';
+  return tool.outcome === 'ok' ? '✔' : '✘';
+}
+
+/** A label is not Markdown: a command with stars in it must look like one. */
+function plain(text: string): string {
+  return text.replace(/[\\*_~`|>#[\]]/g, '\\$&');
+}
+
+function shortened(text: string, longest: number): string {
+  const points = [...text];
+  return points.length <= longest ? text : `${points.slice(0, longest - 1).join('')}…`;
+}

@@ -1,0 +1,66 @@
+// Which tmux session a letter came from: the pane that ran the hook, on its own server, whoever is
+// attached where. What was seen is remembered, for panes that are gone before their last letter.
+
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readJson, writeJson } from '../home/files.ts';
+import type { Home } from '../home/home.ts';
+import type { Host } from '../tmux/host.ts';
+import { type Whereabouts, whoami } from '../tmux/whoami.ts';
+
+const seenSchema = z.object({
+  socket: z.string(),
+  serverPid: z.number(),
+  paneId: z.string(),
+  panePid: z.number(),
+  sessionId: z.string(),
+  sessionName: z.string(),
+  group: z.string().optional(),
+  command: z.string(),
+  path: z.string(),
+});
+const storeSchema = z.record(z.string(), seenSchema);
+
+export type SessionOf = (tmux: string, pane: string) => Promise<Whereabouts | undefined>;
+
+const KEPT = 500;
+const FRESH_MS = 10_000;
+
+export function createSessionOf(home: Home, host: Host): SessionOf {
+  const path = join(home.folder('state'), 'panes.json');
+  const stored = readJson(path, storeSchema) ?? {};
+  const seen = new Map<string, Whereabouts>();
+  for (const [key, one] of Object.entries(stored)) seen.set(key, { ...one, group: one.group });
+  const checkedAt = new Map<string, number>();
+
+  async function look(key: string, tmux: string, pane: string): Promise<Whereabouts | undefined> {
+    const found = await whoami(host, tmux, pane);
+    if (found === undefined) return seen.get(key);
+    checkedAt.set(key, Date.now());
+    if (JSON.stringify(found) === JSON.stringify(seen.get(key))) return found;
+    seen.delete(key);
+    seen.set(key, found);
+    for (const oldest of seen.keys()) {
+      if (seen.size <= KEPT) break;
+      seen.delete(oldest);
+    }
+    writeJson(path, Object.fromEntries(seen));
+    return found;
+  }
+
+  return async (tmux, pane) => {
+    const key = `${tmux}|${pane}`;
+    const known = seen.get(key);
+    const age = Date.now() - (checkedAt.get(key) ?? 0);
+    return known !== undefined && age < FRESH_MS ? known : look(key, tmux, pane);
+  };
+}
+
+/** Of grouped sessions the newest member's name shows; the group is what stays. */
+export function sessionKey(session: Whereabouts): string {
+  return `${session.serverPid}:${session.group ?? session.sessionId}`;
+}
+
+export function sessionLabel(session: Whereabouts): string {
+  return session.group ?? session.sessionName;
+}

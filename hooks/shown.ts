@@ -1,0 +1,38 @@
+// Which texts of Claude's have been posted, by their ids in the transcript: they stay the same
+// through renames, restarts and a Stop that comes twice in one turn.
+
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readJson, writeJson } from '../home/files.ts';
+import type { Home } from '../home/home.ts';
+
+const schema = z.record(z.string(), z.object({ prompt: z.string(), texts: z.array(z.string()) }));
+
+export interface Shown {
+  has(claudeSession: string, text: string): boolean;
+  /** Whether anything was posted for this prompt. */
+  answered(claudeSession: string, prompt: string): boolean;
+  add(claudeSession: string, prompt: string, texts: readonly string[]): void;
+}
+
+const SESSIONS_KEPT = 200;
+const TEXTS_KEPT = 400;
+
+export function openShown(home: Home): Shown {
+  const path = join(home.folder('state'), 'shown.json');
+  const sessions = new Map(Object.entries(readJson(path, schema) ?? {}));
+  return {
+    has: (session, text) => sessions.get(session)?.texts.includes(text) ?? false,
+    answered: (session, prompt) => prompt !== '' && sessions.get(session)?.prompt === prompt,
+    add(session, prompt, texts) {
+      const before = sessions.get(session)?.texts ?? [];
+      sessions.delete(session);
+      sessions.set(session, { prompt, texts: [...before, ...texts].slice(-TEXTS_KEPT) });
+      for (const oldest of sessions.keys()) {
+        if (sessions.size <= SESSIONS_KEPT) break;
+        sessions.delete(oldest);
+      }
+      writeJson(path, Object.fromEntries(sessions));
+    },
+  };
+}

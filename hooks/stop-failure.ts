@@ -1,0 +1,23 @@
+// StopFailure: the turn ended in an error of the API, or a usage limit was reached.
+
+import type { StopFailureInput } from '../claude/hook-input.ts';
+import type { Outcome, Report } from './event.ts';
+
+const WORDS: Readonly<Record<string, string>> = {
+  rate_limit: 'a usage limit was reached',
+  authentication_failed: 'Claude Code is not logged in',
+  billing_error: 'there is a problem with the account',
+  server_error: 'the service failed',
+};
+
+export function stopFailure(input: StopFailureInput, { desk, rest, thread }: Report): Outcome {
+  const what = WORDS[input.error ?? ''] ?? 'the turn ended in an error';
+  const said = input.last_assistant_message ?? input.error_details ?? '';
+  return {
+    state: 'idle',
+    say: {
+      text: `⚠️ Claude stopped: ${what}.${said.trim() === '' ? '' : `\n> ${said.trim().split('\n').join('\n> ')}`}`,
+    },
+    after: () => desk.progress.end(thread.thread, rest, 'failed'),
+  };
+}

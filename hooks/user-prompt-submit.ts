@@ -1,0 +1,23 @@
+// UserPromptSubmit: a prompt was submitted, so a turn begins.
+
+import type { UserPromptSubmitInput } from '../claude/hook-input.ts';
+import type { Outcome, Report } from './event.ts';
+
+export async function userPromptSubmit(
+  input: UserPromptSubmitInput,
+  { desk, rest, thread, letter }: Report,
+): Promise<Outcome> {
+  // A turn before this one that ended unseen (Esc in the terminal) leaves its message behind.
+  await desk.progress.end(thread.thread, rest, 'interrupted');
+  const age = Date.now() - letter.writtenAt;
+  if (age < 60_000)
+    desk.progress.begin({
+      key: thread.thread,
+      rest,
+      thread: thread.thread,
+      transcript: input.transcript_path,
+      promptId: input.prompt_id,
+      level: desk.config.progress,
+    });
+  return { state: 'working' };
+}
