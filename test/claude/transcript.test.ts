@@ -215,6 +215,13 @@ describe('readTurn', () => {
     expect(texts(turn)).toEqual(['first', 'last']);
   });
 
+  it('does not join a prompt that was interrupted to the next one', async () => {
+    const path = fileWith(
+      lines(human('one'), human('[Request interrupted by user]'), human('two'), said('b')),
+    );
+    expect(await readTurn(path)).toMatchObject({ prompts: ['two'], state: 'finished' });
+  });
+
   it('survives garbage, half a line and a line told twice', async () => {
     const path = fileWith(
       `${lines(human('go'), said('a'), said('a'))}\u0000\u0000garbage\n{"type":"assistant"}\n[]\n${lines(said('b'))}{"type":"assis`,
