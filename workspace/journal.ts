@@ -3,7 +3,9 @@
 import {
   closeSync,
   fdatasync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   openSync,
   readFileSync,
   truncateSync,
@@ -29,24 +31,40 @@ export function openJournal(path: string, log: (line: string) => void): Journal 
     truncateSync(path, keep);
   }
   let file = openSync(path, 'a', 0o600);
+  let size = keep;
   let syncing = false;
+  let closed = false;
+  // A killed process loses nothing that was written; this guards against a power cut, and need not be waited for.
+  const sync = () => {
+    if (syncing || closed) return;
+    syncing = true;
+    const upTo = size;
+    fdatasync(file, () => {
+      syncing = false;
+      if (size > upTo) sync();
+    });
+  };
   return {
     entries,
     append(added) {
-      writeAll(file, Buffer.from(added.map((entry) => `${JSON.stringify(entry)}\n`).join('')));
-      // A killed process loses nothing that was written; syncing guards against a power cut, and need not be waited for.
-      if (syncing) return;
-      syncing = true;
-      fdatasync(file, () => {
-        syncing = false;
-      });
+      const bytes = Buffer.from(added.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+      try {
+        writeAll(file, bytes);
+      } catch (error) {
+        ftruncateSync(file, size); // a full disk: half a line would spoil the next whole one
+        throw error;
+      }
+      size += bytes.length;
+      sync();
     },
     rewrite(all) {
       closeSync(file);
       writeWhole(path, Array.from(all, (entry) => `${JSON.stringify(entry)}\n`).join(''));
       file = openSync(path, 'a', 0o600);
+      size = fstatSync(file).size;
     },
     close() {
+      closed = true;
       fsyncSync(file);
       closeSync(file);
     },

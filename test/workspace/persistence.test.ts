@@ -139,10 +139,8 @@ describe('the journal', () => {
     ]) {
       writeFileSync(path, whole.subarray(0, length));
       const complete = ends.filter((end) => end <= Math.min(length, whole.length)).length;
-      const said = await once(dir, async (workspace) => {
-        await say(workspace, 'after');
-        return contents(workspace);
-      });
+      await once(dir, (workspace) => say(workspace, 'after'));
+      const said = await once(dir, contents);
       expect(said).toEqual([...['one', 'two', 'three 😀'].slice(0, complete), 'after']);
     }
   });
