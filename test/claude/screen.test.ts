@@ -156,9 +156,8 @@ describe('a box', () => {
     expect(readScreen(ansi, facts)).toEqual({ kind: 'aside' });
     expect(readScreen(ansi)).toEqual({ kind: 'aside' });
     const fresh = find('empty-fresh');
-    expect(readScreen(fresh.ansi, { ...fresh.facts, cursorX: 0, cursorY: 39 })).toEqual({
-      kind: 'aside',
-    });
+    for (const cursorY of [0, 36, 38, 39])
+      expect(readScreen(fresh.ansi, { ...fresh.facts, cursorY })).toEqual({ kind: 'aside' });
   });
 
   it('of the list of agents is not the box of this session', () => {
@@ -263,6 +262,14 @@ describe('text that imitates the screen', () => {
     const room = lines.findIndex((line) => line.includes('❯\u00a0')) - 2;
     const above = fakeDialog(one.facts.width).slice(0, Math.max(room, 0));
     expect(readScreen(under(above, one), one.facts)).toMatchObject({ kind: 'empty' });
+  });
+
+  it('is no box above a dialog that has neither an edge nor a gap', () => {
+    for (const line of ['  ❯ 1. Yes', '  Press Enter to continue', '  Esc to cancel', '❯ Yes'])
+      for (const facts of [{}, { cursorX: 2, cursorY: 1 }])
+        expect(
+          readScreen([...fakeBox(), '  Delete everything?', line].join('\n'), facts).kind,
+        ).not.toBe('empty');
   });
 
   it('as Claude itself printed it changes nothing', () => {
