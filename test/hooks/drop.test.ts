@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  DROP,
+  fixture,
+  type PaneEnv,
+  saidIn,
+  startMachine,
+  stopInput,
+  untilSaid,
+} from '../support/hook-process.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+
+const SILENT = { status: 0, printed: '' };
+const PANE: PaneEnv = { TMUX: '/run/tmux/default,4242,0', TMUX_PANE: '%7' };
+
+describe('drop', () => {
+  it('does nothing outside tmux, and says nothing', () => {
+    const machine = startMachine();
+    expect(machine.drop(undefined, fixture('Stop'))).toEqual(SILENT);
+    expect(machine.drop({ TMUX: '', TMUX_PANE: '%1' }, fixture('Stop'))).toEqual(SILENT);
+    expect(machine.drop({ TMUX: '/s,1,0', TMUX_PANE: '' }, fixture('Stop'))).toEqual(SILENT);
+    expect(readdirSync(machine.home.root)).toEqual([]);
+  });
+
+  it('writes down what the hook was told, for its owner alone', () => {
+    const machine = startMachine();
+    const input = {
+      ...fixture('Stop'),
+      last_assistant_message: "it's `$(date)` \\n %s\n\tünïcode 🧵",
+    };
+    machine.write(PANE, input, {
+      CLAUDE_CODE_ENTRYPOINT: 'cli',
+      CLAUDE_PROJECT_DIR: '/home/me/my shop',
+    });
+    const [letter = ''] = machine.letters();
+    expect(letter).toMatch(/\/outbox\/4242\.7\/\d{9}\.\d+$/);
+    expect(statSync(letter).mode & 0o777).toBe(0o600);
+    const lines = readFileSync(letter, 'utf8').split('\n');
+    expect(lines.slice(0, 5)).toEqual([
+      'threadmux 1',
+      PANE.TMUX,
+      PANE.TMUX_PANE,
+      'cli',
+      '/home/me/my shop',
+    ]);
+    expect(JSON.parse(lines.slice(5).join('\n'))).toEqual(input);
+    expect(readdirSync(join(letter, '..'))).toHaveLength(1);
+  });
+
+  it.each([
+    ['dash', ['dash']],
+    ['bash as sh', ['bash', '--posix']],
+    ['bash', ['bash']],
+  ])('keeps every byte of a letter of 1 MB under %s', (_, shell) => {
+    const machine = startMachine();
+    const input = JSON.stringify(stopInput('ä\\n"x" %d '.repeat(70_000)));
+    expect(machine.drop(PANE, input, { shell, withoutNode: true })).toEqual(SILENT);
+    const [letter = ''] = machine.letters();
+    expect(readFileSync(letter, 'utf8').split('\n').slice(5).join('\n')).toBe(`${input}\n`);
+  });
+
+  it('finds the server of a socket whose path holds commas', () => {
+    const machine = startMachine();
+    machine.write({ TMUX: '/tmp/a,b/s,99,3', TMUX_PANE: '%2' }, fixture('Stop'));
+    expect(machine.letters()).toEqual([expect.stringContaining('/outbox/99.2/')]);
+  });
+
+  it('leaves the outbox alone if TMUX is not what tmux sets', () => {
+    const machine = startMachine();
+    expect(machine.drop({ TMUX: 'nonsense', TMUX_PANE: '%1' }, fixture('Stop'))).toEqual(SILENT);
+    expect(machine.drop({ TMUX: '/s,1,0', TMUX_PANE: '%../x' }, fixture('Stop'))).toEqual(SILENT);
+    expect(readdirSync(machine.home.root)).toEqual([]);
+  });
+
+  it('keeps the order of writing when the clock goes backwards', () => {
+    const machine = startMachine();
+    for (let n = 0; n < 12; n++) {
+      machine.write(PANE, stopInput(`reply ${n}`));
+      const newest = machine.letters().at(-1) ?? '';
+      utimesSync(newest, 2_000_000_000 - n * 86_400, 2_000_000_000 - n * 86_400);
+    }
+    const texts = machine.letters().map((path) => readFileSync(path, 'utf8'));
+    expect(texts.map((text) => text.match(/reply \d+/)?.[0])).toEqual(
+      Array.from({ length: 12 }, (_, n) => `reply ${n}`),
+    );
+  });
+
+  it('loses no letter of many that are written at once, and later ones stay behind them', async () => {
+    const machine = startMachine();
+    const env = { ...machine.env, ...PANE, PATH: '/usr/bin:/bin' };
+    writeFileSync(join(machine.home.folder('state'), 'courier.pid'), `${process.pid}\n`);
+    await Promise.all(
+      Array.from({ length: 40 }, (_, n) => {
+        const child = spawn(DROP, { env, stdio: ['pipe', 'ignore', 'ignore'] });
+        child.stdin.end(JSON.stringify(stopInput(`early ${n}.`)));
+        return new Promise((resolve) => child.once('exit', resolve));
+      }),
+    );
+    machine.write(PANE, stopInput('late'));
+    const texts = machine.letters().map((path) => readFileSync(path, 'utf8'));
+    expect(new Set(texts.map((text) => text.match(/early \d+|late/)?.[0])).size).toBe(41);
+    expect(texts.at(-1)).toContain('"late"');
+  });
+
+  it('says nothing when there is no home to write to', () => {
+    const machine = startMachine();
+    const file = join(tempFolder(), 'file');
+    writeFileSync(file, '');
+    for (const home of [file, join(file, 'below')])
+      expect(
+        machine.drop(PANE, fixture('Stop'), { env: { THREADMUX_HOME: home }, withoutNode: true }),
+      ).toEqual(SILENT);
+  });
+
+  it('closes its pipes at once, while the courier goes on', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    const child = spawn(DROP, {
+      env: { ...machine.env, ...pane },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    child.stdin.end(JSON.stringify(stopInput('hello')));
+    const printed: Buffer[] = [];
+    child.stdout.on('data', (data) => printed.push(data));
+    child.stderr.on('data', (data) => printed.push(data));
+    await new Promise((resolve) => child.once('close', resolve));
+    // Nothing can have been delivered yet: the pipes did not wait for it.
+    expect(await saidIn(workspace, '[agent] web')).toEqual([]);
+    expect(Buffer.concat(printed).toString()).toBe('');
+    await untilSaid(workspace, '[agent] web', ['hello']);
+    expect(machine.courierPid()).toBeGreaterThan(0);
+  });
+
+  it('keeps the letter while Node.js is missing; the next hook’s courier delivers it first', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    expect(machine.drop(pane, stopInput('first'), { withoutNode: true })).toEqual(SILENT);
+    expect(machine.courierPid()).toBeUndefined();
+    // The path that `install` noted may be gone as well.
+    writeFileSync(join(machine.home.folder('state'), 'node'), '/gone/bin/node\n');
+    expect(machine.drop(pane, stopInput('second'), { withoutNode: true })).toEqual(SILENT);
+    machine.drop(pane, stopInput('third'));
+    await untilSaid(workspace, '[agent] web', ['first', 'second', 'third']);
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+  });
+
+  it('uses the Node.js that was noted when PATH has none', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    writeFileSync(join(machine.home.folder('state'), 'node'), `${process.execPath}\n`);
+    machine.drop(pane, stopInput('hello'), { withoutNode: true });
+    await vi.waitFor(() => expect(machine.courierPid()).toBeGreaterThan(0), 10_000);
+  });
+
+  it('does not take a process that has the pid of a dead courier for one', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const path = join(machine.home.folder('state'), 'courier.pid');
+    writeFileSync(path, `${process.pid}\n`);
+    utimesSync(path, 1_000_000_000, 1_000_000_000);
+    machine.drop(machine.session('web'), stopInput('after the reboot'));
+    await untilSaid(workspace, '[agent] web', ['after the reboot']);
+  });
+
+  it('hands the letter on when the outbox cannot be written, and it appears once', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    writeFileSync(machine.home.path('outbox'), 'in the way');
+    expect(machine.drop(pane, stopInput('by hand'))).toEqual(SILENT);
+    await untilSaid(workspace, '[agent] web', ['by hand'], 20_000);
+  });
+
+  it('delivers a reply once although the disk is full', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    for (const folder of ['outbox', 'log', 'panes', 'status'] as const) machine.home.folder(folder);
+    // No file may grow: every write of the hook and of its courier fails, as on a full disk.
+    const full = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"'];
+    expect(machine.drop(pane, stopInput('no room'), { shell: full })).toEqual(SILENT);
+    await untilSaid(workspace, '[agent] web', ['no room'], 20_000);
+    expect(machine.letters()).toEqual([]);
+  });
+});

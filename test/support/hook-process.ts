@@ -1,0 +1,272 @@
+// A machine as Claude Code's hooks find it: a home, a tmux server, the compiled `drop` and courier as
+// real processes. Whatever was started here ends with the test.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished, vi } from 'vitest';
+import type { Home } from '../../home/home.ts';
+import { saveLocalServer } from '../../home/local-server.ts';
+import { holderOf } from '../../home/lock.ts';
+import { openOutbox } from '../../hooks/outbox.ts';
+import { tempFolder, tempHome } from './temp-home.ts';
+import { startTmux, type TmuxServer } from './tmux-server.ts';
+import type { TestWorkspace, WireMessage } from './workspace.ts';
+
+export const DROP = fileURLToPath(new URL('../../dist/hooks/drop', import.meta.url));
+export const COURIER = fileURLToPath(new URL('../../dist/bin/courier.js', import.meta.url));
+const FIXTURES = fileURLToPath(new URL('../fixtures/claude/', import.meta.url));
+
+/** What Claude Code puts into the environment of a hook that runs in a pane. */
+export interface PaneEnv {
+  readonly TMUX: string;
+  readonly TMUX_PANE: string;
+}
+
+export interface Dropped {
+  readonly status: number | null;
+  readonly printed: string;
+}
+
+export interface DropOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The shell to run it with; else its own first line decides. */
+  readonly shell?: readonly string[];
+  /** A machine whose Node.js is being upgraded: the letter is written, no courier starts. */
+  readonly withoutNode?: boolean;
+}
+
+export interface Courier {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  readonly ended: Promise<void>;
+  kill(): Promise<void>;
+}
+
+export interface Machine {
+  readonly home: Home;
+  readonly tmux: TmuxServer;
+  readonly env: Readonly<Record<string, string>>;
+  /** A new session with one pane, and what a hook in it would find in its environment. */
+  session(name: string): PaneEnv;
+  paneEnv(target: string): PaneEnv;
+  drop(pane: PaneEnv | undefined, input: unknown, options?: DropOptions): Dropped;
+  /** Only the letter: nobody is started to deliver it. */
+  write(pane: PaneEnv, input: unknown, env?: Readonly<Record<string, string>>): void;
+  /** A courier that the test may kill; the one `drop` would start. */
+  courier(env?: Readonly<Record<string, string>>): Courier;
+  /** The courier at work, whoever started it. */
+  courierPid(): number | undefined;
+  letters(): readonly string[];
+  log(): string;
+}
+
+export interface MachineOptions {
+  readonly host?: string;
+  readonly tmux?: TmuxServer;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export function startMachine(workspace?: TestWorkspace, options: MachineOptions = {}): Machine {
+  const home = tempHome();
+  const tmux = options.tmux ?? startTmux();
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: tempFolder(),
+    LANG: 'C.UTF-8',
+    THREADMUX_HOME: home.root,
+    THREADMUX_HOST: options.host ?? 'laptop',
+  };
+  if (workspace !== undefined) useWorkspace(home, workspace);
+  if (options.config !== undefined)
+    writeFileSync(home.path('config.json'), JSON.stringify(options.config), { mode: 0o600 });
+  onTestFinished(() => endCouriersOf(home));
+  const bare = toolsWithoutNode();
+
+  const drop: Machine['drop'] = (pane, input, { shell = [], withoutNode, ...more } = {}) => {
+    const [program = DROP, ...args] = [...shell, DROP];
+    const done = spawnSync(program, args, {
+      input: typeof input === 'string' ? input : JSON.stringify(input),
+      env: { ...env, ...pane, ...(withoutNode ? { PATH: bare } : {}), ...more.env },
+      encoding: 'utf8',
+    });
+    return { status: done.status, printed: done.stdout + done.stderr };
+  };
+  return {
+    home,
+    tmux,
+    env,
+    session(name) {
+      tmux.call('new-session', '-d', '-s', name, '-c', tmux.dir, 'cat');
+      return paneEnv(tmux, `=${name}:`);
+    },
+    paneEnv: (target) => paneEnv(tmux, target),
+    drop,
+    write(pane, input, more = {}) {
+      drop(pane, input, { withoutNode: true, env: more });
+    },
+    courier(more = {}) {
+      const child = spawn(process.execPath, [COURIER, '--stay'], {
+        env: { ...env, ...more },
+        stdio: 'ignore',
+      });
+      const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      return {
+        pid: child.pid ?? 0,
+        child,
+        ended,
+        kill() {
+          child.kill('SIGKILL');
+          return ended;
+        },
+      };
+    },
+    courierPid: () => holderOf(home.path('state', 'courier.lock')),
+    letters: () => {
+      const outbox = openOutbox(home.path('outbox'));
+      return outbox.boxes().flatMap((box) => outbox.letters(box));
+    },
+    log: () => readIfThere(home.path('log', 'threadmux.log')),
+  };
+}
+
+/** As the program that serves the local workspace does. */
+export function useWorkspace(home: Home, { api, token, channelId, userId }: TestWorkspace): void {
+  saveLocalServer(home, { api, token, channel: channelId, user: userId });
+}
+
+function paneEnv(tmux: TmuxServer, target: string): PaneEnv {
+  const format = '#{socket_path},#{pid},#{session_id} #{pane_id}';
+  const [server = '', pane = ''] = tmux
+    .call('display-message', '-p', '-t', target, format)
+    .split(' ');
+  return { TMUX: server.replace('$', ''), TMUX_PANE: pane };
+}
+
+/** What `drop` may rely on, and nothing else. */
+function toolsWithoutNode(): string {
+  const folder = tempFolder();
+  for (const tool of ['sh', 'dash', 'bash', 'cat', 'mv', 'mkdir', 'rm']) {
+    const path = ['/bin', '/usr/bin'].map((bin) => join(bin, tool)).find(existsSync);
+    if (path !== undefined) symlinkSync(path, join(folder, tool));
+  }
+  return folder;
+}
+
+/** Couriers detach from whoever starts them, so they are found by the home they serve. */
+async function endCouriersOf(home: Home): Promise<void> {
+  const ours = () => {
+    const holder = holderOf(home.path('state', 'courier.lock'));
+    return [...processesWith(`THREADMUX_HOME=${home.root}`), ...(holder ? [holder] : [])];
+  };
+  await vi.waitFor(
+    () => {
+      const left = ours().filter((pid) => pid !== process.pid);
+      for (const pid of left) spawnSync('kill', ['-9', String(pid)]);
+      if (left.length > 0) throw new Error(`couriers are still at work: ${left.join(', ')}`);
+    },
+    { timeout: 5_000, interval: 20 },
+  );
+}
+
+export function processesWith(variable: string): readonly number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => readIfThere(`/proc/${pid}/environ`).split('\0').includes(variable))
+    .map(Number);
+}
+
+export function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export interface Thread {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Every thread of the workspace, archived ones included. */
+export async function threadsOf(workspace: TestWorkspace): Promise<readonly Thread[]> {
+  const active = await workspace.bot('GET', `/guilds/${workspace.guildId}/threads/active`);
+  const archived = await workspace.bot(
+    'GET',
+    `/channels/${workspace.channelId}/threads/archived/public?limit=100`,
+  );
+  return [...active.body.threads, ...archived.body.threads];
+}
+
+/** What stands in the one thread of this name, oldest first; not the first message of the thread. */
+export async function messagesIn(
+  workspace: TestWorkspace,
+  name: string,
+): Promise<readonly WireMessage[]> {
+  const [thread, ...others] = (await threadsOf(workspace)).filter((one) => one.name === name);
+  if (thread === undefined) return [];
+  if (others.length > 0) throw new Error(`there is more than one thread ${name}`);
+  const messages = await workspace.person.messages(thread.id);
+  return messages.filter(({ type }) => type === 0).toReversed();
+}
+
+/** The words themselves: without the small lines of host, session and cost. */
+export async function saidIn(workspace: TestWorkspace, name: string): Promise<readonly string[]> {
+  return (await messagesIn(workspace, name)).map(({ content }) => withoutSmall(content));
+}
+
+export function withoutSmall(content: string): string {
+  return content
+    .split('\n')
+    .filter((line) => !line.startsWith('-# '))
+    .join('\n');
+}
+
+/** Resolves when the thread says exactly this, and fails with the difference. */
+export async function untilSaid(
+  workspace: TestWorkspace,
+  name: string,
+  said: readonly string[],
+  timeout = 15_000,
+): Promise<void> {
+  const { expect } = await import('vitest');
+  await vi.waitFor(async () => expect(await saidIn(workspace, name)).toEqual(said), {
+    timeout,
+    interval: 50,
+  });
+}
+
+export function fixture(name: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(FIXTURES, 'hooks', `${name}.json`), 'utf8'));
+}
+
+export function transcriptFixture(name = 'transcript'): string {
+  return join(FIXTURES, `${name}.jsonl`);
+}
+
+/** A Stop as it was recorded, with another text; no transcript, so that nothing else is said. */
+export function stopInput(text: string, more: Record<string, unknown> = {}) {
+  return {
+    ...fixture('Stop'),
+    transcript_path: '/nowhere/transcript.jsonl',
+    prompt_id: undefined,
+    last_assistant_message: text,
+    ...more,
+  };
+}
+
+export function makeFolder(...parts: readonly string[]): string {
+  const path = join(...parts);
+  mkdirSync(path, { recursive: true });
+  return path;
+}
