@@ -132,7 +132,14 @@ function rememberLocal({ home }: Context, workspace: Workspace): Server {
 }
 
 function bridge({ config, home, log }: Context, server: Server): Promise<Bridge> {
-  return startBridge({ config, server, home, log, onFatal: (error) => fail(error, log) });
+  return startBridge({
+    config,
+    server,
+    home,
+    log,
+    env: process.env,
+    onFatal: (error) => fail(error, log),
+  });
 }
 
 /** 78 tells a service manager that starting again would not help. */

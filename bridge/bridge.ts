@@ -1,25 +1,37 @@
 // Journey 2, from start to end: the gateway tells, `listen` takes, the inbox keeps, and each
-// message is acted on in its turn.
+// message is acted on in its turn: a command is run, everything else is typed into its pane.
 
-import type { Config, Server } from '../core/config.ts';
-import type { ThreadmuxError } from '../core/errors.ts';
+import type { Config, Env, Server } from '../core/config.ts';
+import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
 import { sessionSchema } from '../discord/gateway-payload.ts';
-import { connectRest, type Rest } from '../discord/rest.ts';
-import { openPlace } from '../discord/threads.ts';
+import { registerCommands } from '../discord/interactions.ts';
+import { getMessage } from '../discord/messages.ts';
+import { connectRest } from '../discord/rest.ts';
+import { openPlace, type ThreadRef } from '../discord/threads.ts';
 import { readJson, writeJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import type { Tools } from './command.ts';
+import { runCommand } from './commands.ts';
 import { openCursors } from './cursors.ts';
-import { openInbox } from './inbox.ts';
+import { openHosts } from './hosts.ts';
+import { type Accepted, openInbox } from './inbox.ts';
+import { createInteract } from './interact.ts';
 import { createKnownThreads } from './known-threads.ts';
-import { listen } from './listen.ts';
+import { acceptedOf, listen } from './listen.ts';
+import { createMarks } from './marks.ts';
+import { createPanes } from './panes.ts';
+import { createReceipts } from './receipts.ts';
+import { type Decision, route } from './route.ts';
+import { createSay } from './say.ts';
+import { createSender } from './sender.ts';
+import { SLASH_COMMANDS } from './slash.ts';
 
-/** Guilds, messages of guilds, and what is in them. */
-export const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
+/** Guilds, messages of guilds, reactions to them, and what is in them. */
+export const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);
 
 export interface Bridge {
-  readonly rest: Rest;
   readonly gateway: Gateway;
   close(): Promise<void>;
 }
@@ -28,47 +40,140 @@ export interface BridgeOptions {
   readonly config: Config;
   readonly server: Server;
   readonly home: Home;
+  readonly env: Env;
   readonly log: Log;
   readonly onFatal: (error: ThreadmuxError) => void;
+  readonly agentSettings?: string;
+  readonly sshConfig?: string;
+  readonly settleMs?: number;
 }
 
+type Todo = Exclude<Decision, { kind: 'ignore' }>;
+
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { server, home, log } = options;
+  const { config, server, home, log } = options;
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
   const closing = new AbortController();
+  const { signal } = closing;
   const rest = connectRest({ token: server.token, api: server.api, log });
   const channels = [...new Set([server.channel, ...server.projects.map(({ channel }) => channel)])];
   const places = await Promise.all(channels.map((channel) => openPlace(rest, channel)));
+  const [place] = places;
+  if (place === undefined)
+    throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
+  const { botId } = place;
+  const threads = createKnownThreads(places);
   const cursors = openCursors(state('cursors'));
   const inbox = openInbox(home.folder('inbox'), cursors);
+  const hosts = openHosts({ ...options, config, home });
+  const panes = createPanes(config, home, hosts);
+  const receipts = createReceipts(rest, botId);
+  const marks = createMarks(rest, log);
+  const say = createSay(rest);
+  const sender = createSender({ ...options, hosts, panes, inbox, marks, receipts, say, signal });
+  const tools: Tools = {
+    config,
+    hosts,
+    panes,
+    threads,
+    place,
+    members: server.allow,
+    log,
+    agentSettings: options.agentSettings,
+    retry,
+  };
+
+  async function act(message: Accepted, todo: Todo): Promise<void> {
+    const thread = await threads.find(message.channelId);
+    if (todo.kind === 'forward') {
+      if (thread !== undefined) await sender.send(message, thread);
+      return;
+    }
+    const answer = await runCommand(todo.name, { id: message.id, thread, rest: todo.rest }, tools);
+    await say(message.channelId, [message.id, 'command'], { ...answer, replyTo: message.id });
+    inbox.done(message.id);
+  }
+
+  const begin = (message: Accepted, todo: Todo) =>
+    void act(message, todo).catch((error: Error) => {
+      if (!signal.aborted)
+        log.error('acting on a message', { message: message.id, because: error.message });
+    });
+
+  /** The order's own id is newer than any message typed so far, so the pane takes it. */
+  async function retry(messageId: string, orderId: string, thread: ThreadRef): Promise<string> {
+    if (!/^\d{15,20}$/.test(messageId))
+      throw new ThreadmuxError('bad_usage', 'tell me which message: tap Retry under it');
+    const message = await getMessage(rest, thread.id, messageId);
+    const accepted = acceptedOf({ ...message, channel_id: thread.id });
+    if (!server.allow.includes(accepted.authorId))
+      throw new ThreadmuxError('bad_usage', 'that message is not one to type');
+    void sender.send(accepted, thread, orderId);
+    return '🔁 It is typed once more.';
+  }
+
   const handle = listen({
     server,
     rest,
     channels,
-    threads: createKnownThreads(places),
+    threads,
     cursors,
     inbox,
     log,
-    signal: closing.signal,
-    onAccepted: (message) => inbox.done(message.id),
+    signal,
+    onAccepted: begin,
+    onInteraction: createInteract({ rest, server, channels, botId, tools, log }),
+    onReaction: receipts.heard,
   });
+
+  async function onEvent(name: string, data: unknown): Promise<void> {
+    if (name === 'READY') {
+      const { application } = data as { application: { id: string } };
+      registerCommands(rest, application.id, place?.guildId ?? '', SLASH_COMMANDS).catch(
+        (error: Error) => log.warn('slash commands', { because: error.message }),
+      );
+    }
+    await handle(name, data);
+  }
+
+  // What an earlier process left is taken up before anything new, in the order it was written.
+  for (const message of inbox.left()) {
+    if (
+      !channels.includes(message.channelId) &&
+      (await threads.find(message.channelId)) === undefined
+    )
+      continue;
+    const decision = route(
+      {
+        ...message,
+        fromBot: false,
+        fromWebhook: false,
+        written: true,
+        attachments: message.attachments.length,
+      },
+      channels.includes(message.channelId) ? 'channel' : 'thread',
+      server,
+    );
+    if (decision.kind === 'ignore') inbox.done(message.id);
+    else begin(message, decision);
+  }
+
   const gateway = openGateway({
     rest,
     token: server.token,
     intents: INTENTS,
-    handle,
+    handle: onEvent,
     load: () => readJson(state('gateway'), sessionSchema),
     save: (session) => writeJson(state('gateway'), session),
     onFatal: options.onFatal,
     log,
   });
   return {
-    rest,
     gateway,
     async close() {
       closing.abort();
       gateway.close();
-      await rest.close();
+      await Promise.all([rest.close(), hosts.close()]);
     },
   };
 }

@@ -35,6 +35,7 @@ export interface ListenOptions {
   /** A message was accepted: it is in the inbox and has to be acted on. */
   readonly onAccepted: (message: Accepted, decision: Exclude<Decision, { kind: 'ignore' }>) => void;
   readonly onInteraction?: (data: unknown) => Promise<void> | void;
+  readonly onReaction?: (data: unknown) => void;
   readonly onThreadGone?: (id: string) => void;
 }
 
@@ -142,6 +143,8 @@ export function listen(options: ListenOptions): (name: string, data: unknown) =>
         const message = messageSchema.parse(data);
         return inTurn(message.channel_id, () => insist(() => accept(message)));
       }
+      case 'MESSAGE_REACTION_ADD':
+        return options.onReaction?.(data);
       case 'INTERACTION_CREATE':
         return options.onInteraction?.(data);
     }
@@ -169,7 +172,7 @@ function incomingOf(message: Message) {
   };
 }
 
-function acceptedOf(message: Message): Accepted {
+export function acceptedOf(message: Message): Accepted {
   return {
     id: message.id,
     channelId: message.channel_id,

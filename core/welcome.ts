@@ -1,6 +1,6 @@
 // The first message of a session's thread: what this is, how to talk, where it runs.
 
-import { neutralise } from '../core/neutralise.ts';
+import { neutralise } from './neutralise.ts';
 
 export interface WelcomeFacts {
   readonly session: string;

@@ -1,0 +1,60 @@
+// Files of a message, put on the session's own host: ~/.threadmux/files/<message id>/. Their names
+// come from strangers' phones and are reduced to what no shell, tmux or Claude reads anything into.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { download } from '../discord/download.ts';
+import { writeWhole } from '../home/files.ts';
+import type { Home } from '../home/home.ts';
+import type { Hosts } from './hosts.ts';
+import type { Accepted } from './inbox.ts';
+
+export interface Fetched {
+  readonly paths: readonly string[];
+  /** One sentence for each file that could not be had. */
+  readonly failed: readonly string[];
+}
+
+const MAX_BYTES = 50 * 2 ** 20;
+const TIMEOUT_MS = 30_000;
+const WRITE = `umask 077; d="\${THREADMUX_HOME:-$HOME/.threadmux}"/files/"$1"; mkdir -p "$d" && cat > "$d/$2" && printf '%s' "$d/$2"`;
+
+export async function fetchAttachments(
+  message: Accepted,
+  host: string,
+  { api, home, hosts }: { api: string; home: Home; hosts: Hosts },
+): Promise<Fetched> {
+  const paths: string[] = [];
+  const failed: string[] = [];
+  for (const [at, file] of message.attachments.entries()) {
+    try {
+      const data = await download(file.url, { api, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
+      const name = safeName(file.filename, at);
+      paths.push(await put(message.id, name, data));
+    } catch (error) {
+      failed.push((error as Error).message);
+    }
+  }
+  return { paths, failed };
+
+  async function put(id: string, name: string, data: Uint8Array): Promise<string> {
+    if (!hosts.isLocal(host))
+      return hosts
+        .get(host)
+        .sh(WRITE, [id, name], { input: data, doing: `copy ${name}`, timeoutMs: 120_000 });
+    const folder = join(home.folder('files'), id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeWhole(join(folder, name), data);
+    return join(folder, name);
+  }
+}
+
+/** Letters, digits, dot, dash and underscore; no leading dot; never two of one name. */
+export function safeName(filename: string, at: number): string {
+  const clean = filename
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}._-]+/gu, '_')
+    .replace(/^[._-]+/, '')
+    .slice(-80);
+  return `${at === 0 ? '' : `${at + 1}-`}${clean || 'file'}`;
+}

@@ -1,0 +1,106 @@
+// !screen, !stop, !key and its short forms: the pane of this thread, seen and pressed. Keys come
+// from a list; nothing here can spell a command.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ThreadmuxError } from '../core/errors.ts';
+import type { Draft } from '../discord/messages.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import { pressKeys } from '../tmux/keys.ts';
+import { look } from '../tmux/look.ts';
+import { type Command, type Order, say, type Tools } from './command.ts';
+import type { PaneOf } from './panes.ts';
+import { KEY_BUTTONS, screenBlock } from './say.ts';
+
+/** What people call keys, in tmux's words. */
+const CALLED: Readonly<Record<string, string>> = {
+  esc: 'Escape',
+  escape: 'Escape',
+  enter: 'Enter',
+  return: 'Enter',
+  tab: 'Tab',
+  space: 'Space',
+  backspace: 'BSpace',
+  up: 'Up',
+  down: 'Down',
+  left: 'Left',
+  right: 'Right',
+  c: 'C-c',
+  d: 'C-d',
+};
+const SEEN_AFTER_MS = 400;
+
+export const screen: Command = {
+  name: 'screen',
+  usage: '!screen',
+  about: 'what the pane shows now',
+  run: async (order, tools) => showScreen(await paneOf(order.thread, tools)),
+};
+
+export const stop: Command = {
+  name: 'stop',
+  usage: '!stop',
+  about: 'interrupt Claude (Esc, once)',
+  run: (order, tools) => press(order, ['Escape'], tools),
+};
+
+export const key: Command = {
+  name: 'key',
+  usage: '!key <key…>',
+  about: 'press keys, such as `!key Down Enter` (short: !esc !c !d !enter !tab !up !down)',
+  run: (order, tools) => press(order, order.rest.split(/\s+/).filter(Boolean).map(named), tools),
+};
+
+export const shortKeys: readonly Command[] = ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down'].map(
+  (name) => ({
+    name,
+    usage: `!${name}`,
+    about: `press ${named(name)}`,
+    run: (order, tools) => press(order, [named(name)], tools),
+  }),
+);
+
+function named(word: string): string {
+  return CALLED[word.toLowerCase()] ?? word;
+}
+
+export async function press(order: Order, keys: readonly string[], tools: Tools): Promise<Draft> {
+  const pane = await paneOf(order.thread, tools);
+  const pressed = await pressKeys(
+    pane.tmux,
+    { pane: pane.record, command: undefined },
+    order.id,
+    keys,
+  );
+  if (pressed.kind === 'refused')
+    return say(`⚠️ No key was pressed: ${WHY[pressed.because] ?? pressed.because}.`);
+  await sleep(SEEN_AFTER_MS);
+  return showScreen(pane);
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  gone: 'the pane is gone',
+  dead: 'the program in the pane has ended',
+  'other-server': 'tmux was restarted',
+  'other-process': 'another program runs in that pane now',
+  'input-off': 'the pane takes no input',
+  synchronized: 'the pane shares its input with others',
+};
+
+export async function showScreen({ tmux, record }: PaneOf): Promise<Draft> {
+  const seen = await look(tmux, record);
+  if (seen.kind === 'gone') return say('The pane is gone: its session was closed.');
+  return { content: screenBlock(seen.text), components: [KEY_BUTTONS] };
+}
+
+async function paneOf(thread: ThreadRef | undefined, tools: Tools): Promise<PaneOf> {
+  if (thread === undefined)
+    throw new ThreadmuxError('bad_usage', 'this belongs into the thread of a session', {
+      hint: 'Open the thread; `!sessions` lists them.',
+    });
+  const pane = await tools.panes.find(thread, true);
+  if (pane === undefined)
+    throw new ThreadmuxError('session_not_found', 'nothing has reported from this session yet', {
+      hint: 'Start Claude in it, with the hooks installed.',
+    });
+  return pane;
+}

@@ -1,0 +1,109 @@
+// !sessions: every session of every host in one list. A host that does not answer in time is
+// marked, and the others are shown all the same.
+
+import type { PaneRecord } from '../home/pane-record.ts';
+import { paneRecordSchema } from '../home/pane-record.ts';
+import { listSessions, type Session } from '../tmux/sessions.ts';
+import { type Command, code, say, type Tools } from './command.ts';
+
+const DEADLINE_MS = 6_000;
+const RECORDS = `cat "\${THREADMUX_HOME:-$HOME/.threadmux}"/panes/*.json 2>/dev/null || :`;
+const ROOM = 1_900;
+
+export const sessions: Command = {
+  name: 'sessions',
+  usage: '!sessions',
+  about: 'all sessions of all hosts, and what they do',
+  async run(_order, tools) {
+    const lists = await Promise.all(tools.hosts.names().map((host) => listHost(host, tools)));
+    const lines = lists.flat();
+    return say(
+      bounded(lines.length === 0 ? ['No sessions. Start one with `!new <name>`.'] : lines),
+    );
+  },
+};
+
+export interface Found {
+  readonly host: string;
+  readonly session: Session;
+  readonly record: PaneRecord | undefined;
+}
+
+export async function findSessions(
+  host: string,
+  tools: Tools,
+  timeoutMs = DEADLINE_MS,
+): Promise<readonly Found[]> {
+  const [list, records] = await Promise.all([
+    listSessions(tools.hosts.tmux(host), { timeoutMs }),
+    tools.hosts.get(host).sh(RECORDS, [], { doing: 'read what the hooks reported', timeoutMs }),
+  ]);
+  const known = records
+    .split('\n')
+    .flatMap((line) => paneRecordSchema.safeParse(tryJson(line)).data ?? []);
+  return list.map((session) => ({
+    host,
+    session,
+    record: known.find(
+      ({ serverPid, sessionId }) => serverPid === session.serverPid && sessionId === session.id,
+    ),
+  }));
+}
+
+async function listHost(host: string, tools: Tools): Promise<readonly string[]> {
+  try {
+    const found = await findSessions(host, tools);
+    return found.map((one) => line(one, tools));
+  } catch (error) {
+    return [`🔌 ${code(host)} is not reachable: ${(error as Error).message.split('\n')[0]}`];
+  }
+}
+
+function line({ host, session, record }: Found, { config }: Tools): string {
+  const where = host === config.defaultHost ? '' : `@${host}`;
+  const thread = record === undefined ? '' : ` <#${record.thread}>`;
+  return `${sign(session, record)} ${code(session.name + where)}${thread} ${state(session, record)} · ${code(session.pane.path)} · ${age(session.createdAt)}`;
+}
+
+export function state(session: Session, record: PaneRecord | undefined): string {
+  if (session.pane.dead) return 'dead';
+  if (record === undefined) return session.pane.command;
+  if (record.shell !== 'no') return 'shell';
+  if (record.state === 'ended') return 'Claude has exited';
+  return { working: 'working', waiting: 'waiting for you', idle: 'idle' }[record.state];
+}
+
+function sign(session: Session, record: PaneRecord | undefined): string {
+  const word = state(session, record);
+  return (
+    { working: '⏳', 'waiting for you': '🔔', idle: '🟢', shell: '🐚', dead: '💀' }[word] ?? '⚪'
+  );
+}
+
+/** tmux counts in seconds. */
+function age(createdAt: number): string {
+  const minutes = Math.max(
+    0,
+    Math.round((Date.now() - createdAt * (createdAt < 1e12 ? 1_000 : 1)) / 60_000),
+  );
+  if (minutes < 60) return `${minutes} min`;
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1_440)} d`;
+}
+
+function bounded(lines: readonly string[]): string {
+  const shown: string[] = [];
+  for (const one of lines) {
+    if (shown.join('\n').length + one.length > ROOM)
+      return `${shown.join('\n')}\n… and ${lines.length - shown.length} more`;
+    shown.push(one);
+  }
+  return shown.join('\n');
+}
+
+function tryJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+// What every command of ours gets and gives. A command comes as a "!" message or as a slash
+// command; it does not know which.
+
+import type { Config } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import type { Draft } from '../discord/messages.ts';
+import type { Place, ThreadRef } from '../discord/threads.ts';
+import type { Hosts } from './hosts.ts';
+import type { KnownThreads } from './known-threads.ts';
+import type { Panes } from './panes.ts';
+
+export interface Tools {
+  readonly config: Config;
+  readonly hosts: Hosts;
+  readonly panes: Panes;
+  readonly threads: KnownThreads;
+  readonly place: Place;
+  readonly members: readonly string[];
+  readonly log: Log;
+  /** The settings file with our hooks, for agents that we start ourselves on this machine. */
+  readonly agentSettings: string | undefined;
+  /** Types a message once more, on the person's order. */
+  readonly retry: (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
+}
+
+export interface Order {
+  /** The message or interaction that ordered it: grows from order to order. */
+  readonly id: string;
+  /** The thread it was given in; undefined in the channel itself. */
+  readonly thread: ThreadRef | undefined;
+  readonly rest: string;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly usage: string;
+  readonly about: string;
+  run(order: Order, tools: Tools): Promise<Draft>;
+}
+
+export const say = (content: string): Draft => ({ content });
+
+/** A name of a person's or a program's, shown as what it is. */
+export function code(text: string): string {
+  return `\`${text.replaceAll('`', "'").replace(/[\p{Cc}\p{Cf}]/gu, '�')}\``;
+}

@@ -1,0 +1,118 @@
+// After Enter: proof. Claude Code's own hook confirms a prompt; without it we look again, press
+// Enter once more if the text still stands in the box, and never type a second time.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { boxHolds, describeScreen } from '../claude/screen-words.ts';
+import { isThreadmuxError } from '../core/errors.ts';
+import type { PaneRecord } from '../home/pane-record.ts';
+import { pressEnter } from '../tmux/keys.ts';
+import { look } from '../tmux/look.ts';
+import type { Tmux } from '../tmux/tmux.ts';
+import { DIALOG, type Errand, screenOf } from './forward.ts';
+
+export interface Proof {
+  readonly tmux: Tmux;
+  readonly record: PaneRecord;
+  readonly signal: AbortSignal;
+  /** Whether the receipt comes within this time. */
+  readonly receipt: (ms: number) => Promise<boolean>;
+  /** Whether it came while nobody listened. */
+  readonly asked: () => Promise<boolean>;
+  readonly waitMs?: number;
+}
+
+export type Verdict =
+  | { readonly kind: 'submitted'; readonly dialog: string | undefined }
+  | { readonly kind: 'unproven'; readonly because: string; readonly screen: string | undefined };
+
+const WAIT_MS = 4_000;
+/** Looks at an idle pane without a receipt, after which it will not come any more. */
+const IDLE_LOOKS = 4;
+const LONGEST_MS = 24 * 3_600_000;
+
+export async function confirm(errand: Errand, proof: Proof): Promise<Verdict> {
+  return errand.typed.kind === 'slash'
+    ? confirmByScreen(errand, proof)
+    : confirmByHook(errand, proof);
+}
+
+async function confirmByHook(errand: Errand, proof: Proof): Promise<Verdict> {
+  const deadline = Date.now() + LONGEST_MS;
+  for (let idle = 0; Date.now() < deadline; ) {
+    if (await proof.receipt(proof.waitMs ?? WAIT_MS))
+      return { kind: 'submitted', dialog: undefined };
+    const seen = await lookAgain(errand, proof);
+    if (seen.kind === 'unseen') continue; // the host is away: what was typed there stays typed
+    if (await proof.asked().catch(() => false)) return { kind: 'submitted', dialog: undefined };
+    if (seen.kind === 'over')
+      return { kind: 'unproven', because: seen.because, screen: seen.screen };
+    idle = seen.kind === 'idle' ? idle + 1 : 0;
+    if (idle >= IDLE_LOOKS)
+      return {
+        kind: 'unproven',
+        because: 'It was typed, but Claude Code never confirmed it.',
+        screen: seen.screen,
+      };
+  }
+  return {
+    kind: 'unproven',
+    because: 'Claude Code has not confirmed it for a day.',
+    screen: undefined,
+  };
+}
+
+/** No hook tells of a slash command; that it left the box does. */
+async function confirmByScreen(errand: Errand, proof: Proof): Promise<Verdict> {
+  for (let tries = 0; tries < 8; tries++) {
+    await sleep(400, undefined, { signal: proof.signal });
+    const seen = await lookAgain(errand, proof);
+    if (seen.kind === 'dialog') return { kind: 'submitted', dialog: seen.screen };
+    if (seen.kind === 'idle' || seen.kind === 'busy')
+      return { kind: 'submitted', dialog: undefined };
+    if (seen.kind === 'over')
+      return { kind: 'unproven', because: seen.because, screen: seen.screen };
+  }
+  return { kind: 'unproven', because: 'The command still stands in the box.', screen: undefined };
+}
+
+type Seen =
+  | { readonly kind: 'idle' | 'busy' | 'dialog' | 'standing'; readonly screen: string }
+  | { readonly kind: 'unseen' }
+  | { readonly kind: 'over'; readonly because: string; readonly screen: string | undefined };
+
+async function lookAgain(errand: Errand, { tmux, record, signal }: Proof): Promise<Seen> {
+  try {
+    const seen = await look(tmux, record, { signal });
+    if (seen.kind === 'gone')
+      return { kind: 'over', because: 'The pane is gone.', screen: undefined };
+    const screen = screenOf(seen, record);
+    const text = seen.text;
+    if (boxHolds(screen, errand.typed.text) === 'yes') {
+      await pressEnter(
+        tmux,
+        { pane: record, command: record.command, dialog: DIALOG },
+        errand.deliveryId,
+      );
+      return { kind: 'standing', screen: text };
+    }
+    switch (screen.kind) {
+      case 'empty':
+      case 'draft':
+        return {
+          kind: screen.busy || (screen.kind === 'empty' && screen.queued) ? 'busy' : 'idle',
+          screen: text,
+        };
+      case 'dialog':
+        return { kind: 'dialog', screen: text };
+      case 'dead':
+      case 'shell':
+      case 'otherProgram':
+        return { kind: 'over', because: describeScreen(screen), screen: text };
+      default:
+        return { kind: 'busy', screen: text };
+    }
+  } catch (error) {
+    if (signal.aborted || !isThreadmuxError(error)) throw error;
+    return { kind: 'unseen' };
+  }
+}

@@ -1,0 +1,197 @@
+// One message on its way into its pane: look, decide, type, Enter; then the receipt. It is in the
+// inbox until its outcome is known, and every step may be repeated: the marks in the pane tell.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readScreen, type Screen } from '../claude/screen.ts';
+import { isThreadmuxError } from '../core/errors.ts';
+import { timeOf } from '../core/snowflake.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import type { PaneRecord } from '../home/pane-record.ts';
+import { deliver } from '../tmux/deliver.ts';
+import { pressEnter } from '../tmux/keys.ts';
+import { leaveMode } from '../tmux/leave-mode.ts';
+import { type Look, look } from '../tmux/look.ts';
+import type { Tmux } from '../tmux/tmux.ts';
+import type { Typed } from './compose.ts';
+import { decide } from './decide.ts';
+import type { Panes } from './panes.ts';
+import { runInShell } from './shell.ts';
+
+export interface Errand {
+  /** Grows with every attempt the person orders; the pane remembers it. */
+  readonly deliveryId: string;
+  readonly thread: ThreadRef;
+  readonly typed: Exclude<Typed, { kind: 'nothing' }>;
+}
+
+export interface Way {
+  readonly panes: Panes;
+  readonly allowShell: boolean;
+  readonly signal: AbortSignal;
+  readonly settleMs?: number;
+  /** Said once it is clear that the message has to wait, and again when the reason changes. */
+  readonly onWaiting: (because: string, screen: string | undefined) => Promise<void>;
+  /** The text of ours in this thread that was typed last and is not confirmed yet. */
+  readonly standing: () => { readonly deliveryId: string; readonly text: string } | undefined;
+}
+
+export type Outcome =
+  | { readonly kind: 'typed'; readonly tmux: Tmux; readonly record: PaneRecord }
+  | { readonly kind: 'ran'; readonly output: string }
+  | { readonly kind: 'failed'; readonly because: string; readonly screen: string | undefined };
+
+/** What Claude Code writes under every dialog; checked once more inside tmux, in the moment of the key. */
+export const DIALOG = '^ *(Esc to cancel|Enter to select|Enter to confirm)';
+const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
+const GIVE_UP_MS = 24 * 3_600_000;
+const PATIENCE_MS = 2_500;
+const LONGEST_PAUSE_MS = 10_000;
+
+export async function forward(errand: Errand, way: Way): Promise<Outcome> {
+  const deadline = timeOf(errand.deliveryId) + GIVE_UP_MS;
+  const began = Date.now();
+  let told = '';
+  for (let tries = 0; ; tries++) {
+    const turn = await attempt(errand, way, tries > 0);
+    if (turn.kind !== 'wait') return turn;
+    if (Date.now() > deadline)
+      return {
+        kind: 'failed',
+        because: `It has waited for a day. ${turn.because}`,
+        screen: turn.screen,
+      };
+    if (told !== turn.because && (turn.surely || Date.now() - began > PATIENCE_MS)) {
+      told = turn.because;
+      await way.onWaiting(turn.because, turn.screen);
+    }
+    await sleep(Math.min(LONGEST_PAUSE_MS, 250 * 1.5 ** Math.min(tries, 20)), undefined, {
+      signal: way.signal,
+    });
+  }
+}
+
+interface Waiting {
+  readonly kind: 'wait';
+  readonly because: string;
+  readonly screen: string | undefined;
+  /** No need to see whether it passes by itself. */
+  readonly surely: boolean;
+}
+
+async function attempt(errand: Errand, way: Way, again: boolean): Promise<Outcome | Waiting> {
+  try {
+    const pane = await way.panes.find(errand.thread, again);
+    if (pane === undefined)
+      return failed(
+        'Nothing has reported from this session yet: start Claude in it, with the hooks installed.',
+      );
+    return await typeInto(errand, way, pane.tmux, pane.record);
+  } catch (error) {
+    if (isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed'))
+      return {
+        kind: 'wait',
+        because: error.message,
+        screen: undefined,
+        surely: isThreadmuxError(error, 'host_unreachable'),
+      };
+    if (isThreadmuxError(error))
+      return failed([error.message, error.hint].filter(Boolean).join(' '));
+    throw error;
+  }
+}
+
+async function typeInto(
+  errand: Errand,
+  way: Way,
+  tmux: Tmux,
+  record: PaneRecord,
+): Promise<Outcome | Waiting> {
+  const seen = await look(tmux, record, { signal: way.signal });
+  // Typed by an attempt before a crash or a lost connection: only its receipt is still to come.
+  if (wasEntered(seen, errand.deliveryId)) return { kind: 'typed', tmux, record };
+  const screen = seen.kind === 'gone' ? ({ kind: 'unknown' } as const) : screenOf(seen, record);
+  const text = seen.kind === 'gone' ? undefined : seen.text;
+  const standing = way.standing();
+  const step = decide({
+    look: seen,
+    screen,
+    record,
+    allowShell: way.allowShell,
+    standing: standing?.text,
+  });
+  const guard = { pane: record, command: record.command, dialog: DIALOG };
+  switch (step.do) {
+    case 'refuse':
+      return failed(step.because, text);
+    case 'wait':
+      return { kind: 'wait', because: step.because, screen: text, surely: false };
+    case 'leave-mode':
+      await leaveMode(tmux, guard);
+      return { kind: 'wait', because: 'The pane is in copy mode.', screen: text, surely: false };
+    case 'press-enter':
+      if (standing !== undefined) await pressEnter(tmux, guard, standing.deliveryId);
+      return {
+        kind: 'wait',
+        because: 'An earlier message still stands in the box.',
+        screen: text,
+        surely: false,
+      };
+    case 'run':
+      return runInShell(
+        tmux,
+        { pane: record, command: seen.kind === 'pane' ? seen.command : '' },
+        errand,
+      );
+    case 'type': {
+      const delivery = await deliver(
+        tmux,
+        guard,
+        { id: errand.deliveryId, text: errand.typed.text },
+        {
+          signal: way.signal,
+          ...(way.settleMs === undefined ? {} : { settleMs: way.settleMs }),
+          ...(step.stash ? { stash: STASH } : {}),
+        },
+      );
+      if (delivery.kind === 'delivered' || delivery.kind === 'already')
+        return { kind: 'typed', tmux, record };
+      if (delivery.kind === 'text-only')
+        return failed(
+          'The text was put into the box, but something came up before Enter: look, and press Enter if it is right.',
+          text,
+        );
+      return {
+        kind: 'wait',
+        because: `The pane changed while we looked (${delivery.because}).`,
+        screen: text,
+        surely: false,
+      };
+    }
+  }
+}
+
+export function screenOf(seen: Look & { kind: 'pane' }, record: PaneRecord): Screen {
+  return readScreen(seen.ansi, {
+    cursorX: seen.cursor.x,
+    cursorY: seen.cursor.y,
+    width: seen.width,
+    height: seen.height,
+    paneDead: seen.dead,
+    inMode: seen.mode !== undefined,
+    title: seen.title,
+    currentCommand: seen.command,
+    agentCommand: record.command,
+  });
+}
+
+function wasEntered(seen: Look, deliveryId: string): boolean {
+  return (
+    seen.kind === 'pane' &&
+    seen.typed.enter !== undefined &&
+    BigInt(seen.typed.enter) >= BigInt(deliveryId)
+  );
+}
+
+function failed(because: string, screen?: string): Outcome {
+  return { kind: 'failed', because, screen };
+}

@@ -1,0 +1,69 @@
+// The machines of the configuration: this one, and those that `ssh` reaches.
+
+import type { Config, Env } from '../core/config.ts';
+import { ThreadmuxError } from '../core/errors.ts';
+import type { Home } from '../home/home.ts';
+import { type Host, localHost } from '../tmux/host.ts';
+import { sshHost } from '../tmux/ssh.ts';
+import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+
+export interface Hosts {
+  /** Rejects a name that is not in the configuration. */
+  get(name: string): Host;
+  names(): readonly string[];
+  isLocal(name: string): boolean;
+  /** The server that new sessions are started on. */
+  tmux(name: string): Tmux;
+  close(): Promise<void>;
+}
+
+export interface HostsOptions {
+  readonly config: Config;
+  readonly home: Home;
+  readonly env: Env;
+  /** Another ssh configuration than the person's own, for tests. */
+  readonly sshConfig?: string;
+}
+
+export function openHosts({ config, home, env, sshConfig }: HostsOptions): Hosts {
+  const opened = new Map<string, Host>();
+  const open = (name: string): Host => {
+    const host = config.hosts[name];
+    if (host === undefined)
+      throw new ThreadmuxError('not_found', `there is no host "${name}"`, {
+        hint: `The configured hosts are: ${Object.keys(config.hosts).join(', ')}.`,
+      });
+    if (host === 'local') return localHost({ name, env });
+    return sshHost({
+      name,
+      ssh: host.ssh,
+      controlDir: home.folder('ssh'),
+      env,
+      ...(host.tmux === undefined ? {} : { tmux: host.tmux }),
+      ...(sshConfig === undefined ? {} : { configFile: sshConfig }),
+    });
+  };
+  const get = (name: string): Host => {
+    const host = opened.get(name) ?? open(name);
+    opened.set(name, host);
+    return host;
+  };
+  const isLocal = (name: string) => config.hosts[name] === 'local';
+  return {
+    get,
+    isLocal,
+    names: () => Object.keys(config.hosts),
+    tmux(name) {
+      const host = config.hosts[name];
+      const socket = isLocal(name)
+        ? config.tmuxSocket
+        : typeof host === 'object'
+          ? host.socket
+          : undefined;
+      return tmuxOn(get(name), socket);
+    },
+    close: async () => {
+      await Promise.all([...opened.values()].map((host) => host.close()));
+    },
+  };
+}

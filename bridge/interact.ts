@@ -1,0 +1,100 @@
+// Taps and slash commands. Each is acknowledged at once, asked the same question as a message
+// (who is this?), and then acted on in its own time.
+
+import type { Server } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import {
+  AUTOCOMPLETE,
+  COMMAND,
+  COMPONENT,
+  followUp,
+  type Interaction,
+  interactionSchema,
+  sayToThem,
+  suggest,
+  takeCommand,
+  takeTap,
+} from '../discord/interactions.ts';
+import { editMessage } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import { strangerness } from './authorise.ts';
+import type { Order, Tools } from './command.ts';
+import { press } from './command-keys.ts';
+import { runCommand } from './commands.ts';
+import { restOf, suggestions } from './slash.ts';
+
+export interface InteractOptions {
+  readonly rest: Rest;
+  readonly server: Server;
+  readonly channels: readonly string[];
+  readonly botId: string;
+  readonly tools: Tools;
+  readonly log: Log;
+}
+
+export function createInteract(options: InteractOptions): (data: unknown) => Promise<void> {
+  const { rest, server, tools, log } = options;
+
+  async function whereFrom(
+    interaction: Interaction,
+  ): Promise<{ thread: ThreadRef | undefined } | undefined> {
+    const id = interaction.channel_id ?? '';
+    if (options.channels.includes(id)) return { thread: undefined };
+    const thread = await tools.threads.find(id);
+    return thread === undefined ? undefined : { thread };
+  }
+
+  async function onCommand(interaction: Interaction, order: Order): Promise<void> {
+    if (!(await takeCommand(rest, interaction))) return;
+    const answer = await runCommand(interaction.data?.name ?? '', order, tools);
+    await followUp(rest, interaction, answer);
+  }
+
+  async function onTap(interaction: Interaction, order: Order): Promise<void> {
+    const [kind, what = ''] = (interaction.data?.custom_id ?? '').split(':', 2);
+    if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
+    if (kind === 'retry') {
+      const answer = await runCommand('retry', { ...order, rest: what }, tools);
+      return followUp(rest, interaction, { content: answer.content, components: [] });
+    }
+    const shown =
+      what === 'look' ? await runCommand('screen', order, tools) : await pressed(order, what);
+    await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, shown);
+  }
+
+  const pressed = (order: Order, key: string) =>
+    press(order, [key], tools).catch(() => runCommand('screen', order, tools));
+
+  return async (data) => {
+    const interaction = interactionSchema.safeParse(data).data;
+    if (interaction === undefined) return;
+    const user = interaction.member?.user ?? interaction.user;
+    const stranger = strangerness(
+      { userId: user?.id ?? '', isBot: false, isWebhook: false },
+      server,
+    );
+    const where = stranger === undefined ? await whereFrom(interaction) : undefined;
+    const isForged =
+      interaction.message !== undefined && interaction.message.author.id !== options.botId;
+    if (stranger !== undefined || where === undefined || isForged) {
+      log.info('ignored', {
+        what: 'interaction',
+        because: stranger ?? (isForged ? 'not our message' : 'elsewhere'),
+      });
+      if (interaction.type !== AUTOCOMPLETE)
+        await sayToThem(rest, interaction, 'You may not use this here.');
+      return;
+    }
+    const order: Order = { id: interaction.id, thread: where.thread, rest: restOf(interaction) };
+    switch (interaction.type) {
+      case AUTOCOMPLETE:
+        await suggest(rest, interaction, await suggestions(interaction, tools));
+        return;
+      case COMMAND:
+        return onCommand(interaction, order);
+      case COMPONENT:
+        return onTap(interaction, order);
+    }
+  };
+}

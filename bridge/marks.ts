@@ -1,0 +1,29 @@
+// What became of a message, shown on the message itself: one reaction at a time.
+
+import type { Log } from '../core/log.ts';
+import { react, unreact } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
+
+export const MARKS = { waiting: '📨', typed: '👀', submitted: '✅', failed: '⚠️' } as const;
+export type Mark = keyof typeof MARKS;
+
+export interface Marks {
+  set(channelId: string, messageId: string, mark: Mark): Promise<void>;
+}
+
+export function createMarks(rest: Rest, log: Log): Marks {
+  const shown = new Map<string, Mark>();
+  return {
+    async set(channelId, messageId, mark) {
+      const before = shown.get(messageId);
+      if (before === mark) return;
+      if (mark === 'submitted' || mark === 'failed') shown.delete(messageId);
+      else shown.set(messageId, mark);
+      // A mark that cannot be set is a pity, not a reason to hold up the message.
+      await Promise.all([
+        react(rest, channelId, messageId, MARKS[mark]),
+        ...(before === undefined ? [] : [unreact(rest, channelId, messageId, MARKS[before])]),
+      ]).catch((error: Error) => log.info('marking a message', { mark, because: error.message }));
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// Which pane a thread speaks to: the one its hooks last reported, on this machine or, read over
+// ssh, on its own. There is no second choice.
+
+import type { Config } from '../core/config.ts';
+import { placeOfTitle } from '../core/session-name.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import type { Home } from '../home/home.ts';
+import {
+  loadPaneRecord,
+  type PaneRecord,
+  paneRecordSchema,
+  savePaneRecord,
+} from '../home/pane-record.ts';
+import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import type { Hosts } from './hosts.ts';
+
+export interface PaneOf {
+  readonly tmux: Tmux;
+  readonly record: PaneRecord;
+}
+
+export interface Panes {
+  /** Undefined: nothing has reported from there yet. `again` after what we knew turned out to be old. */
+  find(thread: ThreadRef, again?: boolean): Promise<PaneOf | undefined>;
+  hostOf(thread: ThreadRef): string;
+  save(record: PaneRecord): Promise<void>;
+}
+
+const HOME = `"\${THREADMUX_HOME:-$HOME/.threadmux}"`;
+const READ = `cat ${HOME}/panes/"$1".json 2>/dev/null || :`;
+const WRITE = `umask 077; d=${HOME}/panes; mkdir -p "$d" && cat > "$d/.$1.$$" && mv "$d/.$1.$$" "$d/$1".json`;
+
+export function createPanes(config: Config, home: Home, hosts: Hosts): Panes {
+  // One look and one exec to type is all a message may cost: what was read stays until it is wrong.
+  const remote = new Map<string, PaneRecord>();
+
+  const hostOf = (thread: ThreadRef): string =>
+    loadPaneRecord(home, thread.id)?.host ?? placeOfTitle(thread.title)?.host ?? config.defaultHost;
+
+  async function read(
+    name: string,
+    thread: string,
+    again: boolean,
+  ): Promise<PaneRecord | undefined> {
+    if (hosts.isLocal(name)) return loadPaneRecord(home, thread);
+    const known = again ? undefined : remote.get(thread);
+    if (known !== undefined) return known;
+    const text = await hosts
+      .get(name)
+      .sh(READ, [thread], { doing: 'read which pane a thread belongs to' });
+    const record = paneRecordSchema.safeParse(parsed(text)).data;
+    if (record !== undefined) remote.set(thread, record);
+    return record;
+  }
+
+  return {
+    hostOf,
+    async find(thread, again = false) {
+      const name = hostOf(thread);
+      const record = await read(name, thread.id, again);
+      return record === undefined
+        ? undefined
+        : { record, tmux: tmuxOn(hosts.get(name), record.socket) };
+    },
+    async save(record) {
+      if (hosts.isLocal(record.host)) return savePaneRecord(home, record);
+      remote.set(record.thread, record);
+      const input = JSON.stringify(record);
+      await hosts
+        .get(record.host)
+        .sh(WRITE, [record.thread], { input, doing: 'note which pane a thread belongs to' });
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

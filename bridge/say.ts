@@ -1,0 +1,59 @@
+// What the bridge itself says in a thread. Every saying has a nonce made from what it is about, so
+// that a crash in between does not make it say a thing twice.
+
+import { insideFence } from '../core/neutralise.ts';
+import { stableNonce } from '../core/nonce.ts';
+import { createMessage, type Draft, type Row, refusedWith } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
+import { unarchiveThread } from '../discord/threads.ts';
+
+export type Say = (
+  channelId: string,
+  about: readonly (string | number)[],
+  draft: Draft,
+) => Promise<void>;
+
+export function createSay(rest: Rest): Say {
+  return async (channelId, about, draft) => {
+    const nonce = stableNonce('bridge', channelId, ...about);
+    await createMessage(rest, channelId, nonce, draft).catch(async (error: unknown) => {
+      if (!refusedWith(error, 50083, 160005)) throw error;
+      await unarchiveThread(rest, channelId);
+      return createMessage(rest, channelId, nonce, draft);
+    });
+  };
+}
+
+const SCREEN_ROOM = 1_500;
+
+/** What the pane shows, as a block: its last lines, as many as fit. */
+export function screenBlock(text: string): string {
+  const lines = text
+    .replace(/\s+$/, '')
+    .split('\n')
+    .map((line) => line.trimEnd());
+  const shown = lines.slice(-40).join('\n');
+  return (
+    insideFence(shown.length <= SCREEN_ROOM ? shown : shown.slice(-SCREEN_ROOM)) || '(nothing)'
+  );
+}
+
+export const KEY_BUTTONS: Row = {
+  type: 1,
+  components: (
+    [
+      ['Escape', 'Esc'],
+      ['Up', '↑'],
+      ['Down', '↓'],
+      ['Enter', 'Enter'],
+      ['look', 'Screen'],
+    ] as const
+  ).map(([key, label]) => ({ type: 2, style: 2, label, custom_id: `key:${key}` })),
+};
+
+export function retryButton(messageId: string): Row {
+  return {
+    type: 1,
+    components: [{ type: 2, style: 1, label: 'Retry', custom_id: `retry:${messageId}` }],
+  };
+}

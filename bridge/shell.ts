@@ -1,0 +1,63 @@
+// A plain shell instead of Claude: the text runs as a command line, and what it printed comes back.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deliver } from '../tmux/deliver.ts';
+import { look } from '../tmux/look.ts';
+import type { PaneRef } from '../tmux/pane.ts';
+import type { Tmux } from '../tmux/tmux.ts';
+import type { Errand, Outcome } from './forward.ts';
+
+const SETTLE_MS = 100;
+const QUIET_MS = 600;
+const LONGEST_MS = 15_000;
+const HISTORY = 400;
+
+export async function runInShell(
+  tmux: Tmux,
+  guard: { pane: PaneRef; command: string },
+  errand: Errand,
+): Promise<Outcome> {
+  const before = await lines(tmux, guard.pane);
+  const delivery = await deliver(
+    tmux,
+    guard,
+    { id: errand.deliveryId, text: errand.typed.text },
+    { settleMs: SETTLE_MS },
+  );
+  if (delivery.kind === 'refused' || delivery.kind === 'text-only')
+    return {
+      kind: 'failed',
+      because: `The shell took nothing (${delivery.because}).`,
+      screen: before.join('\n'),
+    };
+  const after = await settled(tmux, guard.pane);
+  return { kind: 'ran', output: newLines(before, after) };
+}
+
+/** The screen, once it has stopped changing. */
+async function settled(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
+  const deadline = Date.now() + LONGEST_MS;
+  let last = await lines(tmux, pane);
+  for (let since = Date.now(); Date.now() < deadline && Date.now() - since < QUIET_MS; ) {
+    await sleep(150);
+    const now = await lines(tmux, pane);
+    if (now.join('\n') !== last.join('\n')) since = Date.now();
+    last = now;
+  }
+  return last;
+}
+
+async function lines(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
+  const seen = await look(tmux, pane, { history: HISTORY });
+  return seen.kind === 'gone' ? [] : seen.text.replace(/\s+$/, '').split('\n');
+}
+
+/** What came after the prompt that was there: the line it stood on is shown again, with the command. */
+export function newLines(before: readonly string[], after: readonly string[]): string {
+  const kept = before.slice(0, -1);
+  for (let overlap = Math.min(kept.length, after.length); overlap > 0; overlap--) {
+    const tail = kept.slice(-overlap);
+    if (tail.every((line, at) => line === after[at])) return after.slice(overlap).join('\n');
+  }
+  return after.join('\n');
+}

@@ -1,0 +1,92 @@
+// The same commands as slash commands, with autocomplete.
+
+import type { Commands, Interaction } from '../discord/interactions.ts';
+import type { Tools } from './command.ts';
+import { findSessions } from './command-sessions.ts';
+import { COMMANDS } from './commands.ts';
+
+const STRING = 3;
+
+interface Option {
+  readonly name: string;
+  readonly description: string;
+  readonly required?: boolean;
+  readonly autocomplete?: boolean;
+}
+
+const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
+  new: [
+    { name: 'name', description: 'Name of the session', required: true },
+    { name: 'host', description: 'Where to start it', autocomplete: true },
+    { name: 'directory', description: 'Where it works, such as ~/shop' },
+    { name: 'command', description: 'What to start instead of Claude' },
+  ],
+  kill: [
+    { name: 'name', description: 'Exact name of the session', required: true, autocomplete: true },
+  ],
+  key: [{ name: 'key', description: 'Keys, such as Down Enter', required: true }],
+  retry: [{ name: 'message', description: 'Id of the message; the last failed one if left out' }],
+  sh: [{ name: 'command', description: 'The command line', required: true }],
+};
+
+export const SLASH_COMMANDS: Commands = COMMANDS.map(({ name, about }) => ({
+  name,
+  description: about.replaceAll('`', '').slice(0, 100),
+  ...(OPTIONS[name] === undefined
+    ? {}
+    : { options: OPTIONS[name].map((option) => ({ type: STRING, ...option })) }),
+}));
+
+/** The words a person would have written after "!name". */
+export function restOf(interaction: Interaction): string {
+  const value = (name: string) => {
+    const found = interaction.data?.options.find((option) => option.name === name)?.value;
+    return found === undefined ? '' : String(found).trim();
+  };
+  switch (interaction.data?.name) {
+    case 'new': {
+      const command = value('command');
+      return [
+        value('name'),
+        value('host'),
+        value('directory'),
+        command === '' ? '' : `-- ${command}`,
+      ]
+        .filter(Boolean)
+        .join(' ');
+    }
+    case 'key':
+      return value('key');
+    case 'retry':
+      return value('message');
+    case 'sh':
+      return value('command');
+    default:
+      return value('name');
+  }
+}
+
+const DEADLINE_MS = 1_500;
+
+/** Hosts that are slow or away must not cost the others their suggestions. */
+export async function suggestions(
+  interaction: Interaction,
+  tools: Tools,
+): Promise<readonly string[]> {
+  const focused = interaction.data?.options.find((option) => option.focused);
+  const begun = String(focused?.value ?? '').toLowerCase();
+  const names = focused?.name === 'host' ? tools.hosts.names() : await sessionNames(tools);
+  return names.filter((name) => name.toLowerCase().includes(begun));
+}
+
+async function sessionNames(tools: Tools): Promise<readonly string[]> {
+  const { hosts, config } = tools;
+  const lists = hosts.names().map(async (host) => {
+    const found = await findSessions(host, tools, DEADLINE_MS).catch(() => []);
+    return found.map(({ session }) =>
+      host === config.defaultHost ? session.name : `${session.name}@${host}`,
+    );
+  });
+  const late = new Promise<readonly string[]>((resolve) => setTimeout(resolve, DEADLINE_MS, []));
+  return (await Promise.all(lists.map((list) => Promise.race([list, late])))).flat();
+}

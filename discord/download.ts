@@ -1,0 +1,51 @@
+// Fetches what people attach to their messages. Only from the server's own attachment hosts, never
+// through a redirect, and never more than was agreed.
+
+import { request } from 'undici';
+import { ThreadmuxError } from '../core/errors.ts';
+import { USER_AGENT } from './user-agent.ts';
+
+const DISCORD_HOSTS: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
+
+export interface DownloadRules {
+  /** The API we speak to: a local workspace serves its attachments itself. */
+  readonly api: string;
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+}
+
+export async function download(url: string, rules: DownloadRules): Promise<Uint8Array> {
+  if (!isOwn(url, rules.api)) throw refused(url, 'it is not on the server’s own attachment host');
+  const signal = AbortSignal.timeout(rules.timeoutMs);
+  try {
+    const { statusCode, body } = await request(url, {
+      headers: { 'user-agent': USER_AGENT },
+      signal,
+    });
+    if (statusCode !== 200) throw refused(url, `the server answered ${statusCode}`);
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > rules.maxBytes)
+        throw refused(url, `it is larger than ${Math.floor(rules.maxBytes / 2 ** 20)} MB`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } catch (error) {
+    if (error instanceof ThreadmuxError) throw error;
+    throw refused(url, signal.aborted ? 'it took too long' : (error as Error).message, error);
+  }
+}
+
+function isOwn(url: string, api: string): boolean {
+  const asked = URL.canParse(url) ? new URL(url) : undefined;
+  if (asked === undefined) return false;
+  if (asked.protocol === 'https:' && DISCORD_HOSTS.has(asked.hostname)) return true;
+  return asked.origin === new URL(api).origin;
+}
+
+function refused(url: string, why: string, cause?: unknown): ThreadmuxError {
+  const name = url.split('?')[0]?.split('/').at(-1) ?? 'the file';
+  return new ThreadmuxError('discord_refused', `fetching ${name}: ${why}`, { cause });
+}

@@ -1,0 +1,11 @@
+// Leaves copy mode (or any other mode of tmux), so that the program can be seen and typed into.
+
+import { type PaneGuard, sameFormat } from './pane.ts';
+import type { Tmux } from './tmux.ts';
+
+/** Presses nothing: the program in the pane does not notice. */
+export async function leaveMode(tmux: Tmux, guard: PaneGuard): Promise<void> {
+  const { paneId } = guard.pane;
+  const condition = `#{&&:${sameFormat(guard)},#{pane_in_mode}}`;
+  await tmux.run(['if-shell', '-F', '-t', paneId, condition, `copy-mode -q -t ${paneId}`]);
+}
