@@ -1,0 +1,62 @@
+// Our side of a measurement: REST client, gateway, listener, router, inbox and cursors, put
+// together as the bridge does it, without what acts on a message.
+
+import { openCursors } from '../../dist/bridge/cursors.js';
+import { openInbox } from '../../dist/bridge/inbox.js';
+import { createKnownThreads } from '../../dist/bridge/known-threads.js';
+import { listen } from '../../dist/bridge/listen.js';
+import { openGateway } from '../../dist/discord/gateway.js';
+import { sessionSchema } from '../../dist/discord/gateway-payload.js';
+import { connectRest } from '../../dist/discord/rest.js';
+import { openPlace } from '../../dist/discord/threads.js';
+import { readJson, writeJson } from '../../dist/home/files.js';
+import { openHome } from '../../dist/home/home.js';
+import { openLog } from '../../dist/home/log-file.js';
+
+const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
+
+/** `handled` is called with the name of every event before and after it was handled. */
+export async function openClient({ env, handling = () => {}, handled = () => {} }) {
+  const home = openHome(env.THREADMUX_HOME);
+  const log = openLog(home, 'bench');
+  const server = {
+    name: 'bench',
+    api: env.DISCORD_API_BASE,
+    token: env.DISCORD_BOT_TOKEN,
+    channel: env.DISCORD_CHANNEL_ID,
+    allow: [env.DISCORD_ALLOWED_USERS],
+    projects: [],
+    onlyProjects: false,
+  };
+  const rest = connectRest({ token: server.token, api: server.api, log });
+  const place = await openPlace(rest, server.channel);
+  const cursors = openCursors(`${home.folder('state')}/cursors.json`);
+  const inbox = openInbox(home.folder('inbox'), cursors);
+  const handle = listen({
+    server,
+    rest,
+    channels: [server.channel],
+    threads: createKnownThreads([place]),
+    cursors,
+    inbox,
+    log,
+    signal: new AbortController().signal,
+    onAccepted: (message) => inbox.done(message.id),
+  });
+  openGateway({
+    rest,
+    token: server.token,
+    intents: INTENTS,
+    async handle(name, data) {
+      handling(name);
+      await handle(name, data);
+      handled(name);
+    },
+    load: () => readJson(home.path('state', 'gateway.json'), sessionSchema),
+    save: (session) => writeJson(home.path('state', 'gateway.json'), session),
+    onFatal: (error) => {
+      throw error;
+    },
+    log,
+  });
+}

@@ -1,0 +1,5 @@
+// Our client, connected and idle.
+
+import { openClient } from './client.mjs';
+
+await openClient({ env: process.env });

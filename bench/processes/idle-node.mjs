@@ -1,0 +1,1 @@
+// The floor: Node.js, waiting. The probe keeps it alive.

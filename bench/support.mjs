@@ -1,0 +1,100 @@
+// What the measurements share: processes of their own for what is measured, medians, and a table.
+// A number is only ever compared with another one of the same run.
+
+import { fork } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const PROCESSES = new URL('./processes/', import.meta.url);
+export const PROGRAM = new URL('../dist/bin/threadmux.js', import.meta.url);
+
+/** Runs a measurement with a temp folder of its own; whatever it started ends with it. */
+export async function measure(act) {
+  if (!existsSync(PROGRAM)) throw new Error('there is no dist/ to measure: run `npm run build`');
+  const folder = mkdtempSync(join(tmpdir(), 'threadmux-bench-'));
+  const started = [];
+  const start = (file, options = {}) => {
+    const child = startProcess(file, { cwd: folder, ...options });
+    started.push(child);
+    return child;
+  };
+  try {
+    await act({ folder, start });
+  } finally {
+    await Promise.all(started.map((child) => child.stop()));
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/**
+ * A Node process that answers questions. It inherits nothing but PATH: neither the options nor the
+ * configuration of whoever runs the benchmark may change what is measured.
+ */
+function startProcess(file, { cwd, args = [], env = {}, nodeOptions = [] }) {
+  const child = fork(fileURLToPath(file), args, {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, ...env },
+    execArgv: nodeOptions,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  let stopping = false;
+  const next = () =>
+    new Promise((resolve, reject) => {
+      const onExit = (code) => reject(new Error(`${file.pathname} ended with code ${code}`));
+      child.once('exit', onExit);
+      child.once('message', (answer) => {
+        child.off('exit', onExit);
+        resolve(answer);
+      });
+    });
+  return {
+    /** What the process says next, unasked. */
+    next,
+    ask(question) {
+      const answer = next();
+      child.send(question);
+      return answer;
+    },
+    tell: (what) => child.send(what),
+    async stop() {
+      if (!stopping && child.exitCode === null) child.kill('SIGTERM');
+      stopping = true;
+      const kill = setTimeout(() => child.kill('SIGKILL'), 5_000);
+      await ended;
+      clearTimeout(kill);
+    },
+  };
+}
+
+export function median(numbers) {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return (sorted[Math.ceil(middle) - 1] + sorted[Math.floor(middle)]) / 2;
+}
+
+export function spread(numbers) {
+  return `${whole(Math.min(...numbers))} to ${whole(Math.max(...numbers))}`;
+}
+
+export function whole(number) {
+  return Math.round(number).toLocaleString('en-US');
+}
+
+export function printTable(title, rows) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const line = (row) =>
+    row
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at])))
+      .join('  ');
+  console.log(`\n${title}\n`);
+  for (const row of rows) console.log(`  ${line(row)}`);
+}
+
+/** The closing line of a measurement, and its verdict: a promise that is broken fails the run. */
+export function conclude(sentence, holds = true) {
+  console.log(`\n${holds ? 'ok' : 'NOT OK'}: ${sentence}`);
+  if (!holds) process.exitCode = 1;
+}
