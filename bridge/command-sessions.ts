@@ -2,12 +2,10 @@
 // marked, and the others are shown all the same.
 
 import type { PaneRecord } from '../home/pane-record.ts';
-import { paneRecordSchema } from '../home/pane-record.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Command, code, say, type Tools } from './command.ts';
 
 const DEADLINE_MS = 6_000;
-const RECORDS = `cat "\${THREADMUX_HOME:-$HOME/.threadmux}"/panes/*.json 2>/dev/null || :`;
 const ROOM = 1_900;
 
 export const sessions: Command = {
@@ -36,15 +34,12 @@ export async function findSessions(
 ): Promise<readonly Found[]> {
   const [list, records] = await Promise.all([
     listSessions(tools.hosts.tmux(host), { timeoutMs }),
-    tools.hosts.get(host).sh(RECORDS, [], { doing: 'read what the hooks reported', timeoutMs }),
+    tools.panes.records(host, timeoutMs),
   ]);
-  const known = records
-    .split('\n')
-    .flatMap((line) => paneRecordSchema.safeParse(tryJson(line)).data ?? []);
   return list.map((session) => ({
     host,
     session,
-    record: known.find(
+    record: records.find(
       ({ serverPid, sessionId }) => serverPid === session.serverPid && sessionId === session.id,
     ),
   }));
@@ -98,12 +93,4 @@ function bounded(lines: readonly string[]): string {
     shown.push(one);
   }
   return shown.join('\n');
-}
-
-function tryJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -8,7 +8,7 @@ import type { PaneRecord } from '../home/pane-record.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import { DIALOG, type Errand, screenOf } from './forward.ts';
+import { DIALOG, type Errand, hasDialog, screenOf } from './forward.ts';
 
 export interface Proof {
   readonly tmux: Tmux;
@@ -61,18 +61,31 @@ async function confirmByHook(errand: Errand, proof: Proof): Promise<Verdict> {
   };
 }
 
-/** No hook tells of a slash command; that it left the box does. */
+/** No hook tells of a slash command; that it left the box, and what came of it, does. */
 async function confirmByScreen(errand: Errand, proof: Proof): Promise<Verdict> {
-  for (let tries = 0; tries < 8; tries++) {
+  for (let tries = 0, gone = 0; tries < 12; tries++) {
     await sleep(400, undefined, { signal: proof.signal });
     const seen = await lookAgain(errand, proof);
     if (seen.kind === 'dialog') return { kind: 'submitted', dialog: seen.screen };
-    if (seen.kind === 'idle' || seen.kind === 'busy')
-      return { kind: 'submitted', dialog: undefined };
     if (seen.kind === 'over')
       return { kind: 'unproven', because: seen.because, screen: seen.screen };
+    gone = seen.kind === 'idle' || seen.kind === 'busy' ? gone + 1 : 0;
+    if (gone >= 3) return { kind: 'submitted', dialog: undefined };
+    if (seen.kind === 'standing' && tries > 4) await pressOnceMore(errand, proof);
   }
   return { kind: 'unproven', because: 'The command still stands in the box.', screen: undefined };
+}
+
+/** Only if it stands there still after a moment: a draft that came back in its place must not be sent. */
+async function pressOnceMore(errand: Errand, proof: Proof): Promise<void> {
+  await sleep(500, undefined, { signal: proof.signal });
+  if ((await lookAgain(errand, proof)).kind !== 'standing') return;
+  const { tmux, record } = proof;
+  await pressEnter(
+    tmux,
+    { pane: record, command: record.command, dialog: DIALOG },
+    errand.deliveryId,
+  );
 }
 
 type Seen =
@@ -87,14 +100,8 @@ async function lookAgain(errand: Errand, { tmux, record, signal }: Proof): Promi
       return { kind: 'over', because: 'The pane is gone.', screen: undefined };
     const screen = screenOf(seen, record);
     const text = seen.text;
-    if (boxHolds(screen, errand.typed.text) === 'yes') {
-      await pressEnter(
-        tmux,
-        { pane: record, command: record.command, dialog: DIALOG },
-        errand.deliveryId,
-      );
-      return { kind: 'standing', screen: text };
-    }
+    if (boxHolds(screen, errand.typed.text) === 'yes') return { kind: 'standing', screen: text };
+    if (hasDialog(text)) return { kind: 'dialog', screen: text };
     switch (screen.kind) {
       case 'empty':
       case 'draft':

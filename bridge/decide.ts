@@ -8,8 +8,6 @@ import type { Look } from '../tmux/look.ts';
 
 export type Step =
   | { readonly do: 'type'; readonly stash: boolean }
-  /** Our own earlier text still stands in the box: it only wants its Enter. */
-  | { readonly do: 'press-enter' }
   | { readonly do: 'run' }
   | { readonly do: 'leave-mode' }
   /** Somebody has to settle something first; it is looked at again. */
@@ -53,12 +51,18 @@ export function decide({ look, screen, record, allowShell, standing }: Facts): S
   }
 }
 
-/** A second stash would be lost under the first, and what may be ours must not be stashed away. */
+/**
+ * A second stash would be lost under the first. And what may be a text of ours must not be stashed away: right after
+ * its Enter the box still shows it, and whoever waits for its receipt presses Enter again if it stays.
+ */
 function decideForDraft(screen: Screen & { kind: 'draft' }, standing: string | undefined): Step {
   const ours = standing === undefined ? 'no' : boxHolds(screen, standing);
-  if (ours === 'yes') return { do: 'press-enter' };
   if (ours === 'no' && !screen.stashed) return { do: 'type', stash: true };
-  return { do: 'wait', because: describeScreen(screen) };
+  return {
+    do: 'wait',
+    because:
+      ours === 'yes' ? 'An earlier message still stands in the box.' : describeScreen(screen),
+  };
 }
 
 function decideForShell(

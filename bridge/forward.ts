@@ -8,7 +8,6 @@ import { timeOf } from '../core/snowflake.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { PaneRecord } from '../home/pane-record.ts';
 import { deliver } from '../tmux/deliver.ts';
-import { pressEnter } from '../tmux/keys.ts';
 import { leaveMode } from '../tmux/leave-mode.ts';
 import { type Look, look } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
@@ -32,7 +31,7 @@ export interface Way {
   /** Said once it is clear that the message has to wait, and again when the reason changes. */
   readonly onWaiting: (because: string, screen: string | undefined) => Promise<void>;
   /** The text of ours in this thread that was typed last and is not confirmed yet. */
-  readonly standing: () => { readonly deliveryId: string; readonly text: string } | undefined;
+  readonly standing: () => string | undefined;
 }
 
 export type Outcome =
@@ -42,6 +41,11 @@ export type Outcome =
 
 /** What Claude Code writes under every dialog; checked once more inside tmux, in the moment of the key. */
 export const DIALOG = '^ *(Esc to cancel|Enter to select|Enter to confirm)';
+
+/** A dialog may stand above a box that looks ready: what is typed then answers the dialog. */
+export function hasDialog(text: string): boolean {
+  return new RegExp(DIALOG, 'm').test(text);
+}
 const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
 const GIVE_UP_MS = 24 * 3_600_000;
 const PATIENCE_MS = 2_500;
@@ -111,13 +115,12 @@ async function typeInto(
   if (wasEntered(seen, errand.deliveryId)) return { kind: 'typed', tmux, record };
   const screen = seen.kind === 'gone' ? ({ kind: 'unknown' } as const) : screenOf(seen, record);
   const text = seen.kind === 'gone' ? undefined : seen.text;
-  const standing = way.standing();
   const step = decide({
     look: seen,
     screen,
     record,
     allowShell: way.allowShell,
-    standing: standing?.text,
+    standing: way.standing(),
   });
   const guard = { pane: record, command: record.command, dialog: DIALOG };
   switch (step.do) {
@@ -128,14 +131,6 @@ async function typeInto(
     case 'leave-mode':
       await leaveMode(tmux, guard);
       return { kind: 'wait', because: 'The pane is in copy mode.', screen: text, surely: false };
-    case 'press-enter':
-      if (standing !== undefined) await pressEnter(tmux, guard, standing.deliveryId);
-      return {
-        kind: 'wait',
-        because: 'An earlier message still stands in the box.',
-        screen: text,
-        surely: false,
-      };
     case 'run':
       return runInShell(
         tmux,
@@ -143,6 +138,8 @@ async function typeInto(
         errand,
       );
     case 'type': {
+      if (hasDialog(text ?? ''))
+        return { kind: 'wait', because: 'Claude shows a dialog.', screen: text, surely: false };
       const delivery = await deliver(
         tmux,
         guard,
@@ -171,7 +168,8 @@ async function typeInto(
 }
 
 export function screenOf(seen: Look & { kind: 'pane' }, record: PaneRecord): Screen {
-  return readScreen(seen.ansi, {
+  // As tmux prints it, with a line end after the last line too.
+  return readScreen(`${seen.ansi}\n`, {
     cursorX: seen.cursor.x,
     cursorY: seen.cursor.y,
     width: seen.width,

@@ -7,6 +7,7 @@ import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import {
   loadPaneRecord,
+  loadPaneRecords,
   type PaneRecord,
   paneRecordSchema,
   savePaneRecord,
@@ -24,10 +25,13 @@ export interface Panes {
   find(thread: ThreadRef, again?: boolean): Promise<PaneOf | undefined>;
   hostOf(thread: ThreadRef): string;
   save(record: PaneRecord): Promise<void>;
+  /** Everything the hooks of a host have reported. */
+  records(host: string, timeoutMs: number): Promise<readonly PaneRecord[]>;
 }
 
 const HOME = `"\${THREADMUX_HOME:-$HOME/.threadmux}"`;
 const READ = `cat ${HOME}/panes/"$1".json 2>/dev/null || :`;
+const READ_ALL = `cat ${HOME}/panes/*.json 2>/dev/null || :`;
 const WRITE = `umask 077; d=${HOME}/panes; mkdir -p "$d" && cat > "$d/.$1.$$" && mv "$d/.$1.$$" "$d/$1".json`;
 
 export function createPanes(config: Config, home: Home, hosts: Hosts): Panes {
@@ -61,6 +65,14 @@ export function createPanes(config: Config, home: Home, hosts: Hosts): Panes {
       return record === undefined
         ? undefined
         : { record, tmux: tmuxOn(hosts.get(name), record.socket) };
+    },
+    async records(name, timeoutMs) {
+      if (hosts.isLocal(name)) return loadPaneRecords(home);
+      const call = { doing: 'read what the hooks reported', timeoutMs };
+      const text = await hosts.get(name).sh(READ_ALL, [], call);
+      return text
+        .split('\n')
+        .flatMap((line) => paneRecordSchema.safeParse(parsed(line)).data ?? []);
     },
     async save(record) {
       if (hosts.isLocal(record.host)) return savePaneRecord(home, record);

@@ -56,7 +56,7 @@ export function createSender(options: SenderOptions): Sender {
       allowShell: config.allowShell,
       signal,
       ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
-      standing: () => standing.get(thread.id),
+      standing: () => standing.get(thread.id)?.text,
       onWaiting: (because, screen) => waiting(message, because, screen),
     });
     if (outcome.kind !== 'typed') return finish(message, outcome);

@@ -1,6 +1,7 @@
 // What the hooks last reported of a thread's pane, one file a thread. The bridge types into this
 // pane and no other, here or, read over ssh, on another host.
 
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson, writeJson } from './files.ts';
@@ -21,9 +22,11 @@ export const paneRecordSchema = z.object({
   claudeSession: z.string(),
   transcript: z.string(),
   state: z.enum(['working', 'waiting', 'idle', 'ended']),
+  /** A plain shell, not an agent: one we started on the person's order, or one that was there. */
+  shell: z.enum(['no', 'ours', 'found']).default('no'),
   at: z.number(),
 });
-export type PaneRecord = z.output<typeof paneRecordSchema>;
+export type PaneRecord = Readonly<z.output<typeof paneRecordSchema>>;
 
 export function savePaneRecord(home: Home, record: PaneRecord): void {
   writeJson(join(home.folder('panes'), `${record.thread}.json`), record);
@@ -31,4 +34,11 @@ export function savePaneRecord(home: Home, record: PaneRecord): void {
 
 export function loadPaneRecord(home: Home, thread: string): PaneRecord | undefined {
   return readJson(home.path('panes', `${thread}.json`), paneRecordSchema);
+}
+
+export function loadPaneRecords(home: Home): readonly PaneRecord[] {
+  const folder = home.folder('panes');
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .flatMap((name) => readJson(join(folder, name), paneRecordSchema) ?? []);
 }
