@@ -1,0 +1,62 @@
+// The command lines we put into Claude Code's settings. Each ends in a mark, a comment to the shell,
+// by which we know it again wherever threadmux was installed when it was written.
+
+import { quote, unquote } from '../core/shell-word.ts';
+
+export interface InstalledPaths {
+  /** The Node.js to run with. */
+  readonly node: string;
+  /** The folder of the compiled program: it holds hooks/drop and bin/. */
+  readonly dist: string;
+  /** Only if it is not the one every process finds by itself. */
+  readonly home?: string | undefined;
+}
+
+const MARK = ' # threadmux';
+/** Marked, or with the mark edited away but still in a folder of our name. */
+const OURS =
+  /# threadmux\s*$|\/threadmux\/dist\/(?:hooks\/drop|bin\/(?:permission-request|statusline)\.js)(?:['\s]|$)/;
+
+export function isOurs(command: string): boolean {
+  return OURS.test(command);
+}
+
+export function dropCommand(paths: InstalledPaths): string {
+  return marked(paths, [`${paths.dist}/hooks/drop`]);
+}
+
+export function permissionCommand(paths: InstalledPaths): string {
+  return marked(paths, [paths.node, `${paths.dist}/bin/permission-request.js`]);
+}
+
+/** The status line command of the user, which ours runs and shows. */
+export interface Wrapped {
+  readonly command: string;
+  /** It is kept in another settings file; here it is only shown, so there is nothing to give back. */
+  readonly borrowed: boolean;
+}
+
+/** The user's command stands in ours in full: it can be read, edited and given back without any record. */
+export function statuslineCommand(paths: InstalledPaths, wrapped: Wrapped | undefined): string {
+  const words = [paths.node, `${paths.dist}/bin/statusline.js`];
+  if (wrapped?.borrowed) words.push('--borrowed');
+  return marked(paths, wrapped === undefined ? words : [...words, '--', wrapped.command]);
+}
+
+export function wrappedIn(command: string): Wrapped | undefined {
+  const [, flags = '', rest] =
+    command.match(/statusline\.js'?((?: '?--borrowed'?)?) '?--'? (.*?)(?:\s*# threadmux\s*)?$/s) ??
+    [];
+  if (rest === undefined || rest === '') return undefined;
+  return { command: unquote(rest) ?? rest, borrowed: flags !== '' };
+}
+
+function marked({ home }: InstalledPaths, words: readonly string[]): string {
+  const where = home === undefined ? '' : `THREADMUX_HOME=${quote(home)} `;
+  return where + words.map(word).join(' ') + MARK;
+}
+
+/** Plain words stay readable. */
+function word(text: string): string {
+  return /^[\w./@:+-]+$/.test(text) ? text : quote(text);
+}

@@ -1,0 +1,205 @@
+// Our part of Claude Code's settings.json: put in behind everybody else's, and taken out again.
+// Works on the text; whatever is not ours keeps its bytes.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import { dropCommand, type InstalledPaths, isOurs, permissionCommand } from './commands.ts';
+import { addMember, append, removeChild } from './json-edit.ts';
+import {
+  type JsonArray,
+  type JsonMember,
+  type JsonNode,
+  type JsonObject,
+  memberOf,
+  readJsonTree,
+  stringOf,
+} from './json-tree.ts';
+import { addStatusline, innerOf, removeStatusline, statuslineOf } from './statusline.ts';
+
+interface Hook {
+  readonly type: 'command';
+  readonly command: string;
+  readonly timeout: number;
+}
+
+interface Group {
+  readonly matcher?: string;
+  readonly hooks: readonly Hook[];
+}
+
+export interface HookSettings {
+  readonly hooks: Readonly<Record<string, readonly Group[]>>;
+}
+
+/** `drop` takes milliseconds; a question may wait for its answer half a day, and the hook ends by itself before. */
+const DROP_SECONDS = 10;
+const ANSWER_SECONDS = 43_200 + 60;
+
+/** Our hooks as settings of their own, for `claude --settings`; the same commands, so that Claude Code runs them once. */
+export function hookSettings(paths: InstalledPaths): HookSettings {
+  const drop: Group = {
+    hooks: [{ type: 'command', command: dropCommand(paths), timeout: DROP_SECONDS }],
+  };
+  const ask: Hook = { type: 'command', command: permissionCommand(paths), timeout: ANSWER_SECONDS };
+  return {
+    hooks: {
+      UserPromptSubmit: [drop],
+      Stop: [drop],
+      StopFailure: [drop],
+      Notification: [drop],
+      SessionStart: [drop],
+      SessionEnd: [drop],
+      PreToolUse: [{ matcher: 'AskUserQuestion|ExitPlanMode', ...drop }],
+      PermissionRequest: [{ hooks: [ask] }],
+    },
+  };
+}
+
+/** `lent`: the status line command that this file would hide, being read before the file that holds it. */
+export function addThreadmux(text: string, paths: InstalledPaths, lent?: string): string {
+  const wanted = hookSettings(paths).hooks;
+  const source = text.trim() === '' ? '{}\n' : text;
+  checkShape(rootOf(source), Object.keys(wanted));
+  const withHooks = hasExactly(rootOf(source), wanted) ? source : addHooks(source, wanted);
+  return addStatusline(withHooks, rootOf(withHooks), paths, lent);
+}
+
+/** `before` is the file as it was before us, if that is known: what it held empty stays, empty. */
+export function removeThreadmux(text: string, before?: string): string {
+  if (!text.includes('threadmux')) return text;
+  const withoutHooks = removeHooks(text, before === undefined ? undefined : treeOf(before));
+  return removeStatusline(withoutHooks, rootOf(withoutHooks));
+}
+
+/** The user's own status line command in this file, also if ours is around it. */
+export function ownStatusline(text: string): string | undefined {
+  const command = statuslineOf(treeOf(text));
+  return command === undefined ? undefined : innerOf(command)?.command;
+}
+
+/** False if the file has a status line of a form that we leave alone. */
+export function showsStatusline(text: string): boolean {
+  return isOurs(statuslineOf(treeOf(text)) ?? '');
+}
+
+function treeOf(text: string): JsonNode | undefined {
+  const reading = readJsonTree(text);
+  return reading.kind === 'tree' ? reading.root : undefined;
+}
+
+function rootOf(text: string): JsonObject {
+  const reading = readJsonTree(text);
+  if (reading.kind === 'invalid') throw refused(`it is not valid JSON: ${reading.why}`);
+  if (reading.root.kind !== 'object') throw refused('it does not hold an object');
+  return reading.root;
+}
+
+/** Claude Code would not read a file of another shape, and we would not know where to put our part. */
+function checkShape(root: JsonObject, events: readonly string[]): void {
+  const hooks = memberOf(root, 'hooks')?.value;
+  if (hooks !== undefined && hooks.kind !== 'object') throw refused('"hooks" is not an object');
+  for (const event of events) {
+    const groups = memberOf(hooks, event)?.value;
+    if (groups === undefined) continue;
+    const isList =
+      groups.kind === 'array' &&
+      groups.children.every((group) => memberOf(group, 'hooks')?.value.kind === 'array');
+    if (!isList) throw refused(`"hooks.${event}" is not a list of objects with "hooks"`);
+  }
+}
+
+function refused(why: string): ThreadmuxError {
+  return new ThreadmuxError('home_unsafe', why, {
+    hint: 'Correct the file first, then run this again. Nothing was changed.',
+  });
+}
+
+interface Found {
+  readonly event: string;
+  readonly groups: JsonArray;
+  readonly group: JsonObject;
+  readonly list: JsonArray;
+  readonly index: number;
+}
+
+function* ourHooks(root: JsonNode): Generator<Found> {
+  const hooks = memberOf(root, 'hooks')?.value;
+  if (hooks?.kind !== 'object') return;
+  for (const { key: event, value: groups } of hooks.children) {
+    if (groups.kind !== 'array') continue;
+    for (const group of groups.children) {
+      const list = memberOf(group, 'hooks')?.value;
+      if (group.kind !== 'object' || list?.kind !== 'array') continue;
+      for (const [index, hook] of list.children.entries())
+        if (isOurs(stringOf(memberOf(hook, 'command')?.value) ?? ''))
+          yield { event, groups, group, list, index };
+    }
+  }
+}
+
+function findOurs(root: JsonNode): Found | undefined {
+  for (const found of ourHooks(root)) return found;
+  return undefined;
+}
+
+/** Whoever moved or reformatted our entries meant to: only their content counts. */
+function hasExactly(root: JsonObject, wanted: HookSettings['hooks']): boolean {
+  const has = [...ourHooks(root)].map(({ event, group, list, index }) =>
+    JSON.stringify([event, plain(memberOf(group, 'matcher')?.value), plain(list.children[index])]),
+  );
+  const wants = Object.entries(wanted).flatMap(([event, groups]) =>
+    groups.map(({ matcher, hooks }) => JSON.stringify([event, matcher, sorted(hooks[0])])),
+  );
+  return has.length === wants.length && wants.every((one) => has.includes(one));
+}
+
+function plain(node: JsonNode | undefined): unknown {
+  if (node === undefined) return undefined;
+  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'array') return node.children.map(plain);
+  return sorted(Object.fromEntries(node.children.map(({ key, value }) => [key, plain(value)])));
+}
+
+function sorted(value: object | undefined): object {
+  return Object.fromEntries(Object.entries(value ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function addHooks(text: string, wanted: HookSettings['hooks']): string {
+  let result = removeHooks(text, undefined);
+  for (const [event, groups] of Object.entries(wanted)) {
+    const root = rootOf(result);
+    const hooks = memberOf(root, 'hooks')?.value;
+    const list = memberOf(hooks, event)?.value;
+    if (list?.kind === 'array') result = append(result, list, groups[0]);
+    else if (hooks?.kind === 'object') result = addMember(result, hooks, event, groups);
+    else result = addMember(result, root, 'hooks', { [event]: groups });
+  }
+  return result;
+}
+
+/** One at a time, each in a fresh reading: the places move with every cut. */
+function removeHooks(text: string, was: JsonNode | undefined): string {
+  const root = treeOf(text);
+  const found = root && findOurs(root);
+  if (root === undefined || found === undefined) return text;
+  const { event, groups, group, list, index } = found;
+  const hooks = memberOf(root, 'hooks') as JsonMember;
+  const had = memberOf(was, 'hooks')?.value;
+  const cutOne = (): string => {
+    if (list.children.length > 1) return removeChild(text, list, index);
+    if (groups.children.length > 1 || isEmpty(memberOf(had, event)?.value))
+      return removeChild(text, groups, groups.children.indexOf(group));
+    const events = hooks.value as JsonObject;
+    if (events.children.length > 1 || isEmpty(had))
+      return removeChild(
+        text,
+        events,
+        events.children.findIndex(({ value }) => value === groups),
+      );
+    return removeChild(text, root as JsonObject, (root as JsonObject).children.indexOf(hooks));
+  };
+  return removeHooks(cutOne(), was);
+}
+
+function isEmpty(node: JsonNode | undefined): boolean {
+  return node !== undefined && node.kind !== 'scalar' && node.children.length === 0;
+}

@@ -1,0 +1,54 @@
+// What changes in a text, line by line, for people: "-" goes, "+" comes, a little of what stays around it.
+
+const CONTEXT = 2;
+
+export function lineDiff(before: string, after: string): readonly string[] {
+  const marked = compare(before.split('\n'), after.split('\n'));
+  const changed = marked.flatMap((line, at) => (line.startsWith(' ') ? [] : [at]));
+  const isNear = (at: number) => changed.some((one) => Math.abs(one - at) <= CONTEXT);
+  const shown: string[] = [];
+  marked.forEach((line, at) => {
+    if (isNear(at)) shown.push(line.replace(/\r$/, ''));
+    else if (shown.length > 0 && shown.at(-1) !== '  …' && changed.some((one) => one > at))
+      shown.push('  …');
+  });
+  return shown;
+}
+
+function compare(before: readonly string[], after: readonly string[]): string[] {
+  let head = 0;
+  while (head < before.length && head < after.length && before[head] === after[head]) head++;
+  let tail = 0;
+  while (
+    tail < before.length - head &&
+    tail < after.length - head &&
+    before[before.length - 1 - tail] === after[after.length - 1 - tail]
+  )
+    tail++;
+  const stays = (line: string) => `  ${line}`;
+  return [
+    ...before.slice(0, head).map(stays),
+    ...middle(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
+    ...before.slice(before.length - tail).map(stays),
+  ];
+}
+
+/** The longest common lines stay; the files are small, a table of all pairs is enough. */
+function middle(before: readonly string[], after: readonly string[]): string[] {
+  const width = after.length + 1;
+  const longest = new Uint32Array((before.length + 1) * width);
+  const at = (i: number, j: number) => longest[i * width + j] ?? 0;
+  for (let i = before.length - 1; i >= 0; i--)
+    for (let j = after.length - 1; j >= 0; j--)
+      longest[i * width + j] =
+        before[i] === after[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+  const lines: string[] = [];
+  for (let i = 0, j = 0; i < before.length || j < after.length; )
+    if (i < before.length && j < after.length && before[i] === after[j]) {
+      lines.push(`  ${before[i++]}`);
+      j++;
+    } else if (i < before.length && (j === after.length || at(i + 1, j) >= at(i, j + 1)))
+      lines.push(`- ${before[i++]}`);
+    else lines.push(`+ ${after[j++]}`);
+  return lines;
+}
