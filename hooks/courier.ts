@@ -1,7 +1,7 @@
 // The courier: takes letters from the outbox, each pane's in order, and delivers them. One a host,
 // by lock. A letter leaves the outbox only after it was delivered; one that cannot be stays first.
 
-import { utimesSync, writeFileSync } from 'node:fs';
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -106,6 +106,7 @@ export async function runCourier(options: CourierOptions): Promise<boolean> {
     clearInterval(looking);
     clearInterval(beating);
     await watcher.close();
+    rmSync(home.path('state', 'courier.pid'), { force: true }); // pids are used again
     release();
   }
   return true;

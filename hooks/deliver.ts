@@ -2,6 +2,7 @@
 // Whatever happens in between, the letter is done with only when this has returned.
 
 import type { HookEvent, HookInput } from '../claude/hook-input.ts';
+import { ThreadmuxError } from '../core/errors.ts';
 import { loadPaneRecord, savePaneRecord } from '../home/pane-record.ts';
 import type { Desk } from './desk.ts';
 import type { Handler, Outcome, Report } from './event.ts';
@@ -20,26 +21,48 @@ export async function deliver(letter: Letter, desk: Desk): Promise<void> {
   const { input } = letter;
   if (isNested(letter)) return;
   const session = await desk.sessionOf(letter.tmux, letter.pane);
-  if (session === undefined)
-    return desk.log.warn('letter of an unknown pane', { pane: letter.pane });
+  if (session === undefined) return giveUpOn(letter, desk);
   const to = desk.destinationOf(letter.project || input.cwd);
   if (to === undefined) return;
 
   const rest = desk.restOf(to.server);
-  const thread = (isGone = false) => desk.threadOf(session, input.cwd, to, isGone);
+  const thread = (gone?: string) => desk.threadOf(session, input.cwd, to, gone);
   const report = { letter, session, desk, rest, thread: await thread() };
   const outcome = await handle(input, report);
-  if (outcome.say !== undefined)
-    await postParts(fit(outcome.say), {
-      rest,
-      botId: (await desk.placeOf(to)).botId,
-      letterId: letter.id,
-      since: letter.writtenAt,
-      thread,
-      onPosted: (last) => desk.posted(session, last),
-    });
+  if (outcome.say !== undefined) {
+    const parts = fit(outcome.say);
+    const { botId } = await desk.placeOf(to);
+    await desk.inTurn(report.thread.thread, () =>
+      postParts(parts, {
+        rest,
+        botId,
+        letter: letter.id,
+        pane: letter.pane,
+        since: letter.writtenAt,
+        thread,
+        onPosted: (posted) => desk.posted(session, posted),
+      }),
+    );
+  }
   await outcome.after?.();
-  record(report, outcome);
+  try {
+    record({ ...report, thread: await thread() }, outcome);
+  } catch (error) {
+    // What was said has been said: a full disk must not make it wait and come again.
+    desk.log.warn('recording a pane', { because: (error as Error).message });
+  }
+}
+
+/** Until then tmux may only have been too busy to say whose pane it is. */
+const UNKNOWN_FOR_MS = 30_000;
+
+function giveUpOn({ pane, writtenAt }: Letter, { log }: Desk): void {
+  if (Date.now() - writtenAt < UNKNOWN_FOR_MS)
+    throw new ThreadmuxError(
+      'session_not_found',
+      `finding the session of pane ${pane}: tmux does not know it`,
+    );
+  log.warn('letter of an unknown pane', { pane });
 }
 
 /** `claude -p` inside a session, or a program that uses Claude, runs the same hooks in the same pane. */
@@ -81,6 +104,7 @@ function record({ letter, session, desk, thread }: Report, outcome: Outcome): vo
     claudeSession: input.session_id,
     transcript: input.transcript_path,
     state: outcome.state ?? loadPaneRecord(desk.home, thread.thread)?.state ?? 'idle',
+    shell: 'no',
     at: letter.writtenAt,
   });
 }

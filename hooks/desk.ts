@@ -5,8 +5,10 @@ import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { footer, parseStatus } from '../claude/status.ts';
 import type { Config, Server } from '../core/config.ts';
+import { createInTurn, type InTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import { threadTitle } from '../core/session-name.ts';
+import { welcomeText } from '../core/welcome.ts';
 import { connectRest, type Rest } from '../discord/rest.ts';
 import { ensureThread, openPlace, type Place, renameThread } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
@@ -17,11 +19,11 @@ import { type Destination, destinationOf } from './destination.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { createSessionOf, type SessionOf, sessionKey, sessionLabel } from './session-of.ts';
 import { openShown, type Shown } from './shown.ts';
-import { type Bound, openThreadBook } from './thread-book.ts';
-import { welcomeText } from './welcome.ts';
+import { type Bound, openThreadBook, type Posted, withPosted } from './thread-book.ts';
 
 export interface Desk {
   readonly home: Home;
+  readonly host: Host;
   readonly config: Config;
   readonly log: Log;
   readonly sessionOf: SessionOf;
@@ -30,10 +32,12 @@ export interface Desk {
   restOf(server: Server): Rest;
   placeOf(to: Destination): Promise<Place>;
   destinationOf(cwd: string): Destination | undefined;
-  /** The session's thread, found or made; `isGone` if the one we knew was deleted. */
-  threadOf(session: Whereabouts, cwd: string, to: Destination, isGone?: boolean): Promise<Bound>;
-  /** Remembers the last message posted into a session's thread. */
-  posted(session: Whereabouts, last: string): void;
+  /** The session's thread, found or made; `gone` names one that was deleted. */
+  threadOf(session: Whereabouts, cwd: string, to: Destination, gone?: string): Promise<Bound>;
+  /** One letter at a time into each thread: the parts of two replies must not mix. */
+  readonly inTurn: InTurn;
+  /** Remembers what was posted into a session's thread. */
+  posted(session: Whereabouts, posted: Posted): void;
   header(session: Whereabouts, cwd: string): string;
   footer(claudeSession: string): string;
   close(): Promise<void>;
@@ -56,6 +60,8 @@ export function openDesk(options: DeskOptions): Desk {
   const book = openThreadBook(home);
   const rests = new Map<string, Rest>();
   const places = new Map<string, Promise<Place>>();
+  const opening = createInTurn();
+  const renaming = new Set<string>();
 
   function restOf(server: Server): Rest {
     const key = `${server.api} ${server.token}`;
@@ -72,26 +78,45 @@ export function openDesk(options: DeskOptions): Desk {
     return opened;
   }
 
-  async function threadOf(
+  function threadOf(
     session: Whereabouts,
     cwd: string,
     to: Destination,
-    isGone = false,
+    gone?: string,
   ): Promise<Bound> {
     const key = sessionKey(session);
-    const label = sessionLabel(session);
-    const host = config.host === config.defaultHost ? undefined : config.host;
-    const title = threadTitle(host === undefined ? { session: label } : { session: label, host });
-    const known = isGone ? undefined : book.get(key);
-    if (known?.server === to.server.name && known.channel === to.channel) {
-      if (known.title !== title) rename(key, known, title, restOf(to.server));
+    // Two panes of one session must not both set out to make its thread.
+    return opening(key, async () => {
+      const title = titleOf(session);
+      const known = book.get(key);
+      if (known?.server !== to.server.name || known.channel !== to.channel || known.thread === gone)
+        return bind(key, session, cwd, to);
+      if (known.title !== title) rename(key, known.thread, title, restOf(to.server));
       return known;
-    }
+    });
+  }
+
+  function titleOf(session: Whereabouts): string {
+    const label = sessionLabel(session);
+    return threadTitle(
+      config.host === config.defaultHost
+        ? { session: label }
+        : { session: label, host: config.host },
+    );
+  }
+
+  async function bind(
+    key: string,
+    session: Whereabouts,
+    cwd: string,
+    to: Destination,
+  ): Promise<Bound> {
+    const title = titleOf(session);
     const place = await placeOf(to);
     const thread = await ensureThread(
       place,
       title,
-      welcomeText({ session: label, host: config.host, cwd }),
+      welcomeText({ session: sessionLabel(session), host: config.host, cwd }),
       to.server.allow,
     );
     const bound = {
@@ -99,22 +124,30 @@ export function openDesk(options: DeskOptions): Desk {
       channel: to.channel,
       thread: thread.id,
       title,
-      last: thread.id,
+      // What an older life of this session said is not what a letter of this one may have posted.
+      last: thread.lastMessageId ?? thread.id,
+      posted: [],
     };
     book.set(key, bound);
     return bound;
   }
 
   /** Discord lets a thread be renamed twice in ten minutes: no letter waits for that. */
-  function rename(key: string, known: Bound, title: string, rest: Rest): void {
-    book.set(key, { ...known, title });
-    renameThread(rest, known.thread, title).catch((error: Error) =>
-      log.warn('renaming a thread', { title, because: error.message }),
-    );
+  function rename(key: string, thread: string, title: string, rest: Rest): void {
+    if (renaming.has(thread)) return;
+    renaming.add(thread);
+    renameThread(rest, thread, title)
+      .then(() => {
+        const bound = book.get(key);
+        if (bound?.thread === thread) book.set(key, { ...bound, title });
+      })
+      .catch((error: Error) => log.warn('renaming a thread', { title, because: error.message }))
+      .finally(() => renaming.delete(thread));
   }
 
   return {
     home,
+    host: options.host,
     config,
     log,
     sessionOf: createSessionOf(home, options.host),
@@ -125,10 +158,11 @@ export function openDesk(options: DeskOptions): Desk {
     destinationOf: (cwd) =>
       destinationOf(cwd, options.servers(), (path) => path.replace(/^~(?=\/|$)/, homedir())),
     threadOf,
-    posted(session, last) {
+    inTurn: createInTurn(),
+    posted(session, posted) {
       const key = sessionKey(session);
       const bound = book.get(key);
-      if (bound !== undefined) book.set(key, { ...bound, last });
+      if (bound !== undefined) book.set(key, withPosted(bound, posted));
     },
     header: (session, cwd) => [config.host, basename(cwd), sessionLabel(session)].join(' · '),
     footer(claudeSession) {

@@ -19,13 +19,15 @@ export interface Saying {
 
 /** Past so many messages the whole reply comes as a file. */
 const PARTS = 5;
+const SMALL = 200;
+/** Always the same, so that a retry cuts where the first attempt did although cost and context have changed. */
+const ROOM = { header: SMALL + 4, footer: SMALL + 4 };
 
 export function fit(saying: Saying): readonly Draft[] {
   const header = small(saying.header);
   const footer = small(saying.footer);
   const silent = saying.silent ?? false;
-  const room = { header: header.length + 1, footer: footer.length + 1 };
-  const all = splitMessage(tablesToCode(saying.text), room);
+  const all = splitMessage(tablesToCode(saying.text), ROOM);
   const parts = all.length > PARTS ? [...all.slice(0, PARTS - 1), longNote(all.length)] : [...all];
   if (parts.length === 0) {
     if (!saying.files?.length) return [];
@@ -42,7 +44,7 @@ export function fit(saying: Saying): readonly Draft[] {
 }
 
 function small(line: string | undefined): string {
-  return line ? `-# ${line.replace(/\s+/g, ' ').slice(0, 200)}` : '';
+  return line ? `-# ${line.replace(/\s+/g, ' ').slice(0, SMALL)}` : '';
 }
 
 function joined(...lines: readonly string[]): string {

@@ -2,21 +2,22 @@
 // within minutes, a look into the thread's history for those that come later.
 
 import { stableNonce } from '../core/nonce.ts';
-import { newest } from '../core/snowflake.ts';
 import { createMessage, type Draft, messagesAfter, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
-import type { Bound } from './thread-book.ts';
+import { type Bound, lastOf, type Posted } from './thread-book.ts';
 
 export interface Posting {
   readonly rest: Rest;
   readonly botId: string;
-  readonly letterId: string;
+  readonly letter: string;
+  readonly pane: string;
   /** When the letter was written: how old a first attempt may be. */
   readonly since: number;
-  /** The thread; asked again after it turned out to be gone. */
-  readonly thread: (isGone: boolean) => Promise<Bound>;
-  readonly onPosted: (last: string) => void;
+  /** The thread; another one if this one turned out to be gone. */
+  readonly thread: (gone?: string) => Promise<Bound>;
+  /** Called once, when the whole letter has been posted. */
+  readonly onPosted: (posted: Posted) => void;
 }
 
 /** The server forgets nonces after "a few minutes"; we do not rely on more than one. */
@@ -24,42 +25,51 @@ const NONCE_HOLDS_MS = 60_000;
 const GONE = 10003;
 const ARCHIVED = 50083;
 const LOCKED = 160005;
+const TOO_LARGE = [40005, 50045];
 
 export async function postParts(parts: readonly Draft[], posting: Posting): Promise<void> {
-  let thread = await posting.thread(false);
-  const posted = await postedBefore(thread, posting);
+  const { rest, letter, pane } = posting;
+  let thread = await posting.thread();
+  if (thread.posted.some((one) => one.letter === letter)) return;
+  const found = await postedBefore(thread, posting);
+  const messages: string[] = [];
   for (const [at, part] of parts.entries()) {
-    const earlier = posted.get(essence(part.content))?.shift();
+    const earlier = found.get(essence(part.content))?.shift();
     if (earlier !== undefined) {
-      posting.onPosted(earlier);
+      messages.push(earlier);
       continue;
     }
-    const nonce = stableNonce(posting.letterId, at);
-    const create = () => createMessage(posting.rest, thread.thread, nonce, part);
-    const message = await create().catch(async (error: unknown) => {
-      if (refusedWith(error, GONE)) thread = await posting.thread(true);
-      else if (refusedWith(error, ARCHIVED, LOCKED))
-        await unarchiveThread(posting.rest, thread.thread);
+    const nonce = stableNonce(letter, at);
+    const create = (draft: Draft) => createMessage(rest, thread.thread, nonce, draft);
+    const message = await create(part).catch(async (error: unknown) => {
+      if (part.files?.length && refusedWith(error, ...TOO_LARGE)) return create(withoutFiles(part));
+      if (refusedWith(error, GONE)) thread = await posting.thread(thread.thread);
+      else if (refusedWith(error, ARCHIVED, LOCKED)) await unarchiveThread(rest, thread.thread);
       else throw error;
-      return create();
+      return create(part);
     });
-    if (message !== undefined) posting.onPosted(message.id);
+    if (message !== undefined) messages.push(message.id);
   }
+  posting.onPosted({ letter, pane, messages });
 }
 
 /** What an attempt too long ago for its nonce has left in the thread, by content. */
 async function postedBefore(thread: Bound, posting: Posting): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
-  if (Date.now() - posting.since < NONCE_HOLDS_MS) return found;
-  const after = newest(thread.last, thread.thread);
+  const age = Date.now() - posting.since;
+  // A letter from the future: the clock was set back, so its age is unknown.
+  if (age >= 0 && age < NONCE_HOLDS_MS) return found;
+  const after = lastOf(thread, posting.pane);
   const messages = await messagesAfter(posting.rest, thread.thread, after).catch(
     (error: unknown) => {
       if (refusedWith(error, GONE)) return [];
       throw error;
     },
   );
+  // What other letters have posted may read the same, and is not ours.
+  const others = new Set(thread.posted.flatMap((one) => one.messages));
   for (const { author, content, id } of messages)
-    if (author.id === posting.botId)
+    if (author.id === posting.botId && !others.has(id))
       found.set(essence(content), [...(found.get(essence(content)) ?? []), id]);
   return found;
 }
@@ -71,4 +81,11 @@ function essence(content: string): string {
     .filter((line) => !line.startsWith('-# '))
     .join('\n')
     .trim();
+}
+
+/** The words must not wait for files that the server will never take. */
+function withoutFiles({ files, ...part }: Draft): Draft {
+  const names = (files ?? []).map(({ name }) => name).join(', ');
+  const note = `\n-# 📎 not attached, too large for this server: ${names}`;
+  return { ...part, content: `${part.content}${note}`.slice(0, 2_000) };
 }

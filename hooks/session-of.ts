@@ -3,10 +3,11 @@
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import { readJson, writeJson } from '../home/files.ts';
+import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
 import type { Host } from '../tmux/host.ts';
 import { type Whereabouts, whoami } from '../tmux/whoami.ts';
+import { keep } from './keep.ts';
 
 const seenSchema = z.object({
   socket: z.string(),
@@ -44,7 +45,7 @@ export function createSessionOf(home: Home, host: Host): SessionOf {
       if (seen.size <= KEPT) break;
       seen.delete(oldest);
     }
-    writeJson(path, Object.fromEntries(seen));
+    keep(path, Object.fromEntries(seen));
     return found;
   }
 

@@ -3,8 +3,9 @@
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import { readJson, writeJson } from '../home/files.ts';
+import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import { keep } from './keep.ts';
 
 const schema = z.record(z.string(), z.object({ prompt: z.string(), texts: z.array(z.string()) }));
 
@@ -32,7 +33,7 @@ export function openShown(home: Home): Shown {
         if (sessions.size <= SESSIONS_KEPT) break;
         sessions.delete(oldest);
       }
-      writeJson(path, Object.fromEntries(sessions));
+      keep(path, Object.fromEntries(sessions));
     },
   };
 }

@@ -5,9 +5,11 @@ import { homedir } from 'node:os';
 import type { StopInput } from '../claude/hook-input.ts';
 import { waitUntilSettled } from '../claude/settle.ts';
 import { readTurn, type Turn } from '../claude/transcript.ts';
+import { stableNonce } from '../core/nonce.ts';
 import { takeAttachments } from './attachments.ts';
 import type { Outcome, Report } from './event.ts';
 import type { Saying } from './fit.ts';
+import { confirmPrompts } from './receipts.ts';
 import { stripBlocks } from './strip.ts';
 
 export async function stop(input: StopInput, report: Report): Promise<Outcome> {
@@ -15,9 +17,7 @@ export async function stop(input: StopInput, report: Report): Promise<Outcome> {
   // Older versions call Stop before the reply is in the transcript.
   if (input.last_assistant_message === undefined) await waitUntilSettled(input.transcript_path);
   const turn = await readTurn(input.transcript_path, { promptId: input.prompt_id });
-  const reply = replyOf(turn, input.last_assistant_message, (id) =>
-    desk.shown.has(input.session_id, id),
-  );
+  const reply = replyOf(turn, input, (id) => desk.shown.has(input.session_id, id));
   const say = saying(reply.texts.join('\n\n'), input, report);
   return {
     state: 'idle',
@@ -25,26 +25,46 @@ export async function stop(input: StopInput, report: Report): Promise<Outcome> {
     async after() {
       desk.shown.add(input.session_id, input.prompt_id ?? '', reply.ids);
       await desk.progress.end(thread.thread, rest, 'done');
+      // What was typed while Claude worked may have been read between two tools, with no hook of its own.
+      if (turn !== undefined && turn.prompts.length > 1) await confirmPrompts(turn.prompts, report);
     },
   };
 }
 
 export interface Reply {
   readonly texts: readonly string[];
-  /** The ids of all texts of the turn, shown now or before. */
+  /** What to remember as shown: the ids of all texts up to here. */
   readonly ids: readonly string[];
 }
 
-/** The texts of a turn that were not shown yet, in order; the hook's own word for the last one. */
+/**
+ * The texts of a turn that were not shown yet, in order, up to the one the hook was called with: the transcript may
+ * have gone on since, or not hold that one yet. So every attempt to deliver a letter says the same.
+ */
 export function replyOf(
   turn: Turn | undefined,
-  last: string | undefined,
+  {
+    last_assistant_message: last = '',
+    prompt_id: prompt,
+  }: Pick<StopInput, 'last_assistant_message' | 'prompt_id'>,
   isShown: (id: string) => boolean,
 ): Reply {
   const all = (turn?.messages ?? []).flatMap(({ texts }) => texts);
-  const texts = all.filter(({ uuid }) => !isShown(uuid)).map(({ text }) => text);
-  const isNew = last !== undefined && last.trim() !== '' && last.trim() !== all.at(-1)?.text.trim();
-  return { texts: isNew ? [...texts, last] : texts, ids: all.map(({ uuid }) => uuid) };
+  const wanted = last.trim();
+  const end = all.findLastIndex(({ text }) => text.trim() === wanted);
+  const until = end < 0 ? all : all.slice(0, end + 1);
+  const texts = until
+    .filter(({ uuid, text }) => !isShown(uuid) && !isShown(unwritten(text, prompt)))
+    .map(({ text }) => text);
+  const ids = until.map(({ uuid }) => uuid);
+  return wanted === '' || end >= 0
+    ? { texts, ids }
+    : { texts: [...texts, wanted], ids: [...ids, unwritten(wanted, prompt)] };
+}
+
+/** Stands for the id of a text that the transcript does not hold yet. */
+function unwritten(text: string, prompt = ''): string {
+  return prompt === '' ? '' : stableNonce('unwritten', prompt, text.trim());
 }
 
 function saying(

@@ -2,11 +2,14 @@
 
 import type { UserPromptSubmitInput } from '../claude/hook-input.ts';
 import type { Outcome, Report } from './event.ts';
+import { confirmPrompts } from './receipts.ts';
 
 export async function userPromptSubmit(
   input: UserPromptSubmitInput,
-  { desk, rest, thread, letter }: Report,
+  report: Report,
 ): Promise<Outcome> {
+  const { desk, rest, thread, letter } = report;
+  await confirmPrompts([input.prompt], report);
   // A turn before this one that ended unseen (Esc in the terminal) leaves its message behind.
   await desk.progress.end(thread.thread, rest, 'interrupted');
   const age = Date.now() - letter.writtenAt;

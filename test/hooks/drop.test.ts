@@ -91,8 +91,7 @@ describe('drop', () => {
 
   it('loses no letter of many that are written at once, and later ones stay behind them', async () => {
     const machine = startMachine();
-    const env = { ...machine.env, ...PANE, PATH: '/usr/bin:/bin' };
-    writeFileSync(join(machine.home.folder('state'), 'courier.pid'), `${process.pid}\n`);
+    const env = { ...machine.env, ...PANE, PATH: machine.pathWithoutNode };
     await Promise.all(
       Array.from({ length: 40 }, (_, n) => {
         const child = spawn(DROP, { env, stdio: ['pipe', 'ignore', 'ignore'] });

@@ -12,11 +12,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import type { Home } from '../../home/home.ts';
 import { saveLocalServer } from '../../home/local-server.ts';
 import { holderOf } from '../../home/lock.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
+import type { Workspace } from '../../workspace/server.ts';
 import { tempFolder, tempHome } from './temp-home.ts';
 import { startTmux, type TmuxServer } from './tmux-server.ts';
 import type { TestWorkspace, WireMessage } from './workspace.ts';
@@ -55,6 +56,7 @@ export interface Machine {
   readonly home: Home;
   readonly tmux: TmuxServer;
   readonly env: Readonly<Record<string, string>>;
+  readonly pathWithoutNode: string;
   /** A new session with one pane, and what a hook in it would find in its environment. */
   session(name: string): PaneEnv;
   paneEnv(target: string): PaneEnv;
@@ -75,7 +77,7 @@ export interface MachineOptions {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-export function startMachine(workspace?: TestWorkspace, options: MachineOptions = {}): Machine {
+export function startMachine(workspace?: Workspace, options: MachineOptions = {}): Machine {
   const home = tempHome();
   const tmux = options.tmux ?? startTmux();
   const env = {
@@ -104,6 +106,7 @@ export function startMachine(workspace?: TestWorkspace, options: MachineOptions 
     home,
     tmux,
     env,
+    pathWithoutNode: bare,
     session(name) {
       tmux.call('new-session', '-d', '-s', name, '-c', tmux.dir, 'cat');
       return paneEnv(tmux, `=${name}:`);
@@ -139,7 +142,7 @@ export function startMachine(workspace?: TestWorkspace, options: MachineOptions 
 }
 
 /** As the program that serves the local workspace does. */
-export function useWorkspace(home: Home, { api, token, channelId, userId }: TestWorkspace): void {
+export function useWorkspace(home: Home, { api, token, channelId, userId }: Workspace): void {
   saveLocalServer(home, { api, token, channel: channelId, user: userId });
 }
 
@@ -239,7 +242,6 @@ export async function untilSaid(
   said: readonly string[],
   timeout = 15_000,
 ): Promise<void> {
-  const { expect } = await import('vitest');
   await vi.waitFor(async () => expect(await saidIn(workspace, name)).toEqual(said), {
     timeout,
     interval: 50,

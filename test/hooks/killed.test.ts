@@ -1,0 +1,164 @@
+// The courier is killed at every step of a delivery, and the next one goes on: whatever a server
+// was told, every reply stands in the thread once, whole and in order.
+
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { fit } from '../../hooks/fit.ts';
+import { startWorkspace } from '../../workspace/server.ts';
+import {
+  type Courier,
+  type Machine,
+  readIfThere,
+  saidIn,
+  startMachine,
+  stopInput,
+  threadsOf,
+  untilSaid,
+  withoutSmall,
+} from '../support/hook-process.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import { startTmux } from '../support/tmux-server.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+
+const LONG = Array.from({ length: 3 }, (_, n) => `${n} ${'word '.repeat(300)}`).join('\n\n');
+const PARTS = fit({ text: LONG, header: 'laptop · shop · web' }).map((part) =>
+  withoutSmall(part.content),
+);
+const SAID = [...PARTS, 'Done.', 'Done.'];
+
+/** So long ago that the server has forgotten the nonces of a first attempt. */
+const LATE = { nonceWindowMs: 1 };
+
+function writeLetters(machine: Machine, pane: ReturnType<Machine['session']>, isLate: boolean) {
+  for (const text of [LONG, 'Done.', 'Done.']) machine.write(pane, stopInput(text));
+  if (!isLate) return;
+  const then = new Date(Date.now() - 300_000);
+  for (const letter of machine.letters()) utimesSync(letter, then, then);
+}
+
+describe('a courier killed with SIGKILL', () => {
+  // Welcome message, thread, two members, three parts, two more replies.
+  const steps = Array.from({ length: 9 }, (_, step) => step);
+
+  it.each([
+    ['at any step', false],
+    ['at any step, and followed only minutes later', true],
+  ] as const)('%s, loses and doubles nothing', async (_, isLate) => {
+    const tmux = startTmux();
+    const walk = async (step: number) => {
+      let victim: Courier | undefined;
+      let writes = 0;
+      const workspace = await startTestWorkspace({
+        ...(isLate ? LATE : {}),
+        faults: {
+          onRequest({ method }) {
+            if (method === 'GET' || victim === undefined || writes++ !== step) return undefined;
+            victim.child.kill('SIGKILL');
+            // After one step is before the next: what has been applied is what makes the difference.
+            return { kind: 'apply-then-silence' };
+          },
+        },
+      });
+      const machine = startMachine(workspace, { tmux });
+      const pane = machine.session(`step-${step}`);
+      writeLetters(machine, pane, isLate);
+      victim = machine.courier();
+      await victim.ended;
+      expect(victim.child.signalCode).toBe('SIGKILL');
+      victim = undefined;
+      const next = machine.courier();
+      await vi.waitFor(() => expect(machine.letters()).toEqual([]), 15_000);
+      await next.kill();
+      expect(await saidIn(workspace, `[agent] step-${step}`)).toEqual(SAID);
+      expect(await threadsOf(workspace)).toHaveLength(1);
+    };
+    for (let at = 0; at < steps.length; at += 3)
+      await Promise.all(steps.slice(at, at + 3).map(walk));
+  });
+
+  it.each([
+    ['before it wrote down what was posted', ['threads.json', 'shown.json']],
+    ['before it wrote down what was shown', ['shown.json']],
+    ['before it removed the letter', []],
+  ])('%s, doubles nothing even minutes later', async (_, lost) => {
+    const workspace = await startTestWorkspace(LATE);
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    const state = (name: string) => machine.home.path('state', name);
+    machine.write(pane, stopInput('earlier'));
+    const first = machine.courier();
+    await untilSaid(workspace, '[agent] web', ['earlier']);
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+    await first.kill();
+
+    writeLetters(machine, pane, true);
+    const kept = new Map(lost.map((name) => [name, readIfThere(state(name))]));
+    const [letter = ''] = machine.letters();
+    const copy = join(machine.home.root, 'copy');
+    linkSync(letter, copy);
+    for (const other of machine.letters().slice(1)) rmSync(other);
+    const second = machine.courier();
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 10_000);
+    await second.kill();
+
+    // The moment before: the files as they were, the letter where it was.
+    for (const [name, text] of kept)
+      text === '' ? rmSync(state(name), { force: true }) : writeFileSync(state(name), text);
+    mkdirSync(dirname(letter), { recursive: true });
+    renameSync(copy, letter);
+    const third = machine.courier();
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 10_000);
+    await third.kill();
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['earlier', ...PARTS]);
+  });
+});
+
+describe('a server in trouble', () => {
+  it.each([
+    ['answers 500', { kind: 'answer', status: 500 }],
+    ['breaks the connection', { kind: 'reset' }],
+    ['breaks the connection after it has posted', { kind: 'apply-then-reset' }],
+    ['answers 502 after it has posted', { kind: 'apply-then-answer', status: 502 }],
+    ['limits us', { kind: 'limited', retryAfterMs: 200, scope: 'user' }],
+  ] as const)('that %s again and again gets every reply once', async (_, fault) => {
+    let requests = 0;
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ method }) => (method !== 'GET' && requests++ % 2 === 0 ? fault : undefined),
+      },
+    });
+    const machine = startMachine(workspace);
+    writeLetters(machine, machine.session('web'), false);
+    machine.courier();
+    await untilSaid(workspace, '[agent] web', SAID, 25_000);
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+  });
+
+  it('that is away for a while gets everything in order when it is back', async () => {
+    const dir = tempFolder();
+    const before = await startWorkspace({ dir });
+    const port = Number(new URL(before.url).port);
+    const machine = startMachine(before);
+    const pane = machine.session('web');
+    machine.drop(pane, stopInput('before'));
+    const panes = machine.home.path('panes');
+    await vi.waitFor(() => expect(existsSync(panes)).toBe(true), 10_000);
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+    await before.close();
+    machine.drop(pane, stopInput('one'));
+    machine.drop(pane, stopInput('two'));
+    await vi.waitFor(() => expect(machine.log()).toContain('trying again'), 5_000);
+    const after = await startTestWorkspace({ dir, port });
+    machine.drop(pane, stopInput('three'));
+    await untilSaid(after, '[agent] web', ['before', 'one', 'two', 'three'], 25_000);
+  });
+});
