@@ -13,7 +13,7 @@ import { readJson, writeJson } from '../../dist/home/files.js';
 import { openHome } from '../../dist/home/home.js';
 import { openLog } from '../../dist/home/log-file.js';
 
-const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
+const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);
 
 /** `handled` is called with the name of every event before and after it was handled. */
 export async function openClient({ env, handling = () => {}, handled = () => {} }) {

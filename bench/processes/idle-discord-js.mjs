@@ -8,6 +8,7 @@ const client = new Client({
   intents: [
     GatewayIntentBits.Guilds,
     GatewayIntentBits.GuildMessages,
+    GatewayIntentBits.GuildMessageReactions,
     GatewayIntentBits.MessageContent,
   ],
   rest: { api: DISCORD_API_BASE.replace(/\/v10$/, ''), version: '10' },
