@@ -1,0 +1,134 @@
+// Everything journey 2 needs, for real: a workspace, a machine with tmux, stand-ins for Claude Code in
+// its panes, the courier that their hooks start, and the bridge.
+
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, vi } from 'vitest';
+import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridge.ts';
+import { type Config, parseConfig } from '../../core/config.ts';
+import { createLog } from '../../core/log.ts';
+import { localServer } from '../../home/local-server.ts';
+import { type FakeClaude, type FakeOptions, startFakeClaude } from '../support/fake-claude.ts';
+import { type Machine, startMachine } from '../support/hook-process.ts';
+import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
+
+export interface Setting {
+  readonly workspace: TestWorkspace;
+  readonly machine: Machine;
+  readonly config: Config;
+  readonly bridge: Bridge;
+  readonly log: readonly string[];
+  claude(session: string, options?: FakeOptions): Promise<FakeClaude>;
+  say(to: FakeClaude | string, text: string): Promise<WireMessage>;
+  /** The reactions on a message. */
+  marks(message: WireMessage): Promise<readonly string[]>;
+  untilMarked(message: WireMessage, ...marks: readonly string[]): Promise<void>;
+  /** What the bot wrote in a channel, oldest first. */
+  answers(channel: FakeClaude | string): Promise<readonly WireMessage[]>;
+  /** Waits for something the bot writes that fits. */
+  answer(channel: FakeClaude | string, pattern: RegExp): Promise<WireMessage>;
+  restart(options?: Partial<BridgeOptions>): Promise<Bridge>;
+}
+
+export interface SettingOptions extends Partial<BridgeOptions> {
+  /** What would stand in config.json. */
+  readonly file?: Readonly<Record<string, unknown>>;
+  readonly allow?: readonly string[];
+}
+
+export const WAIT = { timeout: 20_000, interval: 40 } as const;
+
+export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
+  const workspace = await startTestWorkspace();
+  const machine = startMachine(workspace);
+  const { file = {}, allow, ...more } = options;
+  const config = configOf(machine, file);
+  const lines: string[] = [];
+  const log = createLog((line) => lines.push(line), { secrets: [workspace.token] });
+  const server = {
+    ...localServer(addressOf(workspace)),
+    ...(allow === undefined ? {} : { allow }),
+  };
+  const begin = async (other: Partial<BridgeOptions> = {}) => {
+    const { env, home } = machine;
+    const fatal = (error: Error) => lines.push(`fatal ${error.message}`);
+    const base = { config, server, home, log, env: { ...env, SHELL: '/bin/sh' }, onFatal: fatal };
+    const bridge = await startBridge({ ...base, settleMs: 30, ...more, ...other });
+    onTestFinished(() => bridge.close());
+    await vi.waitFor(() => expect(bridge.gateway.state().at).toBe('live'), WAIT);
+    return bridge;
+  };
+  let bridge = await begin();
+  const { person } = workspace;
+  const answers: Setting['answers'] = async (channel) => {
+    const all = await person.messages(idOf(channel));
+    return all.filter(({ author }) => author.id === workspace.botId).toReversed();
+  };
+  const marks: Setting['marks'] = async ({ id, channel_id }) => {
+    const { body } = await person.call('GET', `/channels/${channel_id}/messages/${id}`);
+    return (body as WireMessage).reactions?.map(({ emoji }) => emoji.name) ?? [];
+  };
+  return {
+    workspace,
+    machine,
+    config,
+    log: lines,
+    get bridge() {
+      return bridge;
+    },
+    claude: (session, fake) => startFakeClaude(machine, session, fake),
+    say: (to, text) => person.say(idOf(to), text),
+    marks,
+    untilMarked: (message, ...wanted) =>
+      vi.waitFor(async () => expect(await marks(message)).toEqual(wanted), WAIT),
+    answers,
+    answer: (channel, pattern) =>
+      vi.waitFor(async () => {
+        const found = (await answers(channel)).findLast(({ content }) => pattern.test(content));
+        if (found !== undefined) return found;
+        const said = (await answers(channel)).map(({ content }) => content);
+        throw new Error(`nothing fits ${pattern}: ${JSON.stringify(said.slice(-5))}`);
+      }, WAIT),
+    async restart(other) {
+      await bridge.close();
+      bridge = await begin(other);
+      return bridge;
+    },
+  };
+}
+
+export function configOf(machine: Pick<Machine, 'tmux'>, file: object): Config {
+  return parseConfig({
+    env: { THREADMUX_HOST: 'laptop', THREADMUX_TMUX_SOCKET: machine.tmux.socket },
+    hostname: 'laptop',
+    file: { path: 'config.json', text: JSON.stringify(file) },
+  });
+}
+
+export function addressOf({ api, token, channelId, userId }: TestWorkspace) {
+  return { api, token, channel: channelId, user: userId };
+}
+
+/** Resolves when the stand-in has been given exactly this. */
+export async function untilPrompts(
+  claude: FakeClaude,
+  wanted: readonly string[],
+  timeout: number = WAIT.timeout,
+): Promise<void> {
+  await vi.waitFor(() => expect(claude.prompts()).toEqual(wanted), { ...WAIT, timeout });
+}
+
+/** For what must not happen: long enough for it to have happened. */
+export const aWhile = (ms = 600) => sleep(ms);
+
+export function screenOf(machine: Pick<Machine, 'tmux'>, session: string): string {
+  return machine.tmux.call('capture-pane', '-p', '-t', `=${session}:`);
+}
+
+export function logFile(machine: Machine): string {
+  return readFileSync(machine.home.path('log', 'threadmux.log'), 'utf8');
+}
+
+function idOf(channel: FakeClaude | string): string {
+  return typeof channel === 'string' ? channel : channel.thread;
+}

@@ -1,0 +1,223 @@
+// A stand-in for Claude Code in a pane, NOT Claude Code: it draws a box like its box, takes pastes and keys like it does,
+// runs the real `drop` for its hooks, and writes down everything that was submitted.
+// usage: node fake-claude.mjs <folder> <path of drop>
+
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+const [folder, drop] = process.argv.slice(2);
+const transcript = `${folder}/transcript.jsonl`;
+const session = `stand-in-${process.pid}`;
+const state = {
+  box: [], // what stands in it: {text, shown}
+  stash: undefined,
+  queue: [],
+  busy: false,
+  replies: true,
+  dialog: undefined,
+  /** How many times Enter does nothing. */
+  swallow: 0,
+  /** Hooks do not run: as if they were not installed. */
+  mute: false,
+  said: ['Stand-in for Claude Code'],
+};
+
+const note = (kind, text) =>
+  appendFileSync(`${folder}/record`, `${JSON.stringify({ kind, text })}\n`);
+const textOf = (box) => box.map(({ text }) => text).join('');
+
+function hook(event, more) {
+  if (state.mute) return;
+  const base = { session_id: session, transcript_path: transcript, cwd: process.cwd() };
+  spawnSync(drop, {
+    input: JSON.stringify({ ...base, hook_event_name: event, ...more }),
+    env: { ...process.env, CLAUDE_PROJECT_DIR: process.cwd() },
+  });
+}
+
+let prompts = 0;
+function turn(texts) {
+  let id = '';
+  for (const text of texts) {
+    id = `prompt-${session}-${++prompts}`;
+    hook('UserPromptSubmit', { prompt_id: id, prompt: text });
+    note('prompt', text);
+    const line = { type: 'user', promptId: id, origin: { kind: 'human' }, uuid: id };
+    write({ ...line, message: { role: 'user', content: text } });
+  }
+  if (!state.replies) return;
+  const reply = `Echo: ${texts.at(-1).slice(0, 50)}`;
+  const content = [{ type: 'text', text: reply }];
+  write({ type: 'assistant', message: { id: `msg-${id}`, role: 'assistant', content } });
+  hook('Stop', { prompt_id: id, stop_hook_active: false, last_assistant_message: reply });
+}
+
+function write(line) {
+  appendFileSync(transcript, `${JSON.stringify({ isSidechain: false, ...line })}\n`);
+}
+
+function enter() {
+  if (state.dialog !== undefined) {
+    note('approved', state.dialog);
+    state.dialog = undefined;
+    return;
+  }
+  if (state.swallow > 0) {
+    state.swallow--;
+    return;
+  }
+  const text = textOf(state.box);
+  if (text.trim() === '') return;
+  if (/\\$|@\S+$/.test(text)) return insert('\n');
+  state.box = state.stash ?? [];
+  state.stash = undefined;
+  if (text.startsWith('!')) return note('shell', text);
+  if (text.startsWith('/')) {
+    note('slash', text);
+    if (text === '/cost') state.dialog = 'cost';
+    return;
+  }
+  state.said.push(`> ${text.split('\n')[0].slice(0, 60)}`);
+  if (state.busy) state.queue.push(text.trim());
+  else turn([text.trim()]);
+}
+
+function insert(text, pasted = false) {
+  if (state.dialog !== undefined) return note('into-dialog', text);
+  const lines = text.split('\n').length - 1;
+  const shown =
+    pasted && (lines > 2 || text.length > 800) ? `[Pasted text #1 +${lines} lines]` : text;
+  state.box.push({ text, shown });
+}
+
+function key(bytes) {
+  if (bytes === '\r') return enter();
+  if (bytes === '\x13') {
+    if (state.box.length > 0) [state.stash, state.box] = [state.box, []];
+    return;
+  }
+  note('key', bytes);
+  if (bytes === '\x1b') {
+    state.dialog = undefined;
+    return;
+  }
+  if (bytes === '\x03') return process.exit(0);
+  if (/^[^\x00-\x1f\x7f]+$/.test(bytes)) insert(bytes);
+}
+
+let pending = '';
+function input(bytes) {
+  pending += bytes;
+  for (;;) {
+    const paste = /^\x1b\[200~([^]*?)\x1b\[201~/.exec(pending);
+    if (paste !== null) {
+      insert(paste[1], true);
+      pending = pending.slice(paste[0].length);
+    } else if (pending === '' || pending.startsWith('\x1b[200~')) return;
+    else {
+      const [one] = /^(\x1b\[[A-D]|\x1b|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+)/.exec(pending);
+      key(one);
+      pending = pending.slice(one.length);
+    }
+  }
+}
+
+function draw() {
+  const width = process.stdout.columns;
+  const rule = '─'.repeat(width);
+  const rows = state.said.slice(-6);
+  let cursor;
+  if (state.dialog === 'cost') rows.push(rule, '  Total cost: $0.01', '', '  Esc to cancel');
+  else if (state.dialog !== undefined)
+    rows.push(
+      rule,
+      ' Bash command',
+      '',
+      `   ${state.dialog}`,
+      '',
+      ' Do you want to proceed?',
+      ' ❯ 1. Yes',
+      '   2. No',
+      '',
+      ' Esc to cancel · Tab to amend',
+    );
+  else {
+    if (state.busy) rows.push('', '✻ Pondering… (3s)');
+    rows.push('', rule);
+    const lines = state.box
+      .map(({ shown }) => shown)
+      .join('')
+      .split('\n')
+      .flatMap((line) => line.match(new RegExp(`.{1,${width - 4}}`, 'gsu')) ?? ['']);
+    cursor = [rows.length + lines.length, Math.min(2 + (lines.at(-1)?.length ?? 0), width - 1)];
+    const hint =
+      state.queue.length > 0 && state.box.length === 0
+        ? '\x1b[7mP\x1b[0;2mress up to edit queued messages\x1b[0m'
+        : undefined;
+    rows.push(
+      ...(hint === undefined ? lines : [hint]).map(
+        (line, at) => `${at === 0 ? '❯\u00a0' : '  '}${line}`,
+      ),
+    );
+    rows.push(rule, state.busy ? '  esc to interrupt' : '  ? for shortcuts');
+    if (state.stash !== undefined) rows.push('  › stashed');
+  }
+  const place = cursor === undefined ? '\x1b[?25l' : `\x1b[${cursor[0]};${cursor[1] + 1}H\x1b[?25h`;
+  process.stdout.write(`\x1b[?2026h\x1b[H\x1b[2J${rows.join('\r\n')}${place}\x1b[?2026l`);
+}
+
+const ORDERS = {
+  busy: () => {
+    state.busy = true;
+  },
+  /** Ends the turn that runs; what was queued is answered in one turn. */
+  idle() {
+    state.busy = false;
+    if (state.queue.length > 0) turn(state.queue.splice(0));
+  },
+  dialog: (command) => {
+    state.dialog = command;
+  },
+  close: () => {
+    state.dialog = undefined;
+  },
+  draft: (text) => {
+    state.box = [{ text, shown: text }];
+  },
+  swallow: (times) => {
+    state.swallow = times;
+  },
+  mute: (is) => {
+    state.mute = is;
+  },
+  replies: (is) => {
+    state.replies = is;
+  },
+  exit: () => setTimeout(() => process.exit(0), 20),
+};
+
+createServer((socket) => {
+  socket.once('data', (data) => {
+    const { order, value } = JSON.parse(data);
+    ORDERS[order](value);
+    draw();
+    socket.end(
+      JSON.stringify({ box: textOf(state.box), stash: state.stash && textOf(state.stash) }),
+    );
+  });
+  socket.on('error', () => {});
+}).listen(`${folder}/control`);
+
+process.stdin.setRawMode(true);
+process.stdin.setEncoding('utf8');
+process.stdin.on('data', (bytes) => {
+  input(bytes);
+  draw();
+});
+process.stdout.on('resize', draw);
+process.stdout.write('\x1b[?2004h');
+writeFileSync(transcript, '');
+draw();
+hook('SessionStart', { source: 'startup' });
+writeFileSync(`${folder}/ready`, '');

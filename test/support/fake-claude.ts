@@ -1,0 +1,123 @@
+// The stand-in for Claude Code (fake-claude.mjs) in a pane of a machine, and what a test may ask of it.
+
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+import type { Home } from '../../home/home.ts';
+import { loadPaneRecords, type PaneRecord } from '../../home/pane-record.ts';
+import { DROP } from './hook-process.ts';
+import type { TmuxServer } from './tmux-server.ts';
+
+export const FAKE_CLAUDE = fileURLToPath(new URL('./fake-claude.mjs', import.meta.url));
+
+export interface Place {
+  readonly home: Home;
+  readonly tmux: TmuxServer;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Noted {
+  readonly kind: 'prompt' | 'slash' | 'shell' | 'approved' | 'into-dialog' | 'key';
+  readonly text: string;
+}
+
+type Order =
+  | 'busy'
+  | 'idle'
+  | 'dialog'
+  | 'close'
+  | 'draft'
+  | 'swallow'
+  | 'mute'
+  | 'replies'
+  | 'exit';
+
+export interface FakeClaude {
+  readonly session: string;
+  /** The thread that its SessionStart made. */
+  readonly thread: string;
+  record(): PaneRecord;
+  /** Everything it noticed, in order. */
+  noted(): readonly Noted[];
+  /** What was submitted to it, in order. */
+  prompts(): readonly string[];
+  tell(order: Order, value?: unknown): Promise<{ box: string; stash?: string }>;
+}
+
+export interface FakeOptions {
+  /** Started from a shell that stays when it exits. */
+  readonly inShell?: boolean;
+  readonly size?: readonly [width: number, height: number];
+  /** In the pane of a session that is there. */
+  readonly respawn?: boolean;
+  readonly remainOnExit?: boolean;
+  readonly replies?: boolean;
+}
+
+export async function startFakeClaude(
+  place: Place,
+  session: string,
+  options: FakeOptions = {},
+): Promise<FakeClaude> {
+  const folder = join(place.tmux.dir, `fake-${session.replace(/\W/g, '_')}`);
+  mkdirSync(folder, { recursive: true });
+  for (const file of ['ready', 'control']) rmSync(join(folder, file), { force: true });
+  const began = Date.now();
+  launch(place, session, options, [process.execPath, FAKE_CLAUDE, folder, DROP]);
+  const mine = () =>
+    loadPaneRecords(place.home).find(
+      (record) => record.sessionName === session && record.at >= began - 5,
+    );
+  await vi.waitFor(
+    () => {
+      if (!existsSync(join(folder, 'ready'))) throw new Error('the stand-in has not started');
+      if (mine() === undefined) throw new Error(`${session} has not been reported`);
+    },
+    { timeout: 20_000, interval: 25 },
+  );
+  const noted = () =>
+    readIfThere(join(folder, 'record'))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Noted);
+  const claude: FakeClaude = {
+    session,
+    thread: mine()?.thread ?? '',
+    record: () => mine() as PaneRecord,
+    noted,
+    prompts: () => noted().flatMap((one) => (one.kind === 'prompt' ? [one.text] : [])),
+    async tell(order, value) {
+      const socket = connect(join(folder, 'control'));
+      socket.write(JSON.stringify({ order, value }));
+      return JSON.parse(await text(socket));
+    },
+  };
+  if (options.replies === false) await claude.tell('replies', false);
+  return claude;
+}
+
+function launch(
+  { tmux, env }: Place,
+  session: string,
+  { inShell, size = [120, 40], respawn, remainOnExit }: FakeOptions,
+  program: readonly string[],
+): void {
+  const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  const target = `=${session}:`;
+  if (respawn) tmux.call('respawn-pane', '-k', ...variables, '-t', target, ...program);
+  else {
+    const [width, height] = size.map(String) as [string, string];
+    const what = inShell ? ['sh'] : program;
+    const about = ['-x', width, '-y', height, '-c', tmux.dir, ...variables];
+    tmux.call('new-session', '-d', '-s', session, ...about, ...what);
+    if (inShell) tmux.call('send-keys', '-t', target, program.join(' '), 'Enter');
+  }
+  if (remainOnExit) tmux.call('set-option', '-p', '-t', target, 'remain-on-exit', 'on');
+}
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
