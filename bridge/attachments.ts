@@ -49,12 +49,17 @@ export async function fetchAttachments(
   }
 }
 
-/** Letters, digits, dot, dash and underscore; no leading dot; never two of one name. */
+/** Characters of at most four bytes each, with room for the number before them. */
+const NAME_LENGTH = 60;
+
+/** Letters, digits, dot, dash and underscore; no leading dot or dash; never two of one name. */
 export function safeName(filename: string, at: number): string {
-  const clean = filename
-    .normalize('NFC')
-    .replace(/[^\p{L}\p{N}._-]+/gu, '_')
-    .replace(/^[._-]+/, '')
-    .slice(-80);
-  return `${at === 0 ? '' : `${at + 1}-`}${clean || 'file'}`;
+  const plain = filename.normalize('NFC').replace(/[^\p{L}\p{N}._-]+/gu, '_');
+  const clean =
+    [...plain]
+      .slice(-NAME_LENGTH)
+      .join('')
+      .replace(/^[._-]+/, '') || 'file';
+  // A first file that is called "2-x" must not meet a second one called "x".
+  return at === 0 && !/^\d+-/.test(clean) ? clean : `${at + 1}-${clean}`;
 }

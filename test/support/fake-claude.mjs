@@ -103,20 +103,22 @@ function key(bytes) {
     return;
   }
   if (bytes === '\x03') return process.exit(0);
-  if (/^[^\x00-\x1f\x7f]+$/.test(bytes)) insert(bytes);
+  if (/^\P{Cc}+$/u.test(bytes)) insert(bytes);
 }
 
+const BEGIN = '\x1b[200~';
+const END = '\x1b[201~';
 let pending = '';
 function input(bytes) {
   pending += bytes;
   for (;;) {
-    const paste = /^\x1b\[200~([^]*?)\x1b\[201~/.exec(pending);
-    if (paste !== null) {
-      insert(paste[1], true);
-      pending = pending.slice(paste[0].length);
-    } else if (pending === '' || pending.startsWith('\x1b[200~')) return;
+    const end = pending.startsWith(BEGIN) ? pending.indexOf(END) : -1;
+    if (end >= 0) {
+      insert(pending.slice(BEGIN.length, end), true);
+      pending = pending.slice(end + END.length);
+    } else if (pending === '' || pending.startsWith(BEGIN)) return;
     else {
-      const [one] = /^(\x1b\[[A-D]|\x1b|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+)/.exec(pending);
+      const [one] = /^(?:\p{Cc}(?:\[[A-D])?|\P{Cc}+)/u.exec(pending);
       key(one);
       pending = pending.slice(one.length);
     }

@@ -1,0 +1,130 @@
+// What is done about a message, from what the pane shows. A table: every kind of screen, every fact that overrules it.
+
+import { describe, expect, it } from 'vitest';
+import { decide, type Facts, type Step } from '../../bridge/decide.ts';
+import type { Screen } from '../../claude/screen.ts';
+import type { PaneLook } from '../../tmux/look.ts';
+
+const pane: PaneLook = {
+  kind: 'pane',
+  serverPid: 10,
+  panePid: 20,
+  sessionName: 'web',
+  command: 'claude',
+  path: '/',
+  title: '',
+  dead: false,
+  exitStatus: undefined,
+  mode: undefined,
+  inputOff: false,
+  synchronized: false,
+  alternateScreen: false,
+  width: 80,
+  height: 24,
+  cursor: { x: 2, y: 20 },
+  historyLines: 0,
+  typed: { text: undefined, enter: undefined },
+  text: '',
+  ansi: '',
+};
+const record = { serverPid: 10, panePid: 20, shell: 'no' } as const;
+const empty: Screen = { kind: 'empty', busy: false, queued: false, stashed: false, mode: 'normal' };
+const draft: Screen = { kind: 'draft', text: 'half a thought', busy: false, stashed: false };
+const dialog: Screen = {
+  kind: 'dialog',
+  which: 'permission',
+  full: false,
+  title: 'Bash command',
+  options: [],
+  help: 'Esc to cancel',
+};
+const facts: Facts = { look: pane, screen: empty, record, allowShell: false, standing: undefined };
+
+const SCREENS: readonly [string, Screen, Step['do']][] = [
+  ['an empty box', empty, 'type'],
+  ['an empty box while it works', { ...empty, busy: true }, 'type'],
+  ['an empty box with a queue', { ...empty, busy: true, queued: true }, 'type'],
+  ['an empty box over a stash', { ...empty, stashed: true }, 'type'],
+  ['a draft', draft, 'type'],
+  ['a draft over a stash', { ...draft, stashed: true }, 'wait'],
+  ['an open list of files', { kind: 'menu', text: '@sr' }, 'wait'],
+  ['shell mode', { kind: 'shellMode', text: 'ls' }, 'wait'],
+  ['a search', { kind: 'aside' }, 'wait'],
+  ['a permission dialog', dialog, 'wait'],
+  ['a dialog nobody knows', { ...dialog, which: 'unknown' }, 'wait'],
+  ['the list of agents', { kind: 'agents' }, 'wait'],
+  ['a subagent', { kind: 'subagent' }, 'wait'],
+  ['the transcript', { kind: 'transcript' }, 'wait'],
+  ['copy mode', { kind: 'copyMode' }, 'leave-mode'],
+  ['a shell', { kind: 'shell', suspended: false }, 'refuse'],
+  ['a suspended Claude', { kind: 'shell', suspended: true }, 'refuse'],
+  ['a dead pane', { kind: 'dead' }, 'refuse'],
+  ['another program', { kind: 'otherProgram', command: 'vim' }, 'refuse'],
+  ['something unknown', { kind: 'unknown' }, 'wait'],
+];
+
+describe('deciding', () => {
+  it.each(SCREENS)('%s: %s', (_, screen, wanted) => {
+    const step = decide({ ...facts, screen });
+    expect(step.do).toBe(wanted);
+    if ('because' in step) expect(step.because).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it.each(SCREENS)('never types where the pane is not the one reported: %s', (_, screen) => {
+    for (const look of [
+      { kind: 'gone' } as const,
+      { ...pane, serverPid: 11 },
+      { ...pane, panePid: 21 },
+    ])
+      for (const shell of ['no', 'ours', 'found'] as const)
+        expect(
+          decide({ ...facts, look, screen, record: { ...record, shell }, allowShell: true }).do,
+        ).toBe('refuse');
+  });
+
+  it('waits where keys would be lost or go to others', () => {
+    expect(decide({ ...facts, look: { ...pane, inputOff: true } }).do).toBe('wait');
+    expect(decide({ ...facts, look: { ...pane, synchronized: true } }).do).toBe('wait');
+  });
+
+  it('stashes a draft that is not ours, and only that', () => {
+    expect(decide(facts)).toEqual({ do: 'type', stash: false });
+    expect(decide({ ...facts, screen: draft })).toEqual({ do: 'type', stash: true });
+    expect(decide({ ...facts, screen: draft, standing: 'something else' })).toEqual({
+      do: 'type',
+      stash: true,
+    });
+    expect(decide({ ...facts, screen: draft, standing: 'half a thought' }).do).toBe('wait');
+    const placeholder = { ...draft, text: '[Pasted text #1 +9 lines]' };
+    expect(decide({ ...facts, screen: placeholder, standing: 'a\n'.repeat(10) }).do).toBe('wait');
+  });
+
+  const shell: Screen = { kind: 'shell', suspended: false };
+  it.each([
+    ['ours', false, 'run'],
+    ['ours', true, 'run'],
+    ['found', false, 'refuse'],
+    ['found', true, 'run'],
+  ] as const)('a shell that is %s, allowShell %s: %s', (whose, allowShell, wanted) => {
+    const step = decide({
+      ...facts,
+      screen: shell,
+      record: { ...record, shell: whose },
+      allowShell,
+    });
+    expect(step.do).toBe(wanted);
+  });
+
+  it('runs nothing in a shell where Claude has exited, even with allowShell', () => {
+    expect(decide({ ...facts, screen: shell, allowShell: true }).do).toBe('refuse');
+  });
+
+  it('runs nothing where Claude was started by hand in a shell of ours', () => {
+    const ours = { ...record, shell: 'ours' } as const;
+    expect(decide({ ...facts, screen: dialog, record: ours }).do).toBe('wait');
+    expect(decide({ ...facts, look: { ...pane, dead: true }, record: ours }).do).toBe('refuse');
+    expect(decide({ ...facts, look: { ...pane, mode: 'copy-mode' }, record: ours }).do).toBe(
+      'leave-mode',
+    );
+  });
+});

@@ -1,0 +1,316 @@
+// The small pure rules of journey 2: who may speak, what a message means, what is typed for it, what a shell printed.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { safeName } from '../../bridge/attachments.ts';
+import { strangerness } from '../../bridge/authorise.ts';
+import { parseNew } from '../../bridge/command-new.ts';
+import { COMMANDS, helpText, isCommand } from '../../bridge/commands.ts';
+import { compose } from '../../bridge/compose.ts';
+import type { Hosts } from '../../bridge/hosts.ts';
+import { type Incoming, route, type Where } from '../../bridge/route.ts';
+import { newLines } from '../../bridge/shell.ts';
+import { restOf, SLASH_COMMANDS } from '../../bridge/slash.ts';
+import { parseConfig } from '../../core/config.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { interactionSchema } from '../../discord/interactions.ts';
+
+const server = { allow: ['1'] };
+
+describe('who may speak', () => {
+  it.each([
+    ['somebody listed', { userId: '1', isBot: false, isWebhook: false }, undefined],
+    ['somebody else', { userId: '2', isBot: false, isWebhook: false }, 'not listed'],
+    ['nobody', { userId: '', isBot: false, isWebhook: false }, 'not listed'],
+    ['a listed bot', { userId: '1', isBot: true, isWebhook: false }, 'bot'],
+    ['a webhook with a listed id', { userId: '1', isBot: false, isWebhook: true }, 'webhook'],
+  ] as const)('%s', (_, speaker, wanted) => {
+    expect(strangerness(speaker, server)).toBe(wanted);
+  });
+
+  it('is nobody when the list is empty', () => {
+    expect(strangerness({ userId: '1', isBot: false, isWebhook: false }, { allow: [] })).toBe(
+      'not listed',
+    );
+  });
+});
+
+describe('what a message means', () => {
+  const message: Incoming = {
+    id: '5',
+    channelId: '9',
+    authorId: '1',
+    fromBot: false,
+    fromWebhook: false,
+    written: true,
+    text: 'hello',
+    attachments: 0,
+  };
+  const ignored = (because: string) => ({ kind: 'ignore', because });
+
+  it.each<[string, Partial<Incoming>, Where, object]>([
+    ['text', {}, 'thread', { kind: 'forward', text: 'hello' }],
+    ['text in the channel', {}, 'channel', ignored('talk')],
+    ['text elsewhere', {}, 'elsewhere', ignored('elsewhere')],
+    ['a command elsewhere', { text: '!kill web' }, 'elsewhere', ignored('elsewhere')],
+    ['a joined thread', { written: false }, 'thread', ignored('system')],
+    ['a bot', { fromBot: true }, 'thread', ignored('bot')],
+    ['a webhook', { fromWebhook: true }, 'thread', ignored('webhook')],
+    ['a stranger', { authorId: '2' }, 'thread', ignored('not listed')],
+    [
+      'a stranger with a command',
+      { authorId: '2', text: '!kill web' },
+      'channel',
+      ignored('not listed'),
+    ],
+    ['nothing', { text: ' \n ' }, 'thread', ignored('empty')],
+    ['control characters only', { text: '\u001b\u0000\u009f' }, 'thread', ignored('empty')],
+    ['a file alone', { text: '', attachments: 1 }, 'thread', { kind: 'forward', text: '' }],
+    [
+      'a command',
+      { text: '!sessions' },
+      'channel',
+      { kind: 'command', name: 'sessions', rest: '' },
+    ],
+    [
+      'a command in capitals',
+      { text: ' !NEW shop  mini ' },
+      'thread',
+      { kind: 'command', name: 'new', rest: 'shop  mini' },
+    ],
+    [
+      'a command over lines',
+      { text: '!sh echo a\necho b' },
+      'thread',
+      { kind: 'command', name: 'sh', rest: 'echo a\necho b' },
+    ],
+    ['a lone !', { text: '!' }, 'thread', { kind: 'command', name: '', rest: '' }],
+    [
+      'a ! behind an escape byte',
+      { text: '\u001b\u200d!rm' },
+      'thread',
+      { kind: 'forward', text: '\u200d!rm' },
+    ],
+    [
+      'a ! behind a control character',
+      { text: '\u0007!rm x' },
+      'thread',
+      { kind: 'command', name: 'rm', rest: 'x' },
+    ],
+  ])('%s', (_, more, where, wanted) => {
+    expect(route({ ...message, ...more }, where, server)).toEqual(wanted);
+  });
+});
+
+describe('what is typed', () => {
+  const slash = ['/clear', '/model'];
+  const prompt = (text: string) => ({ kind: 'prompt', text });
+
+  it.each([
+    ['hello', [], prompt('hello')],
+    ['  hello\r\nthere ', [], prompt('hello\nthere')],
+    ['', [], { kind: 'nothing' }],
+    ['\u001b', [], { kind: 'nothing' }],
+    ['', ['/files/a'], prompt(' /files/a')],
+    ['look', ['/files/a', '/files/b'], prompt('look\n\n/files/a\n/files/b')],
+    ['/clear', [], { kind: 'slash', text: '/clear' }],
+    ['/model opus', [], { kind: 'slash', text: '/model opus' }],
+    ['/clear\nand more', [], prompt(' /clear\nand more')],
+    ['/clear', ['/files/a'], prompt(' /clear\n\n/files/a')],
+    ['/cleared', [], prompt(' /cleared')],
+    ['/etc/passwd', [], prompt(' /etc/passwd')],
+    ['\u001b[201~\r!id', [], prompt('[201~\n!id')],
+    ['@file', [], prompt(' @file ')],
+    ['a \\', [], prompt('a \\ ')],
+  ] as const)('%j with %j', (text, paths, wanted) => {
+    expect(compose(text, paths, slash)).toEqual(wanted);
+  });
+
+  it('never begins with what Claude Code acts on, and holds no control character', () => {
+    const nasty = fc.array(
+      fc.oneof(
+        fc.constantFrom(...'!/@#&\\\u001b\u0000\u009b\r\n\t ;-$`\'"', '\ud800', '[201~', '/clear'),
+        fc.string({ unit: 'binary' }),
+      ),
+    );
+    fc.assert(
+      fc.property(nasty, (parts) => {
+        const typed = compose(parts.join(''), [], []);
+        if (typed.kind === 'nothing') return;
+        expect(typed.text).not.toMatch(/^[!/@#&]|\\$|@\S*$|[^\P{Cc}\t\n]|\p{Cs}/u);
+        expect(typed.text.trim()).not.toBe('');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('names of files', () => {
+  it.each([
+    ['photo.png', 0, 'photo.png'],
+    ['photo.png', 2, '3-photo.png'],
+    ['../../x', 0, 'x'],
+    ['/etc/passwd', 0, 'etc_passwd'],
+    ['-rf', 0, 'rf'],
+    ['..', 0, 'file'],
+    ['.bashrc', 0, 'bashrc'],
+    ['a b;$(id)`x`\n.txt', 0, 'a_b_id_x_.txt'],
+    ['\u202egnp.exe', 0, 'gnp.exe'],
+    ['ünï.txt', 0, 'ünï.txt'],
+    ['', 1, '2-file'],
+  ])('%j', (name, at, wanted) => {
+    expect(safeName(name, at)).toBe(wanted);
+  });
+
+  it('are short, plain and never hidden, whatever they were', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.nat(20), (name, at) => {
+        const safe = safeName(name, at);
+        expect(safe).toMatch(/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u);
+        expect(Buffer.byteLength(safe)).toBeLessThanOrEqual(255);
+        expect(safe).not.toMatch(/\p{Cs}/u);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(safeName(`${'x'.repeat(500)}.png`, 0)).toMatch(/^x{56}\.png$/);
+    for (const name of [
+      `${'𠀀'.repeat(200)}x`,
+      `${'a'.repeat(9)}-${'b'.repeat(79)}`,
+      `${'漢'.repeat(300)}`,
+    ]) {
+      expect(safeName(name, 12)).toMatch(/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u);
+      expect(safeName(name, 0)).toMatch(/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u);
+      expect(Buffer.byteLength(safeName(name, 12))).toBeLessThanOrEqual(255);
+    }
+  });
+
+  it('are never the same for two files of one message', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('x', '1-x', '2-x', '3-x', '2-2-x'), { maxLength: 6 }),
+        (names) => {
+          const safe = names.map(safeName);
+          expect(new Set(safe).size).toBe(names.length);
+        },
+      ),
+    );
+  });
+});
+
+describe('!new', () => {
+  const config = parseConfig({
+    env: {},
+    hostname: 'laptop',
+    file: { path: 'config.json', text: '{"hosts":{"mini":{"ssh":"mini"}}}' },
+  });
+  const hosts = {
+    get(name: string) {
+      if (config.hosts[name] === undefined) throw new ThreadmuxError('not_found', `no ${name}`);
+      return undefined;
+    },
+  } as unknown as Hosts;
+  const parse = (rest: string) => parseNew(rest, { config, hosts });
+
+  it.each([
+    ['shop', { name: 'shop', host: 'laptop', directory: '~', command: undefined }],
+    ['shop mini', { name: 'shop', host: 'mini', directory: '~', command: undefined }],
+    ['shop ~/shop mini', { name: 'shop', host: 'mini', directory: '~/shop', command: undefined }],
+    ['shop -- bash', { name: 'shop', host: 'laptop', directory: '~', command: ['bash'] }],
+    [
+      'shop /srv -- claude -- --model opus',
+      {
+        name: 'shop',
+        host: 'laptop',
+        directory: '/srv',
+        command: ['claude', '--', '--model', 'opus'],
+      },
+    ],
+  ])('%s', (rest, wanted) => {
+    expect(parse(rest)).toEqual(wanted);
+  });
+
+  it.each([
+    '',
+    '-- bash',
+    'shop nowhere',
+    'shop ~/a ~/b',
+    'shop mini laptop',
+    '-rf',
+    'a.b',
+    '#(id)',
+    '$(id)',
+    'x'.repeat(65),
+    "'",
+    'ü',
+  ])('refuses %j with a sentence', (rest) => {
+    expect(() => parse(rest)).toThrow(ThreadmuxError);
+  });
+});
+
+describe('what a shell printed', () => {
+  it.each([
+    ['at the first prompt', ['$ '], ['$ echo hi', 'hi', '$ '], '$ echo hi\nhi\n$ '],
+    ['further down', ['a', 'b', '$ '], ['a', 'b', '$ ls', 'x', '$ '], '$ ls\nx\n$ '],
+    [
+      'after the screen has scrolled',
+      ['a', 'b', 'c', '$ '],
+      ['c', '$ seq', '1', '$ '],
+      '$ seq\n1\n$ ',
+    ],
+    ['when all of it scrolled away', ['a', '$ '], ['7', '8', '$ '], '7\n8\n$ '],
+    ['after clear', ['a', 'b', '$ '], ['$ '], '$ '],
+    ['nothing new', ['a', '$ '], ['a', '$ '], '$ '],
+  ])('%s', (_, before, after, wanted) => {
+    expect(newLines(before, after)).toBe(wanted);
+  });
+});
+
+describe('slash commands', () => {
+  const given = (name: string, options: Record<string, string>) =>
+    restOf(
+      interactionSchema.parse({
+        id: '1',
+        application_id: '2',
+        token: 't',
+        type: 2,
+        data: {
+          name,
+          options: Object.entries(options).map(([key, value]) => ({ name: key, value })),
+        },
+      }),
+    );
+
+  it.each([
+    ['new', { name: 'shop' }, 'shop'],
+    [
+      'new',
+      { command: 'bash -l', name: 'shop', directory: '~/x', host: 'mini' },
+      'shop mini ~/x -- bash -l',
+    ],
+    ['kill', { name: ' shop@mini ' }, 'shop@mini'],
+    ['key', { key: 'Down Enter' }, 'Down Enter'],
+    ['retry', {}, ''],
+    ['retry', { message: '123' }, '123'],
+    ['sh', { command: 'ls -l' }, 'ls -l'],
+    ['screen', {}, ''],
+  ])('/%s %j is what "!" would say', (name, options, wanted) => {
+    expect(given(name, options)).toBe(wanted);
+  });
+
+  it('are the same commands as those of "!", each with a word about it', () => {
+    expect(SLASH_COMMANDS.map(({ name }) => name)).toEqual(COMMANDS.map(({ name }) => name));
+    for (const command of SLASH_COMMANDS) {
+      expect(command.name).toMatch(/^[a-z]{1,32}$/);
+      expect('description' in command && command.description).toMatch(/^.{3,100}$/);
+    }
+    for (const { usage } of COMMANDS) expect(helpText()).toContain(usage);
+    expect(helpText().length).toBeLessThan(1_600);
+  });
+
+  it('know their short forms, and nothing else', () => {
+    for (const name of ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down', 'new'])
+      expect(isCommand(name)).toBe(true);
+    for (const name of ['', 'rm', 'constructor', '__proto__', 'screens'])
+      expect(isCommand(name)).toBe(false);
+  });
+});
