@@ -12,6 +12,7 @@ import { connectRest } from '../discord/rest.ts';
 import { openPlace, type ThreadRef } from '../discord/threads.ts';
 import { readJson, writeJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import { createCarry } from './carry.ts';
 import type { Tools } from './command.ts';
 import { runCommand } from './commands.ts';
 import { openCursors } from './cursors.ts';
@@ -21,7 +22,9 @@ import { createInteract } from './interact.ts';
 import { createKnownThreads } from './known-threads.ts';
 import { acceptedOf, listen } from './listen.ts';
 import { createMarks } from './marks.ts';
+import { createOpenPrompts } from './open-prompts.ts';
 import { createPanes } from './panes.ts';
+import { createPrompts } from './prompts.ts';
 import { createReceipts } from './receipts.ts';
 import { type Decision, route } from './route.ts';
 import { createSay } from './say.ts';
@@ -77,21 +80,36 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     panes,
     threads,
     place,
+    serverName: server.name,
     members: server.allow,
     log,
     agentSettings: options.agentSettings,
     retry,
   };
 
+  const open = createOpenPrompts(rest, botId);
+  const carry = createCarry(home, hosts, panes);
+  const prompts = createPrompts({ rest, carry, open, log });
+
   async function act(message: Accepted, todo: Todo): Promise<void> {
     const thread = await threads.find(message.channelId);
     if (todo.kind === 'forward') {
-      if (thread !== undefined) await sender.send(message, thread);
-      return;
+      if (thread === undefined || (await answered(message, todo.text, thread))) return;
+      return sender.send(message, thread);
     }
     const answer = await runCommand(todo.name, { id: message.id, thread, rest: todo.rest }, tools);
     await say(message.channelId, [message.id, 'command'], { ...answer, replyTo: message.id });
     inbox.done(message.id);
+  }
+
+  /** While a prompt is open, what is written answers it: through its hook, never by keys. */
+  async function answered(message: Accepted, text: string, thread: ThreadRef): Promise<boolean> {
+    if (text === '' || message.attachments.length > 0) return false;
+    const by = { id: message.authorId, name: message.author };
+    if (!(await prompts.wrote(text, thread, message.id, by).catch(() => false))) return false;
+    await marks.set(message.channelId, message.id, 'submitted');
+    inbox.done(message.id);
+    return true;
   }
 
   const begin = (message: Accepted, todo: Todo) =>
@@ -122,7 +140,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     log,
     signal,
     onAccepted: begin,
-    onInteraction: createInteract({ rest, server, channels, botId, tools, log }),
+    onInteraction: createInteract({ rest, server, channels, botId, tools, prompts, log }),
     onReaction: receipts.heard,
   });
 
@@ -133,6 +151,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         (error: Error) => log.warn('slash commands', { because: error.message }),
       );
     }
+    if (name === 'MESSAGE_CREATE' || name === 'MESSAGE_UPDATE') open.heard(data);
     await handle(name, data);
   }
 

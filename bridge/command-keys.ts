@@ -3,13 +3,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ThreadmuxError } from '../core/errors.ts';
+import { KEY_BUTTONS } from '../discord/buttons.ts';
 import type { Draft } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { pressKeys } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
 import { type Command, type Order, say, type Tools } from './command.ts';
 import type { PaneOf } from './panes.ts';
-import { KEY_BUTTONS, screenBlock } from './say.ts';
+import { screenBlock } from './say.ts';
 
 /** What people call keys, in tmux's words. */
 const CALLED: Readonly<Record<string, string>> = {

@@ -155,6 +155,7 @@ async function bind({ name, host }: Wanted, session: Session, tools: Tools): Pro
   });
   await tools.panes.save({
     thread: thread.id,
+    server: tools.serverName,
     host,
     socket: await tools.hosts
       .tmux(host)

@@ -2,13 +2,14 @@
 // Enter once more if the text still stands in the box, and never type a second time.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
 import { boxHolds, describeScreen } from '../claude/screen-words.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import type { PaneRecord } from '../home/pane-record.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import { DIALOG, type Errand, hasDialog, screenOf } from './forward.ts';
+import { type Errand, screenOf } from './forward.ts';
 
 export interface Proof {
   readonly tmux: Tmux;

@@ -2,6 +2,7 @@
 // inbox until its outcome is known, and every step may be repeated: the marks in the pane tell.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
 import { readScreen, type Screen } from '../claude/screen.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { timeOf } from '../core/snowflake.ts';
@@ -39,13 +40,6 @@ export type Outcome =
   | { readonly kind: 'ran'; readonly output: string }
   | { readonly kind: 'failed'; readonly because: string; readonly screen: string | undefined };
 
-/** What Claude Code writes under every dialog; checked once more inside tmux, in the moment of the key. */
-export const DIALOG = '^ *(Esc to cancel|Enter to select|Enter to confirm)';
-
-/** A dialog may stand above a box that looks ready: what is typed then answers the dialog. */
-export function hasDialog(text: string): boolean {
-  return new RegExp(DIALOG, 'm').test(text);
-}
 const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
 const GIVE_UP_MS = 24 * 3_600_000;
 const PATIENCE_MS = 2_500;

@@ -10,6 +10,7 @@ import {
   followUp,
   type Interaction,
   interactionSchema,
+  MODAL,
   sayToThem,
   suggest,
   takeCommand,
@@ -22,6 +23,7 @@ import { strangerness } from './authorise.ts';
 import type { Order, Tools } from './command.ts';
 import { press } from './command-keys.ts';
 import { runCommand } from './commands.ts';
+import type { Prompts } from './prompts.ts';
 import { restOf, suggestions } from './slash.ts';
 
 export interface InteractOptions {
@@ -30,6 +32,7 @@ export interface InteractOptions {
   readonly channels: readonly string[];
   readonly botId: string;
   readonly tools: Tools;
+  readonly prompts: Prompts;
   readonly log: Log;
 }
 
@@ -52,6 +55,7 @@ export function createInteract(options: InteractOptions): (data: unknown) => Pro
   }
 
   async function onTap(interaction: Interaction, order: Order): Promise<void> {
+    if (await options.prompts.tapped(interaction, order.thread)) return;
     const [kind, what = ''] = (interaction.data?.custom_id ?? '').split(':', 2);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
     if (kind === 'retry') {
@@ -94,6 +98,7 @@ export function createInteract(options: InteractOptions): (data: unknown) => Pro
       case COMMAND:
         return onCommand(interaction, order);
       case COMPONENT:
+      case MODAL:
         return onTap(interaction, order);
     }
   };

@@ -38,19 +38,6 @@ export function screenBlock(text: string): string {
   );
 }
 
-export const KEY_BUTTONS: Row = {
-  type: 1,
-  components: (
-    [
-      ['Escape', 'Esc'],
-      ['Up', '↑'],
-      ['Down', '↓'],
-      ['Enter', 'Enter'],
-      ['look', 'Screen'],
-    ] as const
-  ).map(([key, label]) => ({ type: 2, style: 2, label, custom_id: `key:${key}` })),
-};
-
 export function retryButton(messageId: string): Row {
   return {
     type: 1,

@@ -4,6 +4,7 @@
 import type { Config, Server } from '../core/config.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
+import { KEY_BUTTONS } from '../discord/buttons.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { fetchAttachments } from './attachments.ts';
@@ -15,7 +16,7 @@ import type { Accepted, Inbox } from './inbox.ts';
 import type { Marks } from './marks.ts';
 import type { Panes } from './panes.ts';
 import type { Receipts } from './receipts.ts';
-import { KEY_BUTTONS, retryButton, type Say, screenBlock } from './say.ts';
+import { retryButton, type Say, screenBlock } from './say.ts';
 
 export interface SenderOptions {
   readonly config: Config;

@@ -100,6 +100,16 @@ export async function followUp(rest: Rest, to: Interaction, draft: Draft): Promi
   await rest.call('PATCH', path, { body, files: draft.files ?? [] });
 }
 
+/** Only the person who tapped sees it; after the tap itself was taken. */
+export async function tellThem(rest: Rest, to: Interaction, content: string): Promise<void> {
+  const body = {
+    content: content.slice(0, 1_900),
+    flags: EPHEMERAL,
+    allowed_mentions: { parse: [] },
+  };
+  await rest.call('POST', `/webhooks/${to.application_id}/${to.token}`, { body });
+}
+
 /** False if it came too late: the tap's three seconds were over. */
 async function answer(rest: Rest, to: Interaction, body: APIInteractionResponse): Promise<boolean> {
   try {

@@ -60,7 +60,7 @@ export async function editMessage(
   rest: Rest,
   channelId: string,
   id: string,
-  draft: Draft,
+  draft: Partial<Draft>,
   options: CallOptions = {},
 ): Promise<void> {
   const body: RESTPatchAPIChannelMessageJSONBody = common(draft);
@@ -68,9 +68,9 @@ export async function editMessage(
   await rest.call('PATCH', path, { ...options, body, files: draft.files ?? [] });
 }
 
-function common(draft: Draft) {
+function common(draft: Partial<Draft>) {
   return {
-    content: draft.content,
+    ...(draft.content === undefined ? {} : { content: draft.content }),
     allowed_mentions: {
       parse: [],
       ...(draft.ping === undefined ? {} : { users: [...draft.ping] }),

@@ -9,6 +9,8 @@ import type { Home } from './home.ts';
 
 export const paneRecordSchema = z.object({
   thread: z.string(),
+  /** The name of the server in the configuration. */
+  server: z.string().default(''),
   host: z.string(),
   socket: z.string(),
   serverPid: z.number(),

@@ -92,6 +92,7 @@ function record({ letter, session, desk, thread }: Report, outcome: Outcome): vo
   const { input } = letter;
   savePaneRecord(desk.home, {
     thread: thread.thread,
+    server: thread.server,
     host: desk.config.host,
     socket: session.socket,
     serverPid: session.serverPid,

@@ -3,7 +3,7 @@
 
 import { splitMessage } from '../core/split.ts';
 import { tablesToCode } from '../core/tables.ts';
-import type { Draft } from '../discord/messages.ts';
+import type { Draft, Row } from '../discord/messages.ts';
 import type { Upload } from '../discord/rest.ts';
 
 export interface Saying {
@@ -13,6 +13,8 @@ export interface Saying {
   /** A small line below: model, context, cost. */
   readonly footer?: string;
   readonly files?: readonly Upload[];
+  /** Under the last message. */
+  readonly components?: readonly Row[];
   /** Posted without a notification. */
   readonly silent?: boolean;
 }
@@ -36,10 +38,12 @@ export function fit(saying: Saying): readonly Draft[] {
   parts[0] = joined(header, parts[0] ?? '');
   parts[parts.length - 1] = joined(parts.at(-1) ?? '', footer);
   const files = [...(saying.files ?? []), ...(all.length > PARTS ? [wholeReply(saying.text)] : [])];
+  const isLast = (at: number) => at === parts.length - 1;
   return parts.map((content, at) => ({
     content,
     silent,
-    ...(at === parts.length - 1 && files.length > 0 ? { files } : {}),
+    ...(isLast(at) && saying.components !== undefined ? { components: saying.components } : {}),
+    ...(isLast(at) && files.length > 0 ? { files } : {}),
   }));
 }
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env node
+// What Claude Code starts when it asks for something. It prints a decision that somebody made in
+// the thread, or nothing at all: whatever fails here, the dialog in the terminal stays.
+
+import { closeSync, writeSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseHookInput } from '../claude/hook-input.ts';
+import { connectRest } from '../discord/rest.ts';
+import { loadPaneRecords, type PaneRecord } from '../home/pane-record.ts';
+import { permissionRequest } from '../hooks/permission-request.ts';
+import { localHost } from '../tmux/host.ts';
+import { tmuxOn } from '../tmux/tmux.ts';
+import { readTmuxVariable } from '../tmux/whoami.ts';
+import { type Context, openContext } from './context.ts';
+
+/** The prompt's own turn has just begun: its thread may still be in the making. */
+const THREAD_WITHIN_MS = 15_000;
+
+async function main(): Promise<void> {
+  const { TMUX = '', TMUX_PANE = '', CLAUDE_CODE_ENTRYPOINT: entrypoint = 'cli' } = process.env;
+  const raw = await text(process.stdin);
+  if (TMUX === '' || TMUX_PANE === '' || entrypoint !== 'cli') return;
+  const input = parseHookInput(JSON.parse(raw));
+  if (input?.hook_event_name !== 'PermissionRequest') return;
+  const context = openContext('prompt');
+  const record = await paneRecord(context, TMUX, TMUX_PANE);
+  const server = context.servers.find(({ name }) => name === record?.server);
+  if (record === undefined || server === undefined)
+    return context.log.warn('prompt of a pane without a thread', { pane: TMUX_PANE });
+
+  const rest = connectRest({ ...server, log: context.log });
+  const tmux = tmuxOn(localHost({ name: context.config.host, env: process.env }), record.socket);
+  const asked = await permissionRequest({
+    home: context.home,
+    rest,
+    tmux,
+    record,
+    input,
+    log: context.log,
+  });
+  if (asked.output !== undefined) writeSync(1, `${asked.output}\n`);
+  // Claude Code waits until these are closed, not until we are gone.
+  closeSync(1);
+  closeSync(2);
+  await asked.conclude();
+  await rest.close();
+}
+
+async function paneRecord(
+  { home }: Context,
+  tmux: string,
+  pane: string,
+): Promise<PaneRecord | undefined> {
+  const server = readTmuxVariable(tmux);
+  const isMine = (one: PaneRecord) =>
+    one.paneId === pane && one.serverPid === server?.pid && one.shell === 'no';
+  for (const deadline = Date.now() + THREAD_WITHIN_MS; ; await sleep(250)) {
+    const found = loadPaneRecords(home)
+      .filter(isMine)
+      .sort((a, b) => b.at - a.at)[0];
+    if (found !== undefined || Date.now() > deadline) return found;
+  }
+}
+
+main().catch((error: Error) => {
+  try {
+    openContext('prompt').log.error('prompt failed', { because: error.stack ?? error.message });
+  } catch {
+    // No configuration, no log. Nothing may be printed: it would be taken for a decision.
+  }
+});

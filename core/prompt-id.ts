@@ -1,0 +1,29 @@
+// What a button of a prompt carries: which prompt, and what the tap means. The id is random and
+// belongs to one waiting hook; everything else in it is only a word.
+
+const CUSTOM_ID = /^p:([\w-]{22}):(~?)([a-z]+)(?::(\d{1,3}))?$/;
+
+export interface Tap {
+  readonly prompt: string;
+  readonly action: string;
+  /** The number of an option, as text. */
+  readonly value: string | undefined;
+  /** The tap opens a field to write in; what is written comes with the same action. */
+  readonly asksForText: boolean;
+}
+
+export function customId(prompt: string, action: string, value?: number): string {
+  return `p:${prompt}:${action}${value === undefined ? '' : `:${value}`}`;
+}
+
+export function parseCustomId(text: string): Tap | undefined {
+  const [, prompt, tilde, action, value] = text.match(CUSTOM_ID) ?? [];
+  if (prompt === undefined || action === undefined) return undefined;
+  return { prompt, action, value, asksForText: tilde === '~' };
+}
+
+/** The prompt that a message's buttons belong to, whatever shape its rows have. */
+export function promptOfComponents(components: readonly unknown[]): string | undefined {
+  const found = JSON.stringify(components).match(/"custom_id":"p:([\w-]{22}):/);
+  return found?.[1];
+}

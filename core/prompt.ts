@@ -1,0 +1,125 @@
+// A prompt of Claude's: permission, question or plan. How answers change it, and when it is
+// decided. Pure; who asks and who answers is elsewhere.
+
+export interface Option {
+  readonly label: string;
+  readonly description: string;
+}
+
+export interface Question {
+  readonly question: string;
+  readonly header: string;
+  readonly multiSelect: boolean;
+  readonly options: readonly Option[];
+}
+
+export type Prompt =
+  | { readonly kind: 'permission'; readonly canAlways: boolean }
+  | { readonly kind: 'question'; readonly questions: readonly Question[] }
+  | { readonly kind: 'plan' };
+
+/** What a person did: tapped a button, chose in a menu, filled in a field, or just wrote. */
+export interface Answer {
+  readonly action: string;
+  readonly values: readonly string[];
+  readonly text: string;
+}
+
+/** Answers so far, one a question; the question shown is the first without one. */
+export interface Progress {
+  readonly chosen: readonly string[];
+}
+
+export type Decision =
+  | { readonly kind: 'allow'; readonly always: boolean }
+  | { readonly kind: 'deny'; readonly reason: string }
+  | { readonly kind: 'answers'; readonly answers: readonly string[] };
+
+export type Step =
+  | { readonly kind: 'decided'; readonly decision: Decision }
+  | { readonly kind: 'goes on'; readonly progress: Progress }
+  /** Not an answer to this prompt: nothing changes. */
+  | { readonly kind: 'no answer'; readonly because: string };
+
+export const NOTHING_YET: Progress = { chosen: [] };
+
+export function step(prompt: Prompt, progress: Progress, answer: Answer): Step {
+  switch (prompt.kind) {
+    case 'permission':
+      return stepPermission(prompt.canAlways, answer);
+    case 'plan':
+      return stepPlan(answer);
+    case 'question':
+      return stepQuestion(prompt.questions, progress, answer);
+  }
+}
+
+/** Granted only by its button or by the exact word; any other text denies, with that text as the reason. */
+function stepPermission(canAlways: boolean, { action, text }: Answer): Step {
+  const words = text.trim();
+  if (action === 'allow' || (action === 'text' && /^(allow|yes)$/i.test(words)))
+    return allow(false);
+  if (action === 'always' && canAlways) return allow(true);
+  if (action === 'deny') return deny('');
+  if ((action === 'text' || action === 'reason') && words !== '') return deny(words);
+  return noAnswer('that is not an answer to a permission');
+}
+
+function stepPlan({ action, text }: Answer): Step {
+  const words = text.trim();
+  if (action === 'approve' || (action === 'text' && /^approve$/i.test(words))) return allow(false);
+  if ((action === 'text' || action === 'reason') && words !== '') return deny(words);
+  return noAnswer('that is not an answer to a plan');
+}
+
+function stepQuestion(questions: readonly Question[], progress: Progress, answer: Answer): Step {
+  const { chosen } = progress;
+  if (answer.action === 'again') return { kind: 'goes on', progress: NOTHING_YET };
+  const asked = questions[chosen.length];
+  if (asked === undefined) {
+    const submits = answer.action === 'submit' || /^(submit|yes)$/i.test(answer.text.trim());
+    return submits
+      ? decided({ kind: 'answers', answers: chosen })
+      : noAnswer('all questions are answered: submit or start again');
+  }
+  const said = answerTo(asked, answer);
+  if (said === undefined) return noAnswer('that is not one of the options');
+  const now = [...chosen, said];
+  if (questions.length === 1) return decided({ kind: 'answers', answers: now });
+  return { kind: 'goes on', progress: { chosen: now } };
+}
+
+/** By button, menu, number, label or free text; several labels are joined as Claude Code joins them. */
+function answerTo(asked: Question, { action, values, text }: Answer): string | undefined {
+  const labels = asked.options.map(({ label }) => label);
+  const byNumber = (word: string) =>
+    /^\d{1,2}$/.test(word) ? labels[Number(word) - 1] : undefined;
+  if (action === 'pick' || action === 'choose') {
+    const picked = values.map(byNumber);
+    const isFit = picked.length > 0 && picked.every((label) => label !== undefined);
+    return isFit && (asked.multiSelect || picked.length === 1) ? picked.join(', ') : undefined;
+  }
+  const words = text.trim();
+  if (words === '' || (action !== 'text' && action !== 'other')) return undefined;
+  if (action === 'other') return words;
+  const find = (word: string) =>
+    byNumber(word) ?? labels.find((label) => label.toLowerCase() === word.toLowerCase());
+  const several = asked.multiSelect ? words.split(/\s*,\s*/).map(find) : [find(words)];
+  return several.every((label) => label !== undefined) ? several.join(', ') : words;
+}
+
+function allow(always: boolean): Step {
+  return decided({ kind: 'allow', always });
+}
+
+function deny(reason: string): Step {
+  return decided({ kind: 'deny', reason });
+}
+
+function decided(decision: Decision): Step {
+  return { kind: 'decided', decision };
+}
+
+function noAnswer(because: string): Step {
+  return { kind: 'no answer', because };
+}

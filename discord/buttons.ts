@@ -1,0 +1,31 @@
+// Buttons that more than one part of the program puts under a message.
+
+import type { Row } from './messages.ts';
+
+/** For a screen that a person has to deal with by keys. */
+export const KEY_BUTTONS: Row = {
+  type: 1,
+  components: (
+    [
+      ['Escape', 'Esc'],
+      ['Up', '↑'],
+      ['Down', '↓'],
+      ['Enter', 'Enter'],
+      ['look', 'Screen'],
+    ] as const
+  ).map(([key, label]) => ({ type: 2, style: 2, label, custom_id: `key:${key}` })),
+};
+
+export type Style = 'primary' | 'plain' | 'good' | 'bad';
+const STYLES = { primary: 1, plain: 2, good: 3, bad: 4 } as const;
+const LABEL = 80;
+
+export function button(label: string, customId: string, style: Style = 'plain') {
+  const points = [...label];
+  const text = points.length <= LABEL ? label : `${points.slice(0, LABEL - 1).join('')}…`;
+  return { type: 2 as const, style: STYLES[style], label: text || '…', custom_id: customId };
+}
+
+export function row(...components: readonly ReturnType<typeof button>[]): Row {
+  return { type: 1, components: [...components] };
+}

@@ -1,0 +1,104 @@
+// From what Claude Code asks to a prompt of ours, and from a decision back to what it reads.
+
+import * as z from 'zod';
+import type { PermissionRequestInput } from '../claude/hook-input.ts';
+import { neutralise } from '../core/neutralise.ts';
+import type { Decision, Prompt } from '../core/prompt.ts';
+import type { AnswerFile } from '../home/answer-file.ts';
+
+/** How a prompt came to its end. */
+export type Ended =
+  | { readonly kind: 'decided'; readonly decision: Decision; readonly by: AnswerFile['by'] }
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'exited' }
+  | { readonly kind: 'time is up' };
+
+const questionsSchema = z.object({
+  questions: z
+    .array(
+      z.object({
+        question: z.string(),
+        header: z.string().default('Question'),
+        multiSelect: z.boolean().default(false),
+        options: z
+          .array(z.object({ label: z.string(), description: z.string().default('') }))
+          .default([]),
+      }),
+    )
+    .min(1),
+});
+
+export function promptOf(input: PermissionRequestInput): Prompt {
+  if (input.tool_name === 'AskUserQuestion') {
+    const parsed = questionsSchema.safeParse(input.tool_input);
+    if (parsed.success) return { kind: 'question', questions: parsed.data.questions };
+  }
+  if (input.tool_name === 'ExitPlanMode') return { kind: 'plan' };
+  return { kind: 'permission', canAlways: input.permission_suggestions.length > 0 };
+}
+
+/** What Claude Code reads from our stdout. */
+export function decisionOutput(
+  input: PermissionRequestInput,
+  prompt: Prompt,
+  decision: Decision,
+): string {
+  return JSON.stringify({
+    hookSpecificOutput: {
+      hookEventName: 'PermissionRequest',
+      decision: answerOf(input, prompt, decision),
+    },
+  });
+}
+
+function answerOf(input: PermissionRequestInput, prompt: Prompt, decision: Decision): object {
+  switch (decision.kind) {
+    case 'allow':
+      return {
+        behavior: 'allow',
+        ...(decision.always ? { updatedPermissions: input.permission_suggestions } : {}),
+      };
+    case 'deny':
+      return { behavior: 'deny', message: decision.reason || 'The user denied this.' };
+    case 'answers': {
+      const questions = prompt.kind === 'question' ? prompt.questions : [];
+      const answers = Object.fromEntries(
+        questions.map(({ question }, at) => [question, decision.answers[at] ?? '']),
+      );
+      return { behavior: 'allow', updatedInput: { ...input.tool_input, answers } };
+    }
+  }
+}
+
+/** The last line of a prompt that is over: who answered what, and where. */
+export function verdictText(prompt: Prompt, ended: Ended): string {
+  switch (ended.kind) {
+    case 'answered':
+      return '🖥️ Answered in the terminal.';
+    case 'exited':
+      return '⏹️ Claude has exited.';
+    case 'time is up':
+      return '⌛ Nobody answered here; the dialog in the terminal is still open.';
+    case 'decided':
+      return `${decisionText(prompt, ended.decision)} — ${shown(ended.by.name) || 'you'}`;
+  }
+}
+
+function decisionText(prompt: Prompt, decision: Decision): string {
+  switch (decision.kind) {
+    case 'allow':
+      if (prompt.kind === 'plan') return '✅ **Approved**';
+      return decision.always ? '✅ **Always allowed**' : '✅ **Allowed**';
+    case 'deny':
+      return `⛔ **${prompt.kind === 'plan' ? 'Rejected' : 'Denied'}**${decision.reason === '' ? '' : `: ${shown(decision.reason)}`}`;
+    case 'answers':
+      return `✅ **${decision.answers.map(shown).join(' · ')}**`;
+  }
+}
+
+function shown(text: string): string {
+  return neutralise(text)
+    .replace(/[\\*_~`|]/g, '\\$&')
+    .replace(/\s+/g, ' ')
+    .slice(0, 150);
+}
