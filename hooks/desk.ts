@@ -54,6 +54,7 @@ export interface DeskOptions {
 
 /** A letter that fails is tried again anyway, so one attempt need not last long. */
 const PATIENCE_MS = 10_000;
+const RENAME_AGAIN_MS = 600_000;
 
 export function openDesk(options: DeskOptions): Desk {
   const { home, config, log } = options;
@@ -61,7 +62,7 @@ export function openDesk(options: DeskOptions): Desk {
   const rests = new Map<string, Rest>();
   const places = new Map<string, Promise<Place>>();
   const opening = createInTurn();
-  const renaming = new Set<string>();
+  const renames = new Map<string, { readonly title: string; readonly at: number }>();
 
   function restOf(server: Server): Rest {
     const key = `${server.api} ${server.token}`;
@@ -134,15 +135,15 @@ export function openDesk(options: DeskOptions): Desk {
 
   /** Discord lets a thread be renamed twice in ten minutes: no letter waits for that. */
   function rename(key: string, thread: string, title: string, rest: Rest): void {
-    if (renaming.has(thread)) return;
-    renaming.add(thread);
+    const tried = renames.get(thread);
+    if (tried?.title === title && Date.now() - tried.at < RENAME_AGAIN_MS) return;
+    renames.set(thread, { title, at: Date.now() });
     renameThread(rest, thread, title)
       .then(() => {
         const bound = book.get(key);
         if (bound?.thread === thread) book.set(key, { ...bound, title });
       })
-      .catch((error: Error) => log.warn('renaming a thread', { title, because: error.message }))
-      .finally(() => renaming.delete(thread));
+      .catch((error: Error) => log.warn('renaming a thread', { title, because: error.message }));
   }
 
   return {

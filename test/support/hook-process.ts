@@ -203,8 +203,8 @@ export interface Thread {
 
 /** Every thread of the workspace, archived ones included. */
 export async function threadsOf(workspace: TestWorkspace): Promise<readonly Thread[]> {
-  const active = await workspace.bot('GET', `/guilds/${workspace.guildId}/threads/active`);
-  const archived = await workspace.bot(
+  const active = await workspace.person.call('GET', `/guilds/${workspace.guildId}/threads/active`);
+  const archived = await workspace.person.call(
     'GET',
     `/channels/${workspace.channelId}/threads/archived/public?limit=100`,
   );

@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type AttachRules, takeAttachments } from '../../hooks/attachments.ts';
+import { openTestDesk } from '../support/desk.ts';
+import { messagesIn, startMachine, stopInput } from '../support/hook-process.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+
+function project() {
+  const folder = tempFolder();
+  const root = join(folder, 'shop');
+  const files = join(folder, 'home', 'files');
+  const out = join(folder, 'elsewhere');
+  for (const path of [join(root, 'src'), join(root, '.git'), join(root, 'dir'), files, out])
+    mkdirSync(path, { recursive: true });
+  writeFileSync(join(root, 'report.pdf'), 'a report');
+  writeFileSync(join(root, 'src', 'deep.txt'), 'deep');
+  writeFileSync(join(root, 'two words.txt'), 'two words');
+  writeFileSync(join(root, '.env'), 'SECRET=1');
+  writeFileSync(join(root, '.git', 'config'), 'secret');
+  writeFileSync(join(root, 'large.bin'), Buffer.alloc(3_000));
+  writeFileSync(join(files, 'shared.txt'), 'shared');
+  writeFileSync(join(out, 'secret.txt'), 'secret');
+  symlinkSync(join(out, 'secret.txt'), join(root, 'link-out.txt'));
+  symlinkSync(out, join(root, 'folder-out'));
+  symlinkSync(join(root, 'report.pdf'), join(root, 'link-in.pdf'));
+  symlinkSync(join(root, '.env'), join(root, 'env.txt'));
+  symlinkSync('loop', join(root, 'loop'));
+  linkSync(join(out, 'secret.txt'), join(root, 'hard.txt'));
+  spawnSync('mkfifo', [join(root, 'pipe')]);
+  const rules: AttachRules = {
+    roots: [files, root],
+    cwd: root,
+    homeDir: folder,
+    maxBytes: 2_000,
+  };
+  return { folder, root, files, out, rules };
+}
+
+const take = (path: string, rules: AttachRules) => takeAttachments(`[ATTACH: ${path}]`, rules);
+
+describe('[ATTACH: path]', () => {
+  it.each([
+    ['a file of the project', 'report.pdf', 'report.pdf', 'a report'],
+    ['one in a folder', './src/deep.txt', 'deep.txt', 'deep'],
+    ['one with blanks in its name', ' two words.txt ', 'two words.txt', 'two words'],
+    ['a link to a file of the project', 'link-in.pdf', 'report.pdf', 'a report'],
+    ['a way out and back in', '../shop/report.pdf', 'report.pdf', 'a report'],
+    ['one of the files folder', '~/home/files/shared.txt', 'shared.txt', 'shared'],
+  ])('sends %s', (_, path, name, content) => {
+    const { rules } = project();
+    const { files, refused, text } = take(path, rules);
+    expect(refused).toEqual([]);
+    expect(text).toBe('');
+    expect(
+      files.map((file) => [file.name, Buffer.from(file.data as Uint8Array).toString()]),
+    ).toEqual([[name, content]]);
+  });
+
+  it.each([
+    ['a file outside', '../elsewhere/secret.txt', 'outside'],
+    ['an absolute path outside', '/etc/passwd', 'outside'],
+    ['a link that leads out', 'link-out.txt', 'outside'],
+    ['a file below a link that leads out', 'folder-out/secret.txt', 'outside'],
+    ['the project itself', '.', 'outside'],
+    ['a hidden file', '.env', 'hidden'],
+    ['a link to a hidden file', 'env.txt', 'hidden'],
+    ['a file in a hidden folder', '.git/config', 'hidden'],
+    ['a folder', 'dir', 'not a file'],
+    ['a pipe', 'pipe', 'not a file'],
+    ['a second name of a file elsewhere', 'hard.txt', 'hard link'],
+    ['a file that is too large', 'large.bin', 'larger than'],
+    ['a file that is not there', 'nothing.txt', 'no such file'],
+    ['a link that leads nowhere', 'loop', 'no such file'],
+    ['a name with a zero byte', 'report.pdf\0.png', 'not a path'],
+  ])('refuses %s, by its name', (_, path, because) => {
+    const { rules } = project();
+    const { files, refused } = take(path, rules);
+    expect(files).toEqual([]);
+    expect(refused).toHaveLength(1);
+    expect(refused[0]).toContain(because);
+    expect(refused[0]).toContain(path);
+  });
+
+  it('takes no more than one message can hold', () => {
+    const { root, rules } = project();
+    const names = Array.from({ length: 12 }, (_, n) => `f${n}.txt`);
+    for (const name of names) writeFileSync(join(root, name), 'x'.repeat(1_000));
+    const text = names.map((name) => `[ATTACH: ${name}]`).join('\n');
+    expect(takeAttachments(text, rules).files).toHaveLength(10);
+    expect(takeAttachments(text, rules).refused).toHaveLength(2);
+    const small = takeAttachments(text, { ...rules, maxTotalBytes: 2_500 });
+    expect([small.files.length, small.refused.length]).toEqual([2, 10]);
+  });
+
+  it('is text where it stands in a code block or in a sentence', () => {
+    const { rules } = project();
+    const text = [
+      'Write [ATTACH: report.pdf] to send it:',
+      '```',
+      '[ATTACH: report.pdf]',
+      '```',
+      '~~~~',
+      '~~~',
+      '[ATTACH: report.pdf]',
+      '~~~~',
+    ].join('\n');
+    expect(takeAttachments(text, rules)).toEqual({ text, files: [], refused: [] });
+  });
+
+  it('arrives with the reply, and what was refused is named in it', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const { root } = project();
+    const text = 'Here it is.\n[ATTACH: report.pdf]\n[ATTACH: ../elsewhere/secret.txt]';
+    await openTestDesk(machine).tell(machine.session('web'), stopInput(text, { cwd: root }));
+    const [message] = await messagesIn(workspace, '[agent] web');
+    expect(message?.attachments.map(({ filename }) => filename)).toEqual(['report.pdf']);
+    expect(message?.content).toContain('Here it is.\n📎 not attached: ../elsewhere/secret.txt: ');
+    expect(message?.content).not.toContain('ATTACH');
+  });
+
+  it('does not hold up the words if the server takes no file of that size', async () => {
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ method, path, body }) =>
+          method === 'POST' && path.endsWith('/messages') && body === undefined
+            ? { kind: 'answer', status: 413, body: { code: 40005, message: 'too large' } }
+            : undefined,
+      },
+    });
+    const machine = startMachine(workspace);
+    const { root } = project();
+    const text = 'Here it is.\n[ATTACH: report.pdf]';
+    await openTestDesk(machine).tell(machine.session('web'), stopInput(text, { cwd: root }));
+    const [message] = await messagesIn(workspace, '[agent] web');
+    expect(message?.content).toContain('Here it is.');
+    expect(message?.content).toMatch(/not attached.*report\.pdf/);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import type { Server } from '../../core/config.ts';
+import { destinationOf } from '../../hooks/destination.ts';
+
+const server = (name: string, more: Partial<Server> = {}): Server => ({
+  name,
+  api: 'http://127.0.0.1:1',
+  token: 't',
+  channel: `${name}-channel`,
+  allow: ['1'],
+  projects: [],
+  onlyProjects: false,
+  ...more,
+});
+
+const home = server('home', {
+  projects: [
+    { path: '~/shop', channel: 'shop' },
+    { path: '~/shop/api', channel: 'api' },
+  ],
+});
+const work = server('work', {
+  projects: [{ path: '/srv/work/', channel: 'work' }],
+  onlyProjects: true,
+});
+const where = (cwd: string, servers: readonly Server[]) => {
+  const to = destinationOf(cwd, servers, (path) => path.replace('~', '/home/me'));
+  return to === undefined ? undefined : `${to.server.name}: ${to.channel}`;
+};
+
+describe('which server and channel', () => {
+  it.each([
+    ['/home/me/shop', 'home: shop'],
+    ['/home/me/shop/src', 'home: shop'],
+    ['/home/me/shop/api', 'home: api'],
+    ['/home/me/shop/api/v1', 'home: api'],
+    ['/home/me/shop/api-docs', 'home: shop'],
+    ['/home/me/shopping', 'home: home-channel'],
+    ['/srv/work', 'work: work'],
+    ['/srv/work/deep/down', 'work: work'],
+    ['/srv/workshop', 'home: home-channel'],
+    ['/', 'home: home-channel'],
+  ])('%s goes to %s', (cwd, to) => {
+    expect(where(cwd, [work, home])).toBe(to);
+  });
+
+  it('a directory of no project goes nowhere if every server takes projects only', () => {
+    expect(where('/home/me', [work])).toBeUndefined();
+    expect(where('/home/me', [])).toBeUndefined();
+  });
+});

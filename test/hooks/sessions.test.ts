@@ -1,0 +1,316 @@
+import { describe, expect, it, vi } from 'vitest';
+import { loadPaneRecord } from '../../home/pane-record.ts';
+import { openTestDesk } from '../support/desk.ts';
+import {
+  fixture,
+  type Machine,
+  messagesIn,
+  saidIn,
+  startMachine,
+  stopInput,
+  threadsOf,
+  untilSaid,
+} from '../support/hook-process.ts';
+import { startTmux } from '../support/tmux-server.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+
+const MINUTES_AGO = 300_000;
+
+async function start() {
+  const workspace = await startTestWorkspace();
+  const machine = startMachine(workspace);
+  return { workspace, machine, ...openTestDesk(machine) };
+}
+
+describe('which session', () => {
+  it('a session that is renamed keeps its thread, which is renamed too', async () => {
+    const { workspace, machine, tell } = await start();
+    const pane = machine.session('web');
+    await tell(pane, stopInput('one'));
+    machine.tmux.call('rename-session', '-t', '=web', 'shop');
+    // The next courier, or the same one some seconds later.
+    const later = openTestDesk(machine);
+    await later.tell(pane, stopInput('two'));
+    await vi.waitFor(async () =>
+      expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']),
+    );
+    expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two']);
+  });
+
+  it('a rename that Discord did not take is tried again by the next courier', async () => {
+    let renames = 0;
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ method, path }) =>
+          method === 'PATCH' && /^\/channels\/\d+$/.test(path) && renames++ === 0
+            ? { kind: 'answer', status: 403, body: { code: 50013, message: 'no' } }
+            : undefined,
+      },
+    });
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    await openTestDesk(machine).tell(pane, stopInput('one'));
+    machine.tmux.call('rename-session', '-t', '=web', 'shop');
+    await openTestDesk(machine).tell(pane, stopInput('two'));
+    await vi.waitFor(() => expect(renames).toBe(1));
+    await openTestDesk(machine).tell(pane, stopInput('three'));
+    await vi.waitFor(async () =>
+      expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']),
+    );
+    expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two', 'three']);
+  });
+
+  it('grouped sessions share one thread, whichever of them is the newest', async () => {
+    const { workspace, machine, tell } = await start();
+    const pane = machine.session('web');
+    await tell(pane, stopInput('alone'));
+    machine.tmux.call('new-session', '-d', '-t', '=web', '-s', 'second');
+    const later = openTestDesk(machine);
+    await later.tell(pane, stopInput('in a group'));
+    machine.tmux.call('new-session', '-d', '-t', '=web', '-s', 'third');
+    await openTestDesk(machine).tell(pane, stopInput('in a larger group'));
+    expect(await saidIn(workspace, '[agent] web')).toEqual([
+      'alone',
+      'in a group',
+      'in a larger group',
+    ]);
+    expect(await threadsOf(workspace)).toHaveLength(1);
+  });
+
+  it('two panes of a session make one thread, and their replies do not mix', async () => {
+    const { workspace, machine, tell } = await start();
+    const left = machine.session('web');
+    machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
+    const right = machine.paneEnv('=web:.1');
+    expect(right.TMUX_PANE).not.toBe(left.TMUX_PANE);
+    const long = (mark: string) => `${mark} `.repeat(1_500);
+    await Promise.all([
+      tell(left, stopInput(long('L'))),
+      tell(right, stopInput(long('R'))),
+      tell(left, stopInput('left')),
+      tell(right, stopInput('right')),
+    ]);
+    const said = (await saidIn(workspace, '[agent] web')).map((text) => text[0]).join('');
+    expect(said).toMatch(/^(?=.*LL)(?=.*RR)[LRlr]{6}$/);
+    expect(await threadsOf(workspace)).toHaveLength(1);
+  });
+
+  it('two panes that say the same after an outage are both heard', async () => {
+    const { workspace, machine, tell } = await start();
+    const left = machine.session('web');
+    machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
+    const right = machine.paneEnv('=web:.1');
+    const writtenAt = Date.now() - MINUTES_AGO;
+    await tell(left, stopInput('Done.'), { writtenAt });
+    await tell(right, stopInput('Done.'), { writtenAt });
+    await tell(left, stopInput('Done.'), { writtenAt });
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['Done.', 'Done.', 'Done.']);
+  });
+
+  it('a reply of one pane is found again although the other one has spoken since', async () => {
+    let isLost = false;
+    const workspace = await startTestWorkspace({
+      nonceWindowMs: 1,
+      faults: {
+        onRequest: ({ method }) =>
+          isLost && method === 'POST' ? { kind: 'apply-then-answer', status: 403 } : undefined,
+      },
+    });
+    const machine = startMachine(workspace);
+    const { tell } = openTestDesk(machine);
+    const left = machine.session('web');
+    machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
+    const right = machine.paneEnv('=web:.1');
+    await tell(left, stopInput('hello'));
+    const letter = { salt: 'the same letter', writtenAt: Date.now() - MINUTES_AGO };
+    isLost = true;
+    await expect(
+      tell(left, stopInput('posted, but the answer was lost'), letter),
+    ).rejects.toThrow();
+    isLost = false;
+    await tell(right, stopInput('meanwhile'));
+    await tell(left, stopInput('posted, but the answer was lost'), letter);
+    expect(await saidIn(workspace, '[agent] web')).toEqual([
+      'hello',
+      'posted, but the answer was lost',
+      'meanwhile',
+    ]);
+  });
+
+  it('the last words of a pane that is gone reach its thread', async () => {
+    const { workspace, machine, tell } = await start();
+    machine.session('other');
+    const pane = machine.session('web');
+    await tell(pane, stopInput('hello'));
+    machine.tmux.call('kill-session', '-t', '=web');
+    await openTestDesk(machine).tell(pane, fixture('SessionEnd'));
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', '⏹️ Claude has exited.']);
+  });
+
+  it('a pane that tmux does not know is waited for, and given up after a while', async () => {
+    const { workspace, machine, tell } = await start();
+    const pane = { ...machine.session('web'), TMUX_PANE: '%77' };
+    await expect(tell(pane, stopInput('whose?'))).rejects.toThrow('%77');
+    await tell(pane, stopInput('whose?'), { writtenAt: Date.now() - MINUTES_AGO });
+    expect(await threadsOf(workspace)).toEqual([]);
+  });
+
+  it('another tmux server that took over the socket is not mistaken for the first', async () => {
+    const { workspace, machine, tell } = await start();
+    const pane = machine.session('web');
+    const old = { ...pane, TMUX: pane.TMUX.replace(/,\d+,/, ',1,') };
+    await expect(tell(old, stopInput('from the grave'))).rejects.toThrow();
+    expect(await threadsOf(workspace)).toEqual([]);
+  });
+
+  it('after /clear and compaction nothing is said, and the thread goes on', async () => {
+    const { workspace, machine, tell } = await start();
+    const pane = machine.session('web');
+    await tell(pane, stopInput('before'));
+    await tell(pane, { ...fixture('SessionEnd.clear'), reason: 'clear' });
+    await tell(pane, fixture('SessionStart.clear'));
+    await tell(pane, fixture('SessionStart.compact'));
+    await tell(pane, stopInput('after', { session_id: 'a-new-conversation' }));
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['before', 'after']);
+    const [thread] = await threadsOf(workspace);
+    expect(loadPaneRecord(machine.home, thread?.id ?? '')).toMatchObject({
+      claudeSession: 'a-new-conversation',
+      state: 'idle',
+      paneId: pane.TMUX_PANE,
+    });
+  });
+
+  it.each([
+    ['a `claude -p` inside a session', { entrypoint: 'sdk-cli' }, {}],
+    ['a subagent', {}, { agent_id: 'a1', agent_type: 'Explore' }],
+  ])('%s says nothing', async (_, facts, input) => {
+    const { workspace, machine, tell } = await start();
+    await tell(machine.session('web'), stopInput('nested', input), facts);
+    expect(await threadsOf(workspace)).toEqual([]);
+  });
+
+  it('a start and an end are one quiet line each', async () => {
+    const { workspace, machine, tell } = await start();
+    const pane = machine.session('web');
+    await tell(pane, fixture('SessionStart'));
+    await tell(pane, { ...fixture('SessionStart'), source: 'resume' });
+    await tell(pane, fixture('SessionEnd'));
+    const messages = await messagesIn(workspace, '[agent] web');
+    expect(messages.map(({ content }) => content)).toEqual([
+      '▶️ Claude started.',
+      '▶️ Claude resumed.',
+      '⏹️ Claude has exited.',
+    ]);
+    expect(messages.every(({ flags }) => (flags & 4096) !== 0)).toBe(true);
+  });
+});
+
+describe('which thread', () => {
+  it('one that somebody deleted is made anew, and the bridge hears of it', async () => {
+    const { workspace, machine, tell } = await start();
+    const pane = machine.session('web');
+    await tell(pane, stopInput('one'));
+    const [old] = await threadsOf(workspace);
+    await workspace.bot('DELETE', `/channels/${old?.id}`);
+    await workspace.bot('DELETE', `/channels/${workspace.channelId}/messages/${old?.id}`);
+    await tell(pane, stopInput('two'));
+    await tell(pane, stopInput('three'));
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['two', 'three']);
+    const [made] = await threadsOf(workspace);
+    expect(made?.id).not.toBe(old?.id);
+    expect(loadPaneRecord(machine.home, made?.id ?? '')?.paneId).toBe(pane.TMUX_PANE);
+  });
+
+  it.each([
+    ['archived', { archived: true }],
+    ['archived and locked', { archived: true, locked: true }],
+  ])('one that is %s is revived', async (_, change) => {
+    const { workspace, machine, tell } = await start();
+    const pane = machine.session('web');
+    await tell(pane, stopInput('one'));
+    const [thread] = await threadsOf(workspace);
+    await workspace.bot('PATCH', `/channels/${thread?.id}`, change);
+    await tell(pane, stopInput('two'));
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['one', 'two']);
+    const now = await workspace.bot('GET', `/channels/${thread?.id}`);
+    expect(now.body.thread_metadata.archived).toBe(false);
+  });
+
+  it('one of an earlier life of the session is found by its name, archived or not', async () => {
+    const { workspace, machine, tell } = await start();
+    await tell(machine.session('web'), stopInput('Done.'));
+    const [thread] = await threadsOf(workspace);
+    await workspace.bot('PATCH', `/channels/${thread?.id}`, { archived: true });
+    // A new tmux server, and a letter that had to wait: what it says was said before, by another.
+    const rebooted = startMachine(workspace);
+    const pane = rebooted.session('web');
+    const writtenAt = Date.now() - MINUTES_AGO;
+    await openTestDesk(rebooted).tell(pane, stopInput('Done.'), { writtenAt });
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['Done.', 'Done.']);
+  });
+
+  it('a look-alike that somebody else made is ignored', async () => {
+    const { workspace, machine, tell } = await start();
+    const bait = await workspace.person.say(workspace.channelId, 'come here');
+    await workspace.person.startThread(workspace.channelId, bait.id, '[agent] web');
+    await tell(machine.session('web'), stopInput('secret'));
+    const baited = await workspace.person.messages(bait.id);
+    expect(baited.map(({ content }) => content)).not.toContainEqual(
+      expect.stringContaining('secret'),
+    );
+    expect(await threadsOf(workspace)).toHaveLength(2);
+  });
+});
+
+describe('ten sessions that finish at the same moment', () => {
+  const LIMITS = { rateLimits: { perBucket: 3, windowMs: 400, globalPerSecond: 20 } };
+
+  it('on one host: ten threads, ten replies, and every limit waited out', async () => {
+    const workspace = await startTestWorkspace(LIMITS);
+    const machine = startMachine(workspace);
+    const names = Array.from({ length: 10 }, (_, n) => `s${n}`);
+    const panes = names.map((name) => machine.session(name));
+    for (const [n, pane] of panes.entries()) machine.drop(pane, stopInput(`reply ${n}`));
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 25_000);
+    expect(await threadsOf(workspace)).toHaveLength(10);
+    for (const [n, name] of names.entries())
+      await untilSaid(workspace, `[agent] ${name}`, [`reply ${n}`], 10_000);
+    expect(machine.log()).toContain('rate limited');
+  });
+
+  it('from two homes: their own threads by host, and one thread where the name is the same', async () => {
+    const workspace = await startTestWorkspace(LIMITS);
+    const hosts = { laptop: 'local', mini: { ssh: 'mini' } };
+    const config = { defaultHost: 'laptop', hosts };
+    const here = startMachine(workspace, { host: 'laptop', config });
+    const twin = startMachine(workspace, { host: 'laptop', config });
+    const there = startMachine(workspace, {
+      host: 'mini',
+      config: { defaultHost: 'laptop', hosts: { laptop: { ssh: 'laptop' }, mini: 'local' } },
+      tmux: startTmux(),
+    });
+    const names = ['web', 'shop', 'api', 'docs', 'ops'];
+    const open = (machine: Machine, mark: string, some: readonly string[]) =>
+      some.map((name) => ({ machine, pane: machine.session(name), text: `${name} ${mark}` }));
+    const all = [
+      ...open(here, 'here', names),
+      ...open(twin, 'twin', ['web', 'shop']),
+      ...open(there, 'there', names),
+    ];
+    for (const { machine, pane, text } of all) machine.drop(pane, stopInput(text));
+    await vi.waitFor(
+      () => expect(all.flatMap(({ machine }) => machine.letters())).toEqual([]),
+      25_000,
+    );
+    const threads = (await threadsOf(workspace)).map(({ name }) => name);
+    expect(threads.toSorted()).toEqual(
+      names.flatMap((name) => [`[agent] ${name}`, `[agent] ${name}@mini`]).toSorted(),
+    );
+    for (const name of names) {
+      const twins = name === 'web' || name === 'shop' ? [`${name} twin`] : [];
+      const said = await saidIn(workspace, `[agent] ${name}`);
+      expect(said.toSorted()).toEqual([`${name} here`, ...twins]);
+      expect(await saidIn(workspace, `[agent] ${name}@mini`)).toEqual([`${name} there`]);
+    }
+  });
+});
