@@ -6,6 +6,7 @@ import type { ConfigFile } from '../core/config-schema.ts';
 export type Level = ConfigFile['progress'];
 
 const LONGEST_TEXT = 600;
+const LONGEST_LABEL = 200;
 const LINES_SHOWN = 12;
 const LIMIT = 1_900;
 
@@ -16,9 +17,11 @@ export function progressText(turn: Turn, level: Level, elapsedMs: number): strin
   const tools = level === 'verbose' ? turn.tools.slice(-LINES_SHOWN) : turn.tools.slice(-1);
   const lines = [
     shortened(said.at(-1) ?? '', LONGEST_TEXT),
-    ...tools.map((tool) => `${mark(tool)} ${plain(tool.label)}`),
+    ...tools.map((tool) => `${mark(tool)} ${plain(shortened(tool.label, LONGEST_LABEL))}`),
     `-# working · ${counted(turn.tools)}${duration(elapsedMs)}`,
   ];
+  // The oldest tools make way: what was said last, what runs now and the small line always fit.
+  while (lines.join('\n').length > LIMIT && lines.length > 3) lines.splice(1, 1);
   return lines.filter(Boolean).join('\n').slice(0, LIMIT);
 }
 

@@ -9,8 +9,9 @@ import type { Log } from '../core/log.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { createMessage, editMessage, showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { readJson, writeJson } from '../home/files.ts';
+import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import { keep } from './keep.ts';
 import { type Level, progressText, summaryText } from './progress-text.ts';
 
 export interface Following {
@@ -66,7 +67,7 @@ export function createProgress({
   const path = join(home.folder('state'), 'progress.json');
   // Kept on disk: a courier that was killed leaves a message behind that the next one has to end.
   const messages = new Map(Object.entries(readJson(path, storeSchema) ?? {}));
-  const save = () => writeJson(path, Object.fromEntries(messages));
+  const save = () => keep(path, Object.fromEntries(messages));
   const runs = new Map<string, Run>();
 
   function begin(following: Following): void {
