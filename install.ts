@@ -51,9 +51,9 @@ export async function uninstall(
   options: InstallOptions & { readonly purge?: boolean | undefined },
 ): Promise<readonly string[]> {
   const { root, tmux } = options;
+  if (options.purge) checkNoBridge(root);
   const preview = planUninstall(options);
   if (options.dryRun) return preview.flatMap(shown);
-  if (options.purge) await quietDown(root);
   const said = await locked(root, async (home) => {
     const lines = planUninstall(options).map((change) => takeBack(change, home));
     const isLast = loadInstalled(root).length === 0;
@@ -61,6 +61,7 @@ export async function uninstall(
     if (isLast) clearHome(home);
     return isLive ? [...lines, 'tmux: the running server has lost our hooks.'] : lines;
   });
+  if (options.purge) await endCourier(root);
   return [...said, ...leaveHome(root, options.purge === true)];
 }
 
@@ -122,23 +123,27 @@ function checkPaths(root: string, { node, dist }: InstalledPaths): void {
       );
 }
 
-/** The courier ends when it is asked to; a bridge is somebody's to stop. */
-async function quietDown(root: string): Promise<void> {
-  const lock = (name: string) => join(root, 'state', `${name}.lock`);
-  const bridge = holderOf(lock('bridge'));
-  if (bridge !== undefined)
-    throw refused(
-      `threadmux is running (process ${bridge})`,
-      'Stop it first, then run this again.',
-    );
-  const courier = holderOf(lock('courier'));
+/** It would go on writing into a home that is gone. */
+function checkNoBridge(root: string): void {
+  const pid = holderOf(lockOf(root, 'bridge'));
+  if (pid === undefined) return;
+  throw refused(`threadmux is running (process ${pid})`, 'Stop it first, then run this again.');
+}
+
+/** The courier that the last hook has started ends when it is asked to. */
+async function endCourier(root: string): Promise<void> {
+  const courier = holderOf(lockOf(root, 'courier'));
   if (courier === undefined) return;
   process.kill(courier, 'SIGTERM');
-  for (let waited = 0; holderOf(lock('courier')) !== undefined; waited += 50) {
+  for (let waited = 0; holderOf(lockOf(root, 'courier')) === courier; waited += 50) {
     if (waited >= PATIENCE_MS)
       throw refused(`a courier is at work (process ${courier})`, 'Run this again in a minute.');
     await sleep(50);
   }
+}
+
+function lockOf(root: string, name: 'bridge' | 'courier' | 'install'): string {
+  return join(root, 'state', `${name}.lock`);
 }
 
 function refused(message: string, hint: string): ThreadmuxError {
@@ -148,22 +153,26 @@ function refused(message: string, hint: string): ThreadmuxError {
 /** Two at once take turns; the second finds everything done. */
 async function locked<T>(root: string, act: (home: Home) => Promise<T>): Promise<T> {
   const home = openHome(root);
-  const path = () => join(home.folder('state'), 'install.lock');
   for (let waited = 0; ; waited += 50) {
-    const release = attempt(path);
+    const release = attempt(home);
     if (release !== undefined) return act(home).finally(release);
     if (waited >= PATIENCE_MS)
-      throw new ThreadmuxError('busy', `another install is at work (process ${holderOf(path())})`, {
-        hint: 'Run this again when it has ended.',
-      });
+      throw new ThreadmuxError(
+        'busy',
+        `another install is at work (process ${holderOf(lockOf(root, 'install'))})`,
+        {
+          hint: 'Run this again when it has ended.',
+        },
+      );
     await sleep(50);
   }
 }
 
 /** An uninstall that ends just now takes the folder away under our hands. */
-function attempt(path: () => string): (() => void) | undefined {
+function attempt(home: Home): (() => void) | undefined {
   try {
-    return tryLock(path());
+    home.folder('state');
+    return tryLock(lockOf(home.root, 'install'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -5,8 +5,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { homeRoot, openHome } from '../home/home.ts';
 import { saveStatus } from '../home/status-file.ts';
+
+const LATE_MS = 300;
 
 /** One word is a command line for the shell; several are a program and its arguments. Gives the exit code. */
 export async function beStatusline(words: readonly string[]): Promise<number> {
@@ -21,23 +24,27 @@ export async function beStatusline(words: readonly string[]): Promise<number> {
 
 /** The command starts at once and gets its input as it comes; ours is done while it works. */
 async function show(file: string, args: readonly string[]): Promise<number> {
+  process.once('SIGTERM', () => void child.kill('SIGTERM')); // before the command could outlive us
   const child = spawn(file, args, { stdio: ['pipe', 'inherit', 'inherit'] });
-  const stop = () => void child.kill('SIGTERM');
-  process.once('SIGTERM', stop);
   child.stdin.on('error', () => {}); // it need not read what it is told
   const chunks: Buffer[] = [];
   process.stdin.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
     child.stdin.write(chunk);
   });
-  process.stdin.on('end', () => {
-    child.stdin.end();
-    keep(Buffer.concat(chunks));
-  });
+  const told = once(process.stdin, 'end').then(
+    () => {
+      child.stdin.end();
+      keep(Buffer.concat(chunks));
+    },
+    () => child.stdin.end(),
+  );
   const [code, signal] = await once(child, 'exit').catch((error: Error) => {
     process.stderr.write(`${error.message}\n`);
     return [127, null];
   });
+  // A command that does not read may end before we have been told all.
+  await Promise.race([told, sleep(LATE_MS, undefined, { ref: false })]);
   process.stdin.destroy();
   return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
 }

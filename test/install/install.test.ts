@@ -1,0 +1,336 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { hookSettings } from '../../claude/settings.ts';
+import { listing } from './listing.ts';
+import { type Person, person } from './person.ts';
+
+const THEIRS =
+  '{\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}\n}\n';
+const theirs = (command: string) => ({ hooks: [{ type: 'command', command }] });
+
+describe('install and uninstall', () => {
+  it('leave a home without any of it as it was', async () => {
+    const me = person();
+    const before = listing(me.home);
+    const said = await me.install();
+    expect(said).toEqual([
+      `${me.settings}: added the hooks and the status line.`,
+      `${me.home}/.tmux.conf: added the line that loads ${me.home}/.threadmux/tmux.conf.`,
+      'tmux: no server runs; the next one loads our hooks when it starts.',
+    ]);
+    expect(JSON.parse(me.read()).hooks).toEqual(hookSettings(me.paths).hooks);
+    expect(readFileSync(`${me.home}/.threadmux/state/node`, 'utf8')).toBe(`${me.paths.node}\n`);
+    expect(await me.uninstall()).toEqual([
+      `${me.settings}: removed, as there was none before.`,
+      `${me.home}/.tmux.conf: removed, as there was none before.`,
+    ]);
+    expect(listing(me.home)).toEqual(before);
+  });
+
+  it.each([
+    ['an ordinary file', THEIRS, 0o644],
+    ['CRLF', THEIRS.replaceAll('\n', '\r\n'), 0o644],
+    ['no final newline', THEIRS.trimEnd(), 0o600],
+    ['a byte order mark', `\ufeff${THEIRS}`, 0o644],
+    ['one line', JSON.stringify(JSON.parse(THEIRS)), 0o664],
+    ['odd spaces', '\n\n{ "hooks" : { "Stop" : [ ]\t} ,\n "a":1 }  \n\n', 0o644],
+    ['a status line', '{"statusLine":{"command":"\\u0065cho hi","type":"command"}}', 0o640],
+    ['nothing in it', '', 0o644],
+    ['an empty object', '{ }', 0o644],
+  ])('give back a settings.json with %s, byte for byte', async (_, text, mode) => {
+    const me = person();
+    me.write(text, mode);
+    const before = listing(me.home);
+    await me.install();
+    expect(listing(me.home)).not.toEqual(before);
+    expect(statSync(me.settings).mode & 0o777).toBe(mode);
+    JSON.parse(me.read().replace(/^\ufeff/, ''));
+    await me.uninstall();
+    expect(listing(me.home)).toEqual(before);
+  });
+
+  it('change nothing the second time', async () => {
+    const me = person();
+    me.write(THEIRS);
+    await me.install();
+    const once = listing(me.home);
+    expect((await me.install())[0]).toBe(`${me.settings}: nothing to do, it is up to date.`);
+    expect(listing(me.home)).toEqual(once);
+    await me.uninstall();
+    expect(await me.uninstall()).toEqual([
+      `${me.settings}: nothing to do, it holds nothing of ours.`,
+    ]);
+    expect(me.read()).toBe(THEIRS);
+  });
+
+  it('follow an installation that has moved, and still find the way back', async () => {
+    const me = person();
+    me.write(THEIRS);
+    const before = listing(me.home);
+    await me.install({ paths: { node: '/old/node', dist: me.paths.dist } });
+    expect(me.read()).toContain('/old/node');
+    await me.install();
+    expect(me.read()).not.toContain('/old/node');
+    expect(JSON.parse(me.read()).hooks.Stop).toHaveLength(2);
+    await me.uninstall();
+    expect(listing(me.home)).toEqual(before);
+  });
+
+  it('leave what others have added meanwhile, before, between and after ours, in any format', async () => {
+    const me = person();
+    me.write(THEIRS);
+    await me.install();
+    const settings = JSON.parse(me.read());
+    settings.hooks.Stop.unshift(theirs('before'));
+    settings.hooks.Stop.push(theirs('after'));
+    settings.hooks.PreToolUse.push(theirs('check'));
+    settings.theme = 'dark';
+    me.write(JSON.stringify(settings, null, '\t'));
+    await me.install();
+    expect(me.read()).toBe(JSON.stringify(settings, null, '\t'));
+    await me.uninstall();
+    expect(JSON.parse(me.read())).toEqual({
+      model: 'opus',
+      hooks: {
+        Stop: [theirs('before'), theirs('say'), theirs('after')],
+        PreToolUse: [theirs('check')],
+      },
+      theme: 'dark',
+    });
+    expect(me.read()).toContain('\n\t"theme"');
+  });
+
+  it('leave a file that we made to those who have used it since', async () => {
+    const me = person();
+    await me.install();
+    me.write(me.read().replace('{', '{\n  "theme": "dark",'));
+    writeFileSync(
+      `${me.home}/.tmux.conf`,
+      `set -g mouse on\n${readFileSync(`${me.home}/.tmux.conf`)}`,
+    );
+    await me.uninstall();
+    expect(JSON.parse(me.read())).toEqual({ theme: 'dark' });
+    expect(readFileSync(`${me.home}/.tmux.conf`, 'utf8')).toBe('set -g mouse on\n');
+    expect(existsSync(`${me.home}/.threadmux`)).toBe(false);
+  });
+
+  it('work without the record of what was done', async () => {
+    const me = person();
+    me.write(THEIRS);
+    await me.install();
+    spawnSync('rm', ['-r', `${me.home}/.threadmux`]);
+    await me.uninstall();
+    expect(me.read()).toBe(THEIRS);
+    expect(readFileSync(`${me.home}/.tmux.conf`, 'utf8')).toBe('');
+  });
+
+  it('keep a link to the settings a link, and edit what it leads to', async () => {
+    const me = person();
+    mkdirSync(`${me.home}/dotfiles`);
+    writeFileSync(`${me.home}/dotfiles/claude.json`, THEIRS, { mode: 0o640 });
+    mkdirSync(`${me.home}/.claude`);
+    symlinkSync('../dotfiles/claude.json', me.settings);
+    const before = listing(me.home);
+    await me.install();
+    expect(lstatSync(me.settings).isSymbolicLink()).toBe(true);
+    expect(readFileSync(`${me.home}/dotfiles/claude.json`, 'utf8')).toContain('threadmux');
+    await me.uninstall();
+    expect(listing(me.home)).toEqual(before);
+  });
+
+  it.each([
+    [
+      'invalid JSON',
+      (me: Person) => me.write('{"a": }'),
+      /settings.json was left as it is: it is not valid JSON: line 1/,
+    ],
+    ['comments', (me: Person) => me.write('{\n/* mine */}'), /line 2 holds a comment/],
+    [
+      'bytes that are no text',
+      (me: Person) => me.write(Buffer.from([0x7b, 0xff, 0x7d])),
+      /is not UTF-8 text/,
+    ],
+    ['a read-only file', (me: Person) => me.write(THEIRS, 0o444), /settings.json is read-only/],
+    [
+      'a folder in its place',
+      (me: Person) => mkdirSync(me.settings, { recursive: true }),
+      /is not a file/,
+    ],
+    [
+      'a file in its folder’s place',
+      (me: Person) => writeFileSync(`${me.home}/.claude`, ''),
+      /a part of its path is not a folder/,
+    ],
+    [
+      'a link that leads nowhere',
+      (me: Person) => {
+        mkdirSync(`${me.home}/.claude`);
+        symlinkSync('nowhere', me.settings);
+      },
+      /is a link to a file that is not there/,
+    ],
+    [
+      'a read-only tmux configuration',
+      (me: Person) => writeFileSync(`${me.home}/.tmux.conf`, 'set -g mouse on\n', { mode: 0o444 }),
+      /tmux.conf is read-only/,
+    ],
+  ])('refuse %s with a sentence, and touch nothing at all', async (_, spoil, sentence) => {
+    const me = person();
+    spoil(me);
+    const before = listing(me.home);
+    await expect(me.install()).rejects.toThrow(sentence);
+    expect(listing(me.home)).toEqual(before);
+  });
+
+  it('refuse a place that will not last', async () => {
+    const me = person();
+    const paths = {
+      node: '/usr/bin/node',
+      dist: '/home/me/.npm/_npx/1/node_modules/threadmux/dist',
+    };
+    await expect(me.install({ paths })).rejects.toThrow(/cache that npm empties/);
+  });
+
+  it('show what would change, and change nothing, when that is asked for', async () => {
+    const me = person();
+    me.write(THEIRS);
+    const before = listing(me.home);
+    const shown = (await me.install({ dryRun: true })).join('\n');
+    expect(shown).toContain(`${me.settings} would be changed:`);
+    expect(shown).toMatch(/^\+ .*hooks\/drop/m);
+    expect(shown).toContain(`${me.home}/.tmux.conf would be made:`);
+    expect(listing(me.home)).toEqual(before);
+    await me.install();
+    const installed = listing(me.home);
+    expect((await me.uninstall({ dryRun: true })).join('\n')).toMatch(/^- .*hooks\/drop/m);
+    expect(listing(me.home)).toEqual(installed);
+  });
+
+  it('look where CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME say', async () => {
+    const me = person();
+    mkdirSync(`${me.home}/xdg/tmux`, { recursive: true });
+    writeFileSync(`${me.home}/xdg/tmux/tmux.conf`, 'set -g mouse on\n');
+    const before = listing(me.home);
+    const env = {
+      ...me.env,
+      CLAUDE_CONFIG_DIR: `${me.home}/elsewhere`,
+      XDG_CONFIG_HOME: `${me.home}/xdg`,
+    };
+    await me.install({ env });
+    expect(existsSync(me.settings)).toBe(false);
+    expect(readFileSync(`${me.home}/elsewhere/settings.json`, 'utf8')).toContain('hooks/drop');
+    expect(readFileSync(`${me.home}/xdg/tmux/tmux.conf`, 'utf8')).toContain('source-file');
+    await me.uninstall({ env });
+    expect(listing(me.home)).toEqual(before);
+  });
+
+  it('keep to one project when they are told to, with the status line the user has anyway', async () => {
+    const me = person();
+    me.write('{"statusLine":{"type":"command","command":"mine"}}');
+    const project = `${me.home}/shop`;
+    mkdirSync(project);
+    const before = listing(me.home);
+    await me.install({ project });
+    const local = JSON.parse(readFileSync(`${project}/.claude/settings.local.json`, 'utf8'));
+    expect(local.statusLine.command).toContain('--borrowed -- mine');
+    expect(me.read()).not.toContain('hooks');
+    await me.install();
+    await me.uninstall({ project });
+    expect(existsSync(`${project}/.claude`)).toBe(false);
+    expect(me.read()).toContain('hooks/drop');
+    expect(existsSync(`${me.home}/.tmux.conf`)).toBe(true);
+    await me.install({ project });
+    await me.uninstall();
+    expect(listing(me.home)).toEqual(before);
+  });
+
+  it('may run several at once: one does it, the others find it done', async () => {
+    const me = person();
+    me.write(THEIRS);
+    const before = listing(me.home);
+    const code = `const { install } = await import(process.argv[1]);
+      const { localHost } = await import(process.argv[2] + '/tmux/host.js');
+      const { tmuxOn } = await import(process.argv[2] + '/tmux/tmux.js');
+      const tmux = tmuxOn(localHost({ name: 'here', env: process.env }));
+      const paths = { node: process.execPath, dist: process.argv[2] };
+      console.log((await install({ root: process.env.HOME + '/.threadmux', env: process.env, paths, tmux }))[0]);`;
+    const runs = Array.from({ length: 5 }, async () => {
+      const args = [
+        '--input-type=module',
+        '-e',
+        code,
+        `${me.paths.dist}/install.js`,
+        me.paths.dist,
+      ];
+      const child = spawn(process.execPath, args, {
+        env: me.env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let said = '';
+      child.stdout.on('data', (chunk) => {
+        said += chunk;
+      });
+      const [status] = await once(child, 'close');
+      return `${status} ${said.trim()}`;
+    });
+    const said = await Promise.all(runs);
+    expect(said.filter((line) => line.startsWith('0 ') && line.includes('added'))).toHaveLength(1);
+    expect(
+      said.filter((line) => line.startsWith('0 ') && line.includes('up to date')),
+    ).toHaveLength(4);
+    expect(JSON.parse(me.read()).hooks.Stop).toHaveLength(2);
+    await me.uninstall();
+    expect(listing(me.home)).toEqual(before);
+  });
+
+  it('tell the running tmux server at once, a new one when it starts, and neither afterwards', async () => {
+    const me = person();
+    me.tmux('new-session', '-d', '-s', 'first');
+    const clean = me.tmux('show-hooks', '-g');
+    expect((await me.install()).at(-1)).toBe('tmux: the running server has our hooks from now on.');
+    const events = `${me.home}/.threadmux/state/tmux-events`;
+    me.tmux('new-session', '-d', '-s', 'live');
+    await vi.waitFor(() => expect(existsSync(events)).toBe(true), 5_000);
+    me.tmux('kill-server');
+    await vi.waitFor(() => expect(() => me.tmux('list-sessions')).toThrow(), 5_000);
+    me.tmux('new-session', '-d', '-s', 'again');
+    expect(me.tmux('show-hooks', '-g')).toContain('session-created[8410]');
+    expect((await me.uninstall()).at(-1)).toBe('tmux: the running server has lost our hooks.');
+    expect(me.tmux('show-hooks', '-g')).toBe(clean);
+  });
+
+  it('do not delete what the user has in our home, unless that is asked for', async () => {
+    const me = person();
+    await me.install();
+    writeFileSync(`${me.home}/.threadmux/config.json`, '{}', { mode: 0o600 });
+    expect((await me.uninstall()).at(-1)).toMatch(/\.threadmux: stays, .*--purge/);
+    expect(existsSync(`${me.home}/.threadmux/config.json`)).toBe(true);
+    expect(existsSync(`${me.home}/.threadmux/tmux-event`)).toBe(false);
+    await me.uninstall({ purge: true });
+    expect(existsSync(`${me.home}/.threadmux`)).toBe(false);
+  });
+
+  it('say so when the folder may not be written to', () => {
+    const me = person();
+    me.write(THEIRS);
+    chmodSync(`${me.home}/.claude`, 0o555);
+    onTestFinished(() => chmodSync(`${me.home}/.claude`, 0o755));
+    const before = listing(me.home);
+    const done =
+      me.asSomebody(`const { checkWritable, readUserFile } = await import(process.argv[1]);
+      try { checkWritable(readUserFile(process.argv[2])); } catch (error) { console.log(error.message); }`);
+    expect(done).toBe(`changing ${me.settings}: you may not\n`);
+    expect(listing(me.home)).toEqual(before);
+  });
+});

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { listing } from './listing.ts';
+import { person } from './person.ts';
+
+/** What `npm install -g` gives a person: the packed files with their modes, in a prefix of its own. */
+function installPackage(prefix: string): string {
+  mkdirSync(prefix);
+  const npm = (...args: string[]) =>
+    execFileSync('npm', args, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, npm_config_update_notifier: 'false' },
+    });
+  const [packed] = JSON.parse(
+    npm('pack', '--json', '--ignore-scripts', '--pack-destination', prefix),
+  );
+  npm(
+    'install',
+    '-g',
+    '--prefix',
+    prefix,
+    '--no-audit',
+    '--no-fund',
+    join(prefix, packed.filename),
+  );
+  return join(prefix, 'lib', 'node_modules', 'threadmux');
+}
+
+describe('the package as people get it', () => {
+  it('is installed, works and is gone again, and the home folder is as before', async () => {
+    const me = person();
+    me.write('{\n  "statusLine": {"type": "command", "command": "echo mine"}\n}');
+    writeFileSync(join(me.home, '.tmux.conf'), 'set -g mouse on');
+    const before = listing(me.home);
+    const root = installPackage(join(me.home, '..', 'pre fix'));
+    const run = (code: string) =>
+      execFileSync(
+        process.execPath,
+        [
+          '--input-type=module',
+          '-e',
+          `const it = await import(process.argv[1]); ${code}`,
+          join(root, 'dist/bin/install.js'),
+        ],
+        { env: me.env, encoding: 'utf8' },
+      );
+
+    expect(run('await it.runInstall({});')).toContain('added the hooks and the status line');
+    const { hooks, statusLine } = JSON.parse(me.read());
+    const letter = { env: { ...me.env, TMUX: '/nowhere,1,0', TMUX_PANE: '%1' }, input: '{}' };
+    execFileSync('/bin/sh', ['-c', hooks.Stop[0].hooks[0].command], letter);
+    expect(listing(join(me.home, '.threadmux', 'outbox')).join()).toMatch(/1\.1\/\d+/);
+    const shown = execFileSync('/bin/sh', ['-c', statusLine.command], {
+      env: me.env,
+      input: readFileSync('test/fixtures/claude/statusline.json'),
+      encoding: 'utf8',
+    });
+    expect(shown).toBe('mine\n');
+
+    const courier = join(me.home, '.threadmux', 'state', 'courier.pid');
+    await vi.waitFor(() => expect(existsSync(courier)).toBe(true), 20_000);
+    expect(run('await it.runUninstall({ purge: true });')).toContain('took out our hooks');
+    expect(listing(me.home)).toEqual(before);
+  }, 120_000);
+});
