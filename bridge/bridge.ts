@@ -6,6 +6,7 @@ import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
 import { sessionSchema } from '../discord/gateway-payload.ts';
+import type { Session } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
 import { getMessage } from '../discord/messages.ts';
 import { connectRest } from '../discord/rest.ts';
@@ -20,6 +21,7 @@ import { openHosts } from './hosts.ts';
 import { type Accepted, openInbox } from './inbox.ts';
 import { createInteract } from './interact.ts';
 import { createKnownThreads } from './known-threads.ts';
+import { createLater } from './later.ts';
 import { acceptedOf, listen } from './listen.ts';
 import { createMarks } from './marks.ts';
 import { createOpenPrompts } from './open-prompts.ts';
@@ -177,13 +179,14 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     else begin(message, decision);
   }
 
+  const position = createLater<Session>((session) => writeJson(state('gateway'), session), 200);
   const gateway = openGateway({
     rest,
     token: server.token,
     intents: INTENTS,
     handle: onEvent,
     load: () => readJson(state('gateway'), sessionSchema),
-    save: (session) => writeJson(state('gateway'), session),
+    save: position.set,
     onFatal: options.onFatal,
     log,
   });
@@ -192,6 +195,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     async close() {
       closing.abort();
       gateway.close();
+      position.flush();
       await Promise.all([rest.close(), hosts.close()]);
     },
   };

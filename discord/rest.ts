@@ -4,6 +4,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { type Dispatcher, FormData, Pool } from 'undici';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
@@ -41,6 +42,8 @@ export interface RestOptions {
 }
 
 export function connectRest(options: RestOptions): Rest {
+  // The HTTP parser is WebAssembly; optimising it takes more memory than all the rest of an idle client.
+  setFlagsFromString('--liftoff-only');
   const base = new URL(options.api);
   const log = options.log ?? silentLog;
   const timeoutMs = options.timeoutMs ?? 15_000;

@@ -1,0 +1,26 @@
+// Writes the newest value a moment after it came, so that a burst of values is one write. What is
+// lost when the process is killed in between is only ever repeated, never skipped.
+
+export interface Later<T> {
+  set(value: T): void;
+  /** Writes what is still due. */
+  flush(): void;
+}
+
+export function createLater<T>(write: (value: T) => void, delayMs: number): Later<T> {
+  let due: { readonly value: T } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (due !== undefined) write(due.value);
+    due = undefined;
+  };
+  return {
+    set(value) {
+      due = { value };
+      timer ??= setTimeout(flush, delayMs);
+    },
+    flush,
+  };
+}
