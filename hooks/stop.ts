@@ -1,10 +1,12 @@
 // Stop: Claude has finished a reply. Its last text comes with the hook; earlier texts of the turn
 // that were not shown yet are in the transcript.
 
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StopInput } from '../claude/hook-input.ts';
 import { waitUntilSettled } from '../claude/settle.ts';
-import { readTurn, type Turn } from '../claude/transcript.ts';
+import { type Message, readTurn, type Turn } from '../claude/transcript.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { takeAttachments } from './attachments.ts';
 import type { Outcome, Report } from './event.ts';
@@ -14,9 +16,7 @@ import { stripBlocks } from './strip.ts';
 
 export async function stop(input: StopInput, report: Report): Promise<Outcome> {
   const { desk, rest, thread } = report;
-  // Older versions call Stop before the reply is in the transcript.
-  if (input.last_assistant_message === undefined) await waitUntilSettled(input.transcript_path);
-  const turn = await readTurn(input.transcript_path, { promptId: input.prompt_id });
+  const turn = await writtenTurn(input);
   const reply = replyOf(turn, input, (id) => desk.shown.has(input.session_id, id));
   const say = saying(reply.texts.join('\n\n'), input, report);
   return {
@@ -29,6 +29,28 @@ export async function stop(input: StopInput, report: Report): Promise<Outcome> {
       if (turn !== undefined && turn.prompts.length > 1) await confirmPrompts(turn.prompts, report);
     },
   };
+}
+
+const BEHIND_MS = 1_000;
+const LOOK_MS = 20;
+
+/** Claude Code writes a moment behind what it does: only with the last text in the file are the earlier ones all there. */
+async function writtenTurn(input: StopInput): Promise<Turn | undefined> {
+  const { transcript_path: path, prompt_id: promptId, last_assistant_message: last } = input;
+  if (last === undefined) await waitUntilSettled(path); // older versions do not say what it will be
+  for (const deadline = Date.now() + BEHIND_MS; ; await sleep(LOOK_MS)) {
+    const turn = await readTurn(path, { promptId });
+    if (last === undefined || last.trim() === '' || endOf(turn, last) >= 0) return turn;
+    if (!existsSync(path) || Date.now() > deadline) return turn;
+  }
+}
+
+function textsOf(turn: Turn | undefined): readonly Message['texts'][number][] {
+  return (turn?.messages ?? []).flatMap(({ texts }) => texts);
+}
+
+function endOf(turn: Turn | undefined, last: string): number {
+  return textsOf(turn).findLastIndex(({ text }) => text.trim() === last.trim());
 }
 
 export interface Reply {
@@ -49,9 +71,9 @@ export function replyOf(
   }: Pick<StopInput, 'last_assistant_message' | 'prompt_id'>,
   isShown: (id: string) => boolean,
 ): Reply {
-  const all = (turn?.messages ?? []).flatMap(({ texts }) => texts);
+  const all = textsOf(turn);
   const wanted = last.trim();
-  const end = all.findLastIndex(({ text }) => text.trim() === wanted);
+  const end = endOf(turn, last);
   const until = end < 0 ? all : all.slice(0, end + 1);
   const texts = until
     .filter(({ uuid, text }) => !isShown(uuid) && !isShown(unwritten(text, prompt)))

@@ -129,6 +129,15 @@ describe('what a reply says', () => {
     expect(await saidIn(workspace, WEB)).toEqual(['late, but here']);
   });
 
+  it('what was said before the last text, although the transcript is written a moment late', async () => {
+    const { workspace, tell, stop, pane, transcript } = await start();
+    writeFileSync(transcript, promptLine('go', 'p1'));
+    const telling = tell(pane, stop('p1', 'two'));
+    setTimeout(() => appendFileSync(transcript, saidLine('one', 'a') + saidLine('two', 'b')), 100);
+    await telling;
+    expect(await saidIn(workspace, WEB)).toEqual(['one\n\ntwo']);
+  });
+
   it('nothing if there is nothing to say, and no more than the hook knows without a transcript', async () => {
     const { workspace, tell, pane } = await start();
     await tell(pane, stopInput('  \n '));
