@@ -3,12 +3,12 @@
 
 import type { Config, Env, Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
 import { sessionSchema } from '../discord/gateway-payload.ts';
 import type { Session } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
-import { getMessage } from '../discord/messages.ts';
 import { connectRest } from '../discord/rest.ts';
 import { openPlace, type ThreadRef } from '../discord/threads.ts';
 import { readJson, writeJson } from '../home/files.ts';
@@ -22,12 +22,14 @@ import { type Accepted, openInbox } from './inbox.ts';
 import { createInteract } from './interact.ts';
 import { createKnownThreads } from './known-threads.ts';
 import { createLater } from './later.ts';
-import { acceptedOf, listen } from './listen.ts';
+import { startLifecycle } from './lifecycle.ts';
+import { listen } from './listen.ts';
 import { createMarks } from './marks.ts';
 import { createOpenPrompts } from './open-prompts.ts';
 import { createPanes } from './panes.ts';
 import { createPrompts } from './prompts.ts';
 import { createReceipts } from './receipts.ts';
+import { createRetry } from './retry.ts';
 import { type Decision, route } from './route.ts';
 import { createSay } from './say.ts';
 import { createSender } from './sender.ts';
@@ -71,7 +73,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const cursors = openCursors(state('cursors'));
   const inbox = openInbox(home.folder('inbox'), cursors);
   const hosts = openHosts({ ...options, config, home });
-  const panes = createPanes(config, home, hosts);
+  const panes = createPanes(config, home, hosts, server.name);
   const receipts = createReceipts(rest, botId);
   const marks = createMarks(rest, log);
   const say = createSay(rest);
@@ -82,26 +84,32 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     panes,
     threads,
     place,
-    serverName: server.name,
     members: server.allow,
     log,
     agentSettings: options.agentSettings,
-    retry,
+    retry: createRetry({ rest, server, inbox, marks, sender }),
   };
 
   const open = createOpenPrompts(rest, botId);
   const carry = createCarry(home, hosts, panes);
   const prompts = createPrompts({ rest, carry, open, log });
 
+  const inTurn = createInTurn();
+
   async function act(message: Accepted, todo: Todo): Promise<void> {
+    if (todo.kind === 'forward')
+      return inTurn(message.channelId, () => forward(message, todo.text));
     const thread = await threads.find(message.channelId);
-    if (todo.kind === 'forward') {
-      if (thread === undefined || (await answered(message, todo.text, thread))) return;
-      return sender.send(message, thread);
-    }
     const answer = await runCommand(todo.name, { id: message.id, thread, rest: todo.rest }, tools);
     await say(message.channelId, [message.id, 'command'], { ...answer, replyTo: message.id });
     inbox.done(message.id);
+  }
+
+  /** In turn up to the session's own queue: the pane takes a message that comes after a newer one for typed. */
+  async function forward(message: Accepted, text: string): Promise<void> {
+    const thread = await threads.find(message.channelId);
+    if (thread === undefined || (await answered(message, text, thread))) return;
+    void sender.send(message, thread);
   }
 
   /** While a prompt is open, what is written answers it: through its hook, never by keys. */
@@ -119,18 +127,6 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       if (!signal.aborted)
         log.error('acting on a message', { message: message.id, because: error.message });
     });
-
-  /** The order's own id is newer than any message typed so far, so the pane takes it. */
-  async function retry(messageId: string, orderId: string, thread: ThreadRef): Promise<string> {
-    if (!/^\d{15,20}$/.test(messageId))
-      throw new ThreadmuxError('bad_usage', 'tell me which message: tap Retry under it');
-    const message = await getMessage(rest, thread.id, messageId);
-    const accepted = acceptedOf({ ...message, channel_id: thread.id });
-    if (!server.allow.includes(accepted.authorId))
-      throw new ThreadmuxError('bad_usage', 'that message is not one to type');
-    void sender.send(accepted, thread, orderId);
-    return '🔁 It is typed once more.';
-  }
 
   const handle = listen({
     server,
@@ -175,6 +171,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       channels.includes(message.channelId) ? 'channel' : 'thread',
       server,
     );
+    marks.assume(message.id, ['waiting', 'typed']);
     if (decision.kind === 'ignore') inbox.done(message.id);
     else begin(message, decision);
   }
@@ -190,10 +187,12 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     onFatal: options.onFatal,
     log,
   });
+  const lifecycle = startLifecycle(home, tools, say);
   return {
     gateway,
     async close() {
       closing.abort();
+      lifecycle.close();
       gateway.close();
       position.flush();
       await Promise.all([rest.close(), hosts.close()]);

@@ -130,7 +130,7 @@ async function untilReported(
     const mine = found.find(
       (one) => one.session.id === session.id && one.session.serverPid === session.serverPid,
     );
-    if (mine?.record !== undefined) return mine.record.thread;
+    if (mine?.record?.shell === 'no') return mine.record.thread;
     if (mine === undefined || mine.session.pane.dead) return undefined;
     await sleep(500);
   }
@@ -145,35 +145,8 @@ async function bind({ name, host }: Wanted, session: Session, tools: Tools): Pro
   );
   const welcome = welcomeText({ session: name, host, cwd: session.pane.path });
   const thread = await ensureThread(place, title, welcome, tools.members);
-  tools.threads.learn({
-    id: thread.id,
-    type: 11,
-    name: title,
-    parent_id: place.channelId,
-    owner_id: place.botId,
-    thread_metadata: { archived: false, locked: false, archive_timestamp: '' },
-  });
-  await tools.panes.save({
-    thread: thread.id,
-    server: tools.serverName,
-    host,
-    socket: await tools.hosts
-      .tmux(host)
-      .run(['display-message', '-p', '#{socket_path}'])
-      .then((path) => path.trim()),
-    serverPid: session.serverPid,
-    paneId: session.pane.id,
-    panePid: session.pane.pid,
-    sessionId: session.id,
-    sessionName: name,
-    command: session.pane.command,
-    cwd: session.pane.path,
-    claudeSession: '',
-    transcript: '',
-    state: 'idle',
-    shell: 'ours',
-    at: Date.now(),
-  });
+  tools.threads.learn(thread);
+  await tools.panes.save(await tools.panes.found(host, thread.id, session, 'ours'));
   return thread.id;
 }
 

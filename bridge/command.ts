@@ -15,7 +15,6 @@ export interface Tools {
   readonly panes: Panes;
   readonly threads: KnownThreads;
   readonly place: Place;
-  readonly serverName: string;
   readonly members: readonly string[];
   readonly log: Log;
   /** The settings file with our hooks, for agents that we start ourselves on this machine. */

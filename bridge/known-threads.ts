@@ -5,7 +5,10 @@ import { type Channel, channelSchema } from '../discord/payloads.ts';
 import { getThread, ourThread, type Place, type ThreadRef } from '../discord/threads.ts';
 
 export interface KnownThreads {
-  learn(channel: unknown): ThreadRef | undefined;
+  /** What the gateway tells of a thread. */
+  hear(channel: unknown): ThreadRef | undefined;
+  /** One that we made or found ourselves. */
+  learn(thread: ThreadRef): void;
   forget(id: string): void;
   find(id: string): Promise<ThreadRef | undefined>;
   all(): readonly ThreadRef[];
@@ -19,7 +22,7 @@ export function createKnownThreads(places: readonly Place[]): KnownThreads {
   const foreign = new Set<string>();
   const ask = new Map<string, Promise<ThreadRef | undefined>>();
 
-  function learn(data: unknown): ThreadRef | undefined {
+  function hear(data: unknown): ThreadRef | undefined {
     const channel: Channel | undefined = channelSchema.safeParse(data).data;
     if (channel === undefined) return undefined;
     const thread = places.flatMap((place) => ourThread(place, channel))[0];
@@ -42,7 +45,8 @@ export function createKnownThreads(places: readonly Place[]): KnownThreads {
   }
 
   return {
-    learn,
+    hear,
+    learn: (thread) => void ours.set(thread.id, thread),
     forget: (id) => void ours.delete(id),
     all: () => [...ours.values()],
     async find(id) {

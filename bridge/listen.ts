@@ -88,7 +88,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown) =>
   async function onGuild(data: unknown): Promise<void> {
     const guild = guildCreateSchema.parse(data);
     const last = new Map<string, string>();
-    for (const thread of guild.threads) threads.learn({ ...thread, guild_id: guild.id });
+    for (const thread of guild.threads) threads.hear({ ...thread, guild_id: guild.id });
     for (const { id, last_message_id } of [...guild.threads, ...guild.channels])
       if (last_message_id) last.set(id, last_message_id);
     const ours = [...channels.filter((id) => last.has(id)), ...threads.all().map(({ id }) => id)];
@@ -131,7 +131,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown) =>
         return onGuild(data);
       case 'THREAD_CREATE':
       case 'THREAD_UPDATE':
-        threads.learn(data);
+        threads.hear(data);
         return;
       case 'THREAD_DELETE': {
         const { id } = messageSchema.pick({ id: true }).parse(data);
@@ -159,7 +159,7 @@ function passes(error: unknown): boolean {
   );
 }
 
-function incomingOf(message: Message) {
+export function incomingOf(message: Message) {
   return {
     id: message.id,
     channelId: message.channel_id,

@@ -2,6 +2,7 @@
 // ssh, on its own. There is no second choice.
 
 import type { Config } from '../core/config.ts';
+import { isThreadmuxError } from '../core/errors.ts';
 import { placeOfTitle } from '../core/session-name.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
@@ -12,6 +13,7 @@ import {
   paneRecordSchema,
   savePaneRecord,
 } from '../home/pane-record.ts';
+import type { Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -25,6 +27,15 @@ export interface Panes {
   find(thread: ThreadRef, again?: boolean): Promise<PaneOf | undefined>;
   hostOf(thread: ThreadRef): string;
   save(record: PaneRecord): Promise<void>;
+  /** Of the server that new sessions are started on; undefined while none runs. */
+  socket(host: string): Promise<string | undefined>;
+  /** The record of a session that does not report by itself. */
+  found(
+    host: string,
+    thread: string,
+    session: Session,
+    shell: 'ours' | 'found',
+  ): Promise<PaneRecord>;
   /** Everything the hooks of a host have reported. */
   records(host: string, timeoutMs: number): Promise<readonly PaneRecord[]>;
 }
@@ -34,7 +45,7 @@ const READ = `cat ${HOME}/panes/"$1".json 2>/dev/null || :`;
 const READ_ALL = `cat ${HOME}/panes/*.json 2>/dev/null || :`;
 const WRITE = `umask 077; d=${HOME}/panes; mkdir -p "$d" && cat > "$d/.$1.$$" && mv "$d/.$1.$$" "$d/$1".json`;
 
-export function createPanes(config: Config, home: Home, hosts: Hosts): Panes {
+export function createPanes(config: Config, home: Home, hosts: Hosts, serverName: string): Panes {
   // One look and one exec to type is all a message may cost: what was read stays until it is wrong.
   const remote = new Map<string, PaneRecord>();
 
@@ -57,6 +68,16 @@ export function createPanes(config: Config, home: Home, hosts: Hosts): Panes {
     return record;
   }
 
+  const socket = (host: string) =>
+    hosts
+      .tmux(host)
+      .run(['display-message', '-p', '#{socket_path}'])
+      .then((path) => path.trim())
+      .catch((error: unknown) => {
+        if (isThreadmuxError(error, 'session_not_found')) return undefined;
+        throw error;
+      });
+
   return {
     hostOf,
     async find(thread, again = false) {
@@ -73,6 +94,27 @@ export function createPanes(config: Config, home: Home, hosts: Hosts): Panes {
       return text
         .split('\n')
         .flatMap((line) => paneRecordSchema.safeParse(parsed(line)).data ?? []);
+    },
+    socket,
+    async found(host, thread, session, shell) {
+      return {
+        thread,
+        server: serverName,
+        host,
+        socket: (await socket(host)) ?? '',
+        serverPid: session.serverPid,
+        paneId: session.pane.id,
+        panePid: session.pane.pid,
+        sessionId: session.id,
+        sessionName: session.name,
+        command: session.pane.command,
+        cwd: session.pane.path,
+        claudeSession: '',
+        transcript: '',
+        state: 'idle',
+        shell,
+        at: Date.now(),
+      };
     },
     async save(record) {
       if (hosts.isLocal(record.host)) return savePaneRecord(home, record);

@@ -75,6 +75,8 @@ export const configSchema = z.strictObject({
     .array(z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"'))
     .default(['/clear', '/compact', '/model', '/cost', '/context', '/status']),
   strip: z.array(pattern).default([]),
+  /** Sessions that get no thread, by name. */
+  ignoreSessions: z.array(pattern).default(['^_']),
 });
 
 export type ConfigFile = z.output<typeof configSchema>;

@@ -1,0 +1,20 @@
+// Whether every tmux session gets a thread, or only those that report by themselves. Once tmux
+// tells us of its sessions (`threadmux install`), yes; `threadmux auto on|off` has the last word.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readJson, writeJson } from './files.ts';
+import type { Home } from './home.ts';
+
+const schema = z.object({ on: z.boolean() });
+
+export function loadAuto(home: Home): boolean {
+  return (
+    readJson(home.path('state', 'auto.json'), schema)?.on ?? existsSync(home.path('tmux.conf'))
+  );
+}
+
+export function saveAuto(home: Home, on: boolean): void {
+  writeJson(join(home.folder('state'), 'auto.json'), { on });
+}
