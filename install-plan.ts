@@ -31,7 +31,11 @@ export interface Change {
 }
 
 export function planInstall(places: Places, paths: InstalledPaths, withTmux: boolean): Change[] {
-  const { root, env } = places;
+  const { root, env, project } = places;
+  if (project !== undefined && !existsSync(project))
+    throw new ThreadmuxError('home_unsafe', `there is no folder ${resolve(project)}`, {
+      hint: 'Give the folder of the project, as in: threadmux install --project ~/shop',
+    });
   const lent = lentStatusline(places);
   const settings = planAdding(root, 'settings', settingsPath(places), (text) =>
     addThreadmux(text, paths, lent),

@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -49,12 +50,17 @@ async function show(file: string, args: readonly string[]): Promise<number> {
   return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
 }
 
-/** A status that cannot be kept costs a footer; the line must not show it. */
+/**
+ * A status that cannot be kept costs a footer; the line must not show it. A home that is gone stays gone: Claude Code may
+ * still run us after an uninstall.
+ */
 function keep(input: Buffer): void {
+  const root = homeRoot(process.env);
+  if (!existsSync(root)) return;
   try {
     const text = input.toString();
     const { session_id: session } = JSON.parse(text) as { session_id?: unknown };
-    if (typeof session === 'string') saveStatus(openHome(homeRoot(process.env)), session, text);
+    if (typeof session === 'string') saveStatus(openHome(root), session, text);
   } catch {
     // Not JSON, or no room: there is nobody to tell here.
   }

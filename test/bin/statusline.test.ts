@@ -11,8 +11,15 @@ const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 const input = readFileSync('test/fixtures/claude/statusline.json');
 const session = JSON.parse(input.toString()).session_id as string;
 
+/** With our home in it, as install leaves it. */
+function homeFolder(): string {
+  const folder = tempFolder();
+  mkdirSync(join(folder, '.threadmux'), { mode: 0o700 });
+  return folder;
+}
+
 /** As Claude Code does it: the settings' command in /bin/sh, the status on stdin. */
-function run(own: string | undefined, told: Uint8Array = input, home = tempFolder()) {
+function run(own: string | undefined, told: Uint8Array = input, home = homeFolder()) {
   const wrapped = own === undefined ? undefined : { command: own, borrowed: false };
   const command = statuslineCommand({ node: process.execPath, dist: DIST }, wrapped);
   const env = { PATH: process.env.PATH, HOME: home };
@@ -70,6 +77,12 @@ describe('the status line', () => {
       status: 0,
       stderr: '',
     });
+  });
+
+  it('does not bring back a home that was removed', () => {
+    const home = tempFolder();
+    expect(run('echo mine', input, home)).toMatchObject({ stdout: 'mine\n', status: 0 });
+    expect(readdirSync(home)).toEqual([]);
   });
 
   it('shows a line of its own to those who have none', () => {

@@ -255,6 +255,12 @@ describe('install and uninstall', () => {
     expect(listing(me.home)).toEqual(before);
   });
 
+  it('do not make a project that is not there', async () => {
+    const me = person();
+    await expect(me.install({ project: `${me.home}/typo` })).rejects.toThrow(/there is no folder/);
+    expect(listing(me.home)).toEqual([]);
+  });
+
   it('may run several at once: one does it, the others find it done', async () => {
     const me = person();
     me.write(THEIRS);
