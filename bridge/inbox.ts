@@ -13,6 +13,8 @@ export const letterSchema = z.object({
   channelId: z.string(),
   authorId: z.string(),
   author: z.string(),
+  /** Of an attempt that the person ordered anew; else the message's own id counts. */
+  deliveryId: z.string().optional(),
   text: z.string(),
   attachments: z.array(
     z.object({ id: z.string(), filename: z.string(), size: z.number(), url: z.string() }),
@@ -23,6 +25,8 @@ export type Accepted = z.output<typeof letterSchema>;
 export interface Inbox {
   /** False if it was taken before. Durable when it returns. */
   take(message: Accepted): boolean;
+  /** One that was taken before, to be done once more. */
+  put(message: Accepted): void;
   done(id: string): void;
   /** What an earlier process left, oldest first. */
   left(): readonly Accepted[];
@@ -38,6 +42,7 @@ export function openInbox(folder: string, cursors: Cursors): Inbox {
       cursors.advance(message.channelId, message.id);
       return true;
     },
+    put: (message) => writeJson(path(message.id), message),
     done: (id) => rmSync(path(id), { force: true }),
     left: () =>
       readdirSync(folder)

@@ -9,20 +9,25 @@ export type Mark = keyof typeof MARKS;
 
 export interface Marks {
   set(channelId: string, messageId: string, mark: Mark): Promise<void>;
+  /** What an earlier attempt, or an earlier process, may have left on it: the next mark replaces it. */
+  assume(messageId: string, marks: readonly Mark[]): void;
 }
 
 export function createMarks(rest: Rest, log: Log): Marks {
-  const shown = new Map<string, Mark>();
+  const shown = new Map<string, readonly Mark[]>();
   return {
+    assume: (messageId, marks) => void shown.set(messageId, marks),
     async set(channelId, messageId, mark) {
-      const before = shown.get(messageId);
-      if (before === mark) return;
+      const before = shown.get(messageId) ?? [];
+      if (before.length === 1 && before[0] === mark) return;
       if (mark === 'submitted' || mark === 'failed') shown.delete(messageId);
-      else shown.set(messageId, mark);
+      else shown.set(messageId, [mark]);
       // A mark that cannot be set is a pity, not a reason to hold up the message.
       await Promise.all([
         react(rest, channelId, messageId, MARKS[mark]),
-        ...(before === undefined ? [] : [unreact(rest, channelId, messageId, MARKS[before])]),
+        ...before
+          .filter((old) => old !== mark)
+          .map((old) => unreact(rest, channelId, messageId, MARKS[old])),
       ]).catch((error: Error) => log.info('marking a message', { mark, because: error.message }));
     },
   };

@@ -34,8 +34,7 @@ export interface SenderOptions {
 }
 
 export interface Sender {
-  /** `deliveryId` is the message's own id, but for an attempt that the person ordered anew. */
-  send(message: Accepted, thread: ThreadRef, deliveryId?: string): Promise<void>;
+  send(message: Accepted, thread: ThreadRef): Promise<void>;
 }
 
 export function createSender(options: SenderOptions): Sender {
@@ -49,7 +48,8 @@ export function createSender(options: SenderOptions): Sender {
       .say(channelId, about, draft)
       .catch((error: Error) => log.warn('saying something', { because: error.message }));
 
-  async function send(message: Accepted, thread: ThreadRef, deliveryId: string): Promise<void> {
+  async function send(message: Accepted, thread: ThreadRef): Promise<void> {
+    const deliveryId = message.deliveryId ?? message.id;
     const errand = await prepare(message, thread, deliveryId);
     if (errand === undefined) return inbox.done(message.id);
     const outcome = await forward(errand, {
@@ -157,8 +157,8 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    send: (message, thread, deliveryId = message.id) =>
-      inTurn(thread.id, () => send(message, thread, deliveryId)).catch((error: Error) => {
+    send: (message, thread) =>
+      inTurn(thread.id, () => send(message, thread)).catch((error: Error) => {
         if (signal.aborted) return;
         log.error('sending a message', {
           message: message.id,

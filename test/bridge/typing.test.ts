@@ -1,45 +1,153 @@
 // What somebody writes in a thread is what Claude is given: proven by the stand-in's own record, and shown on the message.
 
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { openCursors } from '../../bridge/cursors.ts';
+import { openInbox } from '../../bridge/inbox.ts';
+import { snowflakeAt } from '../../core/snowflake.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { aWhile, type Setting, screenOf, startSetting, untilPrompts, WAIT } from './setting.ts';
 
-let setting: Setting;
-let claude: FakeClaude;
-
-beforeEach(async () => {
-  setting = await startSetting();
-});
+const TEXTS = [
+  'hello',
+  'one\ntwo\n\n  three',
+  '/not-on-the-list of commands',
+  '@someone look',
+  '#tag first',
+  '& ampersand',
+  '-rf --help',
+  'ends with a backslash \\',
+  'ends with @package.json',
+  'ends with;',
+  `"quotes" 'and' $(touch /nowhere/pwned) \`id\` \${HOME} #{pane_id} #(id) %if`,
+  'emoji 👩‍👩‍👧 ünï 漢字',
+  '\\; kill-server',
+  'Enter C-c Escape',
+  '~root',
+  '\u202eright to left',
+];
 
 describe('a message in a thread', () => {
-  it('is submitted to Claude and shows it, whatever it holds', { timeout: 60_000 }, async () => {
-    claude = await setting.claude('web');
-    const texts = [
-      'hello',
-      'one\ntwo\n\n  three',
-      '!not a command? no:',
-      '/not-on-the-list of commands',
-      '@someone look',
-      '#tag first',
-      '& ampersand',
-      '-rf --help',
-      'ends with a backslash \\',
-      'ends with @package.json',
-      'ends with;',
-      `"quotes" 'and' $(touch /nowhere/pwned) \`id\` \${HOME} #{pane_id} #(id) %if`,
-      'emoji 👩‍👩‍👧 ünï 漢字',
-      'Esc to cancel is only talk',
-    ];
-    const sent = [];
-    for (const text of texts) {
-      const message = await setting.say(claude, text);
-      sent.push(message);
-      if (!text.startsWith('!')) await setting.untilMarked(message, '✅');
-    }
-    await untilPrompts(
-      claude,
-      texts.filter((text) => !text.startsWith('!')).map((text) => text.trim()),
-    );
+  it('is submitted as it was written, and shows it: 👀, then ✅ alone', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    for (const text of TEXTS) await setting.untilMarked(await setting.say(claude, text), '✅');
+    await untilPrompts(claude, TEXTS);
     expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
   });
+
+  it('shows 👀 from the moment it was typed until Claude has taken it', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await claude.tell('busy');
+    const messages = [];
+    for (const text of ['first', 'first', 'second']) messages.push(await setting.say(claude, text));
+    for (const message of messages) await setting.untilMarked(message, '👀');
+    await claude.tell('idle');
+    await untilPrompts(claude, ['first', 'first', 'second']);
+    for (const message of messages) await setting.untilMarked(message, '✅');
+  });
+
+  it('is typed once each time, however often the same is written', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    const messages = await Promise.all(
+      Array.from({ length: 6 }, () => setting.say(claude, 'again')),
+    );
+    for (const message of messages) await setting.untilMarked(message, '✅');
+    expect(claude.prompts()).toEqual(Array(6).fill('again'));
+  });
+
+  it('arrives whole when it is long: 20 kB, 300 lines', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    const long = Array.from({ length: 300 }, (_, n) => `${n} ${'äöü "$x" '.repeat(7)}.`).join('\n');
+    expect(Buffer.byteLength(long)).toBeGreaterThan(20_000);
+    await setting.bridge.close();
+    leave(setting, claude, long);
+    await setting.restart();
+    await untilPrompts(claude, [long]);
+  });
+
+  it('leaves a half-written draft alone: it is back afterwards', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await claude.tell('draft', 'half a thought');
+    await setting.untilMarked(await setting.say(claude, 'by the way'), '✅');
+    expect(claude.prompts()).toEqual(['by the way']);
+    expect((await claude.tell('close')).box).toBe('half a thought');
+    await setting.untilMarked(await setting.say(claude, 'once more'), '✅');
+    expect(claude.prompts()).toEqual(['by the way', 'once more']);
+    expect((await claude.tell('close')).box).toBe('half a thought');
+  });
+
+  it('leaves copy mode first', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    setting.machine.tmux.call('copy-mode', '-t', '=web:');
+    await setting.untilMarked(await setting.say(claude, 'hello\nyou'), '✅');
+    expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello\nyou' }]);
+  });
+
+  it('waits while a dialog is open: nothing is typed, nothing is approved', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await claude.tell('dialog', 'rm -rf /');
+    const messages = [await setting.say(claude, '1'), await setting.say(claude, 'yes, do it')];
+    const [first, second] = messages as [(typeof messages)[0], (typeof messages)[0]];
+    const word = await setting.answer(claude, /^📨 Your message waits\./);
+    expect(word.content).toContain('asking for permission');
+    expect(word.content).toContain('rm -rf /');
+    expect(JSON.stringify(word.components)).toContain('key:Escape');
+    expect(await setting.marks(first)).toEqual(['📨']);
+    await aWhile();
+    expect(claude.noted()).toEqual([]);
+    await claude.tell('close');
+    for (const message of messages) await setting.untilMarked(message, '✅');
+    expect(claude.noted()).toEqual([
+      { kind: 'prompt', text: '1' },
+      { kind: 'prompt', text: 'yes, do it' },
+    ]);
+    expect(second.id > first.id).toBe(true);
+  });
+
+  it('is a command of Claude’s if it is on the list, and shows the dialog that it opens', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    const clear = await setting.say(claude, '/clear');
+    await setting.untilMarked(clear, '✅');
+    const cost = await setting.say(claude, '/cost');
+    await setting.untilMarked(cost, '✅');
+    const shown = await setting.answer(claude, /Total cost/);
+    expect(JSON.stringify(shown.components)).toContain('key:Escape');
+    await setting.workspace.person.tap(claude.thread, shown.id, 'key:Escape');
+    await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain('❯'), WAIT);
+    expect(claude.noted().map(({ text }) => text)).toEqual(['/clear', '/cost', '\u001b']);
+  });
+
+  it('that begins with "!" is never typed, and is answered with the commands', async () => {
+    const setting = await startSetting({ file: { allowShell: false } });
+    const claude = await setting.claude('web');
+    for (const text of ['!echo pwned', '! ls', '!', '!rm -rf /', ' !id', '!sh id'])
+      await setting.say(claude, text);
+    await vi.waitFor(async () => {
+      const said = (await setting.answers(claude)).filter(({ content }) => content.startsWith('⚠️'));
+      expect(said).toHaveLength(6);
+      expect(said.filter(({ content }) => content.includes('!sessions'))).toHaveLength(5);
+    }, WAIT);
+    expect(claude.noted()).toEqual([]);
+  });
 });
+
+/** As a process that was killed right after it had taken a message. */
+function leave(setting: Setting, claude: FakeClaude, text: string): void {
+  const { machine, workspace } = setting;
+  const cursors = openCursors(machine.home.path('state', 'unused.json'), 0);
+  openInbox(machine.home.folder('inbox'), cursors).take({
+    id: snowflakeAt(Date.now()),
+    channelId: claude.thread,
+    authorId: workspace.userId,
+    author: 'someone',
+    text,
+    attachments: [],
+  });
+}

@@ -78,6 +78,7 @@ function enter() {
     if (text === '/cost') state.dialog = 'cost';
     return;
   }
+  draw(); // the text leaves the box before any hook runs
   state.said.push(`> ${text.split('\n')[0].slice(0, 60)}`);
   if (state.busy) state.queue.push(text.trim());
   else turn([text.trim()]);
@@ -102,7 +103,7 @@ function key(bytes) {
     state.dialog = undefined;
     return;
   }
-  if (bytes === '\x03') return process.exit(0);
+  if (bytes === '\x03') return leave();
   if (/^\P{Cc}+$/u.test(bytes)) insert(bytes);
 }
 
@@ -169,6 +170,10 @@ function draw() {
   process.stdout.write(`\x1b[?2026h\x1b[H\x1b[2J${rows.join('\r\n')}${place}\x1b[?2026l`);
 }
 
+function leave() {
+  process.stdout.write('\x1b[?2004l\x1b[H\x1b[2JGoodbye.\r\n', () => process.exit(0));
+}
+
 const ORDERS = {
   busy: () => {
     state.busy = true;
@@ -196,7 +201,7 @@ const ORDERS = {
   replies: (is) => {
     state.replies = is;
   },
-  exit: () => setTimeout(() => process.exit(0), 20),
+  exit: () => setTimeout(leave, 20),
 };
 
 createServer((socket) => {

@@ -51,8 +51,8 @@ export interface FakeOptions {
   /** Started from a shell that stays when it exits. */
   readonly inShell?: boolean;
   readonly size?: readonly [width: number, height: number];
-  /** In the pane of a session that is there. */
-  readonly respawn?: boolean;
+  /** Once more in the shell of a session that is there. */
+  readonly again?: boolean;
   readonly remainOnExit?: boolean;
   readonly replies?: boolean;
 }
@@ -102,19 +102,18 @@ export async function startFakeClaude(
 function launch(
   { tmux, env }: Place,
   session: string,
-  { inShell, size = [120, 40], respawn, remainOnExit }: FakeOptions,
+  { inShell, size = [120, 40], again, remainOnExit }: FakeOptions,
   program: readonly string[],
 ): void {
   const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const target = `=${session}:`;
-  if (respawn) tmux.call('respawn-pane', '-k', ...variables, '-t', target, ...program);
-  else {
+  if (!again) {
     const [width, height] = size.map(String) as [string, string];
     const what = inShell ? ['sh'] : program;
     const about = ['-x', width, '-y', height, '-c', tmux.dir, ...variables];
     tmux.call('new-session', '-d', '-s', session, ...about, ...what);
-    if (inShell) tmux.call('send-keys', '-t', target, program.join(' '), 'Enter');
   }
+  if (inShell || again) tmux.call('send-keys', '-t', target, program.join(' '), 'Enter');
   if (remainOnExit) tmux.call('set-option', '-p', '-t', target, 'remain-on-exit', 'on');
 }
 

@@ -1,0 +1,75 @@
+// A message that failed is typed once more, on the person's order: by its Retry button or by !retry.
+// Only what is marked as failed, so that two taps do not type it twice.
+
+import * as z from 'zod';
+import type { Server } from '../core/config.ts';
+import { ThreadmuxError } from '../core/errors.ts';
+import { type Message, messageSchema } from '../discord/payloads.ts';
+import type { Rest } from '../discord/rest.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import type { Accepted, Inbox } from './inbox.ts';
+import { acceptedOf, incomingOf } from './listen.ts';
+import { MARKS, type Marks } from './marks.ts';
+import { route } from './route.ts';
+import type { Sender } from './sender.ts';
+
+export type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
+
+export interface RetryOptions {
+  readonly rest: Rest;
+  readonly server: Server;
+  readonly inbox: Inbox;
+  readonly marks: Marks;
+  readonly sender: Sender;
+}
+
+const markedSchema = messageSchema.extend({
+  reactions: z
+    .array(z.object({ me: z.boolean(), emoji: z.object({ name: z.string().nullish() }) }))
+    .default([]),
+});
+type Marked = z.output<typeof markedSchema>;
+
+const LOOKED_THROUGH = 100;
+
+export function createRetry({ rest, server, inbox, marks, sender }: RetryOptions): Retry {
+  const again = new Set<string>();
+  const isOpen = (message: Marked) =>
+    isFailed(message) &&
+    !again.has(message.id) &&
+    route(incomingOf(message), 'thread', server).kind === 'forward';
+
+  async function find(messageId: string, thread: ThreadRef): Promise<Message | undefined> {
+    const path = `/channels/${thread.id}/messages`;
+    if (messageId === '') {
+      const raw = await rest.call('GET', `${path}?limit=${LOOKED_THROUGH}`);
+      return markedSchema.array().parse(raw).find(isOpen); // newest first
+    }
+    if (!/^\d{15,20}$/.test(messageId))
+      throw new ThreadmuxError('bad_usage', 'that is not the id of a message');
+    const message = markedSchema.parse(await rest.call('GET', `${path}/${messageId}`));
+    return isOpen(message) ? message : undefined;
+  }
+
+  /** The order's own id is newer than any message typed so far, so the pane takes it. */
+  return async (messageId, orderId, thread) => {
+    const message = await find(messageId, thread);
+    if (message === undefined || again.has(message.id))
+      throw new ThreadmuxError('bad_usage', 'there is no failed message to type once more', {
+        hint: 'A message that failed has ⚠️ on it.',
+      });
+    const accepted: Accepted = {
+      ...acceptedOf({ ...message, channel_id: thread.id }),
+      deliveryId: orderId,
+    };
+    again.add(message.id);
+    inbox.put(accepted);
+    marks.assume(message.id, ['failed']);
+    void sender.send(accepted, thread).finally(() => again.delete(message.id));
+    return '🔁 It is typed once more.';
+  };
+}
+
+function isFailed({ reactions }: Marked): boolean {
+  return reactions.some(({ me, emoji }) => me && emoji.name === MARKS.failed);
+}

@@ -1,0 +1,109 @@
+// Where Claude is not, nothing is typed: the person is told what is there instead, and Retry works once it is back.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { FakeClaude } from '../support/fake-claude.ts';
+import type { WireMessage } from '../support/workspace.ts';
+import { type Setting, screenOf, startSetting, WAIT } from './setting.ts';
+
+/** A command line that would leave a trace if any shell ran it. */
+const trace = (setting: Setting) => join(setting.machine.tmux.dir, 'pwned');
+const trap = (setting: Setting) => `touch ${trace(setting)}`;
+
+async function refused(setting: Setting, claude: FakeClaude, why: RegExp): Promise<WireMessage> {
+  const message = await setting.say(claude, trap(setting));
+  await setting.untilMarked(message, '⚠️');
+  const word = await setting.answer(claude, /^⚠️ Not delivered\./);
+  expect(word.content).toMatch(why);
+  expect(JSON.stringify(word.components)).toContain(`retry:${message.id}`);
+  return message;
+}
+
+async function retryByTap(setting: Setting, claude: FakeClaude): Promise<void> {
+  const word = await setting.answer(claude, /^⚠️ Not delivered\./);
+  const [, id] = /retry:(\d+)/.exec(JSON.stringify(word.components)) ?? [];
+  await setting.workspace.person.tap(claude.thread, word.id, `retry:${id}`);
+}
+
+async function untilPane({ machine }: Setting, format: string, wanted: string): Promise<void> {
+  const seen = () => machine.tmux.call('display-message', '-p', '-t', '=web:', format);
+  await vi.waitFor(() => expect(seen()).toBe(wanted), WAIT);
+}
+
+describe('a message for a pane without Claude', () => {
+  it('is not run by the shell that Claude has left, and is typed by Retry once it is back', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { inShell: true });
+    await claude.tell('exit');
+    await untilPane(setting, '#{pane_current_command}', 'sh');
+    const message = await refused(setting, claude, /Claude has exited; a shell is there/);
+    expect(existsSync(trace(setting))).toBe(false);
+    const again = await setting.claude('web', { again: true });
+    expect(again.thread).toBe(claude.thread);
+    await retryByTap(setting, claude);
+    await setting.untilMarked(message, '✅');
+    expect(again.prompts()).toEqual([trap(setting)]);
+    expect(existsSync(trace(setting))).toBe(false);
+  });
+
+  it('is not typed into a dead pane; !retry finds the message by itself', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { remainOnExit: true });
+    await claude.tell('exit');
+    await untilPane(setting, '#{pane_dead}', '1');
+    const message = await refused(setting, claude, /has ended/);
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    const again = await setting.claude('web');
+    await setting.say(claude, '!retry');
+    await setting.untilMarked(message, '✅');
+    expect(again.prompts()).toEqual([trap(setting)]);
+  });
+
+  it('is not typed into another program', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { inShell: true });
+    await claude.tell('exit');
+    await untilPane(setting, '#{pane_current_command}', 'sh');
+    setting.machine.tmux.call('send-keys', '-t', '=web:', 'clear; cat', 'Enter');
+    await untilPane(setting, '#{pane_current_command}', 'cat');
+    await refused(setting, claude, /Another program \(cat\) has the pane/);
+    expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
+  });
+
+  it('is not typed into the pane that has its id after tmux was restarted', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    const { tmux } = setting.machine;
+    tmux.call('kill-server');
+    await vi.waitFor(() => tmux.call('new-session', '-d', '-s', 'web', 'sh'), WAIT);
+    expect(tmux.call('display', '-p', '-t', '=web:', '#{pane_id}')).toBe(claude.record().paneId);
+    await refused(setting, claude, /gone|restarted/);
+    expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
+  });
+
+  it('is not typed anywhere else when its pane is gone', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    const other = await setting.claude('web-2');
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    const message = await refused(setting, claude, /gone/);
+    expect(other.noted()).toEqual([]);
+    const again = await setting.claude('web');
+    await retryByTap(setting, claude);
+    await setting.untilMarked(message, '✅');
+    expect(again.prompts()).toEqual([trap(setting)]);
+  });
+
+  it('waits while the pane takes no input, or shares it with others', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    const { tmux } = setting.machine;
+    tmux.call('select-pane', '-d', '-t', '=web:');
+    const message = await setting.say(claude, 'hello');
+    await setting.answer(claude, /^📨 Your message waits\. The pane takes no input/);
+    tmux.call('select-pane', '-e', '-t', '=web:');
+    await setting.untilMarked(message, '✅');
+    expect(claude.prompts()).toEqual(['hello']);
+  });
+});
