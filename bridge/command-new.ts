@@ -8,6 +8,7 @@ import { welcomeText } from '../core/welcome.ts';
 import type { Draft } from '../discord/messages.ts';
 import { archiveThread, ensureThread } from '../discord/threads.ts';
 import { killSession, newSession, type Session } from '../tmux/sessions.ts';
+import { agentOn } from './agent.ts';
 import { type Command, code, say, type Tools } from './command.ts';
 import { findSessions } from './command-sessions.ts';
 
@@ -99,23 +100,6 @@ function usage(what: string): ThreadmuxError {
   return new ThreadmuxError('bad_usage', what, {
     hint: 'Example: `!new shop mini ~/shop -- claude --model opus`',
   });
-}
-
-const HAS = `s=\${SHELL:-sh}; "$s" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes || echo no`;
-
-/** The agent, with our hooks if it is on this machine; undefined if another program is meant or it is not there. */
-async function agentOn(
-  { host, command }: Wanted,
-  tools: Tools,
-): Promise<readonly string[] | undefined> {
-  const { config, hosts, agentSettings } = tools;
-  const [program = 'claude', ...args] = command ?? config.agent.command;
-  if (program !== config.agent.command[0]) return undefined;
-  const there = await hosts.get(host).sh(HAS, [program], { doing: `look for ${program}` });
-  if (there.trim() !== 'yes') return undefined;
-  const settings =
-    hosts.isLocal(host) && agentSettings !== undefined ? ['--settings', agentSettings] : [];
-  return [program, ...settings, ...args];
 }
 
 /** Claude's own SessionStart makes the thread; no timer guesses it. */

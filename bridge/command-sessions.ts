@@ -29,7 +29,7 @@ export interface Found {
 
 export async function findSessions(
   host: string,
-  tools: Tools,
+  tools: Pick<Tools, 'hosts' | 'panes'>,
   timeoutMs = DEADLINE_MS,
 ): Promise<readonly Found[]> {
   const [list, records] = await Promise.all([
@@ -76,7 +76,7 @@ function sign(session: Session, record: PaneRecord | undefined): string {
 }
 
 /** tmux counts in seconds. */
-function age(createdAt: number): string {
+export function age(createdAt: number): string {
   const minutes = Math.max(
     0,
     Math.round((Date.now() - createdAt * (createdAt < 1e12 ? 1_000 : 1)) / 60_000),
