@@ -6,7 +6,13 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { threadTitle } from '../core/session-name.ts';
 import { welcomeText } from '../core/welcome.ts';
-import { archiveThread, ensureThread, renameThread } from '../discord/threads.ts';
+import {
+  activeThreads,
+  archiveThread,
+  ensureThread,
+  renameThread,
+  type ThreadRef,
+} from '../discord/threads.ts';
 import { loadAuto } from '../home/auto.ts';
 import type { Home } from '../home/home.ts';
 import type { PaneRecord } from '../home/pane-record.ts';
@@ -34,7 +40,7 @@ export function startLifecycle(home: Home, tools: Tools, say: Say): Lifecycle {
   let running = Promise.resolve();
   let due: NodeJS.Timeout | undefined;
 
-  async function onHost(host: string): Promise<void> {
+  async function onHost(host: string, there: readonly ThreadRef[]): Promise<void> {
     // An unreachable host is not one without sessions: this rejects, and nothing is closed.
     const records = await panes.records(host, DEADLINE_MS);
     const sessions = await everySession(host, records);
@@ -43,9 +49,7 @@ export function startLifecycle(home: Home, tools: Tools, say: Say): Lifecycle {
       defaultHost: config.defaultHost,
       sessions,
       records,
-      threads: threads
-        .all()
-        .filter(({ archived, parentId }) => !archived && parentId === place.channelId),
+      threads: there,
       ignore: config.ignoreSessions,
       auto: loadAuto(home) && hosts.isLocal(host),
     };
@@ -103,11 +107,18 @@ export function startLifecycle(home: Home, tools: Tools, say: Say): Lifecycle {
   }
 
   async function run(): Promise<void> {
+    // Asked for each time: after a resumed connection nobody tells which threads there are.
+    const there = await activeThreads(place).catch((error: Error) => {
+      log.info('lifecycle', { because: error.message });
+      return undefined;
+    });
+    if (there === undefined) return;
+    for (const thread of there) threads.learn(thread);
     await Promise.all(
       hosts
         .names()
         .map((host) =>
-          onHost(host).catch((error: Error) =>
+          onHost(host, there).catch((error: Error) =>
             log.info('lifecycle', { host, because: error.message }),
           ),
         ),

@@ -1,0 +1,110 @@
+// Threads follow sessions that people make, rename and close at their own terminal.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import { saveAuto } from '../../home/auto.ts';
+import { eventScript, hooksConf, loadHooks } from '../../tmux/hooks.ts';
+import { aWhile, type Setting, startSetting, WAIT } from './setting.ts';
+
+interface Thread {
+  readonly id: string;
+  readonly name: string;
+  readonly thread_metadata: { readonly archived: boolean };
+}
+
+async function active({ workspace }: Setting): Promise<readonly string[]> {
+  const { body } = await workspace.bot('GET', `/guilds/${workspace.guildId}/threads/active`);
+  return (body.threads as Thread[]).map(({ name }) => name).sort();
+}
+
+const untilActive = (setting: Setting, names: readonly string[]) =>
+  vi.waitFor(async () => expect(await active(setting)).toEqual(names), WAIT);
+
+/** The real hooks, in the test's own tmux server. */
+async function withHooks(setting: Setting): Promise<void> {
+  const { home, tmux } = setting.machine;
+  const script = home.path('tmux-event');
+  writeFileSync(script, eventScript, { mode: 0o700 });
+  writeFileSync(home.path('tmux.conf'), hooksConf(script));
+  await loadHooks(tmux.tmux, home.path('tmux.conf'));
+}
+
+describe('sessions made by hand', () => {
+  it('get a thread, keep it when renamed, and lose it when closed', async () => {
+    const setting = await startSetting();
+    const { tmux } = setting.machine;
+    tmux.call('new-session', '-d', '-s', 'keeper');
+    await withHooks(setting);
+    tmux.call('new-session', '-d', '-s', 'web');
+    await untilActive(setting, ['[agent] keeper', '[agent] web']);
+    tmux.call('rename-session', '-t', '=web', 'shop');
+    await untilActive(setting, ['[agent] keeper', '[agent] shop']);
+    tmux.call('kill-session', '-t', '=shop');
+    await untilActive(setting, ['[agent] keeper']);
+  });
+
+  it('get none when they are infrastructure, or while it is off', async () => {
+    const setting = await startSetting({ file: { ignoreSessions: ['^infra-'] } });
+    const { tmux, home } = setting.machine;
+    tmux.call('new-session', '-d', '-s', 'infra-db');
+    await withHooks(setting);
+    saveAuto(home, false);
+    tmux.call('new-session', '-d', '-s', 'private');
+    await aWhile(1_500);
+    expect(await active(setting)).toEqual([]);
+    saveAuto(home, true);
+    tmux.call('new-session', '-d', '-s', 'public');
+    await untilActive(setting, ['[agent] private', '[agent] public']);
+  });
+
+  it('with a hostile name run nothing', async () => {
+    const setting = await startSetting();
+    const { tmux } = setting.machine;
+    const pwned = `${tmux.dir}/pwned`;
+    tmux.call('new-session', '-d', '-s', 'keeper');
+    await withHooks(setting);
+    tmux.call('new-session', '-d', '-s', 'plain');
+    tmux.call(
+      'rename-session',
+      '-t',
+      '=plain',
+      `x"; touch ${pwned}; $(touch ${pwned}) \`touch ${pwned}\``,
+    );
+    await vi.waitFor(
+      async () => expect((await active(setting)).some((name) => name.includes('touch'))).toBe(true),
+      WAIT,
+    );
+    expect(existsSync(pwned)).toBe(false);
+  });
+
+  it('are not taken for closed when their host cannot be reached', async () => {
+    const setting = await startSetting({
+      file: { hosts: { mini: { ssh: 'no-such-host.invalid' } } },
+    });
+    const { workspace } = setting;
+    const welcome = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, {
+      content: 'Welcome',
+    });
+    await workspace.bot(
+      'POST',
+      `/channels/${workspace.channelId}/messages/${welcome.body.id}/threads`,
+      { name: '[agent] web@mini' },
+    );
+    await setting.restart();
+    await vi.waitFor(
+      () => expect(setting.log.join('\n')).toMatch(/lifecycle host=mini because=/),
+      WAIT,
+    );
+    expect(await active(setting)).toEqual(['[agent] web@mini']);
+  });
+
+  it('of Claude that were closed while the bridge was away are noticed at its start', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await setting.bridge.close();
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    await setting.restart();
+    await untilActive(setting, []);
+    await setting.answer(claude.thread, /The session was closed/);
+  });
+});
