@@ -21,6 +21,8 @@ export interface Following {
   readonly transcript: string;
   readonly promptId: string | undefined;
   readonly level: Level;
+  /** Whether Claude waits for a message, by what its pane shows; asked when the transcript is silent. */
+  readonly isAtRest?: () => Promise<boolean>;
 }
 
 export interface Progress {
@@ -36,12 +38,15 @@ export interface ProgressOptions {
   readonly log: Log;
   readonly editMs?: number;
   readonly firstMs?: number;
+  readonly silentMs?: number;
 }
 
 const EDIT_MS = 1_000;
 /** A turn that is over by then needs no progress. */
 const FIRST_MS = 2_500;
 const TYPING_MS = 8_000;
+/** Claude may have been interrupted when it writes nothing for so long. */
+const SILENT_MS = 3_000;
 /** A turn that says nothing for so long has ended in a way nobody told us. */
 const FORGOTTEN_MS = 3_600_000;
 
@@ -63,6 +68,7 @@ export function createProgress({
   log,
   editMs = EDIT_MS,
   firstMs = FIRST_MS,
+  silentMs = SILENT_MS,
 }: ProgressOptions): Progress {
   const path = join(home.folder('state'), 'progress.json');
   // Kept on disk: a courier that was killed leaves a message behind that the next one has to end.
@@ -76,6 +82,7 @@ export function createProgress({
     const since = Date.now();
     let shown = '';
     let changedAt = since;
+    let restful = 0;
     let typingAt = since - TYPING_MS + 1_000;
     const watcher = watch(following.transcript, { ignoreInitial: true });
     watcher.on('change', () => {
@@ -109,9 +116,11 @@ export function createProgress({
     async function update(): Promise<void> {
       try {
         const turn = await readTurn(following.transcript, { promptId: following.promptId });
-        if (turn === undefined || runs.get(key) !== run) return;
+        if (runs.get(key) !== run) return;
         run.turn = turn;
-        if (turn.state === 'interrupted') return void end(key, following.rest, 'interrupted');
+        if (turn?.state === 'interrupted' || (await isAbandoned(turn)))
+          return void end(key, following.rest, 'interrupted');
+        if (turn === undefined) return;
         const text = progressText(turn, following.level, Date.now() - since);
         if (text === undefined || withoutClock(text) === withoutClock(shown)) return;
         await show(following, since, text);
@@ -119,6 +128,13 @@ export function createProgress({
       } catch (error) {
         log.info('progress', { because: (error as Error).message });
       }
+    }
+
+    /** Seen at rest twice in a row: one look may fall between two steps. */
+    async function isAbandoned(turn: Turn | undefined): Promise<boolean> {
+      const silent = Date.now() - changedAt >= silentMs && (turn?.state ?? 'running') === 'running';
+      restful = silent && (await following.isAtRest?.()) ? restful + 1 : 0;
+      return restful >= 2 && runs.get(key) === run;
     }
   }
 

@@ -1,6 +1,7 @@
 // UserPromptSubmit: a prompt was submitted, so a turn begins.
 
 import type { UserPromptSubmitInput } from '../claude/hook-input.ts';
+import { isAtRest } from './at-rest.ts';
 import type { Outcome, Report } from './event.ts';
 import { confirmPrompts } from './receipts.ts';
 
@@ -8,7 +9,7 @@ export async function userPromptSubmit(
   input: UserPromptSubmitInput,
   report: Report,
 ): Promise<Outcome> {
-  const { desk, rest, thread, letter } = report;
+  const { desk, rest, thread, letter, session } = report;
   await confirmPrompts([input.prompt], report);
   // A turn before this one that ended unseen (Esc in the terminal) leaves its message behind.
   await desk.progress.end(thread.thread, rest, 'interrupted');
@@ -21,6 +22,7 @@ export async function userPromptSubmit(
       transcript: input.transcript_path,
       promptId: input.prompt_id,
       level: desk.config.progress,
+      isAtRest: () => isAtRest(desk.host, session),
     });
   return { state: 'working' };
 }

@@ -121,6 +121,19 @@ describe('while a turn runs', () => {
     expect(await messages()).toEqual([]);
   });
 
+  it('a turn that ends without a word ends its message when Claude is seen at rest twice', async () => {
+    const { open, follow, messages } = await start({ silentMs: 100 });
+    const looks = [true, false, true, true];
+    const isAtRest = async () => looks.shift() ?? true;
+    const progress = open();
+    progress.begin({ ...follow(), isAtRest });
+    await vi.waitFor(() => expect(progress.isBusy()).toBe(false), 5_000);
+    expect(looks).toEqual([]);
+    await vi.waitFor(async () =>
+      expect((await messages())[0]?.content).toMatch(/^-# interrupted · Bash · \d+ s$/),
+    );
+  });
+
   it('a turn that is interrupted in the terminal ends its message', async () => {
     const { open, follow, messages, transcript } = await start();
     const progress = open();

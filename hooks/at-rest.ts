@@ -1,0 +1,25 @@
+// Whether Claude waits for a message in this pane. No hook tells of a turn that was interrupted
+// before Claude said anything: only the screen does.
+
+import { readScreen } from '../claude/screen.ts';
+import type { Host } from '../tmux/host.ts';
+import { look } from '../tmux/look.ts';
+import { tmuxOn } from '../tmux/tmux.ts';
+import type { Whereabouts } from '../tmux/whoami.ts';
+
+export async function isAtRest(host: Host, session: Whereabouts): Promise<boolean> {
+  const pane = await look(tmuxOn(host, session.socket), session);
+  if (pane.kind === 'gone' || pane.panePid !== session.panePid) return true;
+  const screen = readScreen(`${pane.ansi}\n`, {
+    cursorX: pane.cursor.x,
+    cursorY: pane.cursor.y,
+    width: pane.width,
+    height: pane.height,
+    paneDead: pane.dead,
+    inMode: pane.mode !== undefined,
+    title: pane.title,
+    currentCommand: pane.command,
+    agentCommand: session.command,
+  });
+  return (screen.kind === 'empty' || screen.kind === 'draft') && !screen.busy;
+}
