@@ -110,7 +110,8 @@ export async function startTestWorkspace(
   return { ...workspace, dir, bot, person: await enter(workspace) };
 }
 
-async function enter(workspace: Workspace): Promise<Person> {
+/** Opens the secret link, as a browser does. */
+export async function enter(workspace: Pick<Workspace, 'link' | 'api' | 'url'>): Promise<Person> {
   const entrance = await fetch(workspace.link, { redirect: 'manual' });
   const cookie = entrance.headers.get('set-cookie')?.split(';')[0] ?? '';
   const call: Person['call'] = (method, path, body) =>

@@ -1,0 +1,13 @@
+// Journeys with the real Claude Code, one lab at a time: `npm run test:claude`.
+
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/claude/lab/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/claude/lab/install-claude.ts'],
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
