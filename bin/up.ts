@@ -4,15 +4,18 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bridge, startBridge } from '../bridge/bridge.ts';
+import { hookSettings } from '../claude/settings.ts';
 import type { Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { writeJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { startWorkspace, type Workspace } from '../workspace/server.ts';
 import { beCourier } from './be-courier.ts';
 import { type Context, openContext } from './context.ts';
+import { installedPaths } from './install.ts';
 
 export interface UpOptions {
   readonly port?: number;
@@ -138,8 +141,16 @@ function bridge({ config, home, log }: Context, server: Server): Promise<Bridge>
     home,
     log,
     env: process.env,
+    agentSettings: agentSettings(home),
     onFatal: (error) => fail(error, log),
   });
+}
+
+/** Sessions that we start ourselves bring the hooks along: nothing of the user's settings is touched. */
+function agentSettings(home: Home): string {
+  const path = join(home.folder('state'), 'agent-settings.json');
+  writeJson(path, hookSettings(installedPaths()));
+  return path;
 }
 
 /** 78 tells a service manager that starting again would not help. */
