@@ -27,8 +27,8 @@ export type Verdict =
   | { readonly kind: 'unproven'; readonly because: string; readonly screen: string | undefined };
 
 const WAIT_MS = 4_000;
-/** Looks at an idle pane without a receipt, after which it will not come any more. */
-const IDLE_LOOKS = 4;
+/** Looks at a pane that does nothing about it, after which the receipt will not come any more. */
+const VAIN_LOOKS = 4;
 const LONGEST_MS = 24 * 3_600_000;
 
 export async function confirm(errand: Errand, proof: Proof): Promise<Verdict> {
@@ -39,7 +39,7 @@ export async function confirm(errand: Errand, proof: Proof): Promise<Verdict> {
 
 async function confirmByHook(errand: Errand, proof: Proof): Promise<Verdict> {
   const deadline = Date.now() + LONGEST_MS;
-  for (let idle = 0; Date.now() < deadline; ) {
+  for (let vain = 0; Date.now() < deadline; ) {
     if (await proof.receipt(proof.waitMs ?? WAIT_MS))
       return { kind: 'submitted', dialog: undefined };
     const seen = await lookAgain(errand, proof);
@@ -47,13 +47,17 @@ async function confirmByHook(errand: Errand, proof: Proof): Promise<Verdict> {
     if (await proof.asked().catch(() => false)) return { kind: 'submitted', dialog: undefined };
     if (seen.kind === 'over')
       return { kind: 'unproven', because: seen.because, screen: seen.screen };
-    idle = seen.kind === 'idle' ? idle + 1 : 0;
-    if (idle >= IDLE_LOOKS)
+    vain = seen.kind === 'idle' || seen.kind === 'standing' ? vain + 1 : 0;
+    if (vain >= VAIN_LOOKS)
       return {
         kind: 'unproven',
-        because: 'It was typed, but Claude Code never confirmed it.',
+        because:
+          seen.kind === 'standing'
+            ? 'It stands in the box, and Enter does not submit it.'
+            : 'It was typed, but Claude Code never confirmed it.',
         screen: seen.screen,
       };
+    if (seen.kind === 'standing') await pressOnceMore(errand, proof);
   }
   return {
     kind: 'unproven',

@@ -18,6 +18,7 @@ const state = {
   dialog: undefined,
   /** How many times Enter does nothing. */
   swallow: 0,
+  swallowed: 0,
   /** Hooks do not run: as if they were not installed. */
   mute: false,
   said: ['Stand-in for Claude Code'],
@@ -65,6 +66,7 @@ function enter() {
   }
   if (state.swallow > 0) {
     state.swallow--;
+    state.swallowed++;
     return;
   }
   const text = textOf(state.box);
@@ -209,9 +211,8 @@ createServer((socket) => {
     const { order, value } = JSON.parse(data);
     ORDERS[order](value);
     draw();
-    socket.end(
-      JSON.stringify({ box: textOf(state.box), stash: state.stash && textOf(state.stash) }),
-    );
+    const stash = state.stash && textOf(state.stash);
+    socket.end(JSON.stringify({ box: textOf(state.box), stash, swallowed: state.swallowed }));
   });
   socket.on('error', () => {});
 }).listen(`${folder}/control`);

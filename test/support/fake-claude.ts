@@ -44,7 +44,7 @@ export interface FakeClaude {
   noted(): readonly Noted[];
   /** What was submitted to it, in order. */
   prompts(): readonly string[];
-  tell(order: Order, value?: unknown): Promise<{ box: string; stash?: string }>;
+  tell(order: Order, value?: unknown): Promise<{ box: string; stash?: string; swallowed: number }>;
 }
 
 export interface FakeOptions {

@@ -1,0 +1,132 @@
+// After Enter: the proof that a message was submitted, and what happens when it does not come.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { confirm, type Proof } from '../../bridge/confirm.ts';
+import type { Errand } from '../../bridge/forward.ts';
+import { deliver } from '../../tmux/deliver.ts';
+import { type FakeClaude, startFakeClaude } from '../support/fake-claude.ts';
+import { startMachine } from '../support/hook-process.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+import { startSetting } from './setting.ts';
+
+/** A stand-in with a text typed into it, and a receipt that comes when the test says so. */
+async function typed(
+  text: string,
+  prepare: (claude: FakeClaude) => Promise<unknown>,
+  kind: 'prompt' | 'slash' = 'prompt',
+) {
+  const machine = startMachine(await startTestWorkspace());
+  const claude = await startFakeClaude(machine, 'web');
+  await prepare(claude);
+  const record = claude.record();
+  const errand: Errand = {
+    deliveryId: '1000',
+    thread: { id: claude.thread, title: '[agent] web', archived: false } as Errand['thread'],
+    typed: { kind, text },
+  };
+  const { tmux } = machine.tmux;
+  const message = { id: errand.deliveryId, text };
+  await deliver(tmux, { pane: record, command: 'node' }, message, { settleMs: 30 });
+  const proof: Proof = {
+    tmux,
+    record,
+    signal: new AbortController().signal,
+    receipt: async (ms) => {
+      await sleep(ms);
+      return claude.prompts().includes(text);
+    },
+    asked: async () => false,
+    waitMs: 250,
+  };
+  return { claude, errand, proof };
+}
+
+describe('proof of a message', () => {
+  it('is pressed for once more when Enter did nothing, and is never typed twice', async () => {
+    const { claude, errand, proof } = await typed('hello you', (one) => one.tell('swallow', 1));
+    expect((await claude.tell('close')).box).toBe('hello you');
+    expect(await confirm(errand, proof)).toEqual({ kind: 'submitted', dialog: undefined });
+    expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello you' }]);
+  });
+
+  it('is given up when Enter does nothing twice: the text stands, and that is said', async () => {
+    const { claude, errand, proof } = await typed('hello you', (one) => one.tell('swallow', 99));
+    const verdict = await confirm(errand, proof);
+    expect(verdict).toMatchObject({
+      kind: 'unproven',
+      because: expect.stringContaining('stands in the box'),
+    });
+    expect(await claude.tell('close')).toMatchObject({ box: 'hello you', swallowed: 2 });
+  });
+
+  it('never sends a draft that came back in its place', async () => {
+    const { claude, errand, proof } = await typed('hello', async (one) => {
+      await one.tell('mute', true);
+    });
+    await claude.tell('draft', 'hello, I was about to say');
+    const verdict = await confirm(errand, { ...proof, receipt: async (ms) => sleep(ms, false) });
+    expect(verdict).toMatchObject({ kind: 'unproven' });
+    expect(claude.prompts()).toEqual(['hello']);
+    expect((await claude.tell('close')).box).toBe('hello, I was about to say');
+  });
+
+  it('is waited for while Claude works, and presses nothing', async () => {
+    const { claude, errand, proof } = await typed('queued', (one) => one.tell('busy'));
+    const verdict = confirm(errand, proof);
+    await sleep(2_500);
+    expect(await Promise.race([verdict, 'still waiting'])).toBe('still waiting');
+    await claude.tell('idle');
+    expect(await verdict).toMatchObject({ kind: 'submitted' });
+    expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'queued' }]);
+  });
+
+  it('is not looked for in a dialog: nothing is pressed there', async () => {
+    const { claude, errand, proof } = await typed('hello', (one) => one.tell('mute', true));
+    await claude.tell('dialog', 'rm -rf /');
+    const stop = new AbortController();
+    const never = {
+      ...proof,
+      receipt: async (ms: number) => sleep(ms, false),
+      signal: stop.signal,
+    };
+    const verdict = confirm(errand, never).catch(() => 'stopped');
+    await sleep(2_000);
+    expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello' }]);
+    await claude.tell('close');
+    expect(await verdict).toMatchObject({ kind: 'unproven' });
+  });
+
+  it('of a slash command is the screen', async () => {
+    const { errand, proof } = await typed('/clear', async () => {}, 'slash');
+    expect(await confirm(errand, proof)).toEqual({ kind: 'submitted', dialog: undefined });
+  });
+
+  it('is missed when Claude exits, and says so', async () => {
+    const { claude, errand, proof } = await typed('hello', async (one) => {
+      await one.tell('mute', true);
+    });
+    await claude.tell('exit');
+    await sleep(200);
+    const verdict = await confirm(errand, { ...proof, receipt: async (ms) => sleep(ms, false) });
+    expect(verdict).toMatchObject({ kind: 'unproven', because: 'The pane is gone.' });
+  });
+});
+
+describe('a message whose Enter was lost', () => {
+  it('is submitted all the same, once, and those behind it follow', {
+    timeout: 60_000,
+  }, async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await claude.tell('swallow', 1);
+    const first = await setting.say(claude, 'one');
+    const second = await setting.say(claude, 'two');
+    await setting.untilMarked(first, '✅');
+    await setting.untilMarked(second, '✅');
+    expect(claude.noted()).toEqual([
+      { kind: 'prompt', text: 'one' },
+      { kind: 'prompt', text: 'two' },
+    ]);
+  });
+});
