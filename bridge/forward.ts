@@ -40,7 +40,7 @@ export type Outcome =
   | { readonly kind: 'ran'; readonly output: string }
   | { readonly kind: 'failed'; readonly because: string; readonly screen: string | undefined };
 
-const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
+export const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
 const GIVE_UP_MS = 24 * 3_600_000;
 const PATIENCE_MS = 2_500;
 const LONGEST_PAUSE_MS = 10_000;
@@ -161,7 +161,10 @@ async function typeInto(
   }
 }
 
-export function screenOf(seen: Look & { kind: 'pane' }, record: PaneRecord): Screen {
+export function screenOf(
+  seen: Look & { kind: 'pane' },
+  record: Pick<PaneRecord, 'command'>,
+): Screen {
   // As tmux prints it, with a line end after the last line too.
   return readScreen(`${seen.ansi}\n`, {
     cursorX: seen.cursor.x,
