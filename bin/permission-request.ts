@@ -2,7 +2,7 @@
 // What Claude Code starts when it asks for something. It prints a decision that somebody made in
 // the thread, or nothing at all: whatever fails here, the dialog in the terminal stays.
 
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseHookInput } from '../claude/hook-input.ts';
@@ -31,6 +31,9 @@ async function main(): Promise<void> {
 
   const rest = connectRest({ ...server, log: context.log });
   const tmux = tmuxOn(localHost({ name: context.config.host, env: process.env }), record.socket);
+  const leaving = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const)
+    process.on(signal, () => leaving.abort());
   const asked = await permissionRequest({
     home: context.home,
     rest,
@@ -38,13 +41,20 @@ async function main(): Promise<void> {
     record,
     input,
     log: context.log,
+    signal: leaving.signal,
   });
   if (asked.output !== undefined) writeSync(1, `${asked.output}\n`);
-  // Claude Code waits until these are closed, not until we are gone.
-  closeSync(1);
-  closeSync(2);
+  letGo();
   await asked.conclude();
   await rest.close();
+}
+
+/** Claude Code waits until these are closed, not until we are gone. Their numbers must not go to a socket. */
+function letGo(): void {
+  for (const stream of [1, 2]) {
+    closeSync(stream);
+    openSync('/dev/null', 'w');
+  }
 }
 
 async function paneRecord(

@@ -19,7 +19,8 @@ export interface OpenPrompts {
 const LOOKED_THROUGH = 50;
 
 export function createOpenPrompts(rest: Rest, botId: string): OpenPrompts {
-  const open = new Map<string, Map<string, string>>(); // thread -> message -> prompt, oldest first
+  // thread -> message -> prompt, oldest first; a promise, so that nothing heard while it is read gets lost
+  const open = new Map<string, Promise<Map<string, string>>>();
 
   function note(thread: Map<string, string>, message: Pick<Message, 'id' | 'components'>): void {
     const prompt = promptOfComponents(message.components);
@@ -43,17 +44,24 @@ export function createOpenPrompts(rest: Rest, botId: string): OpenPrompts {
     heard(data) {
       const message = messageSchema.safeParse(data).data;
       if (message?.author.id !== botId) return;
-      const thread = open.get(message.channel_id);
-      if (thread !== undefined) note(thread, message);
+      void open.get(message.channel_id)?.then(
+        (thread) => note(thread, message),
+        () => {}, // whoever asked for it is told
+      );
     },
     async find(threadId) {
-      const thread = open.get(threadId) ?? (await read(threadId));
-      open.set(threadId, thread);
-      return [...thread.values()].at(-1);
+      const reading = open.get(threadId) ?? read(threadId);
+      open.set(threadId, reading);
+      reading.catch(() => open.delete(threadId));
+      return [...(await reading).values()].at(-1);
     },
     forget(threadId, prompt) {
-      const thread = open.get(threadId);
-      for (const [message, one] of thread ?? []) if (one === prompt) thread?.delete(message);
+      void open.get(threadId)?.then(
+        (thread) => {
+          for (const [message, one] of thread) if (one === prompt) thread.delete(message);
+        },
+        () => {},
+      );
     },
   };
 }

@@ -58,7 +58,7 @@ export function createPrompts({ rest, carry, open, log }: PromptsOptions): Promp
       text,
       by,
     }).catch((error: Error) => error);
-    if (carried === 'taken') return;
+    if (carried === 'taken' || carried === 'refused') return; // the hook shows and logs it
     log.info('answer for nobody', {
       prompt: tap.prompt,
       because: carried instanceof Error ? carried.message : 'it is over',
@@ -86,9 +86,9 @@ export function createPrompts({ rest, carry, open, log }: PromptsOptions): Promp
       const prompt = await open.find(thread.id);
       if (prompt === undefined) return false;
       const answer = { prompt, action: 'text', values: [], text, by };
-      if ((await carry(thread, order, answer)) === 'taken') return true;
-      open.forget(thread.id, prompt);
-      return false;
+      const carried = await carry(thread, order, answer);
+      if (carried === 'left') open.forget(thread.id, prompt);
+      return carried === 'taken';
     },
   };
 }

@@ -21,6 +21,7 @@ export type Prompt =
 /** What a person did: tapped a button, chose in a menu, filled in a field, or just wrote. */
 export interface Answer {
   readonly action: string;
+  /** Options by `optionValue`, so that a tap on one question never answers the next one. */
   readonly values: readonly string[];
   readonly text: string;
 }
@@ -42,6 +43,11 @@ export type Step =
   | { readonly kind: 'no answer'; readonly because: string };
 
 export const NOTHING_YET: Progress = { chosen: [] };
+
+/** Both count from one; option 0 is none of them: words of one's own. */
+export function optionValue(question: number, option: number): string {
+  return `${question}.${option}`;
+}
 
 export function step(prompt: Prompt, progress: Progress, answer: Answer): Step {
   switch (prompt.kind) {
@@ -82,7 +88,7 @@ function stepQuestion(questions: readonly Question[], progress: Progress, answer
       ? decided({ kind: 'answers', answers: chosen })
       : noAnswer('all questions are answered: submit or start again');
   }
-  const said = answerTo(asked, answer);
+  const said = answerTo(asked, chosen.length + 1, answer);
   if (said === undefined) return noAnswer('that is not one of the options');
   const now = [...chosen, said];
   if (questions.length === 1) return decided({ kind: 'answers', answers: now });
@@ -90,22 +96,34 @@ function stepQuestion(questions: readonly Question[], progress: Progress, answer
 }
 
 /** By button, menu, number, label or free text; several labels are joined as Claude Code joins them. */
-function answerTo(asked: Question, { action, values, text }: Answer): string | undefined {
+function answerTo(
+  asked: Question,
+  at: number,
+  { action, values, text }: Answer,
+): string | undefined {
   const labels = asked.options.map(({ label }) => label);
-  const byNumber = (word: string) =>
-    /^\d{1,2}$/.test(word) ? labels[Number(word) - 1] : undefined;
   if (action === 'pick' || action === 'choose') {
-    const picked = values.map(byNumber);
+    const picked = [...new Set(values)].map((value) =>
+      labels.find((_, index) => value === optionValue(at, index + 1)),
+    );
     const isFit = picked.length > 0 && picked.every((label) => label !== undefined);
     return isFit && (asked.multiSelect || picked.length === 1) ? picked.join(', ') : undefined;
   }
   const words = text.trim();
-  if (words === '' || (action !== 'text' && action !== 'other')) return undefined;
-  if (action === 'other') return words;
+  if (words === '') return undefined;
+  if (action === 'other') return values[0] === optionValue(at, 0) ? words : undefined;
+  return action === 'text' ? optionsNamed(asked, labels, words) : undefined;
+}
+
+/** What does not name options is an answer in the person's own words. */
+function optionsNamed(asked: Question, labels: readonly string[], words: string): string {
   const find = (word: string) =>
-    byNumber(word) ?? labels.find((label) => label.toLowerCase() === word.toLowerCase());
-  const several = asked.multiSelect ? words.split(/\s*,\s*/).map(find) : [find(words)];
-  return several.every((label) => label !== undefined) ? several.join(', ') : words;
+    labels.find((label) => label.toLowerCase() === word.toLowerCase()) ??
+    (/^\d{1,2}$/.test(word) ? labels[Number(word) - 1] : undefined);
+  const whole = find(words);
+  if (whole !== undefined) return whole;
+  const several = asked.multiSelect ? words.split(/\s*,\s*/).map(find) : [undefined];
+  return several.every((label) => label !== undefined) ? [...new Set(several)].join(', ') : words;
 }
 
 function allow(always: boolean): Step {

@@ -35,6 +35,11 @@ export function openPrompts(home: Home): readonly OpenPrompt[] {
     });
 }
 
+export function isPromptOpen(home: Home, id: string): boolean {
+  const prompt = readJson(join(home.folder('questions'), `${id}.json`), schema);
+  return prompt !== undefined && isAlive(prompt.pid);
+}
+
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -12,6 +12,7 @@ import type { Tmux } from '../tmux/tmux.ts';
 export interface Request {
   readonly transcript: string;
   readonly promptId: string | undefined;
+  readonly agentId: string | undefined;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
@@ -22,6 +23,9 @@ export type Terminal =
   | 'answered'
   | 'exited';
 
+/** So many looks at a box without ever a dialog: it was answered before the first look. */
+const NEVER_SEEN = 5;
+
 /** Asked again and again; it remembers what it has seen. */
 export function watchTerminal(
   tmux: Tmux,
@@ -29,21 +33,26 @@ export function watchTerminal(
   request: Request,
 ): () => Promise<Terminal> {
   const words = tellingWords(request.input);
+  // The dialog of an agent in the background comes after us, and its turn is not the one we can read.
+  const isMain = request.agentId === undefined;
   let toolId: string | undefined;
   let seen: 'nothing' | 'a dialog' | 'this dialog' = 'nothing';
+  let boxes = 0;
 
   async function inTranscript(): Promise<boolean> {
     if (toolId === undefined) {
       const turn = await readTurn(request.transcript, { promptId: request.promptId });
       toolId = turn === undefined ? undefined : openTool(turn, request.tool, request.input)?.id;
+      if (toolId === undefined && isMain && turn !== undefined && turn.state !== 'running')
+        return true;
     }
     return toolId !== undefined && (await toolAnswered(request.transcript, toolId)) !== undefined;
   }
 
   async function onScreen(): Promise<Terminal> {
     const first = await glance();
-    if (first !== 'answered') return first;
-    // One look may catch a half-drawn screen; two in a row do not.
+    if (first === 'open') return first;
+    // One look may catch a half-drawn screen, or a command that has the foreground; two in a row do not.
     await sleep(120);
     return glance();
   }
@@ -63,12 +72,15 @@ export function watchTerminal(
     });
     if (screen.kind === 'shell') return 'exited';
     const dialog = screen.kind === 'dialog' || hasDialog(pane.text);
-    const mine = dialog && words !== '' && squashed(pane.text).includes(words);
+    const text = squashed(pane.text);
+    const mine = dialog && words.some((some) => text.includes(some));
+    const box = !dialog && (screen.kind === 'empty' || screen.kind === 'draft');
     if (mine) seen = 'this dialog';
     else if (dialog && seen === 'nothing') seen = 'a dialog';
+    boxes = box ? boxes + 1 : 0;
     const isOver =
       (seen === 'this dialog' && dialog && !mine) ||
-      (seen !== 'nothing' && !dialog && (screen.kind === 'empty' || screen.kind === 'draft'));
+      (box && (seen !== 'nothing' || (isMain && boxes > NEVER_SEEN)));
     return isOver ? 'answered' : 'open';
   }
 
@@ -79,14 +91,16 @@ export function watchTerminal(
   };
 }
 
-/** What the dialog is sure to show: the beginning of the command, the file, or the question. */
-function tellingWords(input: Readonly<Record<string, unknown>>): string {
-  const question = (input.questions as { question?: unknown }[] | undefined)?.[0]?.question;
-  const words = [input.command, question, input.file_path, input.url].find(
-    (one) => typeof one === 'string',
-  );
-  const line = typeof words === 'string' ? (words.split('\n')[0] ?? '') : '';
-  return squashed(words === input.file_path ? (line.split('/').at(-1) ?? '') : line).slice(0, 20);
+/** What the dialog is sure to show: the beginning of the command, the file, or one of the questions. */
+function tellingWords(input: Readonly<Record<string, unknown>>): readonly string[] {
+  const questions = Array.isArray(input.questions) ? input.questions : [];
+  const path = typeof input.file_path === 'string' ? input.file_path.split('/').at(-1) : undefined;
+  const asked = questions.map((one: { question?: unknown } | undefined) => one?.question);
+  const candidates = asked.length > 0 ? asked : [input.command ?? path ?? input.url];
+  return candidates
+    .filter((one) => typeof one === 'string')
+    .map((one) => squashed(one.split('\n')[0] ?? '').slice(0, 20))
+    .filter((one) => one !== '');
 }
 
 /** The terminal breaks lines where it likes. */

@@ -3,19 +3,25 @@
 // nothing is ever printed.
 
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PermissionRequestInput } from '../claude/hook-input.ts';
 import type { Log } from '../core/log.ts';
 import { stableNonce } from '../core/nonce.ts';
-import { NOTHING_YET, type Progress, type Prompt, step } from '../core/prompt.ts';
+import {
+  type Decision,
+  NOTHING_YET,
+  type Progress,
+  type Prompt,
+  type Step,
+  step,
+} from '../core/prompt.ts';
 import { createMessage, editMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { takeAnswers } from '../home/answer-file.ts';
+import { type AnswerFile, arrivedAnswers, watchAnswers } from '../home/answer-file.ts';
 import type { Home } from '../home/home.ts';
 import { openPrompt } from '../home/open-prompt.ts';
 import type { PaneRecord } from '../home/pane-record.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import { watchTerminal } from './in-terminal.ts';
+import { type Terminal, watchTerminal } from './in-terminal.ts';
 import { promptButtons } from './prompt-buttons.ts';
 import { decisionOutput, type Ended, promptOf, verdictText } from './prompt-decision.ts';
 import { permissionText, planText, questionText, type Shown } from './prompt-text.ts';
@@ -28,6 +34,8 @@ export interface Asking {
   readonly input: PermissionRequestInput;
   readonly log: Log;
   readonly waitMs?: number;
+  /** The hook itself is told to end: whoever asked is gone. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Asked {
@@ -40,8 +48,9 @@ export interface Asked {
 const HALF_A_DAY_MS = 12 * 3_600_000;
 /** Claude Code waits for the hook when a background agent asks. */
 const FOR_AGENTS_MS = 60_000;
-const ANSWERS_MS = 150;
 const TERMINAL_MS = 600;
+const UNWATCHED_MS = 150;
+const NOBODY = { id: '', name: '' };
 
 export async function permissionRequest(asking: Asking): Promise<Asked> {
   const { home, rest, record, input, log } = asking;
@@ -55,69 +64,125 @@ export async function permissionRequest(asking: Asking): Promise<Asked> {
     claudeSession: input.session_id,
     at: Date.now(),
   });
+  const terminal = terminalOf(asking);
   try {
     const message = await createMessage(rest, record.thread, stableNonce('prompt', id), {
-      content: shown.text,
+      content: `${shown.text}\n${shown.hint}`,
       files: shown.files,
       components: promptButtons(id, prompt, NOTHING_YET),
     });
     if (message === undefined) return nothing();
     log.info('prompt', { id, kind: prompt.kind, tool: input.tool_name, message: message.id });
-    const ended = await wait(asking, id, prompt, message.id);
+    const { ended, progress } = await wait(asking, terminal, id, prompt, message.id);
     return {
       output: ended.kind === 'decided' ? decisionOutput(input, prompt, ended.decision) : undefined,
       async conclude() {
         log.info('prompt is over', { id, how: ended.kind });
-        const content = `${shortened(shown.text)}\n${verdictText(prompt, ended)}`;
+        const content = `${shownOf(prompt, input, progress).text}\n${verdictText(prompt, ended)}`;
         await editMessage(rest, record.thread, message.id, { content, components: [] });
       },
     };
   } finally {
     close();
-    takeAnswers(home, id); // what came too late is for nobody
   }
 }
 
-async function wait(asking: Asking, id: string, prompt: Prompt, messageId: string): Promise<Ended> {
-  const { home, rest, record, input, log } = asking;
-  const limit = asking.waitMs ?? (input.agent_id === undefined ? HALF_A_DAY_MS : FOR_AGENTS_MS);
-  const deadline = Date.now() + limit;
-  const terminal = watchTerminal(asking.tmux, record, {
+function terminalOf({ tmux, record, input }: Asking): () => Promise<Terminal> {
+  return watchTerminal(tmux, record, {
     transcript: input.transcript_path,
     promptId: input.prompt_id,
+    agentId: input.agent_id,
     tool: input.tool_name,
     input: input.tool_input,
   });
+}
+
+async function wait(
+  asking: Asking,
+  terminal: () => Promise<Terminal>,
+  id: string,
+  prompt: Prompt,
+  messageId: string,
+): Promise<{ ended: Ended; progress: Progress }> {
+  const { home, input, log, signal } = asking;
+  const limit = asking.waitMs ?? (input.agent_id === undefined ? HALF_A_DAY_MS : FOR_AGENTS_MS);
+  const deadline = Date.now() + limit;
+  const answers = watchAnswers(home, UNWATCHED_MS);
   let progress: Progress = NOTHING_YET;
-  let lookedAt = 0;
-  while (Date.now() < deadline) {
-    for (const answer of takeAnswers(home, id)) {
-      const next = step(prompt, progress, answer);
-      if (next.kind === 'no answer') log.info('not an answer', { id, because: next.because });
-      if (next.kind === 'decided') {
-        // Whoever was quicker in the terminal has decided; we must not claim otherwise.
-        const now = await terminal();
-        return now === 'open'
-          ? { kind: 'decided', decision: next.decision, by: answer.by }
-          : { kind: now };
-      }
-      if (next.kind === 'goes on') {
+
+  /** Goes through what has come; the first answer that decides is the only one that is taken further. */
+  async function takeAnswers(): Promise<Ended | undefined> {
+    let ended: Ended | undefined;
+    for (const { answer, take, refuse } of arrivedAnswers(home, id)) {
+      const next = meaning(prompt, progress, answer, ended !== undefined);
+      if (next.kind === 'no answer') {
+        log.info('not an answer', { id, because: next.because });
+        refuse();
+      } else if (next.kind === 'goes on') {
+        take();
         progress = next.progress;
-        const { text } = shownOf(prompt, input, progress);
-        await editMessage(rest, record.thread, messageId, {
-          content: text,
-          components: promptButtons(id, prompt, progress),
-        });
+        show(asking, id, prompt, progress, messageId);
+      } else {
+        ended = await decided(terminal, next.decision, answer?.by ?? NOBODY);
+        if (ended.kind === 'decided') take();
+        else refuse();
       }
     }
-    if (Date.now() - lookedAt >= TERMINAL_MS) {
-      const now = await terminal();
-      if (now !== 'open') return { kind: now };
-      lookedAt = Date.now();
-    }
-    await sleep(ANSWERS_MS);
+    return ended;
   }
-  return { kind: 'time is up' };
+
+  try {
+    for (let lookedAt = 0; Date.now() < deadline; ) {
+      if (signal?.aborted) return { ended: { kind: 'exited' }, progress };
+      const ended = await takeAnswers();
+      if (ended !== undefined) return { ended, progress };
+      if (Date.now() - lookedAt >= TERMINAL_MS) {
+        const now = await terminal();
+        if (now !== 'open') return { ended: { kind: now }, progress };
+        lookedAt = Date.now();
+      }
+      await answers.next(Math.min(TERMINAL_MS, Math.max(0, deadline - Date.now())));
+    }
+    return { ended: { kind: 'time is up' }, progress };
+  } finally {
+    answers.close();
+  }
+}
+
+function meaning(
+  prompt: Prompt,
+  progress: Progress,
+  answer: AnswerFile | undefined,
+  isOver: boolean,
+): Step {
+  if (answer === undefined) return { kind: 'no answer', because: 'it is for another prompt' };
+  if (isOver) return { kind: 'no answer', because: 'it is decided' };
+  return step(prompt, progress, answer);
+}
+
+/** Whoever was quicker in the terminal has decided; we must not claim otherwise. */
+async function decided(
+  terminal: () => Promise<Terminal>,
+  decision: Decision,
+  by: AnswerFile['by'],
+): Promise<Ended> {
+  const now = await terminal();
+  return now === 'open' ? { kind: 'decided', decision, by } : { kind: now };
+}
+
+/** Not waited for: a server that is slow or away must not keep the next answer from being heard. */
+function show(
+  { rest, record, input, log }: Asking,
+  id: string,
+  prompt: Prompt,
+  progress: Progress,
+  messageId: string,
+): void {
+  const { text, hint } = shownOf(prompt, input, progress);
+  editMessage(rest, record.thread, messageId, {
+    content: `${text}\n${hint}`,
+    components: promptButtons(id, prompt, progress),
+  }).catch((error: Error) => log.warn('showing a prompt', { id, because: error.message }));
 }
 
 function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progress): Shown {
@@ -134,15 +199,6 @@ function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progre
     case 'question':
       return questionText(prompt.questions, progress);
   }
-}
-
-/** The instructions under it are of no use any more. */
-function shortened(text: string): string {
-  return text
-    .split('\n')
-    .filter((line) => !line.startsWith('-# '))
-    .join('\n')
-    .slice(0, 1_700);
 }
 
 function nothing(): Asked {

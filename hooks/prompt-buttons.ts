@@ -1,14 +1,15 @@
 // The buttons and menus under a prompt.
 
-import type { Progress, Prompt, Question } from '../core/prompt.ts';
+import { optionValue, type Progress, type Prompt, type Question } from '../core/prompt.ts';
 import { customId } from '../core/prompt-id.ts';
 import { button, row } from '../discord/buttons.ts';
 import type { Row } from '../discord/messages.ts';
+import { begin, visible } from './prompt-words.ts';
 
 const IN_A_ROW = 5;
 
 export function promptButtons(id: string, prompt: Prompt, progress: Progress): readonly Row[] {
-  const tap = (action: string, value?: number) => customId(id, action, value);
+  const tap = (action: string) => customId(id, action);
   switch (prompt.kind) {
     case 'permission':
       return [
@@ -30,29 +31,31 @@ export function promptButtons(id: string, prompt: Prompt, progress: Progress): r
       const asked = prompt.questions[progress.chosen.length];
       if (asked === undefined)
         return [row(button('Submit', tap('submit'), 'good'), button('Start again', tap('again')))];
-      return questionButtons(id, asked, progress.chosen.length > 0);
+      return questionButtons(id, asked, progress.chosen.length + 1);
     }
   }
 }
 
 /** One button an option; a menu past five, or where several may be chosen. */
-function questionButtons(id: string, asked: Question, canGoBack: boolean): readonly Row[] {
-  const last = [
-    button('Other…', customId(id, '~other')),
-    ...(canGoBack ? [button('Start again', customId(id, 'again'))] : []),
-  ];
-  if (asked.multiSelect || asked.options.length > IN_A_ROW) return [menu(id, asked), row(...last)];
-  const options = asked.options.map(({ label }, at) =>
-    button(`${at + 1}. ${label}`, customId(id, 'pick', at + 1), 'primary'),
+function questionButtons(id: string, asked: Question, at: number): readonly Row[] {
+  const last = row(
+    button('Other…', customId(id, '~other', optionValue(at, 0))),
+    ...(at > 1 ? [button('Start again', customId(id, 'again'))] : []),
   );
-  return options.length === 0 ? [row(...last)] : [row(...options), row(...last)];
+  if (asked.options.length === 0) return [last];
+  if (asked.multiSelect || asked.options.length > IN_A_ROW) return [menu(id, asked, at), last];
+  const options = asked.options.map(({ label }, index) =>
+    button(named(label, index), customId(id, 'pick', optionValue(at, index + 1)), 'primary'),
+  );
+  return [row(...options), last];
 }
 
-function menu(id: string, asked: Question): Row {
-  const options = asked.options.slice(0, 25).map(({ label, description }, at) => ({
-    label: cut(`${at + 1}. ${label}`),
-    value: String(at + 1),
-    ...(description === '' ? {} : { description: cut(description) }),
+/** Past 25, the text has the others, with their numbers. */
+function menu(id: string, asked: Question, at: number): Row {
+  const options = asked.options.slice(0, 25).map(({ label, description }, index) => ({
+    label: named(label, index),
+    value: optionValue(at, index + 1),
+    ...(visible(description) === '' ? {} : { description: begin(visible(description), 100) }),
   }));
   return {
     type: 1,
@@ -69,7 +72,7 @@ function menu(id: string, asked: Question): Row {
   };
 }
 
-function cut(text: string): string {
-  const points = [...text];
-  return points.length <= 100 ? text : `${points.slice(0, 99).join('')}…`;
+/** Short enough for a button and for a menu. */
+function named(label: string, index: number): string {
+  return begin(`${index + 1}. ${visible(label)}`, 80);
 }

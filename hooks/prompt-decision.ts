@@ -2,9 +2,9 @@
 
 import * as z from 'zod';
 import type { PermissionRequestInput } from '../claude/hook-input.ts';
-import { neutralise } from '../core/neutralise.ts';
 import type { Decision, Prompt } from '../core/prompt.ts';
 import type { AnswerFile } from '../home/answer-file.ts';
+import { plain } from './prompt-words.ts';
 
 /** How a prompt came to its end. */
 export type Ended =
@@ -80,7 +80,7 @@ export function verdictText(prompt: Prompt, ended: Ended): string {
     case 'time is up':
       return '⌛ Nobody answered here; the dialog in the terminal is still open.';
     case 'decided':
-      return `${decisionText(prompt, ended.decision)} — ${shown(ended.by.name) || 'you'}`;
+      return `${decisionText(prompt, ended.decision)} — ${plain(ended.by.name, 60) || 'you'}`;
   }
 }
 
@@ -90,15 +90,8 @@ function decisionText(prompt: Prompt, decision: Decision): string {
       if (prompt.kind === 'plan') return '✅ **Approved**';
       return decision.always ? '✅ **Always allowed**' : '✅ **Allowed**';
     case 'deny':
-      return `⛔ **${prompt.kind === 'plan' ? 'Rejected' : 'Denied'}**${decision.reason === '' ? '' : `: ${shown(decision.reason)}`}`;
+      return `⛔ **${prompt.kind === 'plan' ? 'Rejected' : 'Denied'}**${decision.reason === '' ? '' : `: ${plain(decision.reason, 250)}`}`;
     case 'answers':
-      return `✅ **${decision.answers.map(shown).join(' · ')}**`;
+      return `✅ **${plain(decision.answers.join(' · '), 250)}**`;
   }
-}
-
-function shown(text: string): string {
-  return neutralise(text)
-    .replace(/[\\*_~`|]/g, '\\$&')
-    .replace(/\s+/g, ' ')
-    .slice(0, 150);
 }

@@ -2,17 +2,23 @@
 // is. Text that tries to hide (bidi overrides, zero-width characters, fences) is made visible.
 
 import type { PermissionUpdate } from '../claude/hook-input.ts';
-import { insideFence, neutralise } from '../core/neutralise.ts';
+import { neutralise } from '../core/neutralise.ts';
 import type { Progress, Question } from '../core/prompt.ts';
+import { splitMessage } from '../core/split.ts';
 import type { Upload } from '../discord/rest.ts';
+import { preview, upload } from './prompt-preview.ts';
+import { code, plain } from './prompt-words.ts';
 
 export interface Shown {
+  /** At most `ROOM` long: what is said under it always fits. */
   readonly text: string;
+  /** How to answer; of no use when it is over. */
+  readonly hint: string;
   /** The whole of it, if it is too long for a message. */
   readonly files: readonly Upload[];
 }
 
-const ROOM = 1_300;
+export const ROOM = 1_600;
 
 export function permissionText(
   tool: string,
@@ -20,137 +26,127 @@ export function permissionText(
   cwd: string,
   suggestions: readonly PermissionUpdate[],
 ): Shown {
-  const { body, language, name } = preview(tool, input);
-  const shown = fenced(body, language, name);
-  const lines = [
-    `🔔 Claude wants to use **${plain(tool)}**${about(input)}`,
-    shown.text,
-    `in ${code(cwd)}`,
-    ...(suggestions.length === 0 ? [] : [`*Always allow* would add: ${rules(suggestions)}`]),
-    '-# `allow` or `yes` allows it once; anything else you write denies it, with your words as the reason.',
-  ];
-  return { text: lines.join('\n'), files: shown.files };
+  const about = typeof input.description === 'string' ? plain(input.description, 200) : '';
+  const always = suggestions.length === 0 ? undefined : rules(suggestions);
+  const above = `🔔 Claude wants to use **${plain(tool, 100)}**${about === '' ? '' : `: ${about}`}`;
+  const below = [`in ${code(cwd, 200)}`, ...(always === undefined ? [] : [always.text])];
+  const room = ROOM - [above, ...below].join('\n').length - 1;
+  const what = preview(tool, input, room);
+  return {
+    text: [above, what.text, ...below].join('\n'),
+    hint: '-# `allow` or `yes` allows it once; anything else you write denies it, with your words as the reason.',
+    files: [...what.files, ...(always?.files ?? [])],
+  };
 }
 
 export function planText(plan: string): Shown {
-  const clean = neutralise(plan);
-  const long = clean.length > ROOM;
-  const text = long ? `${clean.slice(0, ROOM)}…\n*The whole plan is attached.*` : clean;
+  const [first = '*(it is empty)*', ...rest] = splitMessage(neutralise(plan), { limit: ROOM - 80 });
+  const note = rest.length === 0 ? '' : '\n*The whole plan is attached.*';
   return {
-    text: `📋 Claude has a plan:\n${text}\n-# \`approve\` starts it; anything else you write goes back as feedback.`,
-    files: long ? [upload('plan.md', plan)] : [],
+    text: `📋 Claude has a plan:\n${first}${note}`,
+    hint: '-# `approve` starts it; anything else you write goes back as feedback.',
+    files: rest.length === 0 ? [] : [upload('plan.md', plan)],
   };
 }
 
-export function questionText(questions: readonly Question[], { chosen }: Progress): Shown {
-  const asked = questions[chosen.length];
+/** The more there is to show, the less of each; the file, posted with the first question, has it all. */
+const PIECES = [Number.POSITIVE_INFINITY, 300, 120, 60, 30, 12];
+
+export function questionText(questions: readonly Question[], progress: Progress): Shown {
+  const asked = questions[progress.chosen.length];
+  const isLong = questions.some((_, at) => linesOf(questions, at, []).join('\n').length > ROOM);
+  const lines = (piece: number) =>
+    linesOf(questions, progress.chosen.length, progress.chosen, piece);
+  const fitting = PIECES.map((piece) => lines(piece).join('\n')).find(
+    (text) => text.length <= ROOM,
+  );
+  return {
+    text: fitting ?? firstLines(lines(PIECES.at(-1) ?? 0)),
+    hint: hintOf(asked, isLong),
+    files: isLong ? [upload('questions.txt', everything(questions))] : [],
+  };
+}
+
+function linesOf(
+  questions: readonly Question[],
+  at: number,
+  chosen: readonly string[],
+  piece = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const asked = questions[at];
+  const show = (text: string) => plain(text, piece);
   const before = chosen.map(
-    (answer, at) => `✔ **${plain(questions[at]?.header ?? '')}**: ${plain(answer)}`,
+    (answer, index) => `✔ **${show(questions[index]?.header ?? '')}**: ${show(answer)}`,
   );
-  if (asked === undefined)
-    return { text: ['❓ Your answers:', ...before].join('\n').slice(0, 1_900), files: [] };
-  const count = questions.length === 1 ? '' : ` (${chosen.length + 1} of ${questions.length})`;
-  const options = asked.options.map(
-    ({ label, description }, at) =>
-      `**${at + 1}.** ${plain(label)}${description === '' ? '' : ` — ${plain(description)}`}`,
-  );
-  const lines = [
+  if (asked === undefined) return ['❓ Your answers:', ...before];
+  const count = questions.length === 1 ? '' : ` (${at + 1} of ${questions.length})`;
+  return [
     ...before,
-    `❓ **${plain(asked.header)}**${count}: ${plain(asked.question)}`,
-    ...options,
-    `-# Tap, or write a number, a label or your own words.${asked.multiSelect ? ' Several: with commas.' : ''}`,
-  ];
-  return { text: lines.join('\n').slice(0, 1_900), files: [] };
-}
-
-/** What the tool will do, in full: a command, a change of a file, or its input as it is. */
-function preview(
-  tool: string,
-  input: Readonly<Record<string, unknown>>,
-): { body: string; language: string; name: string } {
-  if (typeof input.command === 'string')
-    return { body: input.command, language: 'bash', name: 'command.txt' };
-  const path = typeof input.file_path === 'string' ? input.file_path : undefined;
-  if (
-    path !== undefined &&
-    typeof input.old_string === 'string' &&
-    typeof input.new_string === 'string'
-  )
-    return {
-      body: `${path}\n${marked('-', input.old_string)}\n${marked('+', input.new_string)}`,
-      language: 'diff',
-      name: 'change.diff',
-    };
-  if (path !== undefined && typeof input.content === 'string')
-    return {
-      body: `${path}\n${marked('+', input.content)}`,
-      language: 'diff',
-      name: 'change.diff',
-    };
-  return {
-    body: JSON.stringify(input, null, 2),
-    language: 'json',
-    name: `${tool.replace(/\W/g, '')}.json`,
-  };
-}
-
-function marked(sign: string, text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `${sign} ${line}`)
-    .join('\n');
-}
-
-function fenced(body: string, language: string, name: string): Shown {
-  const clean = neutralise(body);
-  if (clean.length <= ROOM) return { text: insideFence(body, language), files: [] };
-  const half = Math.floor(ROOM / 2);
-  const head = insideFence(body.slice(0, half), language);
-  const tail = insideFence(body.slice(-half / 2), language);
-  const left = body.length - half - Math.floor(half / 2);
-  return {
-    text: `${head}\n**… ${left} more characters, all of them in ${code(name)} …**\n${tail}`.slice(
-      0,
-      1_700,
+    `❓ **${show(asked.header)}**${count}: ${show(asked.question)}`,
+    ...asked.options.map(
+      ({ label, description }, index) =>
+        `**${index + 1}.** ${show(label)}${description === '' ? '' : ` — ${show(description)}`}`,
     ),
-    files: [upload(name, body)],
+  ];
+}
+
+function firstLines(lines: readonly string[]): string {
+  const kept: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    length += line.length + 1;
+    if (length > ROOM - 2) return [...kept, '…'].join('\n');
+    kept.push(line);
+  }
+  return kept.join('\n');
+}
+
+function hintOf(asked: Question | undefined, isLong: boolean): string {
+  if (asked === undefined) return '-# Tap, or write `submit`.';
+  const several = asked.multiSelect ? ' Several: with commas.' : '';
+  const file = isLong ? ' `questions.txt` has all of it.' : '';
+  return `-# Tap, or write a number, a label or your own words.${several}${file}`;
+}
+
+function everything(questions: readonly Question[]): string {
+  return questions
+    .map(({ header, question, options }) =>
+      [
+        `${header}: ${question}`,
+        ...options.map(({ label, description }, at) => `${at + 1}. ${label} — ${description}`),
+      ].join('\n'),
+    )
+    .join('\n\n');
+}
+
+/** What "always" would change: whoever taps it has to know all of it. */
+function rules(suggestions: readonly PermissionUpdate[]): {
+  text: string;
+  files: readonly Upload[];
+} {
+  const names = suggestions.flatMap(namesOf).map((name) => code(name, 130));
+  const text = `*Always allow* would add: ${names.join(', ')}`;
+  const isCut = suggestions.flatMap(namesOf).some((name) => name.length > 120);
+  if (text.length <= 420 && !isCut) return { text, files: [] };
+  return {
+    text: `*Always allow* would add ${names.length} rules: ${names[0]}, … all of them in ${code('always.json')}`,
+    files: [upload('always.json', JSON.stringify(suggestions, null, 2))],
   };
 }
 
-function about(input: Readonly<Record<string, unknown>>): string {
-  return typeof input.description === 'string' && input.description !== ''
-    ? `: ${plain(input.description).slice(0, 200)}`
-    : '';
-}
+const ADDS = ['addRules', 'addDirectories', 'setMode'];
 
-function rules(suggestions: readonly PermissionUpdate[]): string {
-  const names = suggestions.flatMap((one) => [
-    ...(one.rules ?? []).map(
+function namesOf(update: PermissionUpdate): readonly string[] {
+  const { type, behavior = 'allow', destination } = update;
+  const what = ADDS.includes(type) && behavior === 'allow' ? '' : `${type} ${behavior} `;
+  const where = destination === undefined ? '' : ` (${destination})`;
+  const names = [
+    ...(update.rules ?? []).map(
       ({ toolName, ruleContent }) =>
         `${toolName}${ruleContent === undefined ? '' : `(${ruleContent})`}`,
     ),
-    ...(one.mode === undefined ? [] : [`mode ${one.mode}`]),
-    ...(one.directories ?? []).map((folder) => `folder ${folder}`),
-  ]);
-  const where = suggestions[0]?.destination;
-  return `${names
-    .map((name) => code(name.slice(0, 150)))
-    .join(', ')
-    .slice(0, 400)}${where === undefined ? '' : ` (${plain(where)})`}`;
-}
-
-function upload(name: string, text: string): Upload {
-  return { name, data: new TextEncoder().encode(text) };
-}
-
-/** Shown letter by letter: nothing in it is Markdown, a mention or invisible. */
-function plain(text: string): string {
-  return neutralise(text)
-    .replace(/[\\*_~`|>#[\]<@]/g, '\\$&')
-    .replace(/\s+/g, ' ')
-    .trim();
-}
-
-function code(text: string): string {
-  return `\`${neutralise(text).replaceAll('`', "'").replace(/\s+/g, ' ')}\``;
+    ...(update.mode === undefined ? [] : [`mode ${update.mode}`]),
+    ...(update.directories ?? []).map((folder) => `folder ${folder}`),
+  ];
+  return (names.length === 0 ? [type] : names).map((name) => `${what}${name}${where}`);
 }

@@ -1,0 +1,87 @@
+// What a tool will do, in full: a command, a change of a file, or its input as it is. What is too
+// long for a message shows its beginning and its end, and comes whole as a file.
+
+import { insideFence, neutralise } from '../core/neutralise.ts';
+import type { Upload } from '../discord/rest.ts';
+import { code } from './prompt-words.ts';
+
+export interface Preview {
+  readonly text: string;
+  readonly files: readonly Upload[];
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+interface Body {
+  readonly text: string;
+  readonly language: string;
+  readonly name: string;
+  /** Fields of the input that are to be seen in it. */
+  readonly fields: readonly string[];
+}
+
+export function preview(tool: string, input: Input, room: number): Preview {
+  const body = bodyOf(tool, input);
+  const isSaidAbove = (key: string, value: unknown) =>
+    key === 'description' && typeof value === 'string' && value.length < 100;
+  const rest = Object.entries(input).filter(
+    ([key, value]) => !body.fields.includes(key) && !isSaidAbove(key, value),
+  );
+  if (rest.length === 0) return fenced(body, room);
+  // Whatever else it is told may matter as much: another host, no sandbox, all occurrences.
+  const more = fenced(json('more', Object.fromEntries(rest)), Math.floor(room / 3));
+  const main = fenced(body, room - more.text.length - 1);
+  return { text: `${main.text}\n${more.text}`, files: [...main.files, ...more.files] };
+}
+
+/** As a file it is read by people, too: nothing in it may hide either. */
+export function upload(name: string, text: string): Upload {
+  return { name, data: new TextEncoder().encode(neutralise(text)) };
+}
+
+function bodyOf(tool: string, input: Input): Body {
+  const { command, file_path: path, old_string: before, new_string: after, content } = input;
+  if (typeof command === 'string')
+    return { text: command, language: 'bash', name: 'command.txt', fields: ['command'] };
+  const change = { language: 'diff', name: 'change.diff' };
+  if (typeof path === 'string' && typeof before === 'string' && typeof after === 'string')
+    return {
+      ...change,
+      text: `${path}\n${marked('-', before)}\n${marked('+', after)}`,
+      fields: ['file_path', 'old_string', 'new_string'],
+    };
+  if (typeof path === 'string' && typeof content === 'string')
+    return {
+      ...change,
+      text: `${path}\n${marked('+', content)}`,
+      fields: ['file_path', 'content'],
+    };
+  return { ...json(tool.replace(/\W/g, '').slice(0, 60), input), fields: Object.keys(input) };
+}
+
+function json(name: string, value: object): Body {
+  const text = JSON.stringify(value, null, 2);
+  return { text, language: 'json', name: `${name || 'input'}.json`, fields: [] };
+}
+
+function marked(sign: string, text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `${sign} ${line}`)
+    .join('\n');
+}
+
+function fenced({ text, language, name }: Body, room: number): Preview {
+  const whole = insideFence(neutralise(text), language);
+  if (whole.length <= room) return { text: whole, files: [] };
+  const held = whole.slice(whole.indexOf('\n') + 1, -'\n```'.length);
+  const third = Math.floor((room - 120 - language.length * 2) / 3);
+  const head = held.slice(0, 2 * third).replace(/[\ud800-\udbff]$/, '');
+  const tail = held.slice(-third).replace(/^[\udc00-\udfff]/, '');
+  const left = [...held.slice(head.length, -tail.length)].length;
+  const note = `**… ${left} more characters, all of them in ${code(name)} …**`;
+  return {
+    text: [insideFence(head, language), note, insideFence(tail, language)].join('\n'),
+    files: [upload(name, text)],
+  };
+}

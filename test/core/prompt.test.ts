@@ -1,0 +1,248 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Answer,
+  type Decision,
+  NOTHING_YET,
+  optionValue,
+  type Progress,
+  type Prompt,
+  type Question,
+  step,
+} from '../../core/prompt.ts';
+import { customId, parseCustomId, promptOfComponents } from '../../core/prompt-id.ts';
+
+const does = (action: string, ...values: string[]): Answer => ({ action, values, text: '' });
+const writes = (text: string, action = 'text', ...values: string[]): Answer => ({
+  action,
+  values,
+  text,
+});
+
+const database: Question = {
+  question: 'Which database?',
+  header: 'Database',
+  multiSelect: false,
+  options: ['SQLite', 'Postgres', 'DuckDB'].map((label) => ({ label, description: '' })),
+};
+const extras: Question = {
+  question: 'Which extras?',
+  header: 'Extras',
+  multiSelect: true,
+  options: ['Cache', 'Queue', 'Search, full text'].map((label) => ({ label, description: '' })),
+};
+
+/** What a row of answers leads to: the decision, or why there is none. */
+function play(prompt: Prompt, ...answers: readonly Answer[]): Decision | Progress | string {
+  let progress: Progress = NOTHING_YET;
+  for (const answer of answers) {
+    const next = step(prompt, progress, answer);
+    if (next.kind === 'decided') return next.decision;
+    if (next.kind === 'no answer') return next.because;
+    progress = next.progress;
+  }
+  return progress;
+}
+
+const ALLOW = { kind: 'allow', always: false };
+const ALWAYS = { kind: 'allow', always: true };
+const deny = (reason: string) => ({ kind: 'deny', reason });
+const NOT_PERMISSION = 'that is not an answer to a permission';
+const NOT_PLAN = 'that is not an answer to a plan';
+
+describe('a permission', () => {
+  it.each<[string, Answer, unknown]>([
+    ['the button Allow', does('allow'), ALLOW],
+    ['the button Always allow', does('always'), ALWAYS],
+    ['the button Deny', does('deny'), deny('')],
+    ['a reason in the field', writes('not now', 'reason'), deny('not now')],
+    ['"allow"', writes('allow'), ALLOW],
+    ['"yes" in any case, with space around it', writes('  YeS\n'), ALLOW],
+    ['"Allow"', writes('ALLOW'), ALLOW],
+    ['"yes please" denies', writes('yes please'), deny('yes please')],
+    ['"yes." denies', writes('yes.'), deny('yes.')],
+    ['"y" denies', writes('y'), deny('y')],
+    ['"1" denies: a number is not a word of consent', writes('1'), deny('1')],
+    ['"always" denies', writes('always'), deny('always')],
+    ['"no"', writes('no'), deny('no')],
+    ['"allow" in the field for a reason is a reason', writes('allow', 'reason'), deny('allow')],
+    ['an empty text', writes('  '), NOT_PERMISSION],
+    ['an empty reason', writes('', 'reason'), NOT_PERMISSION],
+    ['the button of a plan', does('approve'), NOT_PERMISSION],
+    ['an option of a question', does('pick', '1.1'), NOT_PERMISSION],
+    ['an unknown action', writes('yes', 'constructor'), NOT_PERMISSION],
+  ])('%s', (_, answer, expected) => {
+    expect(play({ kind: 'permission', canAlways: true }, answer)).toEqual(expected);
+  });
+
+  it('is never given for always if that was not offered', () => {
+    expect(play({ kind: 'permission', canAlways: false }, does('always'))).toBe(NOT_PERMISSION);
+  });
+
+  it('is given by no text but the two words', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        const next = step({ kind: 'permission', canAlways: true }, NOTHING_YET, writes(text));
+        const allowed = next.kind === 'decided' && next.decision.kind === 'allow';
+        expect(allowed).toBe(['allow', 'yes'].includes(text.trim().toLowerCase()));
+      }),
+      { examples: [['yes'], ['ALLOW '], ['ÿes'], ['yeſ'], ['yes\u200b']] },
+    );
+  });
+});
+
+describe('a plan', () => {
+  it.each<[string, Answer, unknown]>([
+    ['the button Approve', does('approve'), ALLOW],
+    ['"Approve"', writes('Approve '), ALLOW],
+    ['"yes" is feedback', writes('yes'), deny('yes')],
+    ['any other text is feedback', writes('smaller steps'), deny('smaller steps')],
+    ['feedback in the field', writes('approve', 'reason'), deny('approve')],
+    ['nothing written', writes(' '), NOT_PLAN],
+    ['the button of a permission', does('allow'), NOT_PLAN],
+  ])('%s', (_, answer, expected) => {
+    expect(play({ kind: 'plan' }, answer)).toEqual(expected);
+  });
+});
+
+describe('a question', () => {
+  const answered = (...answers: string[]) => ({ kind: 'answers', answers });
+  const NOT_AN_OPTION = 'that is not one of the options';
+
+  it.each<[string, Answer, unknown]>([
+    ['a button', does('pick', '1.2'), answered('Postgres')],
+    ['a menu', does('choose', '1.3'), answered('DuckDB')],
+    ['a number', writes('2'), answered('Postgres')],
+    ['a label in any case', writes(' postgres '), answered('Postgres')],
+    ['words of one’s own', writes('I want 1 MySQL'), answered('I want 1 MySQL')],
+    ['words in the field', writes('2', 'other', '1.0'), answered('2')],
+    ['a number too high is words', writes('4'), answered('4')],
+    ['zero is words', writes('0'), answered('0')],
+    ['two options where one may be chosen', does('choose', '1.1', '1.2'), NOT_AN_OPTION],
+    ['an option that does not exist', does('pick', '1.4'), NOT_AN_OPTION],
+    ['option zero', does('pick', '1.0'), NOT_AN_OPTION],
+    ['an option of another question', does('pick', '2.1'), NOT_AN_OPTION],
+    ['a menu without a choice', does('choose'), NOT_AN_OPTION],
+    ['the field of another question', writes('x', 'other', '2.0'), NOT_AN_OPTION],
+    ['an empty field', writes(' ', 'other', '1.0'), NOT_AN_OPTION],
+    ['the button of a permission', does('allow'), NOT_AN_OPTION],
+  ])('%s', (_, answer, expected) => {
+    expect(play({ kind: 'question', questions: [database] }, answer)).toEqual(expected);
+  });
+
+  it.each<[string, Answer, unknown]>([
+    ['a menu', does('choose', '1.1', '1.2'), answered('Cache, Queue')],
+    ['the same twice', does('choose', '1.1', '1.1'), answered('Cache')],
+    ['numbers', writes('1, 2'), answered('Cache, Queue')],
+    ['numbers and labels', writes('2,cache'), answered('Queue, Cache')],
+    ['the same twice, in words', writes('1,cache'), answered('Cache')],
+    ['a label with a comma', writes('search, FULL text'), answered('Search, full text')],
+    ['one that is not there', writes('1, 9'), answered('1, 9')],
+  ])('with several answers: %s', (_, answer, expected) => {
+    expect(play({ kind: 'question', questions: [extras] }, answer)).toEqual(expected);
+  });
+
+  describe('of several', () => {
+    const both: Prompt = { kind: 'question', questions: [database, extras] };
+    const full = [does('pick', '1.1'), does('choose', '2.1', '2.2')];
+
+    it('is followed by the next, and the end has to be submitted', () => {
+      expect(play(both, full[0] as Answer)).toEqual({ chosen: ['SQLite'] });
+      expect(play(both, ...full)).toEqual({ chosen: ['SQLite', 'Cache, Queue'] });
+      expect(play(both, ...full, does('submit'))).toEqual(answered('SQLite', 'Cache, Queue'));
+    });
+
+    it.each(['submit', 'Submit', 'yes'])('takes "%s" for Submit', (text) => {
+      expect(play(both, ...full, writes(text))).toEqual(answered('SQLite', 'Cache, Queue'));
+    });
+
+    it('takes no other text for Submit', () => {
+      const because = 'all questions are answered: submit or start again';
+      expect(play(both, ...full, writes('wait'))).toBe(because);
+      expect(play(both, ...full, does('pick', '2.1'))).toBe(because);
+    });
+
+    it('cannot be submitted half answered', () => {
+      expect(play(both, full[0] as Answer, does('submit'))).toBe(NOT_AN_OPTION);
+    });
+
+    it('starts again on demand', () => {
+      expect(play(both, ...full, does('again'))).toEqual(NOTHING_YET);
+      expect(play(both, full[0] as Answer, does('again'), does('pick', '1.2'))).toEqual({
+        chosen: ['Postgres'],
+      });
+    });
+
+    it('is not answered by a second tap on the one before', () => {
+      expect(play(both, does('pick', '1.1'), does('pick', '1.1'))).toBe(NOT_AN_OPTION);
+      expect(play(both, does('pick', '1.1'), writes('x', 'other', '1.0'))).toBe(NOT_AN_OPTION);
+    });
+  });
+
+  it('is decided with one answer a question, whatever was tapped before', () => {
+    const questions = [database, extras, database];
+    const action = fc.record({
+      action: fc.constantFrom('pick', 'choose', 'other', 'text', 'again', 'submit', 'allow', 'x'),
+      values: fc.array(
+        fc.tuple(fc.nat(4), fc.nat(4)).map(([question, option]) => optionValue(question, option)),
+        { maxLength: 3 },
+      ),
+      text: fc.constantFrom('', '1', '2', 'cache', 'own words', 'submit', '1, 2'),
+    });
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 30 }), (answers) => {
+        let progress = NOTHING_YET;
+        for (const answer of answers) {
+          const next = step({ kind: 'question', questions }, progress, answer);
+          if (next.kind === 'decided') {
+            expect(next.decision.kind === 'answers' && next.decision.answers).toHaveLength(3);
+            return;
+          }
+          if (next.kind === 'goes on') progress = next.progress;
+          expect(progress.chosen.length).toBeLessThanOrEqual(3);
+        }
+      }),
+    );
+  });
+});
+
+describe('the id of a button', () => {
+  const id = 'AbCdEfGhIjKlMnOpQr-_12';
+
+  it.each([
+    ['allow', undefined, { action: 'allow', asksForText: false, value: undefined }],
+    ['~reason', undefined, { action: 'reason', asksForText: true, value: undefined }],
+    ['pick', '1.25', { action: 'pick', asksForText: false, value: '1.25' }],
+    ['~other', '3.0', { action: 'other', asksForText: true, value: '3.0' }],
+  ])('%s %s comes back as it was given', (action, value, expected) => {
+    const text = customId(id, action, value);
+    expect(text.length).toBeLessThanOrEqual(100);
+    expect(parseCustomId(text)).toEqual({ prompt: id, ...expected });
+  });
+
+  it.each([
+    '',
+    'key:Escape',
+    'retry:1',
+    `p:${id}`,
+    `p:${id}:`,
+    `p:${id}:allow:x`,
+    `p:${id}:allow:1`,
+    `p:${id}:ALLOW`,
+    `p:${id}:allow\n`,
+    `p:${id}x:allow`,
+    `p:../../../../etc/passw:allow`,
+    `p:${id.slice(1)}:allow`,
+    ` p:${id}:allow`,
+  ])('%j is none', (text) => {
+    expect(parseCustomId(text)).toBeUndefined();
+  });
+
+  it('is found under a message, whatever else hangs there', () => {
+    const rows = [{ components: [{ custom_id: 'key:Up' }, { custom_id: customId(id, 'deny') }] }];
+    expect(promptOfComponents(rows)).toBe(id);
+    expect(promptOfComponents([{ components: [{ custom_id: 'key:Up' }] }])).toBeUndefined();
+    expect(promptOfComponents([{ label: '"custom_id":"p:' }])).toBeUndefined();
+    expect(promptOfComponents([])).toBeUndefined();
+  });
+});

@@ -1,0 +1,439 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type PermissionRequestInput, parseHookInput } from '../../claude/hook-input.ts';
+import { NOTHING_YET, type Progress, type Prompt, type Question, step } from '../../core/prompt.ts';
+import { promptButtons } from '../../hooks/prompt-buttons.ts';
+import { decisionOutput, type Ended, promptOf, verdictText } from '../../hooks/prompt-decision.ts';
+import {
+  permissionText,
+  planText,
+  questionText,
+  ROOM,
+  type Shown,
+} from '../../hooks/prompt-text.ts';
+import { plain } from '../../hooks/prompt-words.ts';
+import { messageComponents } from '../../workspace/component-limits.ts';
+import { fixture } from '../support/hook-process.ts';
+
+const ID = 'AbCdEfGhIjKlMnOpQr-_12';
+const BIDI = 'rm -rf ~ # \u202egnihtemos sselmrah\u202c';
+const HIDDEN = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
+
+const bash = (command: string, more: object = {}) =>
+  permissionText('Bash', { command, ...more }, '/home/me/shop', []);
+const fileOf = (shown: Shown, name: string) => {
+  const file = shown.files.find((one) => one.name === name);
+  return file === undefined ? undefined : Buffer.from(file.data as Uint8Array).toString();
+};
+/** What is inside code blocks, with the fences as Discord sees them: at any three backticks. */
+const fencesOf = (text: string) => text.split('```').length - 1;
+
+describe('a permission in the thread', () => {
+  it('shows tool, command, what for, where, and what always would add', () => {
+    const input = request('Bash');
+    const { text, hint, files } = permissionText(
+      input.tool_name,
+      input.tool_input,
+      input.cwd,
+      input.permission_suggestions,
+    );
+    expect(text.split('\n')).toEqual([
+      '🔔 Claude wants to use **Bash**: Run the command asked for',
+      '```bash',
+      'curl http://127.0.0.1:1/',
+      '```',
+      'in `/home/me/shop`',
+      '*Always allow* would add: `Bash(curl http://127.0.0.1:1/) (localSettings)`',
+    ]);
+    expect(hint).toContain('denies it');
+    expect(files).toEqual([]);
+  });
+
+  it('spells out what is invisible or turns its neighbours around', () => {
+    const { text } = bash(`${BIDI}\u200b\u00ad\u0007`);
+    expect(text).not.toMatch(HIDDEN);
+    expect(text).toContain('rm -rf ~ # ⟨U+202E⟩gnihtemos sselmrah⟨U+202C⟩⟨U+200B⟩⟨U+00AD⟩⟨U+0007⟩');
+  });
+
+  it('cannot be left by a fence in the command', () => {
+    const { text } = bash('echo ```\n# Harmless\n```` @everyone `````');
+    expect(fencesOf(text)).toBe(2);
+    expect(text).toContain('# Harmless');
+  });
+
+  it('shows a command of 200 kB by its beginning and its end, and attaches all of it', () => {
+    const command = `first ${'x'.repeat(200_000)}\u202e last`;
+    const shown = bash(command);
+    expect(shown.text.length).toBeLessThanOrEqual(ROOM);
+    expect(shown.text).toContain('first xxx');
+    expect(shown.text).toContain('⟨U+202E⟩ last');
+    expect(shown.text).toMatch(/\*\*… \d+ more characters, all of them in `command\.txt` …\*\*/);
+    expect(fileOf(shown, 'command.txt')).toBe(command.replace('\u202e', '⟨U+202E⟩'));
+  });
+
+  it('counts what is left out', () => {
+    const shown = bash('y'.repeat(10_000));
+    const left = Number(shown.text.match(/… (\d+) more/)?.[1]);
+    expect(left + (shown.text.match(/y+/g) ?? []).join('').length).toBe(10_000);
+  });
+
+  it('shows what else the tool is told: nothing of the input is left out', () => {
+    const { text } = bash('make', { dangerouslyDisableSandbox: true, host: 'production' });
+    expect(text).toContain('"dangerouslyDisableSandbox": true');
+    expect(text).toContain('"host": "production"');
+    const edit = { file_path: '/a/b.ts', old_string: 'one', new_string: 'two\nthree' };
+    const shown = permissionText('Edit', { ...edit, replace_all: true }, '/a', []);
+    expect(shown.text).toContain('/a/b.ts\n- one\n+ two\n+ three\n');
+    expect(shown.text).toContain('"replace_all": true');
+  });
+
+  it('shows a description that is too long for the heading as part of the input', () => {
+    const description = `${'harmless '.repeat(40)}but not quite`;
+    expect(bash('make', { description }).text).toContain('but not quite');
+  });
+
+  it('shows every other tool by its whole input', () => {
+    const { text } = permissionText('mcp__db__query', { sql: 'drop table x' }, '/a', []);
+    expect(text).toContain('**mcp\\_\\_db\\_\\_query**');
+    expect(text).toContain('"sql": "drop table x"');
+  });
+
+  it('takes Markdown and mentions in names and descriptions by the letter', () => {
+    const { text } = bash('true', { description: '**safe** <@1> @everyone [x](y) `z` ||w||' });
+    expect(text).toContain(
+      '\\*\\*safe\\*\\* \\<\\@1\\> \\@everyone \\[x\\](y) \\`z\\` \\|\\|w\\|\\|',
+    );
+  });
+
+  it.each([
+    ['many rules', Array.from({ length: 40 }, (_, at) => `rule number ${at}`)],
+    ['a long rule', [`start ${'x'.repeat(300)} end`]],
+  ])('attaches what always would add if it is %s', (_, contents) => {
+    const rules = contents.map((ruleContent) => ({ toolName: 'Bash', ruleContent }));
+    const shown = permissionText('Bash', { command: 'x' }, '/', [{ type: 'addRules', rules }]);
+    expect(shown.text).toContain('`always.json`');
+    for (const content of contents) expect(fileOf(shown, 'always.json')).toContain(content);
+  });
+
+  it('says what always would do if it does not only allow something', () => {
+    const { text } = permissionText('Bash', { command: 'x' }, '/', [
+      { type: 'removeRules', behavior: 'deny', rules: [{ toolName: 'Read' }] },
+      { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+      { type: 'somethingNew' },
+    ]);
+    expect(text).toContain(
+      '`removeRules deny Read`, `mode acceptEdits (session)`, `somethingNew allow somethingNew`',
+    );
+  });
+
+  it('always fits, and its fences are always closed', () => {
+    const words = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 3_000 }),
+      fc
+        .constantFrom('`', '```', '\u202e', '😀', '𝒳', '\n', '*', '<')
+        .chain((bit) => fc.nat(3_000).map((times) => bit.repeat(times))),
+    );
+    const input = fc.oneof(
+      fc.record({ command: words, description: words }),
+      fc.record({ command: words, more: words }),
+      fc.record({ file_path: words, old_string: words, new_string: words }),
+      fc.record({ file_path: words, content: words }),
+      fc.dictionary(fc.string(), words, { maxKeys: 4 }),
+    );
+    const update = fc.record({
+      type: fc.constantFrom('addRules', 'x'),
+      rules: fc.array(fc.record({ toolName: words, ruleContent: words }), { maxLength: 3 }),
+    });
+    fc.assert(
+      fc.property(
+        words,
+        input,
+        words,
+        fc.array(update, { maxLength: 3 }),
+        (tool, of, cwd, rules) => {
+          const shown = permissionText(tool, of, cwd, rules);
+          expect(shown.text.length).toBeLessThanOrEqual(ROOM);
+          expect(fencesOf(shown.text) % 2).toBe(0);
+          expect(shown.text.isWellFormed()).toBe(true);
+          expect(shown.text).not.toMatch(HIDDEN);
+          expect(shown.files.length).toBeLessThanOrEqual(10);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('a plan in the thread', () => {
+  it('is shown whole', () => {
+    const { text, files } = planText('## Plan\n1. Read\n2. Write');
+    expect(text).toBe('📋 Claude has a plan:\n## Plan\n1. Read\n2. Write');
+    expect(files).toEqual([]);
+  });
+
+  it('comes as a file, too, if it is long; a fence open at the cut is closed', () => {
+    const plan = `Begin\n\`\`\`sh\n${'echo hello\n'.repeat(900)}\`\`\`\nEnd`;
+    const shown = planText(plan);
+    expect(fencesOf(shown.text)).toBe(2);
+    expect(fileOf(shown, 'plan.md')).toBe(plan);
+  });
+
+  it.each(['', '```', '```sh\nrm', '\u202e', '😀'.repeat(2_000)])('fits: %j', (plan) => {
+    const { text } = planText(plan);
+    expect(text.length).toBeLessThanOrEqual(ROOM);
+    expect(fencesOf(text) % 2).toBe(0);
+    expect(text.isWellFormed()).toBe(true);
+    expect(text).not.toMatch(HIDDEN);
+  });
+});
+
+describe('questions in the thread', () => {
+  const question = (over: Partial<Question> = {}): Question => ({
+    question: 'Which database?',
+    header: 'Database',
+    multiSelect: false,
+    options: [
+      { label: 'SQLite', description: 'One file' },
+      { label: 'Postgres', description: '' },
+    ],
+    ...over,
+  });
+
+  it('show header, number, options and their descriptions', () => {
+    const shown = questionText([question(), question({ multiSelect: true })], { chosen: ['A*B'] });
+    expect(shown.text.split('\n')).toEqual([
+      '✔ **Database**: A\\*B',
+      '❓ **Database** (2 of 2): Which database?',
+      '**1.** SQLite — One file',
+      '**2.** Postgres',
+    ]);
+    expect(shown.hint).toContain('with commas');
+  });
+
+  it('show the answers before they are submitted', () => {
+    const { text, hint } = questionText([question(), question()], { chosen: ['A', 'B'] });
+    expect(text).toBe('❓ Your answers:\n✔ **Database**: A\n✔ **Database**: B');
+    expect(hint).toContain('`submit`');
+  });
+
+  it('take nothing in a label for Markdown, and hide nothing', () => {
+    const option = { label: '**1** ||x|| \u202e@everyone', description: '[safe](http://evil)' };
+    const asked = question({ options: [option] });
+    const { text } = questionText([asked], NOTHING_YET);
+    expect(text).toContain('\\*\\*1\\*\\* \\|\\|x\\|\\| ⟨U+202E⟩\\@everyone — \\[safe\\](http');
+    const rows = JSON.stringify(
+      promptButtons(ID, { kind: 'question', questions: [asked] }, NOTHING_YET),
+    );
+    expect(rows).not.toMatch(HIDDEN);
+    expect(rows).toContain('⟨U+202E⟩');
+  });
+
+  it('that are long are shortened, and attached in full with the first one', () => {
+    const options = Array.from({ length: 20 }, (_, at) => ({
+      label: `Option ${at} ${'x'.repeat(90)} end ${at}.`,
+      description: 'd'.repeat(400),
+    }));
+    const shown = questionText([question(), question({ options })], NOTHING_YET);
+    expect(shown.text).toContain('(1 of 2)');
+    for (const { label, description } of options) {
+      expect(fileOf(shown, 'questions.txt')).toContain(`${label} — ${description}`);
+    }
+    const second = questionText([question(), question({ options })], { chosen: ['x'] });
+    expect(second.text.length).toBeLessThanOrEqual(ROOM);
+    expect(second.text).toContain('**20.** Option 19');
+  });
+});
+
+describe('whatever Claude asks', () => {
+  const words = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc
+      .constantFrom('😀', '*', '\u202e', ' ', '`', '@everyone ')
+      .chain((bit) => fc.nat(300).map((times) => bit.repeat(times))),
+  );
+  const option = fc.record({ label: words, description: words });
+  const questions = fc.array(
+    fc.record({
+      question: words,
+      header: words,
+      multiSelect: fc.boolean(),
+      options: fc.array(option, { maxLength: 30 }),
+    }),
+    { minLength: 1, maxLength: 8 },
+  );
+
+  it('every message of it is one that Discord accepts, from the first step to the last', () => {
+    const ends = fc.constantFrom<Ended>(
+      { kind: 'answered' },
+      { kind: 'exited' },
+      { kind: 'time is up' },
+    );
+    fc.assert(
+      fc.property(questions, words, ends, (asked, answer, end) => {
+        const prompt: Prompt = { kind: 'question', questions: asked };
+        let progress: Progress = NOTHING_YET;
+        for (let steps = 0; steps <= asked.length; steps++) {
+          const shown = questionText(asked, progress);
+          accepted(shown, end, prompt, promptButtons(ID, prompt, progress));
+          const text = answer.trim() === '' ? '1' : answer;
+          const next = step(prompt, progress, { action: 'text', values: [], text });
+          if (next.kind === 'decided')
+            return accepted(shown, { ...next, by: { id: '1', name: answer } }, prompt, []);
+          if (next.kind === 'goes on') progress = next.progress;
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each<Prompt>([
+    { kind: 'permission', canAlways: true },
+    { kind: 'permission', canAlways: false },
+    { kind: 'plan' },
+  ])('the buttons of %j are ones that Discord accepts', (prompt) => {
+    expect(messageComponents.safeParse(promptButtons(ID, prompt, NOTHING_YET)).error).toBe(
+      undefined,
+    );
+  });
+
+  it('Always is only there if it was offered', () => {
+    const labels = (canAlways: boolean) =>
+      JSON.stringify(promptButtons(ID, { kind: 'permission', canAlways }, NOTHING_YET));
+    expect(labels(true)).toContain('Always allow');
+    expect(labels(false)).not.toContain('Always allow');
+  });
+
+  function accepted(shown: Shown, end: Ended, prompt: Prompt, rows: readonly unknown[]): void {
+    for (const content of [
+      `${shown.text}\n${shown.hint}`,
+      `${shown.text}\n${verdictText(prompt, end)}`,
+    ]) {
+      expect(content.length).toBeLessThanOrEqual(2_000);
+      expect(content.isWellFormed()).toBe(true);
+      expect(content).not.toMatch(HIDDEN);
+    }
+    expect(messageComponents.safeParse(rows).error).toBe(undefined);
+  }
+});
+
+describe('what Claude Code reads', () => {
+  const output = (name: string, decision: Parameters<typeof decisionOutput>[2]) => {
+    const input = request(name);
+    return JSON.parse(decisionOutput(input, promptOf(input), decision));
+  };
+  const decision = (decision: object) => ({
+    hookSpecificOutput: { hookEventName: 'PermissionRequest', decision },
+  });
+
+  it('allow', () => {
+    expect(output('Bash', { kind: 'allow', always: false })).toEqual(
+      decision({ behavior: 'allow' }),
+    );
+  });
+
+  it('always: with the rules it suggested itself, unchanged', () => {
+    expect(output('Bash', { kind: 'allow', always: true })).toEqual(
+      decision({
+        behavior: 'allow',
+        updatedPermissions: fixture('PermissionRequest.Bash').permission_suggestions,
+      }),
+    );
+  });
+
+  it('deny, with the reason', () => {
+    expect(output('Bash', { kind: 'deny', reason: 'use a temp dir instead' })).toEqual(
+      decision({ behavior: 'deny', message: 'use a temp dir instead' }),
+    );
+    expect(output('Bash', { kind: 'deny', reason: '' })).toEqual(
+      decision({ behavior: 'deny', message: 'The user denied this.' }),
+    );
+  });
+
+  it('answers: the whole input, and the answers by the exact text of their questions', () => {
+    const given = fixture('PermissionRequest.AskUserQuestion.two-questions').tool_input as {
+      questions: { question: string }[];
+    };
+    const [first, second] = given.questions.map(({ question }) => question);
+    expect(
+      output('AskUserQuestion.two-questions', {
+        kind: 'answers',
+        answers: ['SQLite', 'Cache, Queue'],
+      }),
+    ).toEqual(
+      decision({
+        behavior: 'allow',
+        updatedInput: {
+          ...given,
+          answers: { [String(first)]: 'SQLite', [String(second)]: 'Cache, Queue' },
+        },
+      }),
+    );
+  });
+
+  it('a plan', () => {
+    expect(promptOf(request('ExitPlanMode'))).toEqual({ kind: 'plan' });
+    expect(output('ExitPlanMode', { kind: 'allow', always: false })).toEqual(
+      decision({ behavior: 'allow' }),
+    );
+  });
+
+  it('questions that we cannot read are shown as a permission, never answered by guess', () => {
+    const input = { ...request('AskUserQuestion'), tool_input: { questions: [] } };
+    expect(promptOf(input)).toEqual({ kind: 'permission', canAlways: false });
+  });
+});
+
+describe('the verdict', () => {
+  const by = { id: '1', name: 'a*b' };
+  const permission: Prompt = { kind: 'permission', canAlways: true };
+
+  it.each<[Prompt, Ended, string]>([
+    [permission, { kind: 'answered' }, '🖥️ Answered in the terminal.'],
+    [permission, { kind: 'exited' }, '⏹️ Claude has exited.'],
+    [
+      permission,
+      { kind: 'time is up' },
+      '⌛ Nobody answered here; the dialog in the terminal is still open.',
+    ],
+    [permission, decided({ kind: 'allow', always: false }), '✅ **Allowed** — a\\*b'],
+    [permission, decided({ kind: 'allow', always: true }), '✅ **Always allowed** — a\\*b'],
+    [permission, decided({ kind: 'deny', reason: '' }), '⛔ **Denied** — a\\*b'],
+    [permission, decided({ kind: 'deny', reason: 'x_y' }), '⛔ **Denied**: x\\_y — a\\*b'],
+    [{ kind: 'plan' }, decided({ kind: 'allow', always: false }), '✅ **Approved** — a\\*b'],
+    [{ kind: 'plan' }, decided({ kind: 'deny', reason: 'no' }), '⛔ **Rejected**: no — a\\*b'],
+    [
+      { kind: 'question', questions: [] },
+      decided({ kind: 'answers', answers: ['A', 'B'] }),
+      '✅ **A · B** — a\\*b',
+    ],
+  ])('of %j that was %j', (prompt, ended, expected) => {
+    expect(verdictText(prompt, ended)).toBe(expected);
+  });
+
+  function decided(decision: (Ended & { kind: 'decided' })['decision']): Ended {
+    return { kind: 'decided', decision, by };
+  }
+});
+
+describe('plain', () => {
+  it('never ends inside an escape', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('*', 'a', '😀', '\\') }),
+        fc.integer({ min: 2, max: 40 }),
+        (text, room) => {
+          const shown = plain(text, room);
+          expect(shown.length).toBeLessThanOrEqual(room);
+          expect(shown.replace(/\\./gu, '')).not.toMatch(/[\\*]/);
+          expect(shown.isWellFormed()).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+function request(name: string): PermissionRequestInput {
+  const input = parseHookInput(fixture(`PermissionRequest.${name}`));
+  if (input?.hook_event_name !== 'PermissionRequest') throw new Error(`${name} is no request`);
+  return input;
+}
