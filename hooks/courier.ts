@@ -5,7 +5,6 @@ import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { watch } from 'chokidar';
 import { isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
@@ -80,19 +79,18 @@ export async function runCourier(options: CourierOptions): Promise<boolean> {
     outbox.remove(path);
   }
 
-  function look(): void {
-    for (const box of outbox.boxes()) {
-      if (working.has(box)) continue;
-      working.add(box);
-      void work(box).finally(() => {
-        working.delete(box);
-        busyAt = Date.now();
-      });
-    }
+  function start(box: string): void {
+    if (working.has(box)) return;
+    working.add(box);
+    void work(box).finally(() => {
+      working.delete(box);
+      busyAt = Date.now();
+    });
   }
 
-  const watcher = watch(outbox.folder, { depth: 1, ignoreInitial: true });
-  watcher.on('add', look);
+  const look = () => outbox.boxes().forEach(start);
+  outbox.sweep();
+  const stopWatching = outbox.watch(start);
   const looking = setInterval(look, LOOK_MS);
   const beating = setInterval(() => beat(home), options.beatMs ?? BEAT_MS);
   try {
@@ -105,7 +103,7 @@ export async function runCourier(options: CourierOptions): Promise<boolean> {
   } finally {
     clearInterval(looking);
     clearInterval(beating);
-    await watcher.close();
+    stopWatching();
     rmSync(home.path('state', 'courier.pid'), { force: true }); // pids are used again
     release();
   }

@@ -1,7 +1,16 @@
 // The letters not yet delivered: one folder a pane, and in it the letters in the order of their
 // names. `drop` writes them; only the courier takes them away.
 
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  type FSWatcher,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  watch,
+} from 'node:fs';
 import { join } from 'node:path';
 
 export interface Outbox {
@@ -13,11 +22,16 @@ export interface Outbox {
   remove(letter: string): void;
   /** Keeps a letter that can never be delivered, out of the way of the others. */
   setAside(letter: string): string;
+  /** Tells of panes that got a letter, at once where the system can; who must miss none looks now and then. */
+  watch(onLetter: (box: string) => void): () => void;
+  /** Removes the folders of panes that have been silent for a day. */
+  sweep(): void;
 }
 
 const BOX = /^\d+\.\d+$/;
 const LETTER = /^\d{9,}\.\d+$/;
 const ASIDE = 'aside';
+const SILENT_MS = 86_400_000;
 
 export function openOutbox(folder: string): Outbox {
   return {
@@ -42,6 +56,43 @@ export function openOutbox(folder: string): Outbox {
       renameSync(letter, path);
       return path;
     },
+    watch: (onLetter) => watchBoxes(folder, onLetter),
+    sweep() {
+      for (const box of namesIn(folder).filter((name) => BOX.test(name)))
+        try {
+          if (Date.now() - statSync(join(folder, box)).mtimeMs > SILENT_MS)
+            rmdirSync(join(folder, box));
+        } catch {
+          // A letter lies in it: it stays.
+        }
+    },
+  };
+}
+
+/** The system's own watcher, one a folder: what reads a folder again before it tells would double the delay. */
+function watchBoxes(folder: string, onLetter: (box: string) => void): () => void {
+  const watchers = new Map<string, FSWatcher>();
+  function follow(name: string, onName: (name: string) => void): void {
+    if (watchers.has(name)) return;
+    try {
+      const watcher = watch(join(folder, name), (_, changed) => onName(changed ?? ''));
+      watcher.on('error', () => watchers.delete(name));
+      watchers.set(name, watcher);
+    } catch {
+      // No more watches to be had: whoever looks now and then finds the letters.
+    }
+  }
+  function enter(box: string): void {
+    if (!BOX.test(box)) return;
+    follow(box, (letter) => {
+      if (LETTER.test(letter)) onLetter(box);
+    });
+    onLetter(box); // its first letter may have been quicker than we
+  }
+  follow('', enter);
+  for (const box of namesIn(folder)) enter(box);
+  return () => {
+    for (const watcher of watchers.values()) watcher.close();
   };
 }
 

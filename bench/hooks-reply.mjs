@@ -1,0 +1,163 @@
+// From the letter in the outbox to the message in the thread, with a courier at work, against one
+// bare POST of the same text. And how many requests such a reply costs.
+
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openGateway } from '../dist/discord/gateway.js';
+import { connectRest } from '../dist/discord/rest.js';
+import { openHome } from '../dist/home/home.js';
+import { saveLocalServer } from '../dist/home/local-server.js';
+import { startWorkspace } from '../dist/workspace/server.js';
+import { conclude, measure, median, printTable, spread } from './support.mjs';
+
+const ROUNDS = 30;
+const LIMIT = 3;
+const COURIER = new URL('../dist/bin/courier.js', import.meta.url).pathname;
+const FIXTURES = new URL('../test/fixtures/claude/', import.meta.url);
+const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
+
+await measure(async ({ folder }) => {
+  const requests = [];
+  const workspace = await startWorkspace({
+    dir: `${folder}/workspace`,
+    faults: { onRequest: ({ method, path }) => void requests.push(`${method} ${path}`) },
+  });
+  const rest = connectRest({ api: workspace.api, token: workspace.token });
+  const seen = new Map();
+  const gateway = openGateway({
+    rest,
+    token: workspace.token,
+    intents: INTENTS,
+    load: () => undefined,
+    save: () => {},
+    onFatal: (error) => {
+      throw error;
+    },
+    handle: (name, data) => {
+      if (name === 'MESSAGE_CREATE') seen.get(data.content.match(/reply \d+\./)?.[0])?.(data);
+    },
+  });
+  const visible = (text) => new Promise((resolve) => seen.set(text, resolve));
+
+  const tmux = (...args) =>
+    execFileSync('tmux', ['-S', `${folder}/s`, '-f', '/dev/null', ...args], { encoding: 'utf8' });
+  tmux('new-session', '-d', '-s', 'web', '-c', folder, 'cat');
+  const [server, pane] = tmux('display-message', '-p', '-t', '=web:', '#{pid} #{pane_id}')
+    .trim()
+    .split(' ');
+  const home = openHome(`${folder}/home`);
+  saveLocalServer(home, {
+    api: workspace.api,
+    token: workspace.token,
+    channel: workspace.channelId,
+    user: workspace.userId,
+  });
+  const transcript = `${folder}/transcript.jsonl`;
+  writeFileSync(transcript, readFileSync(new URL('transcript.jsonl', FIXTURES)));
+  const stop = JSON.parse(readFileSync(new URL('hooks/Stop.json', FIXTURES), 'utf8'));
+  const courier = spawn(process.execPath, [COURIER, '--stay'], {
+    env: { PATH: process.env.PATH, HOME: folder, THREADMUX_HOME: home.root },
+    stdio: 'ignore',
+  });
+
+  const box = `${home.folder('outbox')}/${server}.${pane.slice(1)}`;
+  mkdirSync(box);
+  const isEmpty = () => readdirSync(box).length === 0;
+  const words = 'Some words of an ordinary answer. '.repeat(20);
+
+  /** A letter as `drop` writes it; the clock starts with the rename. */
+  async function reply(n) {
+    const text = `reply ${n}.`;
+    const input = {
+      ...stop,
+      cwd: folder,
+      transcript_path: transcript,
+      prompt_id: `prompt-${n}`,
+      last_assistant_message: `${text} ${words}`,
+    };
+    appendFileSync(transcript, turnLines(n, input.last_assistant_message));
+    const head = ['threadmux 1', `${folder}/s,${server},0`, pane, 'cli', folder];
+    writeFileSync(`${box}/.1`, `${[...head, JSON.stringify(input)].join('\n')}\n`);
+    const arrived = visible(text);
+    const start = performance.now();
+    renameSync(`${box}/.1`, `${box}/100000001.${n + 1}`);
+    const message = await arrived;
+    const took = performance.now() - start;
+    while (!isEmpty()) await sleep(5);
+    return { took, thread: message.channel_id };
+  }
+
+  async function post(n, thread) {
+    const text = `reply ${n}.`;
+    const arrived = visible(text);
+    const start = performance.now();
+    await Promise.all([
+      arrived,
+      rest.call('POST', `/channels/${thread}/messages`, {
+        body: { content: `${text} ${words}`, nonce: `bare-${n}`, enforce_nonce: true },
+      }),
+    ]);
+    return performance.now() - start;
+  }
+
+  try {
+    const { thread } = await reply(0);
+    const replies = [];
+    const posts = [];
+    let asked = 0;
+    for (let n = 1; n <= ROUNDS + 5; n++) {
+      const bare = await post(10_000 + n, thread);
+      const before = requests.length;
+      const { took } = await reply(n);
+      if (n <= 5) continue; // everything is loaded and connected by then
+      posts.push(bare);
+      replies.push(took);
+      asked += requests.slice(before).length;
+      await sleep(30);
+    }
+    printTable(`Until a reply is visible in its thread, median of ${ROUNDS}, interleaved`, [
+      ['', 'ms', 'ms from … to', 'of a bare POST'],
+      ['a bare POST', median(posts).toFixed(2), spread(posts), '1.00 x'],
+      [
+        'a letter in the outbox',
+        median(replies).toFixed(2),
+        spread(replies),
+        `${(median(replies) / median(posts)).toFixed(2)} x`,
+      ],
+    ]);
+    conclude(
+      `a reply is visible no later than ${LIMIT} times a bare POST after its letter`,
+      median(replies) <= LIMIT * median(posts),
+    );
+    conclude(`a reply costs one request (${asked} for ${ROUNDS})`, asked === ROUNDS);
+  } finally {
+    courier.kill('SIGKILL');
+    tmux('kill-server');
+    gateway.close();
+    await rest.close();
+    await workspace.close();
+  }
+});
+
+/** The turn as Claude Code has written it down when it calls the hook. */
+function turnLines(n, text) {
+  const common = { isSidechain: false, sessionId: 's' };
+  const asked = { role: 'user', content: 'go on' };
+  const content = [{ type: 'text', text }];
+  const said = { id: `msg_${n}`, role: 'assistant', content, stop_reason: 'end_turn' };
+  const origin = { kind: 'human' };
+  return [
+    { ...common, type: 'user', uuid: `u${n}`, promptId: `prompt-${n}`, origin, message: asked },
+    { ...common, type: 'assistant', uuid: `a${n}`, message: said },
+  ]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('');
+}
