@@ -18,31 +18,25 @@ const input = JSON.stringify({
 });
 
 await measure(async ({ folder }) => {
-  const home = `${folder}/home`;
-  mkdirSync(`${home}/state`, { recursive: true });
-  writeFileSync(`${home}/state/courier.pid`, `${process.pid}\n`); // a courier is at work: we
   const env = {
     PATH: process.env.PATH,
     HOME: folder,
-    THREADMUX_HOME: home,
     TMUX: `${folder}/tmux,4242,0`,
     TMUX_PANE: '%7',
   };
+  const busy = homeWith(`${folder}/busy`, 'courier.pid', process.pid); // a courier is at work: we
+  const alone = homeWith(`${folder}/alone`, 'node', '/bin/true'); // one has to be started
   const contenders = [
-    { name: 'sh -c true', command: ['/bin/sh', '-c', 'true'], ms: [] },
-    { name: 'drop', command: [DROP], ms: [] },
-    { name: 'node -e 0', command: [process.execPath, '-e', '0'], ms: [] },
-  ];
+    { name: 'sh -c true', command: ['/bin/sh', '-c', 'true'] },
+    { name: 'drop', command: [DROP], home: busy },
+    { name: 'drop that starts a courier', command: [DROP], home: alone },
+    { name: 'node -e 0', command: [process.execPath, '-e', '0'] },
+  ].map((contender) => ({ ...contender, ms: [] }));
   for (let round = -3; round < ROUNDS; round++)
-    for (const { command, ms } of contenders) {
-      const took = await untilClosed(command, env);
+    for (const { command, home = folder, ms } of contenders) {
+      const took = await untilClosed(command, { ...env, THREADMUX_HOME: home });
       if (round >= 0) ms.push(took); // the first ones warm the caches
-      // The courier has taken the letter away.
-      for (const box of readdirSync(`${home}`).includes('outbox')
-        ? readdirSync(`${home}/outbox`)
-        : [])
-        for (const letter of readdirSync(`${home}/outbox/${box}`))
-          rmSync(`${home}/outbox/${box}/${letter}`);
+      if (home !== folder) takeLetter(home);
     }
 
   const bare = median(contenders[0].ms);
@@ -56,9 +50,22 @@ await measure(async ({ folder }) => {
   ]);
   conclude(
     `Claude waits for a hook no longer than ${LIMIT} times as long as for a bare shell`,
-    median(contenders[1].ms) <= LIMIT * bare,
+    contenders.slice(1, 3).every(({ ms }) => median(ms) <= LIMIT * bare),
   );
 });
+
+function homeWith(home, name, text) {
+  mkdirSync(`${home}/state`, { recursive: true });
+  writeFileSync(`${home}/state/${name}`, `${text}\n`);
+  return home;
+}
+
+/** As the courier does; a letter that is not there fails the measurement. */
+function takeLetter(home) {
+  const box = `${home}/outbox/4242.7`;
+  const [letter] = readdirSync(box);
+  rmSync(`${box}/${letter}`);
+}
 
 /** As Claude Code runs a hook: its input on stdin, both pipes read to their end. */
 function untilClosed([program, ...args], env) {
