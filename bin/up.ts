@@ -4,31 +4,32 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bridge, startBridge } from '../bridge/bridge.ts';
-import { hookSettings } from '../claude/settings.ts';
 import type { Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { writeJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { startWorkspace, type Workspace } from '../workspace/server.ts';
+import { agentSettings } from './agent-settings.ts';
 import { beCourier } from './be-courier.ts';
 import { type Context, openContext } from './context.ts';
-import { installedPaths } from './install.ts';
 
 export interface UpOptions {
   readonly port?: number;
+  /** The address the workspace listens on; this machine alone if not given. */
+  readonly listen?: string;
   readonly verbose?: boolean;
 }
 
 const PORT = 7420;
+const OPEN_DOOR =
+  'Warning: other machines can reach the workspace now. Only the secret in its link keeps them out, and nothing is encrypted: an ssh tunnel is safer.';
 
 export async function up(options: UpOptions): Promise<void> {
   const context = openContext('up', options.verbose ? (line) => console.error(line) : undefined);
   const release = onlyOne(context.home);
-  const workspace =
-    context.config.servers.length === 0 ? await serve(context, options.port) : undefined;
+  const workspace = context.config.servers.length === 0 ? await serve(context, options) : undefined;
   const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
   const bridges = await Promise.all(servers.map((server) => bridge(context, server)));
   const courier = startCourier(context);
@@ -45,7 +46,7 @@ export async function workspaceOnly(options: UpOptions): Promise<void> {
     'workspace',
     options.verbose ? (line) => console.error(line) : undefined,
   );
-  const workspace = await serve(context, options.port);
+  const workspace = await serve(context, options);
   rememberLocal(context, workspace);
   console.log(`Open ${workspace.link}`);
   await untilStopped();
@@ -105,13 +106,15 @@ function onlyOne(home: Home): () => void {
 }
 
 /** The same port every time, so that the link stays valid; another one if it is taken. */
-async function serve({ home, log }: Context, port: number | undefined): Promise<Workspace> {
+async function serve({ home, log }: Context, { port, listen }: UpOptions): Promise<Workspace> {
   const start = (at: number) =>
     startWorkspace({
       dir: home.folder('workspace'),
       port: at,
+      ...(listen === undefined ? {} : { listen }),
       log: (line) => log.warn('workspace', { line }),
     });
+  if (listen !== undefined && !/^(127\.|::1$|localhost$)/.test(listen)) console.error(OPEN_DOOR);
   if (port !== undefined) return start(port);
   return start(PORT).catch((error: NodeJS.ErrnoException) => {
     if (
@@ -144,13 +147,6 @@ function bridge({ config, home, log }: Context, server: Server): Promise<Bridge>
     agentSettings: agentSettings(home),
     onFatal: (error) => fail(error, log),
   });
-}
-
-/** Sessions that we start ourselves bring the hooks along: nothing of the user's settings is touched. */
-function agentSettings(home: Home): string {
-  const path = join(home.folder('state'), 'agent-settings.json');
-  writeJson(path, hookSettings(installedPaths()));
-  return path;
 }
 
 /** 78 tells a service manager that starting again would not help. */

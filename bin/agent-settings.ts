@@ -1,0 +1,15 @@
+// The settings that sessions of ours are started with: they bring the hooks along, and nothing of the user's settings
+// is touched.
+
+import { join } from 'node:path';
+import { hookSettings } from '../claude/settings.ts';
+import { writeJson } from '../home/files.ts';
+import type { Home } from '../home/home.ts';
+import { installedPaths } from './install.ts';
+
+/** Written anew each time: the program may have moved since. */
+export function agentSettings(home: Home): string {
+  const path = join(home.folder('state'), 'agent-settings.json');
+  writeJson(path, hookSettings(installedPaths()));
+  return path;
+}
