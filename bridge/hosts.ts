@@ -25,7 +25,12 @@ export interface HostsOptions {
   readonly sshConfig?: string;
 }
 
-export function openHosts({ config, home, env, sshConfig }: HostsOptions): Hosts {
+export function openHosts({
+  config,
+  home,
+  env,
+  sshConfig = config.sshConfig,
+}: HostsOptions): Hosts {
   const opened = new Map<string, Host>();
   const open = (name: string): Host => {
     const host = config.hosts[name];

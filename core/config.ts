@@ -19,6 +19,8 @@ export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHo
   readonly host: string;
   readonly defaultHost: string;
   readonly tmuxSocket: string | undefined;
+  /** Another ssh configuration file than ~/.ssh/config. */
+  readonly sshConfig: string | undefined;
   /** Empty: no Discord is configured, the local workspace is used. */
   readonly servers: readonly Server[];
   /** Where each value came from, by key. */
@@ -64,8 +66,18 @@ export function parseConfig(sources: Sources): Config {
       `"${defaultHost}" is not one of the hosts (${Object.keys(hosts).join(', ')})`,
     );
   const tmuxSocket = from('tmuxSocket', 'THREADMUX_TMUX_SOCKET');
+  const sshConfig = from('sshConfig', 'THREADMUX_SSH_CONFIG');
   if (servers.length === 0) origins.servers = 'default: the local workspace';
-  return { ...file, host: checked('host', host), defaultHost, hosts, servers, tmuxSocket, origins };
+  return {
+    ...file,
+    host: checked('host', host),
+    defaultHost,
+    hosts,
+    servers,
+    tmuxSocket,
+    sshConfig,
+    origins,
+  };
 }
 
 /** What is in force, for people: as JSON, with every token masked. */
