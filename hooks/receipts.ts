@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { cleanInbound, guardForPrompt } from '../core/clean.ts';
 import { byAge } from '../core/snowflake.ts';
 import { react } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import type { Report } from './event.ts';
 
@@ -19,18 +20,35 @@ const candidateSchema = z.object({
 export type Candidate = z.output<typeof candidateSchema>;
 
 const SUBMITTED = '✅';
-const LOOKED_THROUGH = 50;
+const PAGE = 100;
+const PAGES = 5;
 
 export async function confirmPrompts(prompts: readonly string[], report: Report): Promise<void> {
   const { rest, thread, desk } = report;
   const typed = await lastTyped(report);
   if (typed === undefined) return; // nothing was ever typed here for anybody
-  const raw = await rest.call('GET', `/channels/${thread.thread}/messages?limit=${LOOKED_THROUGH}`);
-  const messages = candidateSchema.array().parse(raw);
+  const messages = await lately(thread.thread, typed, rest);
   for (const id of confirmed(prompts, messages, typed)) {
     await react(rest, thread.thread, id, SUBMITTED);
     desk.log.debug('receipt', { message: id });
   }
+}
+
+/** What was typed last, and further back as long as that is still open: in a burst the prompts come long after. */
+async function lately(thread: string, typed: bigint, rest: Rest): Promise<readonly Candidate[]> {
+  const found: Candidate[] = [];
+  for (let before = typed + 1n, pages = 0; pages < PAGES; pages++) {
+    const path = `/channels/${thread}/messages?limit=${PAGE}&before=${before}`;
+    const page = candidateSchema
+      .array()
+      .parse(await rest.call('GET', path))
+      .toSorted(byAge);
+    found.push(...page);
+    const oldest = page.find(({ author }) => !author.bot);
+    if (page.length < PAGE || (oldest !== undefined && isConfirmed(oldest))) break;
+    before = BigInt(page[0]?.id ?? 0);
+  }
+  return found;
 }
 
 /** The messages these prompts were, each prompt taking the oldest that fits and has no receipt yet. */
@@ -40,16 +58,17 @@ export function confirmed(
   lastTypedId: bigint,
 ): readonly string[] {
   const open = messages
-    .filter(
-      ({ author, reactions }) =>
-        !author.bot && !reactions.some(({ me, emoji }) => me && emoji.name === SUBMITTED),
-    )
+    .filter((message) => !message.author.bot && !isConfirmed(message))
     .filter(({ id }) => BigInt(id) <= lastTypedId)
     .toSorted(byAge);
   return prompts.flatMap((prompt) => {
     const at = open.findIndex((message) => isSame(message, prompt));
     return at < 0 ? [] : open.splice(at, 1).map(({ id }) => id);
   });
+}
+
+function isConfirmed({ reactions }: Candidate): boolean {
+  return reactions.some(({ me, emoji }) => me && emoji.name === SUBMITTED);
 }
 
 /** Files of the message follow its text, under a folder that has its id. */
