@@ -1,0 +1,51 @@
+// Many messages at once: each arrives once, in the order it was written.
+
+import { describe, expect, it, vi } from 'vitest';
+import { startSetting, untilPrompts, WAIT } from './setting.ts';
+
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => `message ${n}`);
+
+describe('a burst of messages', () => {
+  it('to one session: 200 arrive once, in order, each with its receipt', {
+    timeout: 120_000,
+  }, async () => {
+    const setting = await startSetting({ settleMs: 10 });
+    const claude = await setting.claude('web', { replies: false });
+    const wanted = numbered(200);
+    for (const text of wanted) await setting.say(claude, text);
+    await untilPrompts(claude, wanted, 90_000);
+    await vi.waitFor(
+      async () => {
+        const { person } = setting.workspace;
+        const newest = await person.messages(claude.thread);
+        const older = await person.messages(claude.thread, `limit=100&before=${newest.at(-1)?.id}`);
+        const marks = [...newest, ...older]
+          .filter(({ content }) => content.startsWith('message '))
+          .map(({ reactions = [] }) => reactions.map(({ emoji }) => emoji.name).join());
+        expect(marks.length).toBeGreaterThan(180);
+        expect(new Set(marks)).toEqual(new Set(['✅']));
+      },
+      { timeout: 30_000, interval: 200 },
+    );
+    expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
+  });
+
+  it('to 20 sessions at once: each gets its own, in order', { timeout: 120_000 }, async () => {
+    const setting = await startSetting({ settleMs: 10 });
+    const claudes = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => setting.claude(`web-${n}`, { replies: false })),
+    );
+    const wanted = numbered(5);
+    for (const text of wanted)
+      await Promise.all(
+        claudes.map((claude) => setting.say(claude, `${text} for ${claude.session}`)),
+      );
+    for (const claude of claudes)
+      await untilPrompts(
+        claude,
+        wanted.map((text) => `${text} for ${claude.session}`),
+        60_000,
+      );
+    await vi.waitFor(() => expect(setting.machine.letters()).toEqual([]), WAIT);
+  });
+});
