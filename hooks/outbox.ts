@@ -3,6 +3,7 @@
 
 import {
   type FSWatcher,
+  linkSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -11,7 +12,7 @@ import {
   statSync,
   watch,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 export interface Outbox {
   readonly folder: string;
@@ -22,6 +23,10 @@ export interface Outbox {
   remove(letter: string): void;
   /** Keeps a letter that can never be delivered, out of the way of the others. */
   setAside(letter: string): string;
+  /** The paths of those kept so, oldest first. */
+  aside(): readonly string[];
+  /** Gives one of them back to its pane, before the others that wait there; false if it is not one of ours. */
+  putBack(path: string): boolean;
   /** Tells of panes that got a letter, at once where the system can; who must miss none looks now and then. */
   watch(onLetter: (box: string) => void): () => void;
   /** Removes the folders of panes that have been silent for a day. */
@@ -31,6 +36,7 @@ export interface Outbox {
 const BOX = /^\d+\.\d+$/;
 const LETTER = /^\d{9,}\.\d+$/;
 const ASIDE = 'aside';
+const SET_ASIDE = /^\d+-(\d+\.\d+)-(\d{9,}\.\d+)$/;
 const SILENT_MS = 86_400_000;
 
 export function openOutbox(folder: string): Outbox {
@@ -55,6 +61,20 @@ export function openOutbox(folder: string): Outbox {
       const path = join(to, `${Date.now()}-${name}`);
       renameSync(letter, path);
       return path;
+    },
+    aside: () =>
+      namesIn(join(folder, ASIDE))
+        .filter((name) => SET_ASIDE.test(name))
+        .sort()
+        .map((name) => join(folder, ASIDE, name)),
+    putBack(path) {
+      const [, box, letter] = basename(path).match(SET_ASIDE) ?? [];
+      if (box === undefined || letter === undefined) return false;
+      mkdirSync(join(folder, box), { recursive: true, mode: 0o700 });
+      // A new letter may have its number by now: a link, unlike a rename, replaces nothing.
+      linkSync(path, join(folder, box, `${letter}${process.hrtime.bigint()}`));
+      rmSync(path, { force: true });
+      return true;
     },
     watch: (onLetter) => watchBoxes(folder, onLetter),
     sweep() {
