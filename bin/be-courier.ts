@@ -1,5 +1,7 @@
 // The courier with everything it needs, for a process of its own and for the bridge's.
 
+import type { Server } from '../core/config.ts';
+import { loadConfig } from '../home/config-file.ts';
 import { loadLocalServer } from '../home/local-server.ts';
 import { runCourier } from '../hooks/courier.ts';
 import { deliver } from '../hooks/deliver.ts';
@@ -13,12 +15,29 @@ export function courierDesk(context: Context): Desk {
     home,
     config,
     log,
-    servers: () => {
-      const local = config.servers.length === 0 ? loadLocalServer(home) : undefined;
-      return local === undefined ? config.servers : [local];
-    },
+    servers: serversInForce(context),
     host: localHost({ name: config.host, env: process.env }),
   });
+}
+
+const READ_AGAIN_MS = 2_000;
+
+/** Letters that wait for a better token, or for the workspace to come up, must not need a restart. */
+function serversInForce({ home, config, log }: Context): () => readonly Server[] {
+  let { servers } = config;
+  let readAt = Date.now();
+  return () => {
+    if (Date.now() - readAt >= READ_AGAIN_MS) {
+      readAt = Date.now();
+      try {
+        servers = loadConfig(home, process.env).servers;
+      } catch (error) {
+        log.warn('reading the configuration again', { because: (error as Error).message });
+      }
+    }
+    const local = servers.length === 0 ? loadLocalServer(home) : undefined;
+    return local === undefined ? servers : [local];
+  };
 }
 
 export async function beCourier(

@@ -72,7 +72,7 @@ export function openDesk(options: DeskOptions): Desk {
   }
 
   function placeOf({ server, channel }: Destination): Promise<Place> {
-    const key = `${server.api} ${channel}`;
+    const key = `${server.api} ${server.token} ${channel}`;
     const opened = places.get(key) ?? openPlace(restOf(server), channel);
     places.set(key, opened);
     opened.catch(() => places.delete(key)); // asked again next time

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   readdirSync,
@@ -247,13 +247,30 @@ describe('the courier', () => {
     expect(machine.log()).toContain('refused for good');
   });
 
+  it('goes on with a better token once the configuration has one', async () => {
+    const workspace = await startTestWorkspace();
+    const { api, token, channelId: channel, userId } = workspace;
+    const config = (given: string) => ({
+      servers: [{ name: 'home', api, token: given, channel, allow: [userId] }],
+    });
+    const machine = startMachine(undefined, { config: config('refused') });
+    machine.drop(machine.session('web'), stopInput('hello'));
+    await vi.waitFor(() => expect(machine.log()).toContain('letter waits'), 10_000);
+    const before = machine.courierPid();
+    writeFileSync(machine.home.path('config.json'), JSON.stringify(config(token)), { mode: 0o600 });
+    await untilSaid(workspace, '[agent] web', ['hello'], 25_000);
+    expect(machine.courierPid()).toBe(before);
+  });
+
   it('has no token in its arguments or in its environment', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     machine.drop(machine.session('web'), stopInput('hello'));
     await untilSaid(workspace, '[agent] web', ['hello']);
     const pid = machine.courierPid() ?? 0;
-    expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toContain(COURIER);
+    const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+    expect(stdout).toContain(COURIER);
+    expect(stdout).not.toContain(workspace.token);
     for (const one of processesWith(`THREADMUX_HOME=${machine.home.root}`))
       for (const file of ['cmdline', 'environ'])
         expect(readFileSync(`/proc/${one}/${file}`, 'utf8')).not.toContain(workspace.token);
