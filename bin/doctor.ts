@@ -1,0 +1,212 @@
+// threadmux doctor: gathers what is there, judges it, says it. It mends nothing, so that it can be run at any time.
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Hosts, openHosts } from '../bridge/hosts.ts';
+import { inspectSettings } from '../claude/inspect-settings.ts';
+import type { Config, Env, Server } from '../core/config.ts';
+import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { maskSecrets } from '../core/log.ts';
+import { loadConfig } from '../home/config-file.ts';
+import { type Home, homeRoot } from '../home/home.ts';
+import { loadLocalServer } from '../home/local-server.ts';
+import { homeAsItIs, lookAtHome, lookAtLock } from '../home/look.ts';
+import { openOutbox } from '../hooks/outbox.ts';
+import { type Host, localHost } from '../tmux/host.ts';
+import { missingFiles, type ProbeOptions, probeHost } from '../tmux/probe.ts';
+import { temporaryControlDir } from './control-dir.ts';
+import { type Finding, fault, findingLines, fine, summary, warning } from './doctor-finding.ts';
+import { judgeConfig, judgeHome, judgeOutbox, judgeRunning } from './doctor-home.ts';
+import { judgeHooks } from './doctor-hooks.ts';
+import { judgeClock, judgeMachine, judgeNode } from './doctor-machine.ts';
+import { gatherServer, judgeServer } from './doctor-server.ts';
+
+export interface DoctorFlags {
+  readonly json?: boolean;
+  /** Only this host of the configuration. */
+  readonly host?: string;
+}
+
+export async function runDoctor(flags: DoctorFlags): Promise<void> {
+  const findings = await examine({ env: process.env, nodeVersion: process.version, ...flags });
+  const isWell = findings.every(({ level }) => level !== 'fail');
+  const lines = flags.json
+    ? [JSON.stringify({ ok: isWell, findings }, null, 2)]
+    : [...findings.flatMap(findingLines), summary(findings)];
+  for (const line of lines) console.log(maskSecrets(line));
+  process.exitCode = isWell ? 0 : 1;
+}
+
+export interface Patient {
+  readonly env: Env;
+  readonly nodeVersion: string;
+  readonly host?: string;
+  /** Another ssh configuration than the person's own, for tests. */
+  readonly sshConfig?: string;
+}
+
+export async function examine(patient: Patient): Promise<readonly Finding[]> {
+  const root = resolve(homeRoot(patient.env));
+  const home = homeAsItIs(root);
+  const reading = readConfig(home, patient.env);
+  const config = 'config' in reading ? reading.config : undefined;
+  const error = 'error' in reading ? reading.error : undefined;
+  if (patient.host !== undefined)
+    return config === undefined ? judgeConfig(error, 0) : examineOne(patient, config, patient.host);
+  const [here, servers, far] = await Promise.all([
+    examineHere(patient, config),
+    config === undefined ? [] : examineServers(home, config),
+    config === undefined ? [] : examineFar(patient, config),
+  ]);
+  return [
+    judgeNode(patient.nodeVersion, 'this machine'),
+    ...here.machine,
+    ...judgeHome(lookAtHome(root)),
+    ...judgeConfig(error, config?.servers.length ?? 0),
+    ...judgeRunning({ look: lookAtHome(root), elsewhere: elsewhere(root, patient.env) }),
+    ...judgeOutbox(lookAtOutbox(home)),
+    ...here.hooks,
+    ...servers,
+    ...far,
+  ];
+}
+
+function readConfig(home: Home, env: Env): { config: Config } | { error: unknown } {
+  try {
+    return { config: loadConfig(home, env) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+async function examineHere({ env }: Patient, config: Config | undefined) {
+  const host = localHost({ name: 'this machine', env });
+  return examineMachine(host, {
+    agent: agentOf(config),
+    socket: config?.tmuxSocket,
+    home: resolve(homeRoot(env)),
+    claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
+    usualHome: join(env.HOME || homedir(), '.threadmux'),
+    install: 'threadmux install',
+  });
+}
+
+/** Every host that ssh reaches, at once: one that does not answer takes its time. */
+async function examineFar(patient: Patient, config: Config): Promise<readonly Finding[]> {
+  const names = Object.keys(config.hosts).filter((name) => config.hosts[name] !== 'local');
+  const found = await Promise.all(names.map((name) => examineOne(patient, config, name)));
+  return found.flat();
+}
+
+async function examineOne(
+  patient: Patient,
+  config: Config,
+  name: string,
+): Promise<readonly Finding[]> {
+  const { env, sshConfig } = patient;
+  const entry = config.hosts[name];
+  const control = temporaryControlDir();
+  const home = { ...homeAsItIs(''), folder: () => control.path };
+  const hosts: Hosts = openHosts({ config, home, env, ...(sshConfig ? { sshConfig } : {}) });
+  try {
+    const host = hosts.get(name);
+    if (entry === 'local') {
+      const here = await examineHere(patient, config);
+      return [judgeNode(patient.nodeVersion, 'this machine'), ...here.machine, ...here.hooks];
+    }
+    const found = await examineMachine(host, {
+      agent: agentOf(config),
+      socket: entry?.socket,
+      usualHome: undefined,
+      install: `threadmux install --host ${name}`,
+    });
+    return [...found.reached, ...found.machine, ...found.hooks];
+  } catch (error) {
+    if (!isThreadmuxError(error)) throw error;
+    if (error.code === 'not_found') throw usage(error);
+    return [fault('host', `${error.message}.`, error.hint ?? 'Try it by hand with `ssh`.')];
+  } finally {
+    await hosts.close();
+    control.remove();
+  }
+}
+
+function usage(error: ThreadmuxError): ThreadmuxError {
+  return new ThreadmuxError('bad_usage', error.message, error.hint ? { hint: error.hint } : {});
+}
+
+interface MachineOptions extends ProbeOptions {
+  readonly usualHome: string | undefined;
+  readonly install: string;
+}
+
+async function examineMachine(host: Host, options: MachineOptions) {
+  const probe = await probeHost(host, options);
+  const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings);
+  const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
+  const { install, usualHome = probe.home } = options;
+  return {
+    reached: [
+      fine('host', `${host.name} can be reached.`),
+      judgeNode(probe.node, host.name),
+      judgeClock(probe.clockAheadMs, `The clock of ${host.name}`),
+      ...judgeFarConfig(probe.config, host.name, probe.home),
+    ],
+    machine: judgeMachine(probe, host.name, options.agent),
+    hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome }),
+  };
+}
+
+/** What Claude says there is sent from there. */
+function judgeFarConfig(
+  config: 'missing' | 'private' | 'open',
+  on: string,
+  home: string,
+): readonly Finding[] {
+  const path = `${home}/config.json`;
+  if (config === 'private') return [];
+  return config === 'open'
+    ? [fault('config', `${path} on ${on} can be read by others.`, `There, run: chmod 600 ${path}`)]
+    : [
+        warning(
+          'config',
+          `There is no ${path} on ${on}: what Claude says there cannot be sent.`,
+          `Run \`threadmux install --host ${on}\`.`,
+        ),
+      ];
+}
+
+async function examineServers(home: Home, config: Config): Promise<readonly Finding[]> {
+  const local = config.servers.length === 0 ? loadLocalServer(home) : undefined;
+  const servers: readonly Server[] = local === undefined ? config.servers : [local];
+  if (servers.length === 0)
+    return [
+      warning('workspace', 'The local workspace has never run.', 'Start it with `threadmux up`.'),
+    ];
+  const facts = await Promise.all(servers.map(gatherServer));
+  return facts.flatMap(judgeServer);
+}
+
+function lookAtOutbox(home: Home) {
+  const outbox = openOutbox(home.path('outbox'));
+  const letters = outbox.boxes().flatMap((box) => outbox.letters(box));
+  const aside = join(outbox.folder, 'aside');
+  const times = letters.flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  return {
+    folder: outbox.folder,
+    waiting: letters.length,
+    oldestMs: times.length === 0 ? 0 : Date.now() - Math.min(...times),
+    aside: existsSync(aside) ? readdirSync(aside).length : 0,
+  };
+}
+
+function elsewhere(root: string, env: Env) {
+  const usual = join(env.HOME || homedir(), '.threadmux');
+  if (usual === root) return undefined;
+  return { root: usual, lock: lookAtLock(join(usual, 'state', 'bridge.lock')) };
+}
+
+function agentOf(config: Config | undefined): string {
+  return config?.agent.command[0] ?? 'claude';
+}

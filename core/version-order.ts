@@ -1,0 +1,23 @@
+// Which versions of other programs are new enough, by what those programs print of themselves.
+
+export const NODE_NEEDED: readonly number[] = [20, 19];
+export const TMUX_NEEDED: readonly number[] = [3, 2];
+
+/** "v20.19.1", "tmux 3.3a" and "tmux next-3.6"; undefined if it holds no number, such as "tmux master". */
+export function readVersion(text: string): readonly number[] | undefined {
+  return text
+    .match(/\d+(?:\.\d+)*/)?.[0]
+    .split('.')
+    .map(Number);
+}
+
+/** A version without a number is somebody's own build of the newest source. */
+export function isAtLeast(text: string, wanted: readonly number[]): boolean {
+  const version = readVersion(text);
+  if (version === undefined) return true;
+  for (const [at, least] of wanted.entries()) {
+    const part = version[at] ?? 0;
+    if (part !== least) return part > least;
+  }
+  return true;
+}

@@ -1,0 +1,78 @@
+// What a member may do in a channel, by Discord's rules: roles first, then what the channel takes and gives. Pure.
+
+export interface Overwrite {
+  /** Of a role, or of a member. */
+  readonly id: string;
+  readonly allow: string;
+  readonly deny: string;
+}
+
+export interface Standing {
+  readonly guildId: string;
+  readonly ownerId: string | undefined;
+  readonly memberId: string;
+  readonly memberRoles: readonly string[];
+  readonly roles: readonly { readonly id: string; readonly permissions: string }[];
+  readonly overwrites: readonly Overwrite[];
+  /** A moderator has silenced the member for a while. */
+  readonly timedOut: boolean;
+}
+
+export interface Permission {
+  readonly name: string;
+  readonly bit: number;
+}
+
+/** What docs/discord-setup.md asks for, and no more. */
+export const NEEDED_PERMISSIONS: readonly Permission[] = [
+  { name: 'View Channel', bit: 10 },
+  { name: 'Send Messages', bit: 11 },
+  { name: 'Create Public Threads', bit: 35 },
+  { name: 'Send Messages in Threads', bit: 38 },
+  { name: 'Manage Threads', bit: 34 },
+  { name: 'Attach Files', bit: 15 },
+  { name: 'Add Reactions', bit: 6 },
+  { name: 'Read Message History', bit: 16 },
+];
+
+const ADMINISTRATOR = 1n << 3n;
+const EVERYTHING = (1n << 64n) - 1n;
+/** All that is left to a member in a time-out. */
+const SILENCED = (1n << 10n) | (1n << 16n);
+
+export function neededInteger(): string {
+  return String(NEEDED_PERMISSIONS.reduce((sum, { bit }) => sum | (1n << BigInt(bit)), 0n));
+}
+
+/** The link by which somebody who may do so adds the bot to a server, with these permissions. */
+export function inviteLink(applicationId: string): string {
+  return `https://discord.com/oauth2/authorize?client_id=${applicationId}&scope=bot+applications.commands&permissions=${neededInteger()}`;
+}
+
+export function missingPermissions(granted: bigint): readonly string[] {
+  return NEEDED_PERMISSIONS.filter(({ bit }) => (granted & (1n << BigInt(bit))) === 0n).map(
+    ({ name }) => name,
+  );
+}
+
+export function permissionsIn(standing: Standing): bigint {
+  const { guildId, memberId, memberRoles, roles, overwrites } = standing;
+  if (standing.ownerId === memberId) return EVERYTHING;
+  const held = roles.filter(({ id }) => id === guildId || memberRoles.includes(id));
+  const base = held.reduce((sum, { permissions }) => sum | BigInt(permissions), 0n);
+  if ((base & ADMINISTRATOR) !== 0n) return EVERYTHING;
+  const steps = [
+    overwrites.filter(({ id }) => id === guildId),
+    overwrites.filter(({ id }) => id !== guildId && memberRoles.includes(id)),
+    overwrites.filter(({ id }) => id === memberId),
+  ];
+  const granted = steps.reduce(applied, base);
+  return standing.timedOut ? granted & SILENCED : granted;
+}
+
+/** Within one step what is allowed wins over what is denied. */
+function applied(granted: bigint, step: readonly Overwrite[]): bigint {
+  const deny = step.reduce((sum, one) => sum | BigInt(one.deny), 0n);
+  const allow = step.reduce((sum, one) => sum | BigInt(one.allow), 0n);
+  return (granted & ~deny) | allow;
+}

@@ -1,0 +1,24 @@
+// One question that needs no token: does the server answer, and what time is it there?
+
+import { request } from 'undici';
+import { clockDifference } from '../core/clock-difference.ts';
+import { USER_AGENT } from './user-agent.ts';
+import { unreachable } from './verdict.ts';
+
+/** How many milliseconds the server's clock is ahead of ours; undefined if it does not tell. To the second. */
+export async function serverClock(api: string, timeoutMs = 8_000): Promise<number | undefined> {
+  const asked = Date.now();
+  try {
+    const { headers, body } = await request(`${api.replace(/\/$/, '')}/gateway`, {
+      headers: { 'user-agent': USER_AGENT },
+      headersTimeout: timeoutMs,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await body.dump();
+    const there = Date.parse(String(headers.date ?? ''));
+    return Number.isNaN(there) ? undefined : clockDifference(there, asked, Date.now());
+  } catch (cause) {
+    const { code, message } = cause as { code?: string; message?: string };
+    throw unreachable(`asking ${api}: ${code ?? message ?? 'no answer'}`, cause);
+  }
+}
