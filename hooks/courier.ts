@@ -112,6 +112,7 @@ export async function runCourier(options: CourierOptions): Promise<boolean> {
 
 /** Refused as it is, it will be refused again: a fault of ours that must not stop the session's letters. */
 function isHopeless(error: unknown): boolean {
+  if (isThreadmuxError(error, 'name_refused')) return true; // a session whose name no title can hold
   return isThreadmuxError(error, 'discord_refused') && error.answer?.status === 400;
 }
 
