@@ -1,17 +1,12 @@
 // Everything that is not the API: the page, the secret link that sets the cookie, and the uploaded files.
 
 import { createReadStream, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cookieHeader, type Door, isOurHost, sameSecret } from './access.ts';
+import { type Asset, openAssets } from './assets.ts';
 import type { Attachments } from './attachments.ts';
 import type { Identity } from './identity.ts';
 
-const ASSETS: Record<string, readonly [file: string, type: string]> = {
-  '/': ['index.html', 'text/html; charset=utf-8'],
-  '/page.js': ['page.js', 'text/javascript; charset=utf-8'],
-  '/page.css': ['page.css', 'text/css; charset=utf-8'],
-};
 const SHOWN_TYPES: Record<string, string> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -20,7 +15,7 @@ const SHOWN_TYPES: Record<string, string> = {
   webp: 'image/webp',
 };
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 const SAFETY = {
   'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
@@ -34,14 +29,15 @@ export interface Pages {
 }
 
 export function makePages(identity: Identity, attachments: Attachments, door: Door): Pages {
+  const assets = openAssets();
   return {
     async handle(request, response, url) {
       if (!isOurHost(door, request.headers.host))
         return end(response, 403, 'This is not an address of the workspace.');
       if (request.method !== 'GET' && request.method !== 'HEAD')
         return end(response, 405, 'Only GET is answered here.');
-      const asset = ASSETS[url.pathname];
-      if (asset !== undefined) return sendAsset(response, request.headers.host ?? '', ...asset);
+      const asset = await assets.load(url.pathname);
+      if (asset !== undefined) return sendAsset(request, response, asset);
       if (url.pathname.startsWith('/enter/'))
         return enter(identity, response, url.pathname.slice(7));
       const file = attachments.locate(url.pathname, url.searchParams.get('hm'));
@@ -51,21 +47,20 @@ export function makePages(identity: Identity, attachments: Attachments, door: Do
   };
 }
 
-async function sendAsset(
-  response: ServerResponse,
-  host: string,
-  file: string,
-  type: string,
-): Promise<void> {
-  const content = await readFile(new URL(`./page/${file}`, import.meta.url));
-  response.writeHead(200, {
+function sendAsset({ headers }: IncomingMessage, response: ServerResponse, asset: Asset): void {
+  const packed = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
+  const known = headers['if-none-match'] === asset.etag;
+  response.writeHead(known ? 304 : 200, {
     ...SAFETY,
     // Not every browser takes 'self' to cover the socket too.
-    'Content-Security-Policy': `${POLICY}; connect-src 'self' ws://${host}`,
-    'Content-Type': type,
+    'Content-Security-Policy': `${POLICY}; connect-src 'self' ws://${headers.host}`,
+    'Content-Type': asset.type,
     'Cache-Control': 'no-cache',
+    ETag: asset.etag,
+    Vary: 'Accept-Encoding',
+    ...(packed && { 'Content-Encoding': 'gzip' }),
   });
-  response.end(content);
+  response.end(known ? undefined : packed ? asset.gzipped : asset.plain);
 }
 
 function enter(identity: Identity, response: ServerResponse, secret: string): void {

@@ -27,6 +27,7 @@ import { guildRoutes } from './routes-guild.ts';
 import { messageRoutes } from './routes-messages.ts';
 import { personRoutes } from './routes-person.ts';
 import { reactionRoutes } from './routes-reactions.ts';
+import { searchRoutes } from './routes-search.ts';
 import { threadListRoutes } from './routes-thread-lists.ts';
 import { threadRoutes } from './routes-threads.ts';
 import { makeSessions } from './sessions.ts';
@@ -73,6 +74,7 @@ const ROUTES = [
   ...callbackRoutes,
   ...followUpRoutes,
   ...personRoutes,
+  ...searchRoutes,
 ];
 const GENEROUS: RateLimitOptions = { perBucket: 100, windowMs: 1000, globalPerSecond: 500 };
 const RESUMABLE_MS = 3 * 60_000;

@@ -1,147 +1,218 @@
-// The workspace's page: the channel, its threads, their messages, and a box to write in. Text from others only ever becomes text.
+// The page from start to end: the live line in, what it tells to the parts, what the person does out again.
 
-const API = '/api/v10';
-const $ = (id) => document.getElementById(id);
-const state = { channel: undefined, threads: new Map(), messages: new Map(), at: undefined };
-const gateway = { session: undefined, seq: null, attempt: 0 };
+import { call } from './api.js';
+import { makeComposer } from './composer.js';
+import { makeConversation } from './conversation.js';
+import { announce, byId } from './dom.js';
+import { connectGateway } from './gateway.js';
+import { compareIds } from './ids.js';
+import { makeInteractions } from './interactions.js';
+import { listenToKeys } from './keys.js';
+import { makeMessageList } from './message-list.js';
+import { showModal } from './modal.js';
+import { makeNotifications } from './notifications.js';
+import { makePlaces } from './places.js';
+import { makeSearch } from './search.js';
+import { hrefOf, renderSessions } from './session-list.js';
+import { isSilent, oneLine } from './session-state.js';
+import { makeStatus } from './status.js';
+import { makeTop } from './top.js';
 
-connect();
-$('write').addEventListener('submit', (event) => {
-  event.preventDefault();
-  void write();
+let guildId;
+let commands = [];
+let me = '';
+/** Where "New" begins: what was read when the place was opened. */
+let readUpTo = '0';
+/** The message to point at when the place has loaded. */
+let focus;
+
+const places = makePlaces(drawPlaces);
+const conversation = makeConversation(drawMessages);
+const interactions = makeInteractions((channelId, modal) =>
+  showModal(modal, (values) => interactions.submit(channelId, modal.id, values)),
+);
+const names = {
+  place: (id) => ({ name: places.get(id)?.name ?? 'a thread', href: hrefOf(id) }),
+  person: (id) => (id === me ? 'You' : 'threadmux'),
+};
+const list = makeMessageList({
+  context: {
+    get me() {
+      return me;
+    },
+    names,
+    tap: interactions.tap,
+    react: (message, emoji, on) =>
+      void call(
+        on ? 'PUT' : 'DELETE',
+        `/channels/${message.channel_id}/messages/${message.id}/reactions/${encodeURIComponent(emoji)}/@me`,
+      ),
+    dismiss: (message) => conversation.removed(message),
+  },
+  onNearStart: () => void conversation.older(),
+  onNearEnd: () => void conversation.newer(),
+  onPlaceInList: seen,
 });
-$('text').addEventListener('keydown', (event) => {
-  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  void write();
+const composer = makeComposer({
+  interactions,
+  commands: () => commands,
+  onSent: () => (conversation.hasNewer ? conversation.open(conversation.place) : list.toEnd()),
 });
+const search = makeSearch({ places, guildId: () => guildId, current: () => conversation.place });
+const notifications = makeNotifications({
+  places,
+  current: () => conversation.place,
+  open: (id) => {
+    location.hash = hrefOf(id);
+  },
+});
+const top = makeTop();
+const status = makeStatus(() => gateway.retryNow());
+const gateway = connectGateway({ onEvent: hear, onLine: status.set });
 
-function connect() {
-  const socket = new WebSocket(`ws://${location.host}/gateway?v=10&encoding=json`);
-  let beating;
-  const send = (op, d) => socket.send(JSON.stringify({ op, d }));
-  socket.addEventListener('message', ({ data }) => {
-    const { op, d, s, t } = JSON.parse(data);
-    if (s !== null) gateway.seq = s;
-    if (op === 10) {
-      beating = setInterval(() => send(1, gateway.seq), d.heartbeat_interval);
-      if (gateway.session) send(6, { token: '', session_id: gateway.session, seq: gateway.seq });
-      else send(2, { token: '', intents: 0, properties: {} });
-    }
-    if (op === 9) {
-      gateway.session = undefined;
-      socket.close(4000);
-    }
-    if (op === 0) dispatch(t, d);
-  });
-  socket.addEventListener('close', () => {
-    clearInterval(beating);
-    void explain();
-    const wait = Math.min(15000, 500 * 2 ** gateway.attempt++) * (0.5 + Math.random() / 2);
-    setTimeout(connect, wait);
-  });
-}
-
-async function explain() {
-  const answer = await fetch(`${API}/users/@me`).catch(() => undefined);
-  const stranger = answer?.status === 401;
-  $('status').textContent = stranger
-    ? 'Open the link that the program printed; it lets this browser in.'
-    : 'The connection is gone. Trying again…';
-}
-
-function dispatch(type, data) {
+function hear(type, data) {
+  places.hear(type, data);
+  interactions.hear(type, data);
   switch (type) {
     case 'READY':
-      gateway.session = data.session_id;
-      gateway.attempt = 0;
-      $('status').textContent = '';
-      return;
-    case 'RESUMED':
-      gateway.attempt = 0;
-      $('status').textContent = '';
-      return;
+      me = data.user.id;
+      return void loadCommands(data);
     case 'GUILD_CREATE':
-      state.channel = data.channels[0];
-      state.threads = new Map(data.threads.map((thread) => [thread.id, thread]));
-      return void visit(state.at ?? state.channel.id);
-    case 'CHANNEL_UPDATE':
-      state.channel = data;
-      return listPlaces();
-    case 'THREAD_CREATE':
-    case 'THREAD_UPDATE':
-      if (data.thread_metadata.archived) state.threads.delete(data.id);
-      else state.threads.set(data.id, data);
-      return listPlaces();
-    case 'THREAD_DELETE':
-      state.threads.delete(data.id);
-      return listPlaces();
+      return void arrive(data);
     case 'MESSAGE_CREATE':
+      conversation.created(data);
+      return tellOf(data);
     case 'MESSAGE_UPDATE':
-      if (data.channel_id !== state.at) return;
-      state.messages.set(data.id, data);
-      return listMessages();
+      return conversation.updated(data);
     case 'MESSAGE_DELETE':
-      if (state.messages.delete(data.id)) listMessages();
+      return conversation.removed(data);
+    case 'MESSAGE_REACTION_ADD':
+      return conversation.reacted(data, 1, me);
+    case 'MESSAGE_REACTION_REMOVE':
+      return conversation.reacted(data, -1, me);
   }
 }
 
-async function visit(id) {
-  state.at = id;
-  listPlaces();
-  const answer = await fetch(`${API}/channels/${id}/messages?limit=100`);
-  if (!answer.ok || state.at !== id) return;
-  const messages = await answer.json();
-  state.messages = new Map(messages.reverse().map((message) => [message.id, message]));
-  listMessages();
+async function loadCommands({ application, guilds }) {
+  guildId = guilds[0].id;
+  const scopes = [
+    `/applications/${application.id}/guilds/${guildId}/commands`,
+    `/applications/${application.id}/commands`,
+  ];
+  const answers = await Promise.all(scopes.map((path) => call('GET', path)));
+  commands = answers
+    .flatMap((answer) => (answer.ok ? answer.data : []))
+    .filter(({ type, options }) => type === 1 && !(options ?? []).some((each) => each.type < 3))
+    .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-function listPlaces() {
-  const places = [state.channel, ...state.threads.values()].filter(Boolean);
-  $('places').replaceChildren(
-    ...places.map((place) => {
-      const button = document.createElement('button');
-      button.textContent = place === state.channel ? `# ${place.name}` : place.name;
-      button.setAttribute('aria-current', String(place.id === state.at));
-      button.addEventListener('click', () => void visit(place.id));
-      return element('li', button);
-    }),
-  );
+/** First what is being looked at, then the rest; after a gap everything is asked for again. */
+async function arrive(guild) {
+  places.welcome(me, guild);
+  if (conversation.place === undefined) await visit();
+  else await conversation.refresh();
+  await places.lookAtAll();
 }
 
-function listMessages() {
-  const list = $('messages');
-  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
-  list.replaceChildren(
-    ...[...state.messages.values()].map((message) => {
-      const files = message.attachments.map((file) => {
-        const link = document.createElement('a');
-        link.href = new URL(file.url).pathname + new URL(file.url).search;
-        link.textContent = file.filename;
-        return link;
-      });
-      const name = message.author.global_name ?? message.author.username;
-      return element('li', element('b', name), message.content, ...files);
-    }),
-  );
-  if (atEnd) list.scrollTop = list.scrollHeight;
+addEventListener('hashchange', () => void visit());
+
+async function visit() {
+  const [, id, messageId] = /^#\/(\d{1,20})(?:\/(\d{1,20}))?$/.exec(location.hash) ?? [];
+  document.body.dataset.pane = id === undefined ? 'list' : 'talk';
+  const target = id ?? conversation.place ?? places.channelId;
+  if (target === undefined) return;
+  if (target === conversation.place && messageId === undefined && conversation.loaded) {
+    drawPlaces();
+    return;
+  }
+  if (target !== conversation.place) {
+    readUpTo = places.lastRead(target);
+    list.clear();
+  }
+  focus = messageId;
+  const opening =
+    messageId === undefined
+      ? conversation.open(target)
+      : conversation.openAround(target, messageId);
+  composer.moveTo(target, places.get(target)?.name ?? '');
+  drawPlaces();
+  if (id !== undefined && !matchMedia('(pointer: coarse)').matches && !byId('search').open)
+    composer.focus();
+  await opening;
 }
 
-function element(tag, ...children) {
-  const made = document.createElement(tag);
-  made.append(...children);
-  return made;
+function drawPlaces() {
+  const all = places.all();
+  const current = conversation.place;
+  renderSessions(all, current);
+  top.draw(places.get(current), all);
+  const empty = conversation.loaded && conversation.messages.length === 0;
+  byId('empty').hidden = !empty;
+  if (current !== undefined) composer.moveTo(current, places.get(current)?.name ?? '');
+  byId('loading').hidden = conversation.loaded || conversation.failed !== undefined;
 }
 
-async function write() {
-  const box = $('text');
-  const content = box.value;
-  if (content.trim() === '' || state.at === undefined) return;
-  const answer = await fetch(`${API}/channels/${state.at}/messages`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ content }),
-  }).catch(() => undefined);
-  if (answer?.ok) box.value = '';
-  else $('status').textContent = 'The message was not sent; it is still in the box.';
+function drawMessages(change) {
+  const trouble = byId('load-trouble');
+  trouble.hidden = conversation.failed === undefined;
+  trouble.textContent = conversation.failed ?? '';
+  byId('start').hidden = conversation.hasOlder || !conversation.loaded;
+  list.render(conversation.messages, { change, readUpTo, focus });
+  if (change === 'reset') focus = undefined;
+  drawPlaces();
 }
+
+/** What stands at the end of the screen has been read, if somebody looks. */
+function seen(atEnd) {
+  byId('to-end').hidden = atEnd && !conversation.hasNewer;
+  const last = conversation.messages.at(-1);
+  const looking = document.visibilityState === 'visible' && document.hasFocus();
+  const showsTalk =
+    matchMedia('(min-width: 48rem)').matches || document.body.dataset.pane === 'talk';
+  if (atEnd && looking && showsTalk && !conversation.hasNewer && last)
+    places.markRead(conversation.place, last.id);
+}
+
+function tellOf(message) {
+  notifications.heard(message);
+  if (message.author.id === me || isSilent(message)) return;
+  const name = places.get(message.channel_id)?.name ?? '';
+  const here = message.channel_id === conversation.place;
+  announce(`${here ? '' : `${name}: `}${oneLine(message)}`);
+}
+
+byId('to-end').addEventListener('click', async () => {
+  if (conversation.hasNewer) await conversation.open(conversation.place);
+  list.toEnd();
+  composer.focus();
+});
+byId('new-session').addEventListener('click', async () => {
+  location.hash = hrefOf(places.channelId);
+  await visit();
+  composer.begin('/new ');
+});
+byId('open-search').addEventListener('click', () => search.open());
+for (const type of ['focus', 'visibilitychange'])
+  addEventListener(type, () => {
+    if (conversation.loaded) seen(list.pinned);
+  });
+setInterval(drawPlaces, 20_000);
+
+listenToKeys({
+  search: () => search.open(),
+  write: () => composer.focus(),
+  /** @param {number} step */
+  move(step) {
+    const open = places.all().filter(({ archived }) => !archived);
+    const at = open.findIndex(({ id }) => id === conversation.place);
+    const next = open[(at + step + open.length) % open.length];
+    if (next) location.hash = hrefOf(next.id);
+  },
+  nextUnread() {
+    const waiting = places
+      .all()
+      .filter(({ unread, state }) => unread > 0 || state === 'needs')
+      .sort((a, b) => compareIds(a.lastId ?? a.id, b.lastId ?? b.id));
+    if (waiting[0]) location.hash = hrefOf(waiting[0].id);
+  },
+});

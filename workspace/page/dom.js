@@ -1,0 +1,46 @@
+// Makes elements. Text only ever becomes text: no markup is parsed anywhere in this page, and the policy it is
+// served with forbids it.
+
+/**
+ * @param {string} tag
+ * @param {Record<string, unknown>} [given] attributes; `on` holds listeners, false and undefined are left out
+ * @param {...(Node | string | undefined | false)} children
+ * @returns {any} the element
+ */
+export function h(tag, given = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(given)) {
+    if (name === 'on') {
+      for (const [event, act] of Object.entries(value)) made.addEventListener(event, act);
+    } else if (/^(?:on|style|srcdoc)/i.test(name)) {
+      throw new Error(`${name} is not set this way`);
+    } else if (value !== undefined && value !== false) {
+      made.setAttribute(name, value === true ? '' : String(value));
+    }
+  }
+  made.append(...children.filter((child) => child !== undefined && child !== false));
+  return made;
+}
+
+/** @param {string} id @returns {any} */
+export function byId(id) {
+  return document.getElementById(id);
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** A drawn sign from the sheet in the page. @param {string} name */
+export function icon(name) {
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('class', 'icon');
+  svg.setAttribute('aria-hidden', 'true');
+  const use = document.createElementNS(SVG, 'use');
+  use.setAttribute('href', `#icon-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/** Says it to those who hear the page instead of seeing it. @param {string} sentence */
+export function announce(sentence) {
+  byId('announce').textContent = sentence;
+}

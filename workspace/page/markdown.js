@@ -1,0 +1,163 @@
+// Markdown to elements. The parser's tokens become nodes one by one, from a list of what may be made: raw HTML stays
+// text, links lead to the web or to mail only, pictures elsewhere are never loaded.
+
+import './vendor/markdown-it.js';
+import { codeBlock } from './code.js';
+import { h } from './dom.js';
+
+const SAFE_LINK = /^(?:https?:\/\/|mailto:)/i;
+const TAGS = new Set(
+  'p h1 h2 h3 h4 h5 h6 ul ol li blockquote strong em s table thead tbody tr th td'.split(' '),
+);
+
+const parser = globalThis.markdownit({ html: false, linkify: true, breaks: true });
+parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+parser.validateLink = (address) => SAFE_LINK.test(address);
+parser.block.ruler.before('paragraph', 'subtext', subtext, { alt: ['paragraph', 'blockquote'] });
+parser.inline.ruler.before('autolink', 'reference', reference);
+
+/**
+ * @typedef {{ place(id: string): { name: string, href: string }, person(id: string): string }} Names
+ * @param {string} text
+ * @param {Names} names
+ * @returns {DocumentFragment}
+ */
+export function markdown(text, names) {
+  const root = document.createDocumentFragment();
+  build(parser.parse(text, {}), root, names);
+  return root;
+}
+
+/** "-# words": a small line. It may stand right under a paragraph. */
+function subtext(state, line, _end, silent) {
+  const start = state.bMarks[line] + state.tShift[line];
+  const words = /^-# +(.*)$/.exec(state.src.slice(start, state.eMarks[line]))?.[1];
+  if (words === undefined || state.sCount[line] - state.blkIndent >= 4) return false;
+  if (silent) return true;
+  state.push('subtext_open', 'small', 1);
+  const inline = state.push('inline', '', 0);
+  inline.content = words.trim();
+  inline.children = [];
+  state.push('subtext_close', 'small', -1);
+  state.line = line + 1;
+  return true;
+}
+
+/** <#thread>, <@person>, <t:seconds:R>. */
+function reference(state, silent) {
+  if (state.src[state.pos] !== '<') return false;
+  const found = /^<(?:(#|@!?)(\d{1,20})|t:(-?\d{1,12})(?::([tTdDfFR]))?)>/.exec(
+    state.src.slice(state.pos, state.pos + 40),
+  );
+  if (found === null) return false;
+  const [all, sign, id, seconds, style] = found;
+  if (!silent) {
+    const kind = seconds !== undefined ? 'moment' : sign === '#' ? 'place' : 'person';
+    state.push(kind, '', 0).meta = { id, seconds: Number(seconds), style };
+  }
+  state.pos += all.length;
+  return true;
+}
+
+function build(tokens, root, names) {
+  const open = [root];
+  for (const token of tokens) {
+    const at = open.at(-1);
+    if (token.nesting < 0) {
+      if (open.length > 1) open.pop();
+    } else if (token.nesting > 0) {
+      open.push(container(token, at));
+    } else if (token.type === 'inline') {
+      build(token.children, at, names);
+    } else {
+      at.append(leaf(token, names));
+    }
+  }
+}
+
+/** What the token opens, already in its place. */
+function container(token, at) {
+  if (token.hidden) return at;
+  if (token.type === 'link_open') {
+    const href = token.attrGet('href') ?? '';
+    const link = SAFE_LINK.test(href)
+      ? h('a', { href, target: '_blank', rel: 'noopener noreferrer' })
+      : h('span');
+    at.append(link);
+    return link;
+  }
+  if (token.type === 'subtext_open') {
+    const small = h('p', { class: 'subtext' });
+    at.append(small);
+    return small;
+  }
+  const made = h(TAGS.has(token.tag) ? token.tag : 'span');
+  if (token.tag === 'ol') made.start = Number(token.attrGet('start') ?? 1);
+  const side = /text-align:(center|right)/.exec(token.attrGet('style') ?? '')?.[1];
+  if (side !== undefined) made.classList.add(side);
+  if (token.tag === 'table') {
+    at.append(
+      h('div', { class: 'table', tabindex: '0', role: 'region', 'aria-label': 'Table' }, made),
+    );
+  } else {
+    at.append(made);
+  }
+  return made;
+}
+
+function leaf(token, names) {
+  switch (token.type) {
+    case 'softbreak':
+    case 'hardbreak':
+      return h('br');
+    case 'code_inline':
+      return h('code', {}, token.content);
+    case 'fence':
+    case 'code_block':
+      return codeBlock(token.content, token.info.trim().split(/\s+/)[0] ?? '');
+    case 'hr':
+      return h('hr');
+    case 'image':
+      return picture(token);
+    case 'place': {
+      const { name, href } = names.place(token.meta.id);
+      return h('a', { class: 'mention', href }, name);
+    }
+    case 'person':
+      return h('span', { class: 'mention' }, `@${names.person(token.meta.id)}`);
+    case 'moment':
+      return moment(token.meta.seconds, token.meta.style);
+    default:
+      return document.createTextNode(token.content);
+  }
+}
+
+/** Named, not loaded: a picture from elsewhere would tell its server who reads this. */
+function picture(token) {
+  const src = token.attrGet('src') ?? '';
+  const label = token.content || src;
+  if (!SAFE_LINK.test(src)) return document.createTextNode(label);
+  return h('a', { href: src, target: '_blank', rel: 'noopener noreferrer' }, `🖼 ${label}`);
+}
+
+const STEPS = /** @type {const} */ ([
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]);
+
+function moment(seconds, style) {
+  const date = new Date(seconds * 1000);
+  if (Number.isNaN(date.getTime())) return document.createTextNode(`<t:${seconds}>`);
+  const full = date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  let shown = full;
+  if (style === 'R') {
+    const away = seconds - Date.now() / 1000;
+    const [unit, length] = STEPS.find(([, size]) => Math.abs(away) >= size) ?? ['second', 1];
+    shown = new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(
+      Math.round(away / length),
+      unit,
+    );
+  }
+  return h('time', { datetime: date.toISOString(), title: full }, shown);
+}

@@ -1,0 +1,179 @@
+// The channel and its threads, and the newest messages of each: what the list of sessions is made of.
+
+import { call } from './api.js';
+import { compareIds } from './ids.js';
+import { keep, recall } from './kept.js';
+import { isEphemeral, isSilent, partsOfTitle, stateOf, whereabouts } from './session-state.js';
+
+const RECENT = 20;
+const TYPING_MS = 10_000;
+const AT_ONCE = 4;
+
+/**
+ * @typedef {{ id: string, name: string, host?: string, cwd?: string, archived: boolean, channel: boolean,
+ *   state: string, typing: boolean, unread: number, last: any, lastId: string | null }} Place
+ * @param {() => void} onChange
+ */
+export function makePlaces(onChange) {
+  let channel;
+  let me = '';
+  const threads = new Map();
+  const recent = new Map();
+  const typing = new Map();
+  const where = new Map();
+  const read = new Map(Object.entries(recall('read', {})));
+  let timer;
+
+  const changed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(onChange, 0);
+  };
+
+  const note = (message) => {
+    const list = recent.get(message.channel_id) ?? [];
+    const at = list.findIndex(({ id }) => id === message.id);
+    if (at >= 0) list[at] = message;
+    else list.push(message);
+    list.sort((a, b) => compareIds(a.id, b.id));
+    recent.set(message.channel_id, list.slice(-RECENT));
+  };
+
+  const look = async (id) => {
+    const page = await call('GET', `/channels/${id}/messages?limit=${RECENT}`);
+    if (page.ok) {
+      const own = (recent.get(id) ?? []).filter(isEphemeral);
+      recent.set(
+        id,
+        [...page.data.reverse(), ...own].sort((a, b) => compareIds(a.id, b.id)),
+      );
+    }
+    if (!where.has(id) && id !== channel?.id) {
+      const welcome = await call('GET', `/channels/${channel.id}/messages/${id}`);
+      if (welcome.ok) where.set(id, whereabouts(welcome.data.content));
+    }
+    changed();
+  };
+
+  const lookAtAll = async () => {
+    const waiting = [channel.id, ...threads.keys()];
+    const workers = Array.from({ length: AT_ONCE }, async () => {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await look(id);
+    });
+    const archived = await call('GET', `/channels/${channel.id}/threads/archived/public?limit=50`);
+    if (archived.ok) for (const thread of archived.data.threads) threads.set(thread.id, thread);
+    changed();
+    await Promise.all(workers);
+  };
+
+  /** @returns {Place} */
+  const describe = (each) => {
+    const isChannel = each === channel;
+    const messages = recent.get(each.id) ?? [];
+    const lastRead = read.get(each.id) ?? '0';
+    const unread = messages.filter(
+      (message) =>
+        compareIds(message.id, lastRead) > 0 &&
+        message.author.id !== me &&
+        message.type !== 21 &&
+        !isSilent(message),
+    );
+    const { name, host } = isChannel ? { name: each.name } : partsOfTitle(each.name);
+    const archived = each.thread_metadata?.archived === true;
+    const typingUntil = typing.get(each.id) ?? 0;
+    return {
+      id: each.id,
+      name,
+      host: host ?? where.get(each.id)?.host,
+      cwd: where.get(each.id)?.cwd,
+      archived,
+      channel: isChannel,
+      state: isChannel
+        ? 'idle'
+        : stateOf({ recent: messages, typingUntil, archived, me }, Date.now()),
+      typing: typingUntil > Date.now(),
+      unread: unread.length,
+      last: messages.at(-1),
+      lastId: each.last_message_id ?? messages.at(-1)?.id ?? null,
+    };
+  };
+
+  return {
+    get me() {
+      return me;
+    },
+    get channelId() {
+      return channel?.id;
+    },
+    /** @returns {Place | undefined} */
+    get(id) {
+      const each = id === channel?.id ? channel : threads.get(id);
+      return each && describe(each);
+    },
+    /** Those that wait for you first, then the latest. @returns {Place[]} */
+    all() {
+      if (channel === undefined) return [];
+      const rank = (place) => (place.archived ? 2 : place.state === 'needs' ? 0 : 1);
+      const sessions = [...threads.values()]
+        .map(describe)
+        .sort((a, b) => rank(a) - rank(b) || compareIds(b.lastId ?? b.id, a.lastId ?? a.id));
+      return [describe(channel), ...sessions];
+    },
+    lastRead: (id) => read.get(id) ?? '0',
+    markRead(id, messageId) {
+      if (compareIds(messageId, read.get(id) ?? '0') <= 0) return;
+      read.set(id, messageId);
+      keep('read', Object.fromEntries(read));
+      changed();
+    },
+    welcome(user, guild) {
+      me = user;
+      channel = guild.channels[0];
+      threads.clear();
+      for (const thread of guild.threads) threads.set(thread.id, thread);
+      changed();
+    },
+    lookAtAll,
+    /** @param {string} type @param {any} data */
+    hear(type, data) {
+      switch (type) {
+        case 'CHANNEL_UPDATE':
+          channel = data;
+          break;
+        case 'THREAD_CREATE':
+        case 'THREAD_UPDATE':
+          threads.set(data.id, data);
+          if (!recent.has(data.id)) void look(data.id);
+          break;
+        case 'THREAD_DELETE':
+          threads.delete(data.id);
+          break;
+        case 'MESSAGE_CREATE': {
+          const place = data.channel_id === channel?.id ? channel : threads.get(data.channel_id);
+          if (place) place.last_message_id = data.id;
+          if (data.author.id !== me) typing.delete(data.channel_id);
+          note(data);
+          break;
+        }
+        case 'MESSAGE_UPDATE':
+          if (recent.get(data.channel_id)?.some(({ id }) => id === data.id)) note(data);
+          break;
+        case 'MESSAGE_DELETE': {
+          const list = recent.get(data.channel_id) ?? [];
+          recent.set(
+            data.channel_id,
+            list.filter(({ id }) => id !== data.id),
+          );
+          break;
+        }
+        case 'TYPING_START':
+          if (data.user_id === me) return;
+          typing.set(data.channel_id, Date.now() + TYPING_MS);
+          setTimeout(changed, TYPING_MS + 50);
+          break;
+        default:
+          return;
+      }
+      changed();
+    },
+  };
+}

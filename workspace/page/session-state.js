@@ -1,0 +1,84 @@
+// What a thread tells of its session: who it is, where it runs, and whether it works, waits for you or is over. Pure.
+
+export const STATES = {
+  needs: 'needs you',
+  working: 'working',
+  idle: 'idle',
+  ended: 'ended',
+  closed: 'closed',
+};
+
+const SILENT = 1 << 12;
+const EPHEMERAL = 1 << 6;
+
+/**
+ * @param {{ recent: readonly any[], typingUntil: number, archived: boolean, me: string }} known
+ * @param {number} now
+ * @returns {keyof typeof STATES}
+ */
+export function stateOf({ recent, typingUntil, archived, me }, now) {
+  if (archived) return 'closed';
+  if (recent.some(isOpenPrompt)) return 'needs';
+  const said = recent.filter((message) => !isEphemeral(message));
+  const last = said.at(-1);
+  const lastOfBot = said.findLast((message) => message.author.id !== me);
+  if (last !== undefined && last === lastOfBot && last.content.startsWith('🔔')) return 'needs';
+  if (lastOfBot?.content.startsWith('⏹️')) return 'ended';
+  if (typingUntil > now || recent.some(isWorking)) return 'working';
+  return 'idle';
+}
+
+/** A prompt that somebody still has to answer. */
+export function isOpenPrompt(message) {
+  return (message.components ?? []).some((row) =>
+    row.components.some((each) => each.custom_id?.startsWith('p:') && each.disabled !== true),
+  );
+}
+
+/** The line that is edited while a turn runs. */
+export function isWorking(message) {
+  return /^-# working\b/m.test(message.content);
+}
+
+export function isSilent(message) {
+  return (message.flags & SILENT) !== 0;
+}
+
+export function isEphemeral(message) {
+  return (message.flags & EPHEMERAL) !== 0;
+}
+
+/** "[agent] web@mini" is the session "web" on "mini"; the escapes of odd names stay, so that nothing hides. */
+export function partsOfTitle(title) {
+  const [, name, host] = title.match(/^\[agent\] ([^@]+)(?:@([^@]+))?$/s) ?? [];
+  return { name: name ?? title, host };
+}
+
+/** Host and folder as the welcome message tells them. */
+export function whereabouts(welcome) {
+  const [, host, cwd] = welcome.match(/ on `([^`]+)`, in `([^`]+)`/) ?? [];
+  return { host, cwd };
+}
+
+/** @param {number} ms */
+export function shortAge(ms) {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return 'now';
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h`;
+  return `${Math.floor(hours / 24)} d`;
+}
+
+/** A message as one line of plain text. @param {any} message */
+export function oneLine(message) {
+  const text = message.content
+    .split('\n')
+    .filter((line) => !/^(?:-# |```|~~~)/.test(line) && line.trim() !== '')
+    .join(' ')
+    .replace(/[*_`>#\\]+/g, '')
+    .replace(/<[#@][^>]*>/g, '')
+    .trim();
+  if (text !== '') return text.slice(0, 160);
+  return message.attachments?.[0]?.filename ?? '';
+}
