@@ -25,7 +25,7 @@ export interface Outbox {
   setAside(letter: string): string;
   /** The paths of those kept so, oldest first. */
   aside(): readonly string[];
-  /** Gives one of them back to its pane, before the others that wait there; false if it is not one of ours. */
+  /** Gives one of them back to its pane, in its old place among those that wait; false if it is none of ours. */
   putBack(path: string): boolean;
   /** Tells of panes that got a letter, at once where the system can; who must miss none looks now and then. */
   watch(onLetter: (box: string) => void): () => void;

@@ -1,0 +1,63 @@
+// threadmux capture: what a pane shows, and what it showed before. Never more than asked for or than a program can
+// take, and what was left out is said.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import { look } from '../tmux/look.ts';
+import { during, printJson, printText, tell } from './print.ts';
+import { findTarget, openReach, paneOf } from './reach.ts';
+
+export interface CaptureFlags {
+  readonly host?: string;
+  readonly json?: boolean;
+  readonly lines?: number;
+}
+
+export const MOST_LINES = 10_000;
+const LAST_WORDS = 200;
+const DEAD_LINE = /\n?Pane is dead \([^\n]*\)\s*$/;
+
+export async function capture(name: string | undefined, flags: CaptureFlags): Promise<void> {
+  const target = await findTarget(openReach(), name, flags.host);
+  const { host, session, tmux } = target;
+  const wanted = flags.lines === undefined ? undefined : Math.min(flags.lines, MOST_LINES);
+  // Above the line that tmux writes below a program that has ended, its last words have scrolled away.
+  const history = wanted ?? (session.pane.dead ? LAST_WORDS : 0);
+  const seen = await during(`looking at ${session.name}`, look(tmux, paneOf(target), { history }));
+  if (seen.kind === 'gone')
+    throw new ThreadmuxError('session_not_found', `the pane of session ${session.name} is gone`, {
+      hint: '`threadmux sessions` lists those there are.',
+    });
+  const older = Math.max(0, seen.historyLines - history);
+  const text = seen.dead ? seen.text.replace(DEAD_LINE, '') : seen.text;
+  const clip = clipLines(text, older, wanted);
+  if (flags.json)
+    return printJson({
+      host,
+      name: session.name,
+      text: clip.lines.join('\n'),
+      lines: clip.lines.length,
+      truncated: clip.omitted > 0,
+      omittedLines: clip.omitted,
+      dead: seen.dead,
+      exitStatus: seen.exitStatus ?? null,
+    });
+  if (clip.omitted > 0) printText(truncationMark(clip.omitted));
+  printText(clip.lines.join('\n'));
+  if (seen.dead) tell(`Its program has ended with status ${seen.exitStatus ?? 'unknown'}.`);
+}
+
+export function truncationMark(omitted: number): string {
+  return `[… ${omitted} earlier ${omitted === 1 ? 'line' : 'lines'} left out]`;
+}
+
+/** The last lines, without the empty ones below them; `older` lines were not even read. */
+export function clipLines(
+  text: string,
+  older: number,
+  wanted: number | undefined,
+): { readonly lines: readonly string[]; readonly omitted: number } {
+  const trimmed = text.replace(/\s+$/, '');
+  const all = trimmed === '' ? [] : trimmed.split('\n').map((line) => line.trimEnd());
+  const lines = wanted === undefined ? all : all.slice(-wanted);
+  return { lines, omitted: older + all.length - lines.length };
+}

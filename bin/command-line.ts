@@ -1,0 +1,40 @@
+// How a command is made, and how its words are read: what all commands share.
+
+import { type Command, type CommandOptions, InvalidArgumentError } from 'commander';
+import { ThreadmuxError } from '../core/errors.ts';
+
+export function add(
+  under: Command,
+  usage: string,
+  about: string,
+  example: string,
+  options: CommandOptions = {},
+): Command {
+  return under
+    .command(usage, options)
+    .description(about)
+    .addHelpText('after', `\nExample:\n  threadmux ${example}`);
+}
+
+/** The first word is the name, unless it comes after "--". */
+export function nameAndRest(
+  { args }: Command,
+  rest: string | undefined,
+): { readonly name: string | undefined; readonly rest: readonly string[] } {
+  const dashes = process.argv.indexOf('--');
+  const after = dashes === -1 ? [] : process.argv.slice(dashes + 1);
+  const [name, ...before] = args.slice(0, args.length - after.length);
+  if (rest !== undefined && before.length > 0)
+    throw new ThreadmuxError('bad_usage', `${rest} has to come after "--"`, {
+      hint: `Example: threadmux start ${name} -- ${before.join(' ')}`,
+    });
+  return { name, rest: [...before, ...after] };
+}
+
+export function number(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}

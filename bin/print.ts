@@ -1,0 +1,57 @@
+// What a command prints: data on stdout, words on stderr. Nothing that a session, a path or a host calls itself can
+// act on the terminal.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { neutralise } from '../core/neutralise.ts';
+import { displayWidth } from '../core/width.ts';
+
+const SHOWN_AFTER_MS = 300;
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+export function printText(text: string): void {
+  if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+/** For people; a program that reads stdout is not disturbed by it. */
+export function tell(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** One line, whatever it holds. */
+export function shown(text: string): string {
+  return neutralise(text).replace(/[\n\t]/g, ' ');
+}
+
+/** Columns as wide as their widest cell; the last one ends where its text ends. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [head, ...rows].map((row) => row.map(shown));
+  const widths = head.map((_, at) => Math.max(...cells.map((row) => displayWidth(row[at] ?? ''))));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - displayWidth(cell)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Says on a terminal what is waited for, once it takes longer, and takes it back afterwards. */
+export async function during<T>(doing: string, work: Promise<T>): Promise<T> {
+  if (!process.stderr.isTTY) return work;
+  const done = new AbortController();
+  const { signal } = done;
+  const line = sleep(SHOWN_AFTER_MS, undefined, { signal, ref: false }).then(
+    () => process.stderr.write(`${doing} …`),
+    () => undefined,
+  );
+  try {
+    return await work;
+  } finally {
+    done.abort();
+    if (await line) process.stderr.write('\r\x1b[K');
+  }
+}

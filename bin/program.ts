@@ -1,0 +1,158 @@
+// The commands, one line each: what it takes, what it is for, an example, and where it is done. What a command needs is
+// loaded when it is run.
+
+import { Argument, Command } from 'commander';
+import { VERSION } from '../core/version.ts';
+import { add, number } from './command-line.ts';
+import { addSessions } from './session-commands.ts';
+
+const EXIT_CODES = `
+Exit codes:
+  0   done
+  1   failed; the sentence on stderr says why
+  2   wrong usage
+  3   there is no such session, host or letter
+  69  a host or Discord could not be reached; the same may work later
+  78  the configuration has to be corrected first; a service manager should not try again
+
+Data goes to stdout, words go to stderr. With --json both are JSON: errors read
+  {"error":{"code":"session_not_found","message":"…","hint":"…"}}
+
+Inside tmux the name of a session may be left out: it is the one the command runs in.
+A session of another host is name@host. More in docs/cli.md.
+
+Start with:
+  threadmux up          serve the local workspace and print the link to open`;
+
+export function makeProgram({ wantsJson }: { readonly wantsJson: boolean }): Command {
+  const program = new Command('threadmux')
+    .description(
+      'Chat with your Claude Code sessions from anywhere: every tmux session that runs an agent has a thread.',
+    )
+    .version(VERSION)
+    .showHelpAfterError('(add --help for what it takes)')
+    .enablePositionalOptions()
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride();
+  // A program that asked for JSON gets the error as JSON, and nothing else; see threadmux.ts.
+  if (wantsJson) program.configureOutput({ writeErr: () => {}, outputError: () => {} });
+  addRunning(program);
+  addSessions(program);
+  addSetUp(program);
+  addLooking(program);
+  return program;
+}
+
+function addRunning(program: Command): void {
+  add(
+    program,
+    'up',
+    'run everything: the bridge, and the local workspace if no Discord is configured',
+    'up --port 8080',
+  )
+    .option(
+      '--port <port>',
+      'port of the local workspace (default: 7420, or any free one)',
+      number(0, 65_535),
+    )
+    .option(
+      '--listen <address>',
+      'let other machines reach the workspace; its link still has a secret',
+    )
+    .option('--verbose', 'show the log as it is written')
+    .action(async (flags) => (await import('./up.ts')).up(flags));
+  add(program, 'workspace', 'serve the local workspace alone', 'workspace')
+    .option('--port <port>', 'port to serve it on', number(0, 65_535))
+    .option('--listen <address>', 'let other machines reach it; its link still has a secret')
+    .option('--verbose', 'show the log as it is written')
+    .action(async (flags) => (await import('./up.ts')).workspaceOnly(flags));
+  add(
+    program,
+    'bridge',
+    'run the bridge alone, for the configured Discord server',
+    'bridge --verbose',
+  )
+    .option('--verbose', 'show the log as it is written')
+    .action(async (flags) => (await import('./up.ts')).bridgeOnly(flags));
+}
+
+function addSetUp(program: Command): void {
+  add(
+    program,
+    'install',
+    'add our hooks and status line to Claude Code, and our hooks to tmux',
+    'install --dry-run',
+  )
+    .option('--project <folder>', 'into the settings of this project')
+    .option('--dry-run', 'show what would change')
+    .option('--no-tmux', 'leave tmux alone')
+    .action(async (flags) => (await import('./install.ts')).runInstall(flags));
+  add(program, 'uninstall', 'take exactly our parts out again', 'uninstall')
+    .option('--project <folder>', 'out of the settings of this project')
+    .option('--dry-run', 'show what would change')
+    .option('--no-tmux', 'leave tmux alone')
+    .option('--purge', 'remove our home as well: configuration, messages, log')
+    .action(async (flags) => (await import('./install.ts')).runUninstall(flags));
+  const service = add(
+    program,
+    'service',
+    'run threadmux up with your login, as a service of your own',
+    'service install',
+  );
+  add(
+    service,
+    'install',
+    'write the unit (systemd or launchd) and start it',
+    'service install --print',
+  )
+    .option('--print', 'print the unit and change nothing')
+    .action(async (flags) => (await import('./service.ts')).serviceInstall(flags));
+  add(
+    service,
+    'remove',
+    'stop the service and remove its unit; sessions go on',
+    'service remove',
+  ).action(async () => (await import('./service.ts')).serviceRemove());
+  add(program, 'completions', 'print the completions for a shell', 'completions bash >> ~/.bashrc')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell) => (await import('./completions.ts')).completions(shell, program));
+  add(
+    program,
+    'statusline [command...]',
+    'the status line command for Claude Code, around your own',
+    'statusline -- my-statusline',
+  ).action(async (words: string[]) => {
+    process.exitCode = await (await import('./be-statusline.ts')).beStatusline(words);
+  });
+}
+
+function addLooking(program: Command): void {
+  add(program, 'status', 'what runs here, what waits, and which hosts answer', 'status --json')
+    .option('--json', 'print JSON')
+    .action(async (flags) => (await import('./status.ts')).status(flags));
+  add(
+    program,
+    'config',
+    'print the configuration in force as JSON, with tokens masked, and where each value came from',
+    'config',
+  )
+    .option('--json', 'the same: it always prints JSON')
+    .action(async () => (await import('./config.ts')).config());
+  add(program, 'logs', 'print the last lines of the log', 'logs -f -n 20')
+    .option('-f, --follow', 'go on with those that come')
+    .option('-n, --lines <lines>', 'how many', number(0, 100_000), 50)
+    .option('--json', 'print one JSON object a line')
+    .action(async (flags) => (await import('./logs.ts')).logs(flags));
+  const outbox = add(program, 'outbox', 'what Claude said and nobody got yet', 'outbox list');
+  add(outbox, 'list', 'letters that wait, and those that were set aside', 'outbox list', {
+    isDefault: true,
+  })
+    .option('--json', 'print JSON')
+    .action(async (flags) => (await import('./outbox.ts')).listOutbox(flags));
+  add(outbox, 'show <letter>', 'print one of them', 'outbox show 1234.0-100000001.99')
+    .option('--json', 'print JSON')
+    .action(async (id, flags) => (await import('./outbox.ts')).showLetter(id, flags));
+  add(outbox, 'retry [letter]', 'deliver it, or all of them, again', 'outbox retry')
+    .option('--json', 'print JSON')
+    .action(async (id, flags) => (await import('./outbox.ts')).retryLetters(id, flags));
+}

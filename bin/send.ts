@@ -1,0 +1,169 @@
+// threadmux send: types into a session the way the bridge does: look, decide, deliver. Whatever keeps the text from
+// being typed is said, and the pane is left alone.
+
+import { text as readAll } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { compose } from '../bridge/compose.ts';
+import { decide, type Step } from '../bridge/decide.ts';
+import { STASH, screenOf } from '../bridge/forward.ts';
+import { DIALOG } from '../claude/dialog-line.ts';
+import type { Screen } from '../claude/screen.ts';
+import { cleanInbound } from '../core/clean.ts';
+import { ThreadmuxError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
+import { newest } from '../core/snowflake.ts';
+import type { PaneRecord } from '../home/pane-record.ts';
+import { deliver } from '../tmux/deliver.ts';
+import { leaveMode } from '../tmux/leave-mode.ts';
+import { look, type PaneLook } from '../tmux/look.ts';
+import { during, printJson, shown, tell } from './print.ts';
+import { findTarget, openReach, paneOf, type Reach, type Target } from './reach.ts';
+import { hasMessagesFor } from './waiting-messages.ts';
+
+export interface SendFlags {
+  readonly host?: string;
+  readonly json?: boolean;
+  /** How long to wait for the pane to be ready, in seconds. */
+  readonly wait: number;
+}
+
+type Outcome =
+  | { readonly outcome: 'typed' }
+  /** Nothing was typed. */
+  | { readonly outcome: 'refused'; readonly because: string; readonly passing: boolean }
+  /** The text stands in the pane, and Enter was not pressed. */
+  | { readonly outcome: 'held'; readonly because: string };
+
+const PAUSE_MS = 250;
+
+export async function send(
+  name: string | undefined,
+  words: readonly string[],
+  flags: SendFlags,
+): Promise<void> {
+  const text = await wholeText(words);
+  const reach = openReach();
+  const target = await findTarget(reach, name, flags.host);
+  const { host, session } = target;
+  const sent = await during(`typing into ${session.name}`, untilReady(target, text, reach, flags));
+  if (sent.outcome !== 'typed') process.exitCode = EXIT.failed;
+  const because = sent.outcome === 'typed' ? null : sent.because;
+  if (flags.json) return printJson({ host, name: session.name, outcome: sent.outcome, because });
+  const where = `${shown(session.name)} on ${host}`;
+  if (sent.outcome === 'typed') tell(`Typed into ${where}.`);
+  else if (sent.outcome === 'held') tell(`The text stands in ${where}, not entered: ${because}`);
+  else tell(`Nothing was typed into ${where}: ${because}`);
+}
+
+async function wholeText(words: readonly string[]): Promise<string> {
+  if (words.length === 0 && process.stdin.isTTY)
+    throw new ThreadmuxError('bad_usage', 'there is nothing to send', {
+      hint: 'Write the text after the name, or pipe it in: git diff | threadmux send shop',
+    });
+  const given = words.length > 0 ? words.join(' ') : await readAll(process.stdin);
+  const text = cleanInbound(given).trim();
+  if (text === '') throw new ThreadmuxError('bad_usage', 'there is nothing to send: it is empty');
+  return text;
+}
+
+async function untilReady(
+  target: Target,
+  text: string,
+  reach: Reach,
+  flags: SendFlags,
+): Promise<Outcome> {
+  for (const deadline = Date.now() + flags.wait * 1_000; ; await sleep(PAUSE_MS)) {
+    const sent = await attempt(target, text, reach);
+    if (sent.outcome !== 'refused' || !sent.passing || Date.now() >= deadline) return sent;
+  }
+}
+
+async function attempt(target: Target, text: string, reach: Reach): Promise<Outcome> {
+  const { tmux } = target;
+  const pane = paneOf(target);
+  const seen = await look(tmux, pane);
+  if (seen.kind === 'gone') return refused('The pane is gone: its session was closed.');
+  if (target.record === undefined && isOwnPane(pane.paneId, seen.serverPid))
+    return refused('This command itself runs in that pane.');
+  const record = target.record ?? unreported(target, seen, reach);
+  const step = decide({
+    look: seen,
+    screen: screenOf(seen, record),
+    record,
+    allowShell: true, // whoever is at this terminal has a shell already
+    standing: undefined,
+  });
+  if (step.do === 'refuse') return refused(step.because);
+  if (step.do === 'wait') return refused(step.because, true);
+  if (target.record && hasMessagesFor(reach.home, target.record.thread))
+    return refused('A message from its thread is on its way into that pane.', true);
+  const guard = { pane, command: step.do === 'run' ? seen.command : record.command };
+  if (step.do === 'leave-mode') {
+    await leaveMode(tmux, guard);
+    return refused('The pane is in copy mode.', true);
+  }
+  const watched = step.do === 'run' ? guard : { ...guard, dialog: DIALOG };
+  return type(target, watched, step, seen, text, reach);
+}
+
+async function type(
+  { tmux }: Target,
+  guard: Parameters<typeof deliver>[1],
+  step: Step & { do: 'type' | 'run' },
+  seen: PaneLook,
+  text: string,
+  { config }: Reach,
+): Promise<Outcome> {
+  const typed = step.do === 'run' ? text : compose(text, [], config.slashCommands);
+  if (typeof typed !== 'string' && typed.kind === 'nothing') return refused('It is empty.');
+  const delivery = await deliver(
+    tmux,
+    guard,
+    { id: nextMark(seen), text: typeof typed === 'string' ? typed : typed.text },
+    step.do === 'type' && step.stash ? { stash: STASH } : {},
+  );
+  switch (delivery.kind) {
+    case 'delivered':
+      return { outcome: 'typed' };
+    case 'already':
+      return refused('Another message was typed there in the same moment.', true);
+    case 'text-only':
+      return { outcome: 'held', because: 'something came up before Enter.' };
+    case 'refused':
+      return refused(`The pane changed while we looked (${delivery.because}).`, true);
+  }
+}
+
+/**
+ * The pane takes every id up to its last one for done, and messages that still wait in a queue have later ones. So
+ * ours is the very next: it can hide none of them.
+ */
+export function nextMark({ typed }: Pick<PaneLook, 'typed'>): string {
+  return String(BigInt(newest(typed.text ?? '0', typed.enter ?? '0')) + 1n);
+}
+
+const CLAUDE: ReadonlySet<Screen['kind']> = new Set<Screen['kind']>([
+  ...(['empty', 'draft', 'menu', 'shellMode', 'aside', 'dialog'] as const),
+  ...(['agents', 'subagent', 'transcript'] as const),
+]);
+
+/** Without hooks nobody told us what runs there: what looks like the agent is treated as the agent. */
+function unreported(
+  { session }: Target,
+  seen: PaneLook,
+  { config }: Reach,
+): Pick<PaneRecord, 'panePid' | 'serverPid' | 'shell' | 'command'> {
+  const agent = config.agent.command[0]?.split('/').at(-1);
+  const isAgent = seen.command === agent || CLAUDE.has(screenOf(seen, seen).kind);
+  const { serverPid, pane } = session;
+  return { serverPid, panePid: pane.pid, command: seen.command, shell: isAgent ? 'no' : 'ours' };
+}
+
+function isOwnPane(paneId: string, serverPid: number): boolean {
+  const { TMUX = '', TMUX_PANE } = process.env;
+  return TMUX_PANE === paneId && TMUX.includes(`,${serverPid},`);
+}
+
+function refused(because: string, passing = false): Outcome {
+  return { outcome: 'refused', because, passing };
+}

@@ -1,0 +1,93 @@
+// The commands that speak of sessions, one line each.
+
+import { Argument, type Command } from 'commander';
+import { add, nameAndRest, number } from './command-line.ts';
+
+export function addSessions(program: Command): void {
+  const onHost = (command: Command) =>
+    command.option('--host <name>', 'the host it is on').option('--json', 'print JSON');
+  const starting = (command: Command) =>
+    onHost(command).option(
+      '--dir <directory>',
+      'where to start (default: here; on other hosts the home)',
+    );
+
+  starting(
+    add(
+      program,
+      'start [name] [command...]',
+      'start a session unless it is there: the agent, or the command after --; its pane stays when the program ends',
+      'start build --dir ~/shop -- npm run build',
+    ),
+  )
+    .option('--prefix <prefix>', 'choose a name: the prefix and the next number')
+    .action(async (_name, _words, flags, command: Command) => {
+      const { name, rest } = nameAndRest(command, 'the command');
+      await (await import('./start.ts')).start(name, rest, flags);
+    });
+  onHost(add(program, 'stop [name]', 'end a session, if it is there', 'stop build')).action(
+    async (name, flags) => (await import('./start.ts')).stop(name, flags),
+  );
+  starting(
+    add(
+      program,
+      'new <name> [command...]',
+      'start a session that must not be there yet: the agent, or the command after --',
+      'new shop --host mini --dir ~/shop',
+    ),
+  ).action(async (name: string, _words, flags, command: Command) => {
+    const { rest } = nameAndRest(command, 'the command');
+    await (await import('./start.ts')).create(name, rest, flags);
+  });
+  onHost(
+    add(
+      program,
+      'kill <name>',
+      'end a session that must be there, by its exact name',
+      'kill shop@mini',
+    ),
+  ).action(async (name, flags) => (await import('./start.ts')).kill(name, flags));
+  add(program, 'sessions', 'all sessions of all hosts, and what they do', 'sessions --json')
+    .alias('list')
+    .option('--host <name>', 'only of this host')
+    .option('--json', 'print JSON')
+    .option('--names', 'only plain names, of this machine, one a line')
+    .action(async (flags) => (await import('./sessions.ts')).sessions(flags));
+  onHost(
+    add(
+      program,
+      'send [name] [text...]',
+      'type a text, or stdin, into a session and press Enter, if it is safe to',
+      'send shop "run the tests"',
+    ),
+  )
+    .option('--wait <seconds>', 'how long the pane may take to be ready', number(0, 86_400), 3)
+    .action(async (_name, _words, flags, command: Command) => {
+      const { name, rest } = nameAndRest(command, undefined);
+      await (await import('./send.ts')).send(name, rest, flags);
+    });
+  onHost(
+    add(
+      program,
+      'attach [name]',
+      'open a session in this terminal; --json prints the command that would',
+      'attach shop@mini',
+    ),
+  ).action(async (name, flags) => (await import('./attach.ts')).attach(name, flags));
+  onHost(add(program, 'capture [name]', 'print what a session shows', 'capture shop -n 200'))
+    .option(
+      '-n, --lines <lines>',
+      'the last so many lines, older ones too (at most 10000)',
+      number(1, Number.MAX_SAFE_INTEGER),
+    )
+    .action(async (name, flags) => (await import('./capture.ts')).capture(name, flags));
+  add(
+    program,
+    'auto',
+    'whether sessions made and closed by hand get and lose their threads',
+    'auto off',
+  )
+    .addArgument(new Argument('[switch]').choices(['on', 'off']))
+    .option('--json', 'print JSON')
+    .action(async (to, flags) => (await import('./auto.ts')).auto(to, flags));
+}

@@ -1,0 +1,21 @@
+// Whether a running bridge still has messages for a thread: what is typed here must not push in between.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { letterSchema } from '../bridge/inbox.ts';
+import { readJson } from '../home/files.ts';
+import type { Home } from '../home/home.ts';
+import { holderOf } from '../home/lock.ts';
+
+/** The process that runs the bridge of this home. */
+export function bridgePid(home: Home): number | undefined {
+  return holderOf(home.path('state', 'bridge.lock'));
+}
+
+export function hasMessagesFor(home: Home, thread: string): boolean {
+  if (bridgePid(home) === undefined) return false;
+  const folder = home.folder('inbox');
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .some((name) => readJson(join(folder, name), letterSchema)?.channelId === thread);
+}
