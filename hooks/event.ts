@@ -17,6 +17,11 @@ export interface Report {
   readonly thread: Bound;
 }
 
+/** What a turn's progress is kept by: two panes of one session may work at the same time. */
+export function turnOf({ thread, letter }: Report): string {
+  return `${thread.thread} ${letter.pane}`;
+}
+
 export interface Outcome {
   readonly say?: Saying;
   readonly state?: PaneRecord['state'];

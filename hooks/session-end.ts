@@ -1,13 +1,13 @@
 // SessionEnd: Claude has left the pane, unless it only cleared its conversation.
 
 import type { SessionEndInput } from '../claude/hook-input.ts';
-import type { Outcome, Report } from './event.ts';
+import { type Outcome, type Report, turnOf } from './event.ts';
 
-export function sessionEnd(input: SessionEndInput, { desk, rest, thread }: Report): Outcome {
+export function sessionEnd(input: SessionEndInput, report: Report): Outcome {
   if (input.reason === 'clear') return { state: 'idle' };
   return {
     state: 'ended',
     say: { text: '⏹️ Claude has exited.', silent: true },
-    after: () => desk.progress.end(thread.thread, rest, 'interrupted'),
+    after: () => report.desk.progress.end(turnOf(report), report.rest, 'interrupted'),
   };
 }

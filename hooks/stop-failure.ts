@@ -1,7 +1,7 @@
 // StopFailure: the turn ended in an error of the API, or a usage limit was reached.
 
 import type { StopFailureInput } from '../claude/hook-input.ts';
-import type { Outcome, Report } from './event.ts';
+import { type Outcome, type Report, turnOf } from './event.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   rate_limit: 'a usage limit was reached',
@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, string>> = {
   server_error: 'the service failed',
 };
 
-export function stopFailure(input: StopFailureInput, { desk, rest, thread }: Report): Outcome {
+export function stopFailure(input: StopFailureInput, report: Report): Outcome {
   const what = WORDS[input.error ?? ''] ?? 'the turn ended in an error';
   const said = input.last_assistant_message ?? input.error_details ?? '';
   return {
@@ -18,6 +18,6 @@ export function stopFailure(input: StopFailureInput, { desk, rest, thread }: Rep
     say: {
       text: `⚠️ Claude stopped: ${what}.${said.trim() === '' ? '' : `\n> ${said.trim().split('\n').join('\n> ')}`}`,
     },
-    after: () => desk.progress.end(thread.thread, rest, 'failed'),
+    after: () => report.desk.progress.end(turnOf(report), report.rest, 'failed'),
   };
 }

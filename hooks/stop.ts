@@ -9,13 +9,13 @@ import { waitUntilSettled } from '../claude/settle.ts';
 import { type Message, readTurn, type Turn } from '../claude/transcript.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { takeAttachments } from './attachments.ts';
-import type { Outcome, Report } from './event.ts';
+import { type Outcome, type Report, turnOf } from './event.ts';
 import type { Saying } from './fit.ts';
 import { confirmPrompts } from './receipts.ts';
 import { stripBlocks } from './strip.ts';
 
 export async function stop(input: StopInput, report: Report): Promise<Outcome> {
-  const { desk, rest, thread } = report;
+  const { desk, rest } = report;
   const turn = await writtenTurn(input);
   const reply = replyOf(turn, input, (id) => desk.shown.has(input.session_id, id));
   const say = saying(reply.texts.join('\n\n'), input, report);
@@ -24,7 +24,7 @@ export async function stop(input: StopInput, report: Report): Promise<Outcome> {
     ...(say === undefined ? {} : { say }),
     async after() {
       desk.shown.add(input.session_id, input.prompt_id ?? '', reply.ids);
-      await desk.progress.end(thread.thread, rest, 'done');
+      await desk.progress.end(turnOf(report), rest, 'done');
       // What was typed while Claude worked may have been read between two tools, with no hook of its own.
       if (turn !== undefined && turn.prompts.length > 1) await confirmPrompts(turn.prompts, report);
     },

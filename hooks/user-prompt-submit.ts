@@ -2,7 +2,7 @@
 
 import type { UserPromptSubmitInput } from '../claude/hook-input.ts';
 import { isAtRest } from './at-rest.ts';
-import type { Outcome, Report } from './event.ts';
+import { type Outcome, type Report, turnOf } from './event.ts';
 import { confirmPrompts } from './receipts.ts';
 
 export async function userPromptSubmit(
@@ -12,11 +12,11 @@ export async function userPromptSubmit(
   const { desk, rest, thread, letter, session } = report;
   await confirmPrompts([input.prompt], report);
   // A turn before this one that ended unseen (Esc in the terminal) leaves its message behind.
-  await desk.progress.end(thread.thread, rest, 'interrupted');
+  await desk.progress.end(turnOf(report), rest, 'interrupted');
   const age = Date.now() - letter.writtenAt;
   if (age < 60_000)
     desk.progress.begin({
-      key: thread.thread,
+      key: turnOf(report),
       rest,
       thread: thread.thread,
       transcript: input.transcript_path,

@@ -21,6 +21,7 @@ import {
   type PaneEnv,
   processesWith,
   saidIn,
+  soon,
   startMachine,
   stopInput,
   untilSaid,
@@ -145,16 +146,16 @@ describe('the courier', () => {
     expect(started()).toBe(false);
     age(machine.letters()[1] ?? '', 100);
     machine.write(PANE, stopInput('three'));
-    return vi.waitFor(() => expect(started()).toBe(true));
+    return soon(() => expect(started()).toBe(true));
   });
 
   it('leaves a busy courier alone that beats its heart', async () => {
     const machine = startMachine();
     inProcess(machine, () => sleep(60_000, undefined, { ref: false }));
     const pid = machine.home.path('state', 'courier.pid');
-    await vi.waitFor(() => expect(existsSync(pid)).toBe(true));
+    await soon(() => expect(existsSync(pid)).toBe(true));
     const before = statSync(pid).mtimeMs;
-    await vi.waitFor(() => expect(statSync(pid).mtimeMs).toBeGreaterThan(before));
+    await soon(() => expect(statSync(pid).mtimeMs).toBeGreaterThan(before));
     const second = machine.courier();
     await second.ended;
     expect(second.child.exitCode).toBe(0);
@@ -201,7 +202,7 @@ describe('the courier', () => {
     writeFileSync(first.replace(/\d{9}\.\d+$/, '100000000.1'), 'not a letter at all');
     machine.courier();
     await untilSaid(workspace, '[agent] web', ['before', 'after']);
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+    await soon(() => expect(machine.letters()).toEqual([]));
     expect(readdirSync(machine.home.path('outbox', 'aside'))).toHaveLength(3);
     expect(machine.log().match(/corrupt letter set aside/g)).toHaveLength(3);
   });
@@ -216,7 +217,7 @@ describe('the courier', () => {
     machine.write(pane, stopInput('of today'));
     machine.courier();
     await untilSaid(workspace, '[agent] web', ['of today']);
-    await vi.waitFor(() => expect(machine.letters()).toEqual([letter]));
+    await soon(() => expect(machine.letters()).toEqual([letter]));
     expect(machine.log().match(/newer version/g)).toHaveLength(1);
   });
 
@@ -225,7 +226,7 @@ describe('the courier', () => {
     machine.write(PANE, { ...stopInput('x'), hook_event_name: 'TeammateIdle' });
     const deliver = vi.fn(async () => {});
     inProcess(machine, deliver);
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+    await soon(() => expect(machine.letters()).toEqual([]));
     expect(deliver).not.toHaveBeenCalled();
   });
 

@@ -7,6 +7,7 @@ import {
   fixture,
   type PaneEnv,
   saidIn,
+  soon,
   startMachine,
   stopInput,
   untilSaid,
@@ -146,7 +147,7 @@ describe('drop', () => {
     expect(machine.drop(pane, stopInput('second'), { withoutNode: true })).toEqual(SILENT);
     machine.drop(pane, stopInput('third'));
     await untilSaid(workspace, '[agent] web', ['first', 'second', 'third']);
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+    await soon(() => expect(machine.letters()).toEqual([]));
   });
 
   it('uses the Node.js that was noted when PATH has none', async () => {

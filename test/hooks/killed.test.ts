@@ -19,6 +19,7 @@ import {
   type Machine,
   readIfThere,
   saidIn,
+  soon,
   startMachine,
   stopInput,
   threadsOf,
@@ -97,7 +98,7 @@ describe('a courier killed with SIGKILL', () => {
     machine.write(pane, stopInput('earlier'));
     const first = machine.courier();
     await untilSaid(workspace, '[agent] web', ['earlier']);
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+    await soon(() => expect(machine.letters()).toEqual([]));
     await first.kill();
 
     writeLetters(machine, pane, true);
@@ -140,7 +141,7 @@ describe('a server in trouble', () => {
     writeLetters(machine, machine.session('web'), false);
     machine.courier();
     await untilSaid(workspace, '[agent] web', SAID, 25_000);
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+    await soon(() => expect(machine.letters()).toEqual([]));
   });
 
   it('that is away for a while gets everything in order when it is back', async () => {
@@ -152,7 +153,7 @@ describe('a server in trouble', () => {
     machine.drop(pane, stopInput('before'));
     const panes = machine.home.path('panes');
     await vi.waitFor(() => expect(existsSync(panes)).toBe(true), 10_000);
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]));
+    await soon(() => expect(machine.letters()).toEqual([]));
     await before.close();
     machine.drop(pane, stopInput('one'));
     machine.drop(pane, stopInput('two'));

@@ -11,6 +11,7 @@ import { openTestDesk } from '../support/desk.ts';
 import {
   fixture,
   messagesIn,
+  soon,
   startMachine,
   stopInput,
   transcriptFixture,
@@ -61,13 +62,13 @@ describe('while a turn runs', () => {
     const { open, follow, messages, write, rest } = await start();
     const progress = open();
     progress.begin(follow());
-    await vi.waitFor(async () =>
+    await soon(async () =>
       expect((await messages())[0]?.content).toMatch(
         /^Step 1 of 2[^\n]*\n⏳ Bash: Show the step\n/,
       ),
     );
     write(3, 7);
-    await vi.waitFor(async () =>
+    await soon(async () =>
       expect((await messages())[0]?.content).toMatch(
         /^Step 2 of 2[^\n]*\n✔ Bash: Show the step\n-# working · Bash ×2/,
       ),
@@ -106,7 +107,7 @@ describe('while a turn runs', () => {
   it('the passing of time alone is not worth an edit', async () => {
     const { asked, open, follow, messages } = await start();
     open().begin(follow());
-    await vi.waitFor(async () => expect(await messages()).toHaveLength(1));
+    await soon(async () => expect(await messages()).toHaveLength(1));
     await sleep(1_300);
     expect(asked.filter(({ method }) => method === 'PATCH')).toEqual([]);
   });
@@ -129,7 +130,7 @@ describe('while a turn runs', () => {
     progress.begin({ ...follow(), isAtRest });
     await vi.waitFor(() => expect(progress.isBusy()).toBe(false), 5_000);
     expect(looks).toEqual([]);
-    await vi.waitFor(async () =>
+    await soon(async () =>
       expect((await messages())[0]?.content).toMatch(/^-# interrupted · Bash · \d+ s$/),
     );
   });
@@ -138,14 +139,14 @@ describe('while a turn runs', () => {
     const { open, follow, messages, transcript } = await start();
     const progress = open();
     progress.begin(follow());
-    await vi.waitFor(async () => expect(await messages()).toHaveLength(1));
+    await soon(async () => expect(await messages()).toHaveLength(1));
     const text = '[Request interrupted by user]';
     const message = { role: 'user', content: [{ type: 'text', text }] };
     appendFileSync(
       transcript,
       `${JSON.stringify({ type: 'user', isSidechain: false, uuid: 'x', promptId: STEPS, message })}\n`,
     );
-    await vi.waitFor(async () =>
+    await soon(async () =>
       expect((await messages())[0]?.content).toMatch(/^-# interrupted · Bash · \d+ s$/),
     );
     expect(progress.isBusy()).toBe(false);
@@ -155,7 +156,7 @@ describe('while a turn runs', () => {
     const { open, follow, messages, rest } = await start();
     const killed = open();
     killed.begin(follow());
-    await vi.waitFor(async () => expect(await messages()).toHaveLength(1));
+    await soon(async () => expect(await messages()).toHaveLength(1));
     killed.close();
     await open().end('web', rest, 'done');
     expect((await messages())[0]?.content).toMatch(/^-# \d+ s$/);
@@ -182,6 +183,21 @@ describe('while a turn runs', () => {
     expect((await messagesIn(workspace, '[agent] web')).map(({ content }) => content)).toEqual([
       expect.stringContaining('done'),
     ]);
+  });
+
+  it('the reply of one pane does not end the turn of the other', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const { desk, tell } = openTestDesk(machine);
+    const left = machine.session('web');
+    machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
+    const right = machine.paneEnv('=web:.1');
+    await tell(left, fixture('UserPromptSubmit'));
+    await tell(right, fixture('UserPromptSubmit'));
+    await tell(left, stopInput('done'));
+    expect(desk.progress.isBusy()).toBe(true);
+    await tell(right, stopInput('done too'));
+    expect(desk.progress.isBusy()).toBe(false);
   });
 });
 

@@ -6,6 +6,7 @@ import {
   type Machine,
   messagesIn,
   saidIn,
+  soon,
   startMachine,
   stopInput,
   threadsOf,
@@ -31,7 +32,7 @@ describe('which session', () => {
     // The next courier, or the same one some seconds later.
     const later = openTestDesk(machine);
     await later.tell(pane, stopInput('two'));
-    await vi.waitFor(async () =>
+    await soon(async () =>
       expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']),
     );
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two']);
@@ -52,9 +53,9 @@ describe('which session', () => {
     await openTestDesk(machine).tell(pane, stopInput('one'));
     machine.tmux.call('rename-session', '-t', '=web', 'shop');
     await openTestDesk(machine).tell(pane, stopInput('two'));
-    await vi.waitFor(() => expect(renames).toBe(1));
+    await soon(() => expect(renames).toBe(1));
     await openTestDesk(machine).tell(pane, stopInput('three'));
-    await vi.waitFor(async () =>
+    await soon(async () =>
       expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']),
     );
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two', 'three']);

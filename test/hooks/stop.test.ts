@@ -185,7 +185,7 @@ describe('what a reply says', () => {
     const workspace = await startTestWorkspace({
       faults: {
         onRequest: ({ method, body }) =>
-          isLost && method === 'POST' && JSON.stringify(body).includes('line 60')
+          isLost && method === 'POST' && JSON.stringify(body).includes('line 70')
             ? { kind: 'answer', status: 403, body: { code: 50013, message: 'not now' } }
             : undefined,
       },
@@ -193,7 +193,7 @@ describe('what a reply says', () => {
     const machine = startMachine(workspace);
     const { tell } = openTestDesk(machine);
     const pane = machine.session('web');
-    const lines = Array.from({ length: 100 }, (_, n) => `line ${n} ${'x'.repeat(30)}`);
+    const lines = Array.from({ length: 75 }, (_, n) => `line ${n} ${'x'.repeat(30)}`);
     const letter = { salt: 'one letter' };
     const input = stopInput(lines.join('\n'), { session_id: 's1' });
     isLost = true;

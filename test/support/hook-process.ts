@@ -248,6 +248,11 @@ export async function untilSaid(
   });
 }
 
+/** Patient enough for a machine that has other things to do. */
+export function soon<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 10_000, interval: 20 });
+}
+
 export function fixture(name: string): Record<string, unknown> {
   return JSON.parse(readFileSync(join(FIXTURES, 'hooks', `${name}.json`), 'utf8'));
 }
