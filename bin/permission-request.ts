@@ -31,9 +31,6 @@ async function main(): Promise<void> {
 
   const rest = connectRest({ ...server, log: context.log });
   const tmux = tmuxOn(localHost({ name: context.config.host, env: process.env }), record.socket);
-  const leaving = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const)
-    process.on(signal, () => leaving.abort());
   const asked = await permissionRequest({
     home: context.home,
     rest,
@@ -41,12 +38,22 @@ async function main(): Promise<void> {
     record,
     input,
     log: context.log,
-    signal: leaving.signal,
+    signal: untilToldToLeave(),
   });
   if (asked.output !== undefined) writeSync(1, `${asked.output}\n`);
   letGo();
   await asked.conclude();
   await rest.close();
+}
+
+/** Claude Code ends, or is killed: then we get a signal, or another parent. */
+function untilToldToLeave(): AbortSignal {
+  const leaving = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const)
+    process.on(signal, () => leaving.abort());
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && leaving.abort(), 1_000).unref();
+  return leaving.signal;
 }
 
 /** Claude Code waits until these are closed, not until we are gone. Their numbers must not go to a socket. */

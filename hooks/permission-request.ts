@@ -66,11 +66,14 @@ export async function permissionRequest(asking: Asking): Promise<Asked> {
   });
   const terminal = terminalOf(asking);
   try {
-    const message = await createMessage(rest, record.thread, stableNonce('prompt', id), {
+    const draft = {
       content: `${shown.text}\n${shown.hint}`,
       files: shown.files,
       components: promptButtons(id, prompt, NOTHING_YET),
-    });
+    };
+    const nonce = stableNonce('prompt', id);
+    const call = asking.signal === undefined ? {} : { signal: asking.signal };
+    const message = await createMessage(rest, record.thread, nonce, draft, call);
     if (message === undefined) return nothing();
     log.info('prompt', { id, kind: prompt.kind, tool: input.tool_name, message: message.id });
     const { ended, progress } = await wait(asking, terminal, id, prompt, message.id);
@@ -105,8 +108,7 @@ async function wait(
   messageId: string,
 ): Promise<{ ended: Ended; progress: Progress }> {
   const { home, input, log, signal } = asking;
-  const limit = asking.waitMs ?? (input.agent_id === undefined ? HALF_A_DAY_MS : FOR_AGENTS_MS);
-  const deadline = Date.now() + limit;
+  const deadline = Date.now() + (asking.waitMs ?? patienceMs(input));
   const answers = watchAnswers(home, UNWATCHED_MS);
   let progress: Progress = NOTHING_YET;
 
@@ -168,6 +170,10 @@ async function decided(
 ): Promise<Ended> {
   const now = await terminal();
   return now === 'open' ? { kind: 'decided', decision, by } : { kind: now };
+}
+
+export function patienceMs({ agent_id: agent }: PermissionRequestInput): number {
+  return agent === undefined ? HALF_A_DAY_MS : FOR_AGENTS_MS;
 }
 
 /** Not waited for: a server that is slow or away must not keep the next answer from being heard. */

@@ -1,0 +1,201 @@
+// A pane that shows recorded dialogs of Claude Code, with a transcript and a thread, and the hook that Claude Code would
+// start beside a dialog: the compiled one, as a real process.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, vi } from 'vitest';
+import { type PermissionRequestInput, parseHookInput } from '../../claude/hook-input.ts';
+import { loadPaneRecords, type PaneRecord } from '../../home/pane-record.ts';
+import { openTestDesk } from './desk.ts';
+import { fixture, type Machine, type PaneEnv } from './hook-process.ts';
+import type { TestWorkspace, WireMessage } from './workspace.ts';
+
+const HOOK = fileURLToPath(new URL('../../dist/bin/permission-request.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./show-screen.mjs', import.meta.url));
+const SCREENS = fileURLToPath(new URL('../fixtures/screens/2.1.197/120x40/', import.meta.url));
+const WAIT = { timeout: 15_000, interval: 25 } as const;
+
+export interface PromptPane {
+  readonly session: string;
+  readonly env: PaneEnv;
+  readonly thread: string;
+  record(): PaneRecord;
+  /** Draws a recorded screen, by its name. */
+  show(screen: string): Promise<void>;
+  exit(): Promise<void>;
+  /** A request as Claude Code would make it here; the tool use stands in the transcript. */
+  input(name: string, more?: Partial<PermissionRequestInput>): PermissionRequestInput;
+  /** The transcript gets the result of the tool that was asked for last. */
+  result(isError?: boolean): void;
+}
+
+let ids = 0;
+
+export async function startPromptPane(
+  machine: Machine,
+  session = 'web',
+  options: { readonly inShell?: boolean } = {},
+): Promise<PromptPane> {
+  const socket = join(machine.tmux.dir, `${session}.ctl`);
+  const transcript = join(machine.tmux.dir, `${session}.jsonl`);
+  const claudeSession = `session-${session}-${++ids}`;
+  const program = [process.execPath, PROGRAM, socket];
+  const { tmux } = machine;
+  tmux.call(
+    ...['new-session', '-d', '-s', session, '-x', '120', '-y', '40', '-c', tmux.dir],
+    ...(options.inShell ? ['sh'] : program),
+  );
+  if (options.inShell) tmux.call('send-keys', '-t', `=${session}:`, program.join(' '), 'Enter');
+  await vi.waitFor(() => expect(existsSync(socket)).toBe(true), WAIT);
+  writeFileSync(transcript, '');
+  const env = machine.paneEnv(`=${session}:`);
+  const facts = { session_id: claudeSession, transcript_path: transcript, cwd: tmux.dir };
+  await openTestDesk(machine).tell(env, { ...fixture('SessionStart'), ...facts });
+  const record = () =>
+    loadPaneRecords(machine.home).find((one) => one.sessionName === session) as PaneRecord;
+  const write = (line: object) =>
+    appendFileSync(transcript, `${JSON.stringify({ isSidechain: false, ...line })}\n`);
+  let last = { id: '', promptId: '' };
+  return {
+    session,
+    env,
+    thread: record().thread,
+    record,
+    show: (screen) => draw(socket, screen),
+    exit: async () => void (await tell(socket, { exit: true }).catch(() => '')),
+    input(name, more = {}) {
+      const parsed = parseHookInput({ ...fixture(`PermissionRequest.${name}`), ...facts, ...more });
+      if (parsed?.hook_event_name !== 'PermissionRequest') throw new Error(`${name}: no request`);
+      const input = { prompt_id: `prompt-${++ids}`, ...more } as const;
+      last = { id: `tool-${++ids}`, promptId: input.prompt_id ?? '' };
+      const prompt = { type: 'user', origin: { kind: 'human' }, promptId: last.promptId };
+      write({ ...prompt, uuid: `u-${++ids}`, message: { role: 'user', content: 'do it' } });
+      const use = {
+        type: 'tool_use',
+        id: last.id,
+        name: parsed.tool_name,
+        input: parsed.tool_input,
+      };
+      const message = { id: `m-${++ids}`, role: 'assistant', stop_reason: 'tool_use' };
+      write({ type: 'assistant', uuid: `a-${++ids}`, message: { ...message, content: [use] } });
+      return { ...parsed, prompt_id: last.promptId };
+    },
+    result(isError = false) {
+      const content = [
+        { type: 'tool_result', tool_use_id: last.id, content: '', is_error: isError },
+      ];
+      const line = { type: 'user', promptId: last.promptId, uuid: `r-${++ids}` };
+      write({ ...line, message: { role: 'user', content } });
+    },
+  };
+}
+
+async function draw(socket: string, screen: string): Promise<void> {
+  const facts = readFileSync(join(SCREENS, 'facts.tsv'), 'utf8')
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .find(([name]) => name === screen);
+  if (facts === undefined) throw new Error(`there is no recorded screen ${screen}`);
+  const ansi = readFileSync(join(SCREENS, `${screen}.ansi`), 'utf8');
+  expect(await tell(socket, { ansi, x: Number(facts[1]), y: Number(facts[2]) })).toBe('drawn');
+}
+
+async function tell(path: string, order: object): Promise<string> {
+  const socket = connect(path);
+  socket.write(`${JSON.stringify(order)}\n`);
+  return text(socket);
+}
+
+export interface HookProcess {
+  readonly child: ChildProcess;
+  /** Everything it printed, when Claude Code's pipes are closed. */
+  readonly printed: Promise<string>;
+  readonly ended: Promise<number | null>;
+  readonly hasEnded: () => boolean;
+}
+
+export function startHook(
+  machine: Machine,
+  pane: Pick<PromptPane, 'env'>,
+  input: unknown,
+  env: Readonly<Record<string, string>> = {},
+): HookProcess {
+  const child = spawn(process.execPath, [HOOK], {
+    env: { ...machine.env, ...pane.env, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  child.stdin.on('error', () => {});
+  child.stdin.end(typeof input === 'string' ? input : JSON.stringify(input));
+  const both = Promise.all([text(child.stdout), text(child.stderr)]);
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return {
+    child,
+    printed: both.then((parts) => parts.join('')),
+    ended,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+  };
+}
+
+export interface Button {
+  readonly label?: string;
+  readonly custom_id: string;
+  readonly options?: readonly { readonly value: string; readonly label: string }[];
+}
+
+export function buttonsOf(message: WireMessage): readonly Button[] {
+  return (message.components as readonly { components: readonly Button[] }[]).flatMap(
+    ({ components }) => components,
+  );
+}
+
+export function buttonOf(message: WireMessage, label: string): string {
+  const found = buttonsOf(message).find((one) => one.label?.includes(label));
+  if (found === undefined) throw new Error(`no button ${label}: ${JSON.stringify(message)}`);
+  return found.custom_id;
+}
+
+/** The newest prompt in a thread, once it is there with its buttons. */
+export async function promptIn(
+  workspace: Pick<TestWorkspace, 'person'>,
+  thread: string,
+  about: RegExp = /./,
+): Promise<WireMessage> {
+  return vi.waitFor(async () => {
+    const found = (await workspace.person.messages(thread)).find(
+      (one) => about.test(one.content) && buttonsOf(one).some((b) => b.custom_id.startsWith('p:')),
+    );
+    if (found === undefined) throw new Error('no prompt is open in the thread');
+    return found;
+  }, WAIT);
+}
+
+export async function messageNow(
+  workspace: Pick<TestWorkspace, 'person'>,
+  message: WireMessage,
+): Promise<WireMessage> {
+  const path = `/channels/${message.channel_id}/messages/${message.id}`;
+  return (await workspace.person.call('GET', path)).body;
+}
+
+/** Waits until the prompt has lost its buttons, and gives its last line. */
+export async function verdictOf(
+  workspace: Pick<TestWorkspace, 'person'>,
+  message: WireMessage,
+  timeout = 15_000,
+): Promise<string> {
+  return vi.waitFor(
+    async () => {
+      const now = await messageNow(workspace, message);
+      expect(now.components).toEqual([]);
+      return now.content.split('\n').at(-1) ?? '';
+    },
+    { timeout, interval: 25 },
+  );
+}
+
+export const decisionIn = (printed: string) => JSON.parse(printed).hookSpecificOutput.decision;
