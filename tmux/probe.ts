@@ -76,7 +76,8 @@ fi
 if read -r path < "$home/state/node"; then
   [ -x "$path" ] && say courierNode "yes $path" || say courierNode "no $path"
 fi 2>/dev/null
-node=$(command -v node) || { [ -x "$path" ] && node=$path; }
+node=$(command -v node) || { [ -x "$path" ] && node=$path; } ||
+  node=$("\${SHELL:-sh}" -l -i -c 'command -v node' 2>/dev/null </dev/null | tail -n 1)
 [ -n "$node" ] && say node "$("$node" --version 2>/dev/null)"
 command -v "$agent" >/dev/null 2>&1 && say agent yes
 if [ -e "$home/config.json" ]; then

@@ -1,0 +1,165 @@
+// config.json before and after: what was answered is put in, everything else stays, known to us or not. The file as it
+// was is kept beside the new one.
+
+import { chmodSync, existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import * as z from 'zod';
+import { ThreadmuxError } from '../core/errors.ts';
+import { lineDiff } from '../core/line-diff.ts';
+import { readText, writeWhole } from '../home/files.ts';
+import { openHome } from '../home/home.ts';
+import type { NewHost } from './init-hosts.ts';
+
+export type Raw = Readonly<Record<string, unknown>>;
+
+export interface ConfigText {
+  readonly path: string;
+  /** Undefined: there is none yet. */
+  readonly text: string | undefined;
+  readonly raw: Raw;
+}
+
+export interface ServerAnswer {
+  readonly api: string;
+  /** The token itself, or the file that holds it. */
+  readonly token: string;
+  readonly tokenFile: string | undefined;
+  readonly channel: string;
+  readonly allow: readonly string[];
+}
+
+export interface Answers {
+  /** Undefined: the local workspace. */
+  readonly server: ServerAnswer | undefined;
+  readonly hosts: readonly NewHost[];
+}
+
+export const DISCORD = 'https://discord.com/api/v10';
+
+const objectSchema = z.record(z.string(), z.unknown());
+
+export function readConfigText(root: string): ConfigText {
+  const path = join(root, 'config.json');
+  const text = existsSync(root) ? readText(path) : undefined;
+  const raw = text === undefined ? {} : objectOf(text);
+  if (raw !== undefined) return { path, text, raw };
+  throw new ThreadmuxError('config_invalid', `${path} is not a JSON object, so it was left alone`, {
+    hint: 'Correct it, or move it away, then run this again.',
+  });
+}
+
+/** The server entry that is going to be changed: the one of the same address, or the only one. */
+export function presentServer(raw: Raw, api: string | undefined): Raw | undefined {
+  const all = serversOf(raw);
+  if (api === undefined) return all.find((one) => apiOf(one) === DISCORD) ?? all[0];
+  return all.find((one) => apiOf(one) === api);
+}
+
+export function mergeAnswers({ raw, text }: ConfigText, { server, hosts }: Answers): string {
+  const servers = serversOf(raw);
+  const merged = {
+    ...raw,
+    ...(server === undefined
+      ? servers.length > 0 && { servers: [] }
+      : { servers: withServer(servers, server) }),
+    ...(hosts.length > 0 && { hosts: withHosts(raw.hosts, hosts) }),
+  };
+  const indent = text?.match(/^\{\r?\n([ \t]+)/)?.[1] ?? '  ';
+  return `${JSON.stringify(merged, null, indent)}\n`;
+}
+
+/** The same content, however it is written. */
+export function isSame({ text, raw }: ConfigText, after: string): boolean {
+  return text !== undefined && JSON.stringify(raw) === JSON.stringify(objectOf(after));
+}
+
+export function makePrivate(path: string): void {
+  chmodSync(path, 0o600);
+}
+
+/** What would change, for people: a token shows only that it is one, and whether it is another one. */
+export function shownChange({ text, raw }: ConfigText, after: string): readonly string[] {
+  const old = serversOf(raw).flatMap(({ token }) => (typeof token === 'string' ? token : []));
+  const next = serversOf(objectOf(after) ?? {}).flatMap(({ token }) =>
+    typeof token === 'string' && !old.includes(token) ? token : [],
+  );
+  const masked = (shown: string) =>
+    next.reduce(
+      (rest, token) => rest.replaceAll(JSON.stringify(token), '"[new secret]"'),
+      old.reduce((rest, token) => rest.replaceAll(JSON.stringify(token), '"[secret]"'), shown),
+    );
+  return lineDiff(masked(text ?? ''), masked(after)).filter((line) => line.trim() !== '-');
+}
+
+/** Gives the path of the copy of what was there before. */
+export function saveConfig(root: string, before: ConfigText, after: string): string | undefined {
+  const { path, text } = before;
+  try {
+    const home = openHome(root);
+    const backup =
+      text === undefined ? undefined : home.path(`${basename(path)}.${stamp(new Date())}.bak`);
+    if (backup !== undefined && text !== undefined) writeWhole(backup, text);
+    writeWhole(path, after);
+    return backup;
+  } catch (cause) {
+    if (cause instanceof ThreadmuxError) throw cause;
+    throw new ThreadmuxError('home_unsafe', `writing ${path}: ${(cause as Error).message}`, {
+      cause,
+      hint: 'Make room, or set THREADMUX_HOME to a folder that you own. Nothing was changed.',
+    });
+  }
+}
+
+function withServer(servers: readonly Raw[], answer: ServerAnswer): readonly Raw[] {
+  const { api, channel, allow, token, tokenFile } = answer;
+  const at = servers.findIndex((one) => apiOf(one) === api);
+  const present: Raw = servers[at] ?? newServer(servers, api);
+  const entry = {
+    ...present,
+    ...(api === DISCORD ? {} : { api }),
+    ...(tokenFile === undefined
+      ? { token, tokenFile: undefined }
+      : { tokenFile, token: undefined }),
+    channel,
+    allow,
+  };
+  return at === -1 ? [...servers, entry] : servers.with(at, entry);
+}
+
+/** Two servers cannot have the same name, and the first one need not have any. */
+function newServer(servers: readonly Raw[], api: string): Raw {
+  if (servers.length === 0) return {};
+  const names = servers.map(({ name }) => name ?? 'discord');
+  const host = new URL(api).hostname.replace(/[^A-Za-z0-9_-]/g, '-').slice(0, 24);
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? host : `${host}-${n}`;
+    if (!names.includes(name)) return { name };
+  }
+}
+
+function withHosts(present: unknown, hosts: readonly NewHost[]): Raw {
+  const all = { ...(objectSchema.safeParse(present).data ?? {}) };
+  for (const { name, ssh } of hosts)
+    all[name] = { ...(objectSchema.safeParse(all[name]).data ?? {}), ssh };
+  return all;
+}
+
+function serversOf(raw: Raw): readonly Raw[] {
+  return z.array(objectSchema).safeParse(raw.servers).data ?? [];
+}
+
+function apiOf({ api }: Raw): unknown {
+  return api ?? DISCORD;
+}
+
+function objectOf(text: string): Raw | undefined {
+  try {
+    return objectSchema.safeParse(JSON.parse(text.replace(/^\uFEFF/, ''))).data;
+  } catch {
+    return undefined; // not JSON
+  }
+}
+
+function stamp(now: Date): string {
+  return now.toISOString().replace(/[:.]/g, '-');
+}

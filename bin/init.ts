@@ -1,0 +1,184 @@
+// threadmux init: asks what has to be known, proves every answer, writes config.json, and ends with a message that went
+// out and came back. Until the very write nothing is changed.
+
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { ThreadmuxError } from '../core/errors.ts';
+import { serverClock } from '../discord/server-clock.ts';
+import { homeRoot, openHome } from '../home/home.ts';
+import { loadLocalServer } from '../home/local-server.ts';
+import { startWorkspace } from '../workspace/server.ts';
+import { type Ask, openAsk } from './ask.ts';
+import {
+  type ConfigText,
+  DISCORD,
+  isSame,
+  makePrivate,
+  mergeAnswers,
+  presentServer,
+  readConfigText,
+  type ServerAnswer,
+  saveConfig,
+  shownChange,
+} from './init-config.ts';
+import { chooseChannel, enter } from './init-discord.ts';
+import { chooseHosts, nameOfThis } from './init-hosts.ts';
+import { chooseAllowed } from './init-pairing.ts';
+import { type Destination, makeRoundTrip } from './init-round-trip.ts';
+import { takeToken } from './init-token.ts';
+import { openUndo, type Undo } from './undo.ts';
+
+export interface InitFlags {
+  readonly local?: boolean;
+  readonly tokenFile?: string;
+  readonly channel?: string;
+  /** User ids, each by itself or several with commas. */
+  readonly allow?: string | readonly string[];
+  /** "name=ssh", or ssh's name alone. */
+  readonly host?: string | readonly string[];
+  readonly api?: string;
+  readonly yes?: boolean;
+  /** False for --no-round-trip. */
+  readonly roundTrip?: boolean;
+}
+
+const STOPPED = 130;
+
+export async function runInit(flags: InitFlags): Promise<void> {
+  const ask = openAsk({ yes: flags.yes === true });
+  const undo = openUndo();
+  const progress = { written: false };
+  try {
+    await Promise.race([wizard(flags, ask, undo, progress), ask.stopped]);
+  } catch (error) {
+    if (!ask.isStopped()) throw error;
+    await undo.now();
+    ask.say(
+      progress.written ? '\nStopped. config.json is written.' : '\nStopped. Nothing was changed.',
+    );
+    process.exit(STOPPED); // questions and requests may still be open
+  } finally {
+    await undo.now();
+    ask.close();
+  }
+}
+
+async function wizard(
+  flags: InitFlags,
+  ask: Ask,
+  undo: Undo,
+  progress: { written: boolean },
+): Promise<void> {
+  const root = resolve(homeRoot(process.env));
+  const before = readConfigText(root);
+  const isLocal = await chooseLocal(flags, before, ask);
+  const server = isLocal ? undefined : await askForServer(flags, before, root, ask, undo);
+  const hosts = await chooseHosts({
+    ask,
+    undo,
+    env: process.env,
+    given: listOf(flags.host),
+    wantsMore: ask.isTerminal && flags.yes !== true && flags.host === undefined,
+    here: nameOfThis(before.raw, process.env, hostname()),
+  });
+  await write(root, before, mergeAnswers(before, { server, hosts }), ask);
+  progress.written = true;
+  if (flags.roundTrip !== false) {
+    const tookMs = await makeRoundTrip(server ?? (await localDestination(root, undo)), undo);
+    ask.say(
+      `✓ A message went into a thread and came back in ${tookMs} ms; the thread is archived.`,
+    );
+  }
+  ask.say(
+    'Ready. Start it with `threadmux up`; `threadmux install` adds the hooks to Claude Code.',
+  );
+}
+
+async function chooseLocal(flags: InitFlags, before: ConfigText, ask: Ask): Promise<boolean> {
+  const discord = [flags.tokenFile, flags.channel, flags.allow, flags.api].some(
+    (flag) => flag !== undefined,
+  );
+  if (flags.local && discord)
+    throw new ThreadmuxError('bad_usage', '--local goes with no flag about Discord', {
+      hint: 'The local workspace needs neither token, channel nor users.',
+    });
+  if (flags.local || discord) return flags.local === true;
+  const isKnown = presentServer(before.raw, undefined) !== undefined;
+  if (flags.yes) return !isKnown && !process.env.DISCORD_BOT_TOKEN;
+  ask.say('Where do you want to meet your sessions?');
+  ask.say('  1  in a local workspace: a page in your browser, nothing to sign up for');
+  ask.say('  2  in Discord');
+  for (;;) {
+    const answer = await ask.line(`1 or 2? [${isKnown ? 2 : 1}]`, '--local or --token-file');
+    if (answer === '') return !isKnown;
+    if (answer === '1' || answer === '2') return answer === '1';
+  }
+}
+
+async function askForServer(
+  flags: InitFlags,
+  before: ConfigText,
+  root: string,
+  ask: Ask,
+  undo: Undo,
+): Promise<ServerAnswer> {
+  const { env } = process;
+  const asked = flags.api ?? (env.DISCORD_API_BASE || undefined);
+  const present = presentServer(before.raw, asked);
+  const api = checkedApi(asked ?? (typeof present?.api === 'string' ? present.api : DISCORD));
+  const first = await takeToken({ ask, env, root, given: flags.tokenFile, present });
+  const entrance = await enter(api, first, ask, undo);
+  const { rest, bot, token, tokenFile } = entrance;
+  const usual =
+    typeof present?.channel === 'string' && !ask.isTerminal ? present.channel : undefined;
+  const channel = await chooseChannel(entrance, flags.channel ?? usual, ask);
+  const allow = await chooseAllowed({
+    ...{ ask, undo, rest, token, channel, botId: bot.id },
+    given: listOf(flags.allow).flatMap((ids) => ids.split(',').map((id) => id.trim())),
+    present: listOf(present?.allow),
+  });
+  return { api, token, tokenFile, channel: channel.id, allow };
+}
+
+function checkedApi(api: string): string {
+  if (/^https?:\/\//.test(api) && URL.canParse(api)) return api;
+  throw new ThreadmuxError('bad_usage', `--api: "${api}" is not an address`, {
+    hint: `It looks like ${DISCORD}.`,
+  });
+}
+
+async function write(root: string, before: ConfigText, after: string, ask: Ask): Promise<void> {
+  const { path } = before;
+  if (isSame(before, after)) {
+    makePrivate(path);
+    return ask.say(`${path} stays as it is.`);
+  }
+  ask.say(before.text === undefined ? `${path} is going to be:` : `${path} is going to change:`);
+  for (const line of shownChange(before, after)) ask.say(`  ${line}`);
+  if (!(await ask.yes('Write it?', true)))
+    throw new ThreadmuxError('bad_usage', 'nothing was written, as you wished');
+  const backup = saveConfig(root, before, after);
+  ask.say(backup === undefined ? `Wrote ${path}.` : `Wrote ${path}; as it was: ${backup}`);
+}
+
+/** The workspace that runs, or else one that runs for this moment. */
+async function localDestination(root: string, undo: Undo): Promise<Destination> {
+  const home = openHome(root);
+  const running = loadLocalServer(home);
+  if (running !== undefined && (await answers(running.api))) return running;
+  const workspace = await startWorkspace({ dir: home.folder('workspace') });
+  undo.later(() => workspace.close());
+  return { api: workspace.api, token: workspace.token, channel: workspace.channelId };
+}
+
+function answers(api: string): Promise<boolean> {
+  return serverClock(api, 3_000).then(
+    () => true,
+    () => false,
+  );
+}
+
+function listOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
