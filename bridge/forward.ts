@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
 import { readScreen, type Screen } from '../claude/screen.ts';
+import { timesShown } from '../claude/screen-words.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { timeOf } from '../core/snowflake.ts';
 import type { ThreadRef } from '../discord/threads.ts';
@@ -32,11 +33,23 @@ export interface Way {
   /** Said once it is clear that the message has to wait, and again when the reason changes. */
   readonly onWaiting: (because: string, screen: string | undefined) => Promise<void>;
   /** The text of ours in this thread that was typed last and is not confirmed yet. */
-  readonly standing: () => string | undefined;
+  readonly standing: () => Standing | undefined;
+}
+
+export interface Standing {
+  readonly text: string;
+  /** What the pane showed before it was typed. */
+  readonly before: string;
+  readonly at: number;
 }
 
 export type Outcome =
-  | { readonly kind: 'typed'; readonly tmux: Tmux; readonly record: PaneRecord }
+  | {
+      readonly kind: 'typed';
+      readonly tmux: Tmux;
+      readonly record: PaneRecord;
+      readonly before: string;
+    }
   | { readonly kind: 'ran'; readonly output: string }
   | { readonly kind: 'failed'; readonly because: string; readonly screen: string | undefined };
 
@@ -46,13 +59,12 @@ const PATIENCE_MS = 2_500;
 const LONGEST_PAUSE_MS = 10_000;
 
 export async function forward(errand: Errand, way: Way): Promise<Outcome> {
-  const deadline = timeOf(errand.deliveryId) + GIVE_UP_MS;
   const began = Date.now();
   let told = '';
   for (let tries = 0; ; tries++) {
     const turn = await attempt(errand, way, tries > 0);
     if (turn.kind !== 'wait') return turn;
-    if (Date.now() > deadline)
+    if (isTooOld(errand.deliveryId))
       return {
         kind: 'failed',
         because: `It has waited for a day. ${turn.because}`,
@@ -66,6 +78,11 @@ export async function forward(errand: Errand, way: Way): Promise<Outcome> {
       signal: way.signal,
     });
   }
+}
+
+/** What has waited for a day is given up: nobody expects it to be typed any more. */
+export function isTooOld(deliveryId: string): boolean {
+  return Date.now() > timeOf(deliveryId) + GIVE_UP_MS;
 }
 
 interface Waiting {
@@ -83,7 +100,9 @@ async function attempt(errand: Errand, way: Way, again: boolean): Promise<Outcom
       return failed(
         'Nothing has reported from this session yet: start Claude in it, with the hooks installed.',
       );
-    return await typeInto(errand, way, pane.tmux, pane.record);
+    const turn = await typeInto(errand, way, pane.tmux, pane.record);
+    // A Claude that was started anew has another pane than the one we remember.
+    return turn.kind === 'failed' && pane.remembered ? attempt(errand, way, true) : turn;
   } catch (error) {
     if (isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed'))
       return {
@@ -106,15 +125,19 @@ async function typeInto(
 ): Promise<Outcome | Waiting> {
   const seen = await look(tmux, record, { signal: way.signal });
   // Typed by an attempt before a crash or a lost connection: only its receipt is still to come.
-  if (wasEntered(seen, errand.deliveryId)) return { kind: 'typed', tmux, record };
+  if (wasEntered(seen, errand.deliveryId))
+    return record.shell === 'no'
+      ? { kind: 'typed', tmux, record, before: '' }
+      : { kind: 'ran', output: seen.kind === 'gone' ? '' : seen.text };
   const screen = seen.kind === 'gone' ? ({ kind: 'unknown' } as const) : screenOf(seen, record);
   const text = seen.kind === 'gone' ? undefined : seen.text;
+  const standing = way.standing();
   const step = decide({
     look: seen,
     screen,
     record,
     allowShell: way.allowShell,
-    standing: way.standing(),
+    standing: standing?.text,
   });
   const guard = { pane: record, command: record.command, dialog: DIALOG };
   switch (step.do) {
@@ -134,6 +157,13 @@ async function typeInto(
     case 'type': {
       if (hasDialog(text ?? ''))
         return { kind: 'wait', because: 'Claude shows a dialog.', screen: text, surely: false };
+      if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now()))
+        return {
+          kind: 'wait',
+          because: 'An earlier message is on its way into the box.',
+          screen: text,
+          surely: false,
+        };
       const delivery = await deliver(
         tmux,
         guard,
@@ -145,7 +175,7 @@ async function typeInto(
         },
       );
       if (delivery.kind === 'delivered' || delivery.kind === 'already')
-        return { kind: 'typed', tmux, record };
+        return { kind: 'typed', tmux, record, before: text ?? '' };
       if (delivery.kind === 'text-only')
         return failed(
           'The text was put into the box, but something came up before Enter: look, and press Enter if it is right.',
@@ -159,6 +189,17 @@ async function typeInto(
       };
     }
   }
+}
+
+/** After this it is judged by the box alone. */
+const ARRIVES_WITHIN_MS = 2_000;
+
+/**
+ * While Claude Code is too busy to read, the box looks empty although a text and its Enter are on the way; what is typed
+ * then becomes one message with it. So the earlier one has to be seen submitted, if it is not confirmed yet.
+ */
+export function hasArrived({ text, before, at }: Standing, screen: string, now: number): boolean {
+  return now - at > ARRIVES_WITHIN_MS || timesShown(screen, text) > timesShown(before, text);
 }
 
 export function screenOf(

@@ -1,16 +1,18 @@
 // One queue a session: messages are typed in the order they were written, each shows on itself
 // what became of it, and one that has to wait holds up those behind it.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config, Server } from '../core/config.ts';
+import { isThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import { KEY_BUTTONS } from '../discord/buttons.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
-import { fetchAttachments } from './attachments.ts';
+import { type Fetched, fetchAttachments } from './attachments.ts';
 import { compose } from './compose.ts';
 import { confirm } from './confirm.ts';
-import { type Errand, forward, type Outcome } from './forward.ts';
+import { type Errand, forward, isTooOld, type Outcome, type Standing } from './forward.ts';
 import type { Hosts } from './hosts.ts';
 import type { Accepted, Inbox } from './inbox.ts';
 import type { Marks } from './marks.ts';
@@ -37,10 +39,12 @@ export interface Sender {
   send(message: Accepted, thread: ThreadRef): Promise<void>;
 }
 
+const FILES_PAUSE_MS = 2_000;
+
 export function createSender(options: SenderOptions): Sender {
   const { config, inbox, marks, log, signal } = options;
   const inTurn = createInTurn();
-  const standing = new Map<string, { readonly deliveryId: string; readonly text: string }>();
+  const standing = new Map<string, Standing & { readonly deliveryId: string }>();
 
   /** The message itself matters more than what we have to say about it. */
   const say: Say = (channelId, about, draft) =>
@@ -57,12 +61,13 @@ export function createSender(options: SenderOptions): Sender {
       allowShell: config.allowShell,
       signal,
       ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
-      standing: () => standing.get(thread.id)?.text,
+      standing: () => standing.get(thread.id),
       onWaiting: (because, screen) => waiting(message, because, screen),
     });
     if (outcome.kind !== 'typed') return finish(message, outcome);
+    const { before } = outcome;
+    standing.set(thread.id, { deliveryId, text: errand.typed.text, before, at: Date.now() });
     await marks.set(message.channelId, message.id, 'typed');
-    standing.set(thread.id, { deliveryId, text: errand.typed.text });
     // The next message need not wait for this one's receipt: Claude Code keeps a queue of its own.
     void prove(message, errand, outcome).catch((error: Error) => {
       if (!signal.aborted)
@@ -75,13 +80,7 @@ export function createSender(options: SenderOptions): Sender {
     thread: ThreadRef,
     deliveryId: string,
   ): Promise<Errand | undefined> {
-    const { server, home, hosts, panes } = options;
-    const host = panes.hostOf(thread);
-    const { paths, failed } = await fetchAttachments(message, host, {
-      api: server.api,
-      home,
-      hosts,
-    });
+    const { paths, failed } = await fetched(message, thread);
     if (failed.length > 0)
       await say(thread.id, [message.id, 'files'], {
         content: failed.map((why) => `📎 ${why}`).join('\n'),
@@ -93,6 +92,24 @@ export function createSender(options: SenderOptions): Sender {
       return undefined;
     }
     return { deliveryId, thread, typed };
+  }
+
+  /** Files go to the session's own host: while it is away, the message waits with them. */
+  async function fetched(message: Accepted, thread: ThreadRef): Promise<Fetched> {
+    const { server, home, hosts, panes } = options;
+    for (let told = ''; ; ) {
+      try {
+        const to = { api: server.api, home, hosts };
+        return await fetchAttachments(message, panes.hostOf(thread), to);
+      } catch (error) {
+        const because = (error as Error).message;
+        if (!isThreadmuxError(error, 'host_unreachable')) throw error;
+        if (isTooOld(message.deliveryId ?? message.id)) return { paths: [], failed: [because] };
+        if (told === '') await waiting(message, because, undefined);
+        told = because;
+        await sleep(FILES_PAUSE_MS, undefined, { signal });
+      }
+    }
   }
 
   async function prove(

@@ -22,6 +22,17 @@ export function boxHolds(screen: Screen, text: string): 'yes' | 'no' | 'maybe' {
   }
 }
 
+/** How often the screen shows this text as submitted: in the conversation, or in the queue above the box. */
+export function timesShown(screen: string, text: string): number {
+  const wanted = squash(text.trim().split('\n', 1)[0] ?? '');
+  const lines = screen.split('\n');
+  return lines.filter((line, at) => {
+    const shown = squash(/^ {0,2}❯[ \u00a0](.*)$/u.exec(line)?.[1] ?? '');
+    if (shown === '' || lines[at - 1]?.startsWith('─')) return false; // nothing, or the box itself
+    return wanted.startsWith(shown) || shown.startsWith(wanted) || /^\[Pastedtext#/u.test(shown);
+  }).length;
+}
+
 /** One sentence. */
 export function describeScreen(screen: Screen): string {
   switch (screen.kind) {

@@ -29,7 +29,7 @@ import { enter, type Person, type WireMessage } from './workspace.ts';
 const SCRIPT = fileURLToPath(new URL('../claude/lab/claude-lab', import.meta.url));
 const DIST =
   process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
-const PATIENCE = { timeout: 20_000, interval: 200 };
+const PATIENCE = { timeout: 30_000, interval: 200 };
 
 export function claudeVersion(): string {
   return process.env.CLAUDE_LAB_VERSION ?? '2.1.197';
@@ -49,8 +49,8 @@ export interface ClaudeLab {
   readonly command: string;
   readonly person: Person;
   readonly channelId: string;
-  /** Starts Claude in a new session and waits until it has its thread. */
-  start(name: string): Promise<LabSession>;
+  /** Starts Claude in a new session and waits until it has its thread. `unasked`: no hook answers its dialogs. */
+  start(name: string, options?: { unasked?: boolean }): Promise<LabSession>;
   /** A session that was started in another way. */
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
@@ -93,8 +93,9 @@ export async function startClaudeLab(): Promise<ClaudeLab> {
     channelId: local.channel,
     find,
     tmux,
-    async start(name) {
-      script('start', '--session', name, '--', '--settings', join(dir, 'settings.json'));
+    async start(name, { unasked = false } = {}) {
+      const settings = join(dir, unasked ? 'unasked.json' : 'settings.json');
+      script('start', '--session', name, '--', '--settings', settings);
       const session = await find(name);
       await session.idle();
       return session;
@@ -130,19 +131,12 @@ function labEnv(dir: string, root: string): Record<string, string> {
 
 /** Our hooks for `claude --settings`, our configuration, and a `claude` for `!new` that brings the lab's environment. */
 function writeSettings(dir: string, home: Home): string {
-  const { PermissionRequest, ...drops } = hookSettings({
-    node: process.execPath,
-    dist: DIST,
-  }).hooks;
-  const answers = existsSync(join(DIST, 'bin/permission-request.js')) ? { PermissionRequest } : {};
-  const permissions = {
-    defaultMode: 'default',
-    allow: ['Bash(echo *)', 'Bash(sleep *)', 'Bash(claude *)'],
-  };
-  writeFileSync(
-    join(dir, 'settings.json'),
-    JSON.stringify({ permissions, hooks: { ...drops, ...answers } }),
-  );
+  const hooks = hookSettings({ node: process.execPath, dist: DIST }).hooks;
+  const { PermissionRequest: _, ...drops } = hooks;
+  const allow = ['Bash(echo *)', 'Bash(sleep *)', 'Bash(claude *)'];
+  const permissions = { defaultMode: 'default', allow };
+  writeFileSync(join(dir, 'settings.json'), JSON.stringify({ permissions, hooks }));
+  writeFileSync(join(dir, 'unasked.json'), JSON.stringify({ permissions, hooks: drops }));
   const command = join(dir, 'claude');
   const start = `. ${dir}/env.sh; case "$*" in *--settings*) ;; *) set -- --settings ${dir}/settings.json "$@" ;; esac`;
   writeFileSync(command, `#!/bin/sh\n${start}\nexec claude "$@"\n`, { mode: 0o755 });

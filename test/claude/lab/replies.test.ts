@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ClaudeLab, type LabSession, startClaudeLab } from '../../support/claude-lab.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 200 };
+const PATIENCE = { timeout: 30_000, interval: 200 };
 const HEADER = '-# lab · project · demo';
 const said = (...texts: string[]) => [HEADER, texts.join('\n\n')].join('\n');
 
