@@ -1,0 +1,104 @@
+// A real Chromium and pages in it. A page that throws, or that its own policy has to stop, fails its test.
+
+import { existsSync } from 'node:fs';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
+import { afterAll, expect, onTestFinished } from 'vitest';
+
+export const DESKTOP = { width: 1200, height: 800 };
+export const PHONE = { width: 360, height: 740 };
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+let running: Promise<Browser> | undefined;
+
+function browser(): Promise<Browser> {
+  running ??= launch();
+  return running;
+}
+
+async function launch(): Promise<Browser> {
+  const path = PLACES.find((place) => existsSync(place));
+  if (path === undefined) throw new Error('these tests need Chromium: install it');
+  return chromium.launch({ executablePath: path, args: FLAGS });
+}
+
+/** To be called once in a file of tests. */
+export function closeBrowserAtTheEnd(): void {
+  afterAll(async () => {
+    await (await running)?.close();
+    running = undefined;
+  });
+}
+
+export interface Sheet {
+  readonly page: Page;
+  /** What the page complained about; a test that expects something takes it out. */
+  readonly complaints: string[];
+}
+
+export async function openPage(options: BrowserContextOptions = {}): Promise<Sheet> {
+  const context = await (await browser()).newContext({ viewport: DESKTOP, ...options });
+  const complaints: string[] = [];
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(`threw: ${error.stack ?? error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/ERR_CONNECTION|WebSocket connection/.test(message.text()))
+      complaints.push(message.text());
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+  return { page, complaints };
+}
+
+/** A person at the page: what they see and do, by what it is called. */
+export function person(page: Page) {
+  const box = page.getByRole('combobox', { name: 'Message' });
+  return {
+    page,
+    box,
+    messages: page.locator('#messages article'),
+    last: page.locator('#messages article').last(),
+    session: (name: string): Locator =>
+      page.locator('#sessions a').filter({ has: page.locator('.name', { hasText: name }) }),
+    async openSession(name: string) {
+      if (await page.locator('.back').isVisible()) await page.locator('.back').click();
+      await page
+        .locator('#list a')
+        .filter({ has: page.locator('.name', { hasText: name }) })
+        .click();
+      await page.locator('#place-name', { hasText: name }).waitFor();
+    },
+    async write(text: string) {
+      await box.fill(text);
+      await box.press('Enter');
+    },
+    button: (label: string | RegExp): Locator =>
+      page.getByRole('button', { name: label, exact: true }).last(),
+  };
+}
+
+export async function see(locator: Locator, timeout = 15_000): Promise<void> {
+  await locator.first().waitFor({ state: 'visible', timeout });
+}

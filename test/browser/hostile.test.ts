@@ -1,0 +1,228 @@
+// What Claude, a terminal, a file name or another site may try. None of it runs, and none of it gets in.
+
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { closeBrowserAtTheEnd, openPage, person, see } from './browser.ts';
+import { buttons, openWorkspace, sayIn, startThread } from './page.ts';
+
+closeBrowserAtTheEnd();
+
+const SCRIPT = '<img src=x onerror="window.__pwned=1"><script>window.__pwned=1</script>';
+
+const pwned = (page: Page) =>
+  page.evaluate(() => (window as unknown as { __pwned?: unknown }).__pwned);
+
+describe('what is shown never runs', () => {
+  it.each([
+    SCRIPT,
+    `**${SCRIPT}**`,
+    `\`\`\`html\n${SCRIPT}\n\`\`\``,
+    `\`\`\`"><script>window.__pwned=1</script>\nx\n\`\`\``,
+    `| a |\n| --- |\n| ${SCRIPT} |`,
+    `-# ${SCRIPT}`,
+    `> <svg onload=window.__pwned=1><math><mi xlink:href="javascript:window.__pwned=1">`,
+    '\u001b]8;;javascript:window.__pwned=1\u0007click\u001b]8;;\u0007',
+  ])('in Markdown: %s', async (text) => {
+    const { page, you, say, workspace } = await openWorkspace();
+    await you.openSession('web');
+    await say(`${text}\n\nthe end`);
+    await workspace.person.say(workspace.channelId, text);
+    await see(page.locator('#messages').getByText('the end'));
+    expect(await pwned(page)).toBeUndefined();
+    const made = page.locator('#messages .body').locator('img, script, svg, math, iframe, object');
+    expect(await made.count()).toBe(0);
+  });
+
+  it.each([
+    '[click](javascript:window.__pwned=1)',
+    '[click](JaVaScRiPt:window.__pwned=1)',
+    '[click](java&#x0A;script:window.__pwned=1)',
+    '[click](\u0001javascript:window.__pwned=1)',
+    '[click](data:text/html,<script>window.__pwned=1</script>)',
+    '[click](vbscript:window.__pwned=1)',
+    '[click](file:///etc/passwd)',
+    '<javascript:window.__pwned=1>',
+    '[click][a]\n\n[a]: javascript:window.__pwned=1',
+    '![click](javascript:window.__pwned=1)',
+    '![click](https://example.invalid/track.png)',
+  ])('as a link or picture: %s', async (text) => {
+    const { page, you, say } = await openWorkspace();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await you.openSession('web');
+    await say(`${text}\n\nthe end`);
+    await see(page.locator('#messages').getByText('the end'));
+    const links = await page
+      .locator('#messages .body a')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''));
+    expect(links.filter((href) => !/^(?:https?:\/\/|#\/)/.test(href))).toEqual([]);
+    expect(asked.filter((url) => url.includes('invalid'))).toEqual([]);
+    expect(await pwned(page)).toBeUndefined();
+  });
+
+  it('in the name of a session', async () => {
+    const name = '[agent] <img src=x onerror=window.__pwned=1>';
+    const { page, workspace, say } = await openWorkspace({ title: name });
+    await say('hello');
+    await page.locator('#sessions a', { hasText: '<img src=x' }).click();
+    await see(page.locator('#place-name', { hasText: '<img src=x' }));
+    await sayIn(
+      workspace,
+      workspace.channelId,
+    )(`see <#${await startThread(workspace, `${name}2`)}>`);
+    await page.locator('#sessions a', { hasText: 'agents' }).click();
+    await see(page.locator('#messages a.mention'));
+    expect(await pwned(page)).toBeUndefined();
+  });
+
+  it('in the name of a file', async () => {
+    const { page, you, workspace, thread } = await openWorkspace();
+    await you.openSession('web');
+    await workspace.person.say(thread, 'files', {
+      files: [
+        { name: '"><img src=x onerror=window.__pwned=1>.png', data: 'no picture' },
+        { name: 'x.html', data: '<script>window.__pwned=1</script>', type: 'text/html' },
+        { name: 'x.svg', data: '<svg onload="window.__pwned=1"/>', type: 'image/svg+xml' },
+      ],
+    });
+    await see(page.locator('.files a').getByText('x.html'));
+    expect(await page.locator('.files img').count()).toBe(1);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('.files a', { hasText: 'x.html' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('x.html');
+    expect(await pwned(page)).toBeUndefined();
+  });
+
+  it('in buttons, menus and their answers', async () => {
+    const { page, you, say } = await openWorkspace();
+    await you.openSession('web');
+    await say('choose', { components: buttons('<img src=x onerror=window.__pwned=1>') });
+    await say('link', {
+      components: [
+        {
+          type: 1,
+          components: [{ type: 2, style: 5, label: 'go', url: 'javascript:window.__pwned=1' }],
+        },
+      ],
+    });
+    await see(page.getByRole('button', { name: '<img src=x' }));
+    expect(await page.locator('.components a').count()).toBe(0);
+    await page.locator('.components', { hasText: 'go' }).getByText('go').click();
+    expect(await pwned(page)).toBeUndefined();
+  });
+
+  it('even if somebody found a way to make markup: the policy forbids it', async () => {
+    const { page, complaints } = await openWorkspace();
+    const outcome = await page.evaluate(() => {
+      try {
+        document.body.insertAdjacentHTML('beforeend', '<b>made</b>');
+        return 'made';
+      } catch (error) {
+        return (error as Error).name;
+      }
+    });
+    expect(outcome).toBe('TypeError');
+    await page
+      .evaluate(() => {
+        const script = document.createElement('b');
+        script.setAttribute('onclick', 'window.__pwned=1');
+        document.body.append(script);
+        script.click();
+      })
+      .catch(() => {});
+    expect(await pwned(page)).toBeUndefined();
+    await vi.waitFor(() => expect(complaints.length).toBeGreaterThan(0));
+    complaints.length = 0;
+  });
+});
+
+/** Another site, in the same browser, that knows where the workspace is. */
+async function otherSite(html: string): Promise<string> {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/html' }).end(html);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => void server.close());
+  return `http://localhost:${(server.address() as AddressInfo).port}/`;
+}
+
+describe('another site gets nothing', () => {
+  it('by opening the socket, asking or posting, with the cookie in the same browser', async () => {
+    const { workspace, page, you } = await openWorkspace();
+    await you.openSession('web');
+    const target = workspace.url.replace('127.0.0.1', 'localhost');
+    await page.goto(workspace.link.replace('127.0.0.1', 'localhost')); // now same-site, other origin
+    const evil = await page.context().newPage();
+    await evil.goto(await otherSite('<title>other</title>'));
+    const outcome = await evil.evaluate(async (at) => {
+      const socket = await new Promise((resolve) => {
+        const tried = new WebSocket(`${at.replace('http', 'ws')}/gateway?v=10&encoding=json`);
+        tried.onmessage = () => resolve('heard something');
+        tried.onerror = () => resolve('refused');
+      });
+      const read = await fetch(`${at}/api/v10/users/@me`, { credentials: 'include' }).then(
+        () => 'read',
+        () => 'refused',
+      );
+      const post = await fetch(`${at}/api/v10/interactions`, {
+        method: 'POST',
+        mode: 'no-cors',
+        credentials: 'include',
+        body: '{}',
+      }).then(
+        ({ type }) => type,
+        () => 'refused',
+      );
+      return { socket, read, post };
+    }, target);
+    expect(outcome).toMatchObject({ socket: 'refused', read: 'refused' });
+
+    const form = await otherSite(
+      `<form method="post" enctype="text/plain" action="${target}/api/v10/channels/${workspace.channelId}/messages"><input name='{"content":"forged","x":"' value='"}'></form><script>document.forms[0].submit()</script>`,
+    );
+    await evil.goto(form);
+    await evil.waitForURL(/api\/v10/);
+    expect(await evil.locator('body').textContent()).toContain('origin');
+    const said = await workspace.person.messages(workspace.channelId);
+    expect(said.map(({ content }) => content).join()).not.toContain('forged');
+  });
+
+  it('by a name of its own that leads to this machine', async () => {
+    const { workspace } = await openWorkspace();
+    const { port } = new URL(workspace.url);
+    for (const path of ['/', '/page.js', '/api/v10/users/@me', new URL(workspace.link).pathname]) {
+      const status = await new Promise((resolve, reject) => {
+        httpRequest({ host: '127.0.0.1', port, path, headers: { host: `rebound.example:${port}` } })
+          .on('response', ({ statusCode }) => resolve(statusCode))
+          .on('error', reject)
+          .end();
+      });
+      expect(status).toBe(403);
+    }
+    const { page, complaints } = await openPage();
+    await page.goto(workspace.link);
+    complaints.length = 0;
+  });
+
+  it('by showing the page in a frame', async () => {
+    const { workspace, page, complaints } = await openWorkspace();
+    const evil = await page.context().newPage();
+    await evil.goto(await otherSite(`<iframe src="${workspace.url}/"></iframe>`));
+    await vi.waitFor(() => expect(evil.frames().length).toBe(2));
+    expect(await evil.frames()[1]?.locator('#composer').count()).toBe(0);
+    complaints.length = 0;
+  });
+
+  it('and a browser without the link sees no message and is told what to do', async () => {
+    const { workspace } = await openWorkspace();
+    const { page, complaints } = await openPage();
+    await page.goto(workspace.url);
+    await see(page.getByText('Open the link that the program printed'));
+    expect(await person(page).messages.count()).toBe(0);
+    complaints.length = 0;
+  });
+});

@@ -1,0 +1,105 @@
+// From the link to a conversation with a real tmux session, at a desk and on a phone.
+
+import { describe, expect, it, vi } from 'vitest';
+import { startFakeClaude } from '../support/fake-claude.ts';
+import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
+import { startProgram } from './program.ts';
+
+closeBrowserAtTheEnd();
+
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+describe.each([
+  ['at a desk', DESKTOP],
+  ['on a phone', PHONE],
+])('%s', (_, viewport) => {
+  it('a person opens the link, starts a shell, writes to it and reads what it answered', async () => {
+    const program = await startProgram();
+    const { page } = await openPage({ viewport });
+    const you = person(page);
+    await page.goto(program.link);
+    expect(page.url()).toBe(`${program.url}/`); // the secret does not stay in the address
+    await you.openSession('agents');
+
+    await you.write('!new demo -- bash');
+    await see(page.locator('#messages').getByText('is up (bash)'));
+    await you.openSession('demo');
+    await see(page.locator('#messages').getByText('Write here and it is typed'));
+    await you.write('echo hello-$((40 + 2))');
+
+    await see(you.last.getByText('hello-42'));
+    expect(program.machine.tmux.call('capture-pane', '-p', '-t', '=demo:')).toContain(
+      '\nhello-42\n',
+    );
+    await see(page.locator('.mine .delivery'));
+    expect(await you.box.inputValue()).toBe('');
+  });
+
+  it('a message gets to an agent, is marked as submitted, and the reply comes back', async () => {
+    const program = await startProgram();
+    const { page } = await openPage({ viewport });
+    const you = person(page);
+    await page.goto(program.link);
+    const claude = await startFakeClaude(program.machine, 'web');
+    await you.openSession('web');
+
+    await you.write('first line\nsecond *line*');
+
+    await see(page.locator('.theirs').getByText('Echo: first line'));
+    expect(claude.prompts()).toEqual(['first line\nsecond *line*']);
+    await see(page.locator('.mine .delivery.submitted').getByText('Submitted'));
+  });
+
+  it('pictures that are dropped or pasted are shown and reach the session as files', async () => {
+    const program = await startProgram();
+    const { page } = await openPage({ viewport });
+    const you = person(page);
+    await page.goto(program.link);
+    const claude = await startFakeClaude(program.machine, 'web');
+    await you.openSession('web');
+
+    for (const [type, name] of [
+      ['drop', 'dropped.png'],
+      ['paste', 'pasted.png'],
+    ] as const) {
+      await page.evaluate(
+        ([kind, file, bytes]) => {
+          const data = new DataTransfer();
+          const raw = Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0));
+          data.items.add(new File([raw], file, { type: 'image/png' }));
+          const target = document.getElementById('text');
+          const init = { bubbles: true, cancelable: true };
+          target?.dispatchEvent(
+            kind === 'drop'
+              ? new DragEvent('drop', { ...init, dataTransfer: data })
+              : new ClipboardEvent('paste', { ...init, clipboardData: data }),
+          );
+        },
+        [type, name, PICTURE.toString('base64')] as const,
+      );
+      await see(page.locator('#pending').getByText(name));
+    }
+    await you.write('look at these');
+
+    const pictures = page.locator('.mine .picture img');
+    await see(pictures);
+    await vi.waitFor(async () =>
+      expect(
+        await pictures.evaluateAll((all) =>
+          all.map((one) => (one as HTMLImageElement).naturalWidth),
+        ),
+      ).toEqual([1, 1]),
+    );
+    await vi.waitFor(
+      () => expect(claude.prompts()[0]).toMatch(/look at these[\s\S]*dropped\.png/),
+      {
+        timeout: 15_000,
+      },
+    );
+    expect(claude.prompts()[0]).toContain('pasted.png');
+    expect(await page.locator('#pending').isVisible()).toBe(false);
+  });
+});

@@ -1,0 +1,84 @@
+// A thread of ten thousand messages: a small part of it is in the document, and reading it never jumps.
+
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { startTestWorkspace } from '../support/workspace.ts';
+import { closeBrowserAtTheEnd, openPage, person, see } from './browser.ts';
+import { sayIn, startThread } from './page.ts';
+
+closeBrowserAtTheEnd();
+
+const COUNT = 10_000;
+
+/** Written into the journal at once: sending them one by one would take minutes. */
+async function longThread() {
+  const first = await startTestWorkspace();
+  const thread = await startThread(first, '[agent] long');
+  const sample = await sayIn(first, thread)('line 0');
+  await first.close();
+  const base = BigInt(sample.id);
+  const lines = Array.from({ length: COUNT - 1 }, (_, at) => {
+    const message = {
+      id: String(base + BigInt(at + 1)),
+      channel_id: thread,
+      author: first.botId,
+      type: 0,
+      content: `line ${at + 1}${'\nmore'.repeat((at + 1) % 4)}`,
+      edited_timestamp: null,
+      attachments: [],
+      embeds: [],
+      components: [],
+      mentions: [],
+      mention_roles: [],
+      mention_everyone: false,
+      flags: 0,
+      reactions: [],
+    };
+    return `${JSON.stringify({ t: 'message', message })}\n`;
+  });
+  appendFileSync(join(first.dir, 'journal.jsonl'), lines.join(''));
+  return startTestWorkspace({ dir: first.dir });
+}
+
+it('shows the end at once, loads older ones as one scrolls, and holds still meanwhile', async () => {
+  const workspace = await longThread();
+  const { page } = await openPage();
+  const you = person(page);
+  await page.goto(workspace.link);
+  await you.openSession('long');
+  await see(you.last.getByText(`line ${COUNT - 1}`));
+  const oldest = async () =>
+    Number(/line (\d+)/.exec((await you.messages.first().textContent()) ?? '')?.[1]);
+  const shown = () => you.messages.count();
+  expect(await shown()).toBeLessThanOrEqual(150);
+
+  // What stands on the screen before older ones are put above it must stand there after.
+  for (let round = 0; round < 8; round++) {
+    const before = await oldest();
+    const moved = await page.evaluate(async () => {
+      const scroller = document.getElementById('scroller') as HTMLElement;
+      scroller.scrollTop = 300;
+      await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 0)));
+      const top = scroller.getBoundingClientRect().top;
+      const row = [...document.querySelectorAll('#messages > li')].find(
+        (one) => one.getBoundingClientRect().top > top,
+      ) as Element;
+      const was = row.getBoundingClientRect().top;
+      const id = (document.querySelector('#messages > li') as HTMLElement).dataset.id;
+      const end = performance.now() + 3000;
+      while (
+        performance.now() < end &&
+        (document.querySelector('#messages > li') as HTMLElement).dataset.id === id
+      )
+        await new Promise((drawn) => requestAnimationFrame(drawn));
+      await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 30)));
+      return row.getBoundingClientRect().top - was;
+    });
+    expect(Math.abs(moved)).toBeLessThanOrEqual(2);
+    await vi.waitFor(async () => expect(await oldest()).toBeLessThan(before));
+    expect(await shown()).toBeLessThanOrEqual(150);
+  }
+  await page.getByRole('button', { name: 'Latest' }).click();
+  await see(you.last.getByText(`line ${COUNT - 1}`));
+});

@@ -1,0 +1,71 @@
+// The page loses the program and comes back by itself, with nothing missing and nothing twice.
+
+import { describe, expect, it, vi } from 'vitest';
+import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
+import { openWorkspace, sayIn } from './page.ts';
+import { startProgram } from './program.ts';
+
+closeBrowserAtTheEnd();
+
+describe.each([
+  ['at a desk', DESKTOP],
+  ['on a phone', PHONE],
+])('%s', (_, viewport) => {
+  it('says that it is offline, keeps what is typed, and catches up when the program is back', async () => {
+    const program = await startProgram();
+    const { page } = await openPage({ viewport });
+    const you = person(page);
+    await page.goto(program.link);
+    await you.openSession('agents');
+    await you.write('!new demo -- bash');
+    await see(page.locator('#messages').getByText('is up (bash)'));
+    await you.openSession('demo');
+    await you.write('echo one-$((1))');
+    await see(you.last.getByText('one-1'));
+
+    await program.kill();
+    await see(page.getByText('Offline: the workspace cannot be reached.'));
+    await you.write('echo two-$((2))');
+    await see(page.locator('#send-trouble', { hasText: 'It is still here' }));
+    expect(await you.box.inputValue()).toBe('echo two-$((2))');
+
+    await program.start();
+    await page.locator('#offline').waitFor({ state: 'hidden', timeout: 30_000 });
+    await you.box.press('Enter');
+    await see(page.locator('.mine', { hasText: 'echo two' }));
+    await see(you.last.getByText('two-2'));
+    const thread = page.url().split('/').at(-1) ?? '';
+    const said = await program.person.messages(thread);
+    await vi.waitFor(async () => expect(await you.messages.count()).toBe(said.length));
+  });
+});
+
+describe('after a gap', () => {
+  it('what was said, edited, marked and deleted meanwhile is as the workspace has it', async () => {
+    const { workspace, thread, page, you, say } = await openWorkspace();
+    await you.openSession('web');
+    const edited = await say('will be edited');
+    const deleted = await say('will be deleted');
+    await see(you.last.getByText('will be deleted'));
+    // Down long enough that nothing can be resumed: the socket is cut and its session is gone.
+    await page.context().setOffline(true);
+    await page.evaluate(() => dispatchEvent(new Event('offline')));
+    const dir = workspace.dir;
+    await workspace.close();
+    await see(page.getByText('Offline'));
+    const { startTestWorkspace } = await import('../support/workspace.ts');
+    const again = await startTestWorkspace({ dir, port: Number(new URL(workspace.url).port) });
+    const path = `/channels/${thread}/messages`;
+    await again.bot('PATCH', `${path}/${edited.id}`, { content: 'was edited' });
+    await again.bot('DELETE', `${path}/${deleted.id}`);
+    for (let at = 0; at < 130; at++) await sayIn(again, thread)(`meanwhile ${at}`);
+    await page.context().setOffline(false);
+    await see(you.last.getByText('meanwhile 129'), 30_000);
+    await see(page.getByText('was edited'));
+    expect(await page.getByText('will be deleted').count()).toBe(0);
+    const shown = await page.locator('#messages article').allTextContents();
+    const lines = shown.map((text) => /meanwhile (\d+)/.exec(text)?.[1]).filter(Boolean);
+    expect(lines).toEqual(Array.from({ length: 130 }, (__, at) => String(at)));
+    expect(await page.locator('#offline').isVisible()).toBe(false);
+  });
+});

@@ -1,0 +1,56 @@
+// A workspace with one session's thread in it, and a browser that looks at it: for tests that need no program.
+
+import type { BrowserContextOptions } from 'playwright-core';
+import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
+import { openPage, person, see } from './browser.ts';
+
+export async function openWorkspace(
+  options: BrowserContextOptions & { title?: string; dir?: string; port?: number } = {},
+) {
+  const { title = '[agent] web', dir, port, ...context } = options;
+  const workspace = await startTestWorkspace({
+    ...(dir === undefined ? {} : { dir }),
+    ...(port === undefined ? {} : { port }),
+  });
+  const thread = await startThread(workspace, title);
+  const sheet = await openPage(context);
+  const you = person(sheet.page);
+  await sheet.page.goto(workspace.link);
+  await see(sheet.page.locator('#sessions li, #messages li'));
+  return { workspace, thread, ...sheet, you, say: sayIn(workspace, thread) };
+}
+
+export async function startThread(workspace: TestWorkspace, title: string): Promise<string> {
+  const content = `**\`web\`** on \`laptop\`, in \`~/shop\`\nWrite here. ${title}`;
+  const welcome = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, {
+    content,
+  });
+  const path = `/channels/${workspace.channelId}/messages/${welcome.body.id}/threads`;
+  const made = await workspace.bot('POST', path, { name: title });
+  if (made.status >= 300) throw new Error(JSON.stringify(made.body));
+  return made.body.id;
+}
+
+export function sayIn(workspace: TestWorkspace, thread: string) {
+  return async (content: string, more: object = {}): Promise<WireMessage> => {
+    const made = await workspace.bot('POST', `/channels/${thread}/messages`, { content, ...more });
+    if (made.status >= 300) throw new Error(JSON.stringify(made.body));
+    return made.body;
+  };
+}
+
+export const PROMPT = 'p:aaaaaaaaaaaaaaaaaaaaaa';
+
+export function buttons(...labels: readonly string[]) {
+  return [
+    {
+      type: 1,
+      components: labels.map((label, at) => ({
+        type: 2,
+        style: 1,
+        label,
+        custom_id: `${PROMPT}:pick:${at}`,
+      })),
+    },
+  ];
+}

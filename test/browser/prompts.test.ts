@@ -1,0 +1,80 @@
+// Claude's prompts, answered by tapping in the page while the real hook waits beside the dialog.
+
+import { describe, expect, it } from 'vitest';
+import { decisionIn, startHook, startPromptPane } from '../support/prompt-pane.ts';
+import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
+import { startProgram } from './program.ts';
+
+closeBrowserAtTheEnd();
+
+async function start(viewport: { width: number; height: number }) {
+  const program = await startProgram();
+  const pane = await startPromptPane(program.machine, 'web');
+  const { page } = await openPage({ viewport });
+  const you = person(page);
+  await page.goto(program.link);
+  await you.openSession('web');
+  const ask = async (name: string, screen: string) => {
+    await pane.show(screen);
+    const hook = startHook(program.machine, pane, pane.input(name));
+    await see(page.locator('.prompt'));
+    return hook;
+  };
+  return { page, you, pane, ask };
+}
+
+describe.each([
+  ['at a desk', DESKTOP],
+  ['on a phone', PHONE],
+])('%s', (_, viewport) => {
+  it('a permission is given with one tap, and the message shows who gave it', async () => {
+    const { page, you, ask } = await start(viewport);
+    const hook = await ask('Bash', 'dialog-permission-bash');
+    await see(page.locator('#place-state', { hasText: 'needs you' }));
+
+    await you.button('Allow').click();
+
+    expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
+    await see(page.locator('#messages').getByText('Allowed'));
+    expect(await page.locator('.prompt').count()).toBe(0);
+    await page.locator('#place-state', { hasText: 'needs you' }).waitFor({ state: 'hidden' });
+  });
+
+  it('a permission is refused with a reason, written in a dialog', async () => {
+    const { page, you, ask } = await start(viewport);
+    const hook = await ask('Bash', 'dialog-permission-bash');
+
+    await you.button(/Deny with a reason/).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('use the test database');
+    await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click();
+
+    expect(decisionIn(await hook.printed)).toMatchObject({
+      behavior: 'deny',
+      message: expect.stringContaining('use the test database'),
+    });
+    await see(page.locator('#messages').getByText('use the test database'));
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('a question is answered in words of one’s own, through Other', async () => {
+    const { page, you, ask } = await start(viewport);
+    const hook = await ask('AskUserQuestion', 'dialog-question-first');
+
+    await you.button(/Other/).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('a colour of my own');
+    await page.keyboard.press('Control+Enter');
+
+    expect(JSON.stringify(decisionIn(await hook.printed))).toContain('a colour of my own');
+    await see(page.locator('#messages').getByText('a colour of my own'));
+  });
+
+  it('a plan is approved', async () => {
+    const { page, you, ask } = await start(viewport);
+    const hook = await ask('ExitPlanMode', 'dialog-plan');
+
+    await you.button('Approve').click();
+
+    expect(decisionIn(await hook.printed)).toMatchObject({ behavior: 'allow' });
+    await see(page.locator('#messages').getByText(/Approved/));
+  });
+});

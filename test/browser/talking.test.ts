@@ -1,0 +1,326 @@
+// Writing, commands, drafts, marks, search and keys: the page as a person uses it.
+
+import { describe, expect, it, vi } from 'vitest';
+import { startRestClient } from './bot.ts';
+import { closeBrowserAtTheEnd, openPage, PHONE, person, see } from './browser.ts';
+import { buttons, openWorkspace, PROMPT, sayIn, startThread } from './page.ts';
+
+closeBrowserAtTheEnd();
+
+describe('writing', () => {
+  it('sends with Enter, makes a line with Shift+Enter, and shows the message when the server has it', async () => {
+    const { workspace, thread, you } = await openWorkspace();
+    await you.openSession('web');
+    await you.box.pressSequentially('one');
+    await you.box.press('Shift+Enter');
+    await you.box.pressSequentially('two');
+    await you.box.press('Enter');
+    await see(you.last.getByText('two'));
+    expect((await workspace.person.messages(thread))[0]?.content).toBe('one\ntwo');
+    expect(await you.box.inputValue()).toBe('');
+  });
+
+  it('keeps a draft for each session, over a reload too', async () => {
+    const { workspace, page, you } = await openWorkspace();
+    await startThread(workspace, '[agent] api');
+    await you.openSession('web');
+    await you.box.fill('for web');
+    await you.openSession('api');
+    expect(await you.box.inputValue()).toBe('');
+    await you.box.fill('for api');
+    await you.openSession('web');
+    expect(await you.box.inputValue()).toBe('for web');
+    await page.reload();
+    await you.openSession('api');
+    await vi.waitFor(async () => expect(await you.box.inputValue()).toBe('for api'));
+  });
+
+  it('sends a text that is too long for a message as a file', async () => {
+    const { workspace, thread, page, you } = await openWorkspace();
+    await you.openSession('web');
+    await you.box.fill('x'.repeat(2001));
+    await see(page.getByText('2001 characters: it will be sent as a file'));
+    await you.box.press('Enter');
+    await see(you.last.getByText('message.txt'));
+    expect((await workspace.person.messages(thread))[0]?.attachments[0]).toMatchObject({
+      filename: 'message.txt',
+      size: 2001,
+    });
+  });
+});
+
+describe('what is shown', () => {
+  it('is Markdown with highlighted code, tables, small lines, times and links to threads', async () => {
+    const { thread, page, you, say } = await openWorkspace();
+    await you.openSession('web');
+    const at = Math.floor(Date.now() / 1000) + 7260;
+    await say(
+      `# Head\n**bold** \`code\` <#${thread}> <t:${at}:R>\n-# small\n\n| a | b |\n| --- | ---: |\n| 1 | 2 |\n\n\`\`\`ts\nconst x: number = 1; // note\n\`\`\`\n\`\`\`ansi\n\u001b[1;31mred\u001b[0m plain\n\`\`\``,
+    );
+    await see(you.last.locator('h1', { hasText: 'Head' }));
+    await see(you.last.locator('.hl-keyword', { hasText: 'const' }));
+    await see(you.last.locator('.hl-comment', { hasText: '// note' }));
+    expect(await you.last.locator('td.right').textContent()).toBe('2');
+    expect(await you.last.locator('.subtext').textContent()).toBe('small');
+    expect(await you.last.locator('a.mention').textContent()).toBe('web');
+    expect(await you.last.locator('.body time').textContent()).toBe('in 2 hours');
+    expect(await you.last.locator('.ansi-1.bold').textContent()).toBe('red');
+    expect(await page.locator('pre').first().textContent()).toBe('const x: number = 1; // note');
+  });
+
+  it('changes in place: edits, reactions, how far a message got, what was taken away', async () => {
+    const { workspace, thread, page, you, say } = await openWorkspace();
+    await you.openSession('web');
+    const message = await say('-# working · 3 s');
+    await see(page.locator('#place-state', { hasText: 'working' }));
+    await workspace.bot('PATCH', `/channels/${thread}/messages/${message.id}`, {
+      content: 'done now',
+    });
+    await see(you.last.getByText('done now'));
+    await page.locator('#place-state', { hasText: 'idle' }).waitFor();
+
+    const mine = await workspace.person.say(thread, 'do it');
+    const mark = (method: string, emoji: string) =>
+      workspace.bot(
+        method,
+        `/channels/${thread}/messages/${mine.id}/reactions/${encodeURIComponent(emoji)}/@me`,
+      );
+    await mark('PUT', '👀');
+    await see(you.last.locator('.delivery', { hasText: 'Typed' }));
+    await mark('PUT', '✅');
+    await mark('DELETE', '👀');
+    await see(you.last.locator('.delivery', { hasText: 'Submitted' }));
+    await you.last.locator('.delivery', { hasText: 'Typed' }).waitFor({ state: 'detached' });
+
+    await workspace.bot(
+      'PUT',
+      `/channels/${thread}/messages/${message.id}/reactions/${encodeURIComponent('🎉')}/@me`,
+    );
+    await page.getByRole('button', { name: '🎉, 1' }).click();
+    await see(page.getByRole('button', { name: '🎉, 2' }));
+
+    await workspace.bot('DELETE', `/channels/${thread}/messages/${message.id}`);
+    await page.getByText('done now').first().waitFor({ state: 'detached' });
+  });
+
+  it('shows that somebody types, and what waits for you, in the list and in the title', async () => {
+    const { workspace, thread, page, you, say } = await openWorkspace();
+    await you.openSession('web');
+    await workspace.bot('POST', `/channels/${thread}/typing`);
+    await see(page.locator('#typing'));
+    await see(you.session('web').getByText('working'));
+    await you.openSession('agents');
+    await say('🔔 Claude wants to use **Bash**', { components: buttons('Allow') });
+    await see(you.session('web').getByText('needs you'));
+    await see(you.session('web').getByText('laptop'));
+    expect(await page.title()).toBe('(1) agents · threadmux');
+    await you.openSession('web');
+    await see(page.locator('.divider.new').or(page.locator('.prompt')));
+  });
+
+  it('marks what is unread until it was seen', async () => {
+    const { workspace, page, you, say } = await openWorkspace();
+    await you.openSession('web');
+    await say('seen');
+    await see(you.last.getByText('seen'));
+    await you.openSession('agents');
+    await say('first new');
+    await say('second new');
+    await see(you.session('web').locator('.count', { hasText: '2' }));
+    await you.openSession('web');
+    await see(page.locator('.divider.new'));
+    await you.session('web').locator('.count').waitFor({ state: 'detached' });
+    await sayIn(workspace, workspace.channelId)('elsewhere');
+    await see(you.session('agents').locator('.count', { hasText: '1' }));
+  });
+});
+
+describe('commands and prompts', () => {
+  it('offers slash commands, completes their options, and runs them', async () => {
+    const { workspace, thread, page, you } = await openWorkspace();
+    const bot = await startRestClient(workspace);
+    bot.on('autocomplete', ({ options }) => [
+      { name: 'mini', value: 'mini' },
+      { name: `begun ${options.find((one) => one.focused)?.value}`, value: 'begun' },
+    ]);
+    await bot.register([
+      { name: 'screen', description: 'what the pane shows' },
+      {
+        name: 'new',
+        description: 'start a session',
+        options: [
+          { type: 3, name: 'name', description: 'Name of the session', required: true },
+          { type: 3, name: 'host', description: 'Where to start it', autocomplete: true },
+          { type: 3, name: 'command', description: 'What to start' },
+        ],
+      },
+    ]);
+    await page.reload();
+    await you.openSession('web');
+    await page.getByRole('button', { name: 'Commands' }).click();
+    await see(page.getByRole('option', { name: '/new' }));
+    await you.box.pressSequentially('ne');
+    await you.box.press('Enter');
+    await you.box.pressSequentially('shop m');
+    await see(page.getByRole('option', { name: 'begun m' }));
+    await see(page.locator('#hint', { hasText: 'Where to start it' }));
+    await you.box.press('ArrowDown');
+    await you.box.press('Enter');
+    expect(await you.box.inputValue()).toBe('/new shop mini ');
+    await you.box.pressSequentially('bash -l');
+    await you.box.press('Enter');
+    const run = await bot.next('command');
+    expect(run).toMatchObject({ name: 'new', channel: thread });
+    expect(run.options).toEqual([
+      expect.objectContaining({ name: 'name', value: 'shop' }),
+      expect.objectContaining({ name: 'host', value: 'mini' }),
+      expect.objectContaining({ name: 'command', value: 'bash -l' }),
+    ]);
+    await vi.waitFor(async () => expect(await you.box.inputValue()).toBe(''));
+    await see(you.last.getByText('answer to new'));
+  });
+
+  it('sends what is no command of ours as a message', async () => {
+    const { workspace, thread, you } = await openWorkspace();
+    await you.openSession('web');
+    await you.write('/compact');
+    await see(you.last.getByText('/compact'));
+    expect((await workspace.person.messages(thread))[0]?.content).toBe('/compact');
+  });
+
+  it('lets one choose several from a menu, and sends nothing before one says so', async () => {
+    const { workspace, page, you, say } = await openWorkspace();
+    const bot = await startRestClient(workspace);
+    await you.openSession('web');
+    const option = (n: number) => ({
+      label: `option ${n}`,
+      value: `${n}`,
+      description: `about ${n}`,
+    });
+    await say('which?', {
+      components: [
+        {
+          type: 1,
+          components: [
+            {
+              type: 3,
+              custom_id: `${PROMPT}:choose`,
+              max_values: 3,
+              options: [1, 2, 3].map(option),
+            },
+          ],
+        },
+      ],
+    });
+    await page.getByLabel('option 1').check();
+    await page.getByLabel('option 3').check();
+    expect(bot.heard('tap')).toEqual([]);
+    await you.button('Choose').click();
+    expect(await bot.next('tap')).toMatchObject({ values: ['1', '3'] });
+  });
+
+  it('says so when nobody answers a tap', async () => {
+    const { page, you, say } = await openWorkspace();
+    await you.openSession('web');
+    await say('tap', { components: buttons('Allow') });
+    await you.button('Allow').click();
+    await see(page.locator('.components .trouble', { hasText: 'Nobody answered' }));
+  });
+});
+
+describe('by keyboard', () => {
+  it('goes between sessions, searches every message, and comes back to the box', async () => {
+    const { workspace, page, you, say } = await openWorkspace();
+    const other = await startThread(workspace, '[agent] api');
+    for (let at = 0; at < 150; at++) await sayIn(workspace, other)(`line ${at} of many`);
+    await sayIn(workspace, other)('the very last');
+    await say('nothing here');
+    await you.openSession('web');
+    await page.keyboard.press('Alt+ArrowDown');
+    await see(page.locator('#place-name', { hasText: 'api' }));
+    await see(you.last.getByText('the very last'));
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('line 7 of');
+    await see(page.getByRole('option', { name: 'line 7 of many' }));
+    await page.keyboard.press('Enter');
+    await see(page.locator('.pointed', { hasText: 'line 7 of many' }));
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('text');
+    await page.getByRole('button', { name: 'Latest' }).click();
+    await see(you.last.getByText('the very last'));
+  });
+});
+
+describe('appearance', () => {
+  it('follows the system until one chooses, and remembers the choice', async () => {
+    const { page } = await openWorkspace({ colorScheme: 'dark' });
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await background();
+    await page.getByRole('button', { name: 'Theme: as the system' }).click();
+    const light = await background();
+    expect(light).not.toBe(dark);
+    await page.reload();
+    expect(await background()).toBe(light);
+  });
+
+  it('has a list and a conversation on a phone, with a way back, and never scrolls sideways', async () => {
+    const { page, you, say } = await openWorkspace({ viewport: PHONE });
+    await say(`\`\`\`\n${'wide '.repeat(80)}\n\`\`\`\n${'x'.repeat(300)}`);
+    await see(page.locator('#list'));
+    expect(await page.locator('#talk').isVisible()).toBe(false);
+    await you.openSession('web');
+    expect(await page.locator('#list').isVisible()).toBe(false);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    expect(
+      await page.locator('#scroller').evaluate((one) => one.scrollWidth - one.clientWidth),
+    ).toBe(0);
+    await page.goBack();
+    await see(page.locator('#list'));
+  });
+});
+
+describe('notifications', () => {
+  it('are asked for by a button only, and come when a session needs you or is done', async () => {
+    const { workspace, thread, page: first } = await openWorkspace();
+    const { page } = await openPage();
+    await page.context().grantPermissions(['notifications'], { origin: workspace.url });
+    await page.addInitScript(() => {
+      const shown: string[] = [];
+      let asked = 0;
+      class Shown extends EventTarget {
+        static permission = 'granted';
+        static requestPermission = async () => {
+          asked++;
+          return 'granted';
+        };
+        constructor(title: string) {
+          super();
+          shown.push(title);
+        }
+      }
+      Object.assign(window, { Notification: Shown, shown, asked: () => asked });
+    });
+    await page.goto(workspace.link);
+    const you = person(page);
+    await see(you.session('web'));
+    const look = () =>
+      page.evaluate(() => {
+        const all = window as unknown as { shown: string[]; asked(): number };
+        return { shown: all.shown, asked: all.asked() };
+      });
+    const say = sayIn(workspace, thread);
+    await say('before');
+    expect(await look()).toEqual({ shown: [], asked: 0 });
+    await page.getByRole('button', { name: /Notify me/ }).click();
+    await say('🔔 Claude wants', { components: buttons('Allow') });
+    await say('working', { flags: 4096 });
+    await say('the reply');
+    await vi.waitFor(async () =>
+      expect(await look()).toEqual({ shown: ['web needs you', 'web is done'], asked: 1 }),
+    );
+    await first.close();
+  });
+});
