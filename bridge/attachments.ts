@@ -3,6 +3,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isThreadmuxError } from '../core/errors.ts';
 import { download } from '../discord/download.ts';
 import { writeWhole } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
@@ -32,6 +33,7 @@ export async function fetchAttachments(
       const name = safeName(file.filename, at);
       paths.push(await put(message.id, name, data));
     } catch (error) {
+      if (isThreadmuxError(error, 'host_unreachable')) throw error; // the message waits with its files
       failed.push((error as Error).message);
     }
   }

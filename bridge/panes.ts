@@ -20,6 +20,8 @@ import type { Hosts } from './hosts.ts';
 export interface PaneOf {
   readonly tmux: Tmux;
   readonly record: PaneRecord;
+  /** Not read anew: it may be old. */
+  readonly remembered: boolean;
 }
 
 export interface Panes {
@@ -82,10 +84,11 @@ export function createPanes(config: Config, home: Home, hosts: Hosts, serverName
     hostOf,
     async find(thread, again = false) {
       const name = hostOf(thread);
+      const remembered = !again && remote.has(thread.id);
       const record = await read(name, thread.id, again);
       return record === undefined
         ? undefined
-        : { record, tmux: tmuxOn(hosts.get(name), record.socket) };
+        : { record, remembered, tmux: tmuxOn(hosts.get(name), record.socket) };
     },
     async records(name, timeoutMs) {
       if (hosts.isLocal(name)) return loadPaneRecords(home);

@@ -1,0 +1,119 @@
+// Who is not on the list gets nothing done, on any way in; and nothing they wrote is kept.
+
+import { describe, expect, it, vi } from 'vitest';
+import { aWhile, startSetting, WAIT } from './setting.ts';
+
+const STRANGER = '424242424242424242';
+
+describe('somebody who is not on the list', () => {
+  it('types nothing, commands nothing, taps nothing; it is counted and logged without the words', async () => {
+    const setting = await startSetting({ allow: [STRANGER] });
+    const { workspace } = setting;
+    const { person, channelId } = workspace;
+    const claude = await setting.claude('web');
+    const written = [
+      await setting.say(claude, 'sesame'),
+      await setting.say(claude, '!key Enter'),
+      await setting.say(channelId, '!kill web'),
+      await setting.say(channelId, '!new sesame -- cat'),
+    ];
+    const row = { type: 1, components: [{ type: 2, style: 2, label: 'x', custom_id: 'key:x' }] };
+    const { body: ours } = await workspace.bot('POST', `/channels/${claude.thread}/messages`, {
+      content: 'keys',
+      components: [row],
+    });
+    await person.tap(claude.thread, ours.id, 'key:x');
+    await vi.waitFor(() => person.slash(channelId, 'kill', [{ name: 'name', value: 'web' }]), WAIT);
+    await person.autocomplete(channelId, 'kill', [{ name: 'name', value: '', focused: true }]);
+    await vi.waitFor(() => {
+      const ignored = setting.log.filter((line) => line.includes(' ignored '));
+      expect(ignored.filter((line) => line.includes('times='))).toHaveLength(4);
+      expect(ignored.filter((line) => line.includes('what=interaction'))).toHaveLength(3);
+    }, WAIT);
+    expect(setting.log.findLast((line) => line.includes('times='))).toContain('times=4');
+    expect(setting.log.join('\n')).not.toMatch(/sesame|kill web/);
+    expect(claude.noted()).toEqual([]);
+    expect(setting.machine.tmux.call('list-sessions', '-F', '#S')).toBe('web');
+    for (const message of written) expect(await setting.marks(message)).toEqual([]);
+  });
+
+  it('is not caught up with after a restart either', async () => {
+    const setting = await startSetting({ allow: [STRANGER] });
+    const claude = await setting.claude('web');
+    await setting.bridge.close();
+    await setting.say(claude, 'while it was away');
+    await setting.restart();
+    await vi.waitFor(() => expect(setting.log.join('\n')).toContain('because="not listed"'), WAIT);
+    expect(claude.noted()).toEqual([]);
+  });
+});
+
+describe('what only looks like ours', () => {
+  it('a thread of the same name, a bot’s message, a forged button: nothing is done', async () => {
+    const setting = await startSetting();
+    const { workspace } = setting;
+    const { person, channelId } = workspace;
+    const claude = await setting.claude('web');
+    const talk = await person.say(channelId, 'just talking');
+    const fake = await person.startThread(channelId, talk.id, '[agent] web');
+    await person.say(fake.id, 'into the fake');
+    await person.say(fake.id, '!kill web');
+    await workspace.bot('POST', `/channels/${claude.thread}/messages`, { content: 'by a bot' });
+    const word = await setting.answer(claude, /Claude started/);
+    for (const id of ['key:Enter', `retry:${talk.id}`, 'key:C-c', 'retry:'])
+      await person.tap(claude.thread, word.id, id).catch(() => {}); // the server refuses: no such button
+    await setting.untilMarked(await setting.say(claude, 'for real'), '✅');
+    await aWhile();
+    expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'for real' }]);
+    expect(setting.machine.tmux.call('list-sessions', '-F', '#S')).toBe('web');
+  });
+
+  it('a button of ours with a key that is none, or a message that did not fail: nothing is typed', async () => {
+    const setting = await startSetting();
+    const { workspace } = setting;
+    const claude = await setting.claude('web');
+    const done = await setting.say(claude, 'hello');
+    await setting.untilMarked(done, '✅');
+    const elsewhere = await setting.say(workspace.channelId, 'not in the thread');
+    const order = await setting.say(claude, '!nothing');
+    const ids = [
+      'key:rm -rf;',
+      'key:',
+      'key:Enter Enter',
+      'key',
+      'nonsense',
+      'retry',
+      `retry:${done.id}`,
+      `retry:${elsewhere.id}`,
+      `retry:${order.id}`,
+      'retry:1 or 2',
+      'retry:../../users/@me',
+    ];
+    for (const custom_id of ids) {
+      const components = [{ type: 1, components: [{ type: 2, style: 2, label: 'x', custom_id }] }];
+      const { body } = await workspace.bot('POST', `/channels/${claude.thread}/messages`, {
+        content: 'tap me',
+        components,
+      });
+      await workspace.person.tap(claude.thread, body.id, custom_id);
+    }
+    await aWhile(1_500);
+    expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello' }]);
+    expect(await setting.marks(done)).toEqual(['✅']);
+  });
+
+  it('two taps on Retry type the message once', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    const message = await setting.say(claude, 'hello');
+    await setting.untilMarked(message, '⚠️');
+    const word = await setting.answer(claude, /^⚠️ Not delivered/);
+    const again = await setting.claude('web');
+    const tap = () => setting.workspace.person.tap(claude.thread, word.id, `retry:${message.id}`);
+    await Promise.all([tap(), tap().catch(() => {}), setting.say(claude, '!retry')]);
+    await setting.untilMarked(message, '✅');
+    await aWhile(1_000);
+    expect(again.prompts()).toEqual(['hello']);
+  });
+});

@@ -1,0 +1,222 @@
+// The commands, as "!" messages and as slash commands, in the channel and in threads.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { tempFolder } from '../support/temp-home.ts';
+import { openSocket } from '../workspace/raw-socket.ts';
+import { aWhile, type Setting, screenOf, startSetting, WAIT } from './setting.ts';
+
+const sessions = (setting: Setting) =>
+  setting.machine.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
+
+/** The thread that an answer links to. */
+const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
+
+describe('!new and !kill', () => {
+  it('start a shell, whose thread takes command lines and gives back what they printed', async () => {
+    const setting = await startSetting();
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!new ops -- sh');
+    const up = await setting.answer(channelId, /^▶️ `ops` is up/);
+    const thread = linked(up.content);
+    const message = await setting.say(
+      thread,
+      'echo "$((6 * 7)) is"; printf "\\033[31mred\\033[0m\\n"',
+    );
+    await setting.untilMarked(message, '✅');
+    const said = await setting.answer(thread, /42 is\n.*red/);
+    expect(said.content).toMatch(/^```.*```$/s);
+    expect(said.content).not.toContain('\u001b');
+    const lines = await setting.say(thread, 'seq 1 3000');
+    await setting.untilMarked(lines, '✅');
+    const many = await setting.answer(thread, /\n2999\n3000\n/);
+    expect(many.content.length).toBeLessThanOrEqual(2_000);
+    await setting.say(thread, '!kill ops');
+    await setting.answer(thread, /^⏹️ `ops` on `laptop` was ended/);
+    await setting.say(thread, 'echo too late');
+    await setting.answer(thread, /^⚠️ Not delivered\. The pane is gone/);
+  });
+
+  it('start in a directory, and say it when there is no Claude', async () => {
+    const setting = await startSetting({ file: { agent: { command: ['no-such-agent'] } } });
+    const { channelId } = setting.workspace;
+    const folder = tempFolder();
+    await setting.say(channelId, `!new shop ${folder}`);
+    const up = await setting.answer(channelId, /^▶️ `shop` is up \(a shell/);
+    await setting.untilMarked(await setting.say(linked(up.content), 'pwd > where'), '✅');
+    await vi.waitFor(
+      () => expect(readFileSync(join(folder, 'where'), 'utf8')).toBe(`${folder}\n`),
+      WAIT,
+    );
+    await setting.say(channelId, '!new shop');
+    const there = await setting.answer(channelId, /is there already/);
+    expect(linked(there.content)).toBe(linked(up.content));
+  });
+
+  it('end exactly the session of that name', async () => {
+    const setting = await startSetting();
+    const { channelId } = setting.workspace;
+    for (const name of ['web', 'web-2', 'w', 'website'])
+      setting.machine.tmux.call('new-session', '-d', '-s', name, 'cat');
+    for (const wrong of ['we', 'web-', 'web*', '=web', '$0', '%0', 'Web', 'web:', ''])
+      await setting.say(channelId, `!kill ${wrong}`);
+    await vi.waitFor(async () => {
+      const said = (await setting.answers(channelId)).filter(({ content }) =>
+        content.startsWith('⚠️'),
+      );
+      expect(said).toHaveLength(9);
+    }, WAIT);
+    expect(sessions(setting)).toEqual(['w', 'web', 'web-2', 'website']);
+    await setting.say(channelId, '!kill web');
+    await setting.answer(channelId, /^⏹️ `web` on/);
+    expect(sessions(setting)).toEqual(['w', 'web-2', 'website']);
+  });
+
+  it.each(['a.b', '-x', '#(touch x)', '$(id)', "it's", 'x y@nowhere', 'x'.repeat(65)])(
+    'refuse a session named %s',
+    async (name) => {
+      const setting = await startSetting();
+      setting.machine.tmux.call('new-session', '-d', '-s', 'keep', 'cat');
+      await setting.say(setting.workspace.channelId, `!new ${name} -- cat`);
+      await setting.answer(setting.workspace.channelId, /^⚠️ /);
+      expect(sessions(setting)).toEqual(['keep']);
+    },
+  );
+});
+
+describe('a command line in a shell', () => {
+  it('is not run again, and not called failed, when the bridge was restarted meanwhile', async () => {
+    const setting = await startSetting();
+    const { channelId } = setting.workspace;
+    const record = join(setting.machine.tmux.dir, 'ran');
+    await setting.say(channelId, '!new ops -- sh');
+    const thread = linked((await setting.answer(channelId, /^▶️ `ops` is up/)).content);
+    const message = await setting.say(thread, `echo x >> ${record}; sleep 1; echo over`);
+    await vi.waitFor(() => readFileSync(record), WAIT);
+    await setting.restart();
+    await setting.untilMarked(message, '✅');
+    expect(readFileSync(record, 'utf8')).toBe('x\n');
+  });
+});
+
+describe('looking and pressing', () => {
+  it('!screen shows the pane, !stop, !key and the short forms press, and nothing else does', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await setting.say(claude, '!screen');
+    const shown = await setting.answer(claude, /Stand-in for Claude Code/);
+    expect(JSON.stringify(shown.components)).toContain('key:Enter');
+    for (const order of ['!stop', '!esc', '!up', '!down', '!tab', '!key Up Down', '!key x'])
+      await setting.say(claude, order);
+    await vi.waitFor(
+      () =>
+        expect(claude.noted().map(({ text }) => text)).toEqual([
+          '\u001b',
+          '\u001b',
+          '\u001b[A',
+          '\u001b[B',
+          '\t',
+          '\u001b[A',
+          '\u001b[B',
+          'x',
+        ]),
+      WAIT,
+    );
+    for (const order of [
+      '!key rm -rf',
+      '!key',
+      '!key C-b;kill-server',
+      '!key Enter;',
+      '!key 13;id',
+    ])
+      await setting.say(claude, order);
+    await vi.waitFor(async () => {
+      const refused = (await setting.answers(claude)).filter(({ content }) =>
+        content.includes('is not a key'),
+      );
+      expect(refused).toHaveLength(5);
+    }, WAIT);
+    expect(claude.noted()).toHaveLength(8);
+  });
+
+  it('in the channel says where it belongs', async () => {
+    const setting = await startSetting();
+    for (const order of ['!screen', '!stop', '!retry', '!enter']) {
+      await setting.say(setting.workspace.channelId, order);
+      await setting.answer(setting.workspace.channelId, /⚠️ .*belongs into the thread/);
+    }
+  });
+});
+
+describe('!sh', () => {
+  it('runs nothing unless it is allowed', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await setting.say(claude, `!sh touch ${setting.machine.tmux.dir}/pwned`);
+    await setting.answer(claude, /⚠️ .*shell commands are off.*allowShell/s);
+    await aWhile(200);
+    expect(() => readFileSync(join(setting.machine.tmux.dir, 'pwned'))).toThrow();
+  });
+
+  it('runs a command and shows what it printed, if it is allowed', async () => {
+    const setting = await startSetting({ file: { allowShell: true } });
+    const claude = await setting.claude('web');
+    await setting.say(claude, '!sh echo "it\'s $((1+1))"\necho err >&2; exit 3');
+    await setting.answer(claude, /it's 2\nerr\n\[exit code 3\]/);
+    expect(claude.noted()).toEqual([]);
+  });
+});
+
+describe('!sessions and !help', () => {
+  it('list the sessions with what they do, odd names as text, and the commands', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    setting.machine.tmux.call('new-session', '-d', '-s', 'odd `name` @everyone', 'cat');
+    await setting.say(setting.workspace.channelId, '!sessions');
+    const { content } = await setting.answer(setting.workspace.channelId, /^🟢|\n🟢/);
+    expect(content).toMatch(new RegExp(`🟢 \`web\` <#${claude.thread}> idle · `));
+    expect(content).toMatch(/⚪ `odd 'name' @everyone` (?:sh|cat) · /);
+    await setting.say(setting.workspace.channelId, '!help');
+    await setting.answer(setting.workspace.channelId, /!new <name>.*!sh <command>/s);
+  });
+});
+
+describe('slash commands', () => {
+  it('do the same, and suggest hosts and sessions', async () => {
+    const setting = await startSetting({ file: { hosts: { mini: { ssh: 'mini.invalid' } } } });
+    const { person, channelId, url } = setting.workspace;
+    setting.machine.tmux.call('new-session', '-d', '-s', 'website', 'cat');
+    const claude = await setting.claude('web');
+    const page = openSocket({ url }, { headers: { cookie: person.cookie, origin: url } });
+    await page.until({ op: 10 });
+    page.send(2, {});
+    await page.until({ t: 'GUILD_CREATE' });
+    const suggested = async (name: string, option: string, value: string) => {
+      const before = page.heard.length;
+      await vi.waitFor(
+        () => person.autocomplete(channelId, name, [{ name: option, value, focused: true }]),
+        WAIT,
+      );
+      return vi.waitFor(() => {
+        const told = page.heard.slice(before).find(({ t }) => t?.includes('AUTOCOMPLETE'));
+        if (told === undefined) throw new Error('no suggestions yet');
+        return told.d.choices.map((choice: { value: string }) => choice.value);
+      }, WAIT);
+    };
+    expect(await suggested('new', 'host', '')).toEqual(['laptop', 'mini']);
+    expect(await suggested('new', 'host', 'MI')).toEqual(['mini']);
+    expect(await suggested('kill', 'name', 'webs')).toEqual(['website']);
+
+    await person.slash(channelId, 'kill', [{ name: 'name', value: 'website' }]);
+    await setting.answer(channelId, /^⏹️ `website` on `laptop` was ended/);
+    await person.slash(claude.thread, 'screen');
+    await setting.answer(claude, /Stand-in for Claude Code/);
+    await person.slash(claude.thread, 'key', [{ name: 'key', value: 'Up' }]);
+    await vi.waitFor(
+      () => expect(claude.noted().map(({ text }) => text)).toEqual(['\u001b[A']),
+      WAIT,
+    );
+    expect(screenOf(setting.machine, 'web')).toContain('Stand-in');
+  });
+});
