@@ -48,7 +48,8 @@ export interface Asked {
 const HALF_A_DAY_MS = 12 * 3_600_000;
 /** Claude Code waits for the hook when a background agent asks. */
 const FOR_AGENTS_MS = 60_000;
-const TERMINAL_MS = 600;
+/** Whoever answers in the terminal is to be believed within two seconds. */
+const TERMINAL_MS = 900;
 const UNWATCHED_MS = 150;
 const NOBODY = { id: '', name: '' };
 
