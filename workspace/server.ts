@@ -137,6 +137,16 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
   serve(server, { identity, door, rest, pages, gateway, log });
   const stopArchiving = archiveIdleThreads(world);
 
+  const close = async () => {
+    stopArchiving();
+    interactions.close();
+    await gateway.close();
+    server.closeAllConnections();
+    await new Promise<void>((closed) => server.close(() => closed()));
+    memory.close();
+    unlock();
+  };
+  let closing: Promise<void> | undefined;
   const { guildId, channelId, userId, botId, applicationId, token } = identity;
   return {
     url,
@@ -149,14 +159,9 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     botId,
     applicationId,
     gateway: gateway.controls,
-    async close() {
-      stopArchiving();
-      interactions.close();
-      await gateway.close();
-      server.closeAllConnections();
-      await new Promise<void>((closed) => server.close(() => closed()));
-      memory.close();
-      unlock();
+    close() {
+      closing ??= close();
+      return closing;
     },
   };
 }

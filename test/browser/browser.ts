@@ -1,5 +1,8 @@
 // A real Chromium and pages in it. A page that throws, or that its own policy has to stop, fails its test.
 
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
 import { existsSync } from 'node:fs';
 import {
   type Browser,
@@ -27,6 +30,8 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
+  // A name of somebody else that leads to this machine: DNS rebinding.
+  '--host-resolver-rules=MAP rebound.example 127.0.0.1',
 ];
 
 let running: Promise<Browser> | undefined;
@@ -56,13 +61,16 @@ export interface Sheet {
   readonly complaints: string[];
 }
 
-export async function openPage(options: BrowserContextOptions = {}): Promise<Sheet> {
-  const context = await (await browser()).newContext({ viewport: DESKTOP, ...options });
+export async function openPage(
+  options: BrowserContextOptions & { readonly tolerate?: RegExp } = {},
+): Promise<Sheet> {
+  const { tolerate = /ERR_CONNECTION|ERR_INTERNET|WebSocket connection/, ...rest } = options;
+  const context = await (await browser()).newContext({ viewport: DESKTOP, ...rest });
   const complaints: string[] = [];
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(`threw: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !/ERR_CONNECTION|WebSocket connection/.test(message.text()))
+    if (message.type() === 'error' && !tolerate.test(message.text()))
       complaints.push(message.text());
   });
   onTestFinished(async () => {
@@ -74,7 +82,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<She
 
 /** A person at the page: what they see and do, by what it is called. */
 export function person(page: Page) {
-  const box = page.getByRole('combobox', { name: 'Message' });
+  const box = page.getByRole('textbox', { name: 'Message' });
   return {
     page,
     box,

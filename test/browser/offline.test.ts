@@ -1,6 +1,7 @@
 // The page loses the program and comes back by itself, with nothing missing and nothing twice.
 
 import { describe, expect, it, vi } from 'vitest';
+import { startTestWorkspace } from '../support/workspace.ts';
 import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
 import { openWorkspace, sayIn } from './page.ts';
 import { startProgram } from './program.ts';
@@ -53,7 +54,6 @@ describe('after a gap', () => {
     const dir = workspace.dir;
     await workspace.close();
     await see(page.getByText('Offline'));
-    const { startTestWorkspace } = await import('../support/workspace.ts');
     const again = await startTestWorkspace({ dir, port: Number(new URL(workspace.url).port) });
     const path = `/channels/${thread}/messages`;
     await again.bot('PATCH', `${path}/${edited.id}`, { content: 'was edited' });

@@ -232,7 +232,8 @@ describe('by keyboard', () => {
   it('goes between sessions, searches every message, and comes back to the box', async () => {
     const { workspace, page, you, say } = await openWorkspace();
     const other = await startThread(workspace, '[agent] api');
-    for (let at = 0; at < 150; at++) await sayIn(workspace, other)(`line ${at} of many`);
+    for (let at = 0; at < 150; at++)
+      await sayIn(workspace, other)(`line ${at} of many${at === 7 ? ' needle' : ''}`);
     await sayIn(workspace, other)('the very last');
     await say('nothing here');
     await you.openSession('web');
@@ -240,7 +241,7 @@ describe('by keyboard', () => {
     await see(page.locator('#place-name', { hasText: 'api' }));
     await see(you.last.getByText('the very last'));
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('line 7 of');
+    await page.keyboard.type('many needle');
     await see(page.getByRole('option', { name: 'line 7 of many' }));
     await page.keyboard.press('Enter');
     await see(page.locator('.pointed', { hasText: 'line 7 of many' }));

@@ -30,7 +30,6 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
       }),
     );
     popup.hidden = items.length === 0;
-    box.setAttribute('aria-expanded', String(items.length > 0));
     if (active >= 0) box.setAttribute('aria-activedescendant', `suggestion-${active}`);
     else box.removeAttribute('aria-activedescendant');
     popup.children[active]?.scrollIntoView({ block: 'nearest' });
