@@ -130,7 +130,7 @@ describe('whatever Claude is doing', () => {
     await demo.submit('bash sleep 4');
     const read = [await demo.say('by the way'), await demo.say('and also')];
     for (const message of read) await demo.marked(message, '✅');
-    expect(demo.prompts().slice(before)).toEqual(['bash sleep 4', 'by the way', 'and also']);
+    await recorded(demo, before, 'bash sleep 4', 'by the way', 'and also');
     await demo.idle();
   });
 
@@ -223,14 +223,14 @@ describe('sessions that come and go', () => {
   });
 
   it('a pane whose program has died takes nothing, and says so', async () => {
-    const old = await lab.find('old');
-    const { paneId, panePid } = old.record();
+    const fresh = await lab.find('fresh');
+    const { paneId, panePid } = fresh.record();
     lab.tmux('set-option', '-p', '-t', paneId, 'remain-on-exit', 'on');
     process.kill(panePid, 'SIGKILL');
-    await vi.waitFor(async () => expect((await old.read()).kind).toBe('dead'), PATIENCE);
-    const message = await old.say('are you there');
-    await old.marked(message, '⚠️');
-    expect((await old.news()).at(-1)?.content).toContain('The program in the pane has ended.');
+    await vi.waitFor(async () => expect((await fresh.read()).kind).toBe('dead'), PATIENCE);
+    const message = await fresh.say('are you there');
+    await fresh.marked(message, '⚠️');
+    expect((await fresh.news()).at(-1)?.content).toContain('The program in the pane has ended.');
   });
 
   it('nothing is typed into the shell that Claude has left', async () => {
