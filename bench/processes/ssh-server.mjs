@@ -1,0 +1,66 @@
+// An SSH server on loopback in a process of its own, and a client's configuration for it.
+// usage: ssh-server.mjs <folder>
+
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import ssh2 from 'ssh2';
+
+const folder = process.argv[2];
+const home = `${folder}/home`;
+mkdirSync(home, { recursive: true });
+const makeKey = (name) => {
+  const args = ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', `${folder}/${name}`];
+  execFileSync('ssh-keygen', args);
+  return readFileSync(`${folder}/${name}`, 'utf8');
+};
+const client = ssh2.utils.parseKey(makeKey('client')).getPublicSSH();
+
+const ssh = new ssh2.Server({ hostKeys: [makeKey('host')] }, (connection) => {
+  connection.on('error', () => {});
+  connection.on('authentication', (attempt) =>
+    attempt.method === 'publickey' && attempt.key.data.equals(client)
+      ? attempt.accept()
+      : attempt.reject(['publickey']),
+  );
+  connection.on('session', (accept) => {
+    const session = accept();
+    session.on('exec', (acceptExec, _, { command }) => run(acceptExec(), command));
+  });
+});
+
+function run(channel, command) {
+  const env = { HOME: home, PATH: process.env.PATH, SHELL: '/bin/sh' };
+  const child = spawn('/bin/sh', ['-c', command], { cwd: home, env });
+  for (const stream of [child.stdin, child.stdout, child.stderr, channel])
+    stream.on('error', () => {});
+  channel.pipe(child.stdin);
+  child.stdout.pipe(channel, { end: false });
+  child.stderr.pipe(channel.stderr, { end: false });
+  child.on('close', (status) => {
+    channel.exit(status ?? 255);
+    channel.end();
+  });
+}
+
+// The listener of ssh2 itself leaves Nagle's algorithm on: every exec would take 80 ms longer.
+const server = createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket));
+server.listen(0, '127.0.0.1', () => {
+  const config = `${folder}/config`;
+  writeFileSync(
+    config,
+    `Host far
+  HostName 127.0.0.1
+  Port ${server.address().port}
+  User someone
+  IdentityFile ${folder}/client
+  IdentitiesOnly yes
+  IdentityAgent none
+  UserKnownHostsFile ${folder}/known_hosts
+  GlobalKnownHostsFile /dev/null
+  StrictHostKeyChecking accept-new
+`,
+  );
+  process.send({ config, home });
+});
+process.on('disconnect', () => process.exit());
