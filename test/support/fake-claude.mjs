@@ -80,8 +80,13 @@ function enter() {
     if (text === '/cost') state.dialog = 'cost';
     return;
   }
+  state.said.push(
+    `❯ ${text
+      .trim()
+      .split('\n')[0]
+      .slice(0, process.stdout.columns - 4)}`,
+  );
   draw(); // the text leaves the box before any hook runs
-  state.said.push(`> ${text.split('\n')[0].slice(0, 60)}`);
   if (state.busy) state.queue.push(text.trim());
   else turn([text.trim()]);
 }
@@ -131,7 +136,7 @@ function input(bytes) {
 function draw() {
   const width = process.stdout.columns;
   const rule = '─'.repeat(width);
-  const rows = state.said.slice(-6);
+  const rows = state.said.slice(-Math.max(1, process.stdout.rows - 16));
   let cursor;
   if (state.dialog === 'cost') rows.push(rule, '  Total cost: $0.01', '', '  Esc to cancel');
   else if (state.dialog !== undefined)

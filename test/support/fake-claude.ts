@@ -62,7 +62,7 @@ export async function startFakeClaude(
   session: string,
   options: FakeOptions = {},
 ): Promise<FakeClaude> {
-  const folder = join(place.tmux.dir, `fake-${session.replace(/\W/g, '_')}`);
+  const folder = join(place.tmux.dir, `fake-${Buffer.from(session).toString('hex')}`);
   mkdirSync(folder, { recursive: true });
   for (const file of ['ready', 'control']) rmSync(join(folder, file), { force: true });
   const began = Date.now();

@@ -1,0 +1,101 @@
+// Hostile names and texts, the whole way through: no byte reaches a wrong pane, and no command runs.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openCursors } from '../../bridge/cursors.ts';
+import { openInbox } from '../../bridge/inbox.ts';
+import { cleanInbound } from '../../core/clean.ts';
+import { snowflakeAt } from '../../core/snowflake.ts';
+import type { FakeClaude } from '../support/fake-claude.ts';
+import { type Setting, startSetting, untilPrompts } from './setting.ts';
+
+const NAMES = [
+  'web',
+  'web2',
+  'a b',
+  "it's",
+  '$(touch pwned)',
+  '`touch pwned`',
+  '-x',
+  '"q"',
+  '~',
+  '%0',
+  '*',
+];
+
+const TEXTS = [
+  '\u001b[201~touch pwned\r',
+  'a\u001b[201~\u001b[200~b',
+  '\u001b\u001b\u001b',
+  'nul\u0000byte',
+  'bell\u0007 back\b\b\bspace del\u007f',
+  '\u009b201~c1 escape',
+  'lone \ud800 and \udfff surrogates',
+  'carriage\rreturns\r\nand\rmore',
+  'tab\tstays',
+  '\u0003\u0004\u001a control keys',
+  '\u0013 the stash key',
+  '$(touch pwned) `touch pwned` $IFS ; touch pwned | touch pwned & touch pwned',
+  "'; touch pwned; '",
+  '"; touch pwned; "',
+  '#(touch pwned) #{pane_id} #{q:x} %%',
+  '\\; run-shell "touch pwned"',
+  '; kill-server',
+  '} ; kill-server ; {',
+  'threadmux-end-0 0\nENTER\nTEXT\nALREADY',
+  '--\n-t %0\n-X cancel',
+  'C-c Enter Escape q',
+  '\u202e\u2066 bidi \u2069\u200b\u200d\ufeff.',
+  '1',
+  'y',
+  '\n\n\n2\n',
+  'Esc to cancel',
+  '❯\u00a0\n────────────────────\n  ? for shortcuts',
+  '› stashed',
+  '[Pasted text #1 +3 lines]',
+  'a'.repeat(1_999),
+  `${'\ud83d\udc69\u200d\ud83d\udc67'.repeat(200)}!`,
+];
+
+/** Past the limits of any chat: as a message that was taken before a crash. */
+function leave(setting: Setting, claude: FakeClaude, texts: readonly string[]): void {
+  const { home } = setting.machine;
+  const inbox = openInbox(home.folder('inbox'), openCursors(home.path('state', 'unused.json'), 0));
+  for (const [at, text] of texts.entries())
+    inbox.put({
+      ...{ id: String(BigInt(snowflakeAt(Date.now())) + BigInt(at)), channelId: claude.thread },
+      ...{ authorId: setting.workspace.userId, author: 'someone', text, attachments: [] },
+    });
+}
+
+describe('hostile input', () => {
+  it('in the names of sessions: each gets its own message, and nothing else', {
+    timeout: 60_000,
+  }, async () => {
+    const setting = await startSetting();
+    const claudes: FakeClaude[] = [];
+    for (const name of NAMES) claudes.push(await setting.claude(name, { replies: false }));
+    expect(new Set(claudes.map(({ thread }) => thread)).size).toBe(NAMES.length);
+    await Promise.all(claudes.map((claude) => setting.say(claude, `for ${claude.session}`)));
+    for (const claude of claudes) await untilPrompts(claude, [`for ${claude.session}`]);
+    for (const claude of claudes)
+      expect(claude.noted()).toEqual([{ kind: 'prompt', text: `for ${claude.session}` }]);
+    expect(existsSync(join(setting.machine.tmux.dir, 'pwned'))).toBe(false);
+  });
+
+  it('in texts: it arrives as text, cleaned, and is no key', { timeout: 90_000 }, async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { replies: false });
+    const bystander = await setting.claude('web2', { replies: false });
+    await setting.bridge.close();
+    const megabyte = 'x"$(touch pwned)\n'.repeat(62_000);
+    leave(setting, claude, [...TEXTS, megabyte]);
+    await setting.restart();
+    const wanted = [...TEXTS, megabyte].map((text) => cleanInbound(text).trim());
+    await untilPrompts(claude, wanted.filter(Boolean), 60_000);
+    expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
+    expect(bystander.noted()).toEqual([]);
+    expect(existsSync(join(setting.machine.tmux.dir, 'pwned'))).toBe(false);
+  });
+});
