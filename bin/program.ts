@@ -86,13 +86,23 @@ function addSetUp(program: Command): void {
     .option('--project <folder>', 'into the settings of this project')
     .option('--dry-run', 'show what would change')
     .option('--no-tmux', 'leave tmux alone')
-    .action(async (flags) => (await import('./install.ts')).runInstall(flags));
+    .option('--host <name>', 'all of it on another machine, over ssh, from this one')
+    .action(async ({ host, ...flags }) =>
+      host === undefined
+        ? (await import('./install.ts')).runInstall(flags)
+        : (await import('./install-host.ts')).installOnHost(host),
+    );
   add(program, 'uninstall', 'take exactly our parts out again', 'uninstall')
     .option('--project <folder>', 'out of the settings of this project')
     .option('--dry-run', 'show what would change')
     .option('--no-tmux', 'leave tmux alone')
     .option('--purge', 'remove our home as well: configuration, messages, log')
-    .action(async (flags) => (await import('./install.ts')).runUninstall(flags));
+    .option('--host <name>', 'on another machine, over ssh, from this one')
+    .action(async ({ host, ...flags }) =>
+      host === undefined
+        ? (await import('./install.ts')).runUninstall(flags)
+        : (await import('./install-host.ts')).uninstallOnHost(host, flags.purge === true),
+    );
   const service = add(
     program,
     'service',
@@ -113,7 +123,7 @@ function addSetUp(program: Command): void {
     'stop the service and remove its unit; sessions go on',
     'service remove',
   ).action(async () => (await import('./service.ts')).serviceRemove());
-  add(program, 'completions', 'print the completions for a shell', 'completions bash >> ~/.bashrc')
+  add(program, 'completions', 'print the completions for a shell', 'completions fish | source')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
     .action(async (shell) => (await import('./completions.ts')).completions(shell, program));
   add(
