@@ -1,0 +1,94 @@
+// The compiled program as a person or another program runs it: a home, a tmux server and an environment of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { startTmux, type TmuxServer } from '../support/tmux-server.ts';
+
+export const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
+
+/** Every look is a process of its own. */
+export const WAIT = { timeout: 20_000, interval: 50 } as const;
+
+export interface Result {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What was printed, read as JSON. */
+  readonly data: () => Record<string, unknown>;
+  /** The error that was printed, read as JSON. */
+  readonly error: () => { readonly code: string; readonly message: string; readonly hint: unknown };
+}
+
+export interface Cli {
+  readonly tmux: TmuxServer;
+  /** The home of the person; ours is in it. */
+  readonly dir: string;
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly run: (args: readonly string[], options?: RunOptions) => Promise<Result>;
+}
+
+export interface RunOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export function startCli(config?: unknown): Cli {
+  const tmux = startTmux();
+  const dir = join(tmux.dir, 'person');
+  const root = join(dir, '.threadmux');
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  if (config !== undefined)
+    writeFileSync(join(root, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: dir,
+    SHELL: '/bin/sh',
+    LANG: 'C.UTF-8',
+    THREADMUX_HOST: 'here',
+    THREADMUX_TMUX_SOCKET: tmux.socket,
+  };
+  return { tmux, dir, root, env, run: (args, options = {}) => run(env, dir, args, options) };
+}
+
+/** Not spawnSync: what the program talks to may live in this very process. */
+async function run(
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<Result> {
+  const child: ChildProcess = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd: options.cwd ?? cwd,
+    env: { ...env, ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(options.input ?? '');
+  const [stdout, stderr, [status]] = await Promise.all([
+    child.stdout === null ? '' : text(child.stdout),
+    child.stderr === null ? '' : text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return {
+    status,
+    stdout,
+    stderr,
+    data: () => JSON.parse(stdout),
+    error: () => JSON.parse(stderr).error,
+  };
+}
+
+/** A folder to put first in PATH, with a program of this name in it. */
+export function binWith(dir: string, name: string, script: string): string {
+  const folder = join(dir, 'bin');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(folder, name), 0o755);
+  return folder;
+}

@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type SshServer, startSshServer } from '../support/ssh-server.ts';
+import { startTmux } from '../support/tmux-server.ts';
+import { binWith, type Cli, startCli, WAIT } from './cli.ts';
+
+/** This machine, and "far", which ssh reaches: another home and another tmux server. */
+async function startTwo(
+  there: object = {},
+): Promise<{ cli: Cli; far: SshServer; run: Cli['run'] }> {
+  const far = await startSshServer();
+  const other = startTmux();
+  const cli = startCli({ hosts: { far: { ssh: 'far', socket: other.socket, ...there } } });
+  const ssh = `exec ${spawnSync('sh', ['-c', 'command -v ssh']).stdout.toString().trim()} -F ${far.configFile} "$@"`;
+  const PATH = `${binWith(cli.dir, 'ssh', ssh)}:${cli.env.PATH}`;
+  const run: Cli['run'] = (args, options = {}) =>
+    cli.run(args, { ...options, env: { PATH, ...options.env } });
+  onTestFinished(() => {
+    // The connection stays for the next command; it must not outlive the test.
+    const script = 'for s in "$1"/ssh/*; do ssh -O exit -o ControlPath="$s" far; done';
+    spawnSync('sh', ['-c', script, 'sh', cli.root], { env: { PATH }, stdio: 'ignore' });
+  });
+  return { cli, far, run };
+}
+
+describe('sessions of another host', () => {
+  it('are started, listed, typed into and read by name@host', async () => {
+    const { cli, run } = await startTwo();
+    cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
+    const started = await run(['start', 'web', '--host', 'far', '--json', '--', 'cat']);
+    expect(started.data()).toMatchObject({ created: true, host: 'far', name: 'web' });
+    const { sessions, unreachable } = (await run(['list', '--json'])).data();
+    expect(sessions).toMatchObject([
+      { host: 'here', name: 'web' },
+      { host: 'far', name: 'web' },
+    ]);
+    expect(unreachable).toEqual([]);
+    expect((await run(['sessions'])).stdout).toMatch(/^web@far +cat/m);
+    expect((await run(['send', 'web@far', 'over there'])).status).toBe(0);
+    await vi.waitFor(
+      async () =>
+        expect((await run(['capture', 'web', '--host', 'far'])).stdout).toContain('over there'),
+      WAIT,
+    );
+    expect((await run(['capture', 'web'])).stdout).not.toContain('over there');
+  });
+
+  it('are attached to through ssh, and ended, by name@host', async () => {
+    const { cli, run } = await startTwo();
+    cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
+    expect((await run(['start', 'web@far', '--', 'cat'])).status).toBe(0);
+    const { command } = (await run(['attach', 'web@far', '--json'])).data() as {
+      command: string[];
+    };
+    expect(command.slice(0, 4)).toEqual(['ssh', '-t', '--', 'far']);
+    expect(command[4]).toContain(`'attach-session' '-t' '$0'`);
+    expect((await run(['kill', 'web@far'])).status).toBe(0);
+    expect(cli.tmux.call('list-sessions', '-F', '#{session_name}')).toBe('web');
+  });
+
+  it('are said to be out of reach, with exit code 69, while the others are still listed', async () => {
+    const { cli, far, run } = await startTwo();
+    cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
+    await far.stop();
+    const list = await run(['list', '--json']);
+    expect(list.status).toBe(0);
+    expect(list.data()).toMatchObject({
+      sessions: [{ host: 'here', name: 'web' }],
+      unreachable: [{ host: 'far', code: 'host_unreachable', hint: expect.any(String) }],
+    });
+    const only = await run(['list', '--host', 'far', '--json']);
+    expect([only.status, only.error().code]).toEqual([69, 'host_unreachable']);
+    expect((await run(['kill', 'web@far'])).status).toBe(69);
+    const { hosts } = (await run(['status', '--json'])).data();
+    expect(hosts).toMatchObject([
+      { host: 'here', answers: true, sessions: 1 },
+      { host: 'far', answers: false, error: { code: 'host_unreachable' } },
+    ]);
+  });
+
+  it('need tmux there, which is said to programs by its code', async () => {
+    const { cli, run } = await startTwo({ tmux: join('/nonexistent', 'tmux') });
+    const result = await run(['start', 'web', '--host', 'far', '--json', '--', 'cat']);
+    expect([result.status, result.error().code]).toEqual([1, 'tmux_not_installed']);
+    expect(cli.root).not.toBe('');
+  });
+});

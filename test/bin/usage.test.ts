@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../core/exit-codes.ts';
+import { VERSION } from '../../core/version.ts';
+import { startCli } from './cli.ts';
+
+describe('the command line', () => {
+  it.each([
+    [['frobnicate'], 'unknown command'],
+    [['up', '--port', '70000'], 'from 0 to 65535'],
+    [['capture', 'web', '-n', '0'], 'from 1 to'],
+    [['capture', 'web', '-n', 'many'], 'from 1 to'],
+    [['kill'], 'missing required argument'],
+    [['new'], 'missing required argument'],
+    [['new', 'bad name'], 'cannot name a session'],
+    [['new', '#(touch x)'], 'cannot name a session'],
+    [['start', 'web', 'vim', 'x'], 'has to come after "--"'],
+    [['start', 'web', '--prefix', 'job'], 'exclude each other'],
+    [['start', '--prefix', 'a b'], 'cannot name a session'],
+    [['start', 'web', '--dir', '~root'], 'is not a directory to start in'],
+    [['stop'], 'tell which session'],
+    [['capture'], 'tell which session'],
+    [['attach', 'a', 'b'], 'too many arguments'],
+    [['send', 'web'], 'nothing to send'],
+    [['send', 'web', '--wait', 'soon', 'hi'], 'from 0 to 86400'],
+    [['auto', 'maybe'], 'Allowed choices are on, off'],
+    [['completions', 'powershell'], 'Allowed choices are bash, zsh, fish'],
+    [['outbox', 'show'], 'missing required argument'],
+  ])('%j is wrong usage: exit code 2, and a sentence on stderr', async (args, said) => {
+    const result = await startCli().run(args);
+    expect(result).toMatchObject({ status: EXIT.usage, stdout: '' });
+    expect(result.stderr).toContain(said);
+  });
+
+  it('tells programs of wrong usage as JSON, and nothing else', async () => {
+    const { run } = startCli();
+    const wrong = [
+      ['frobnicate'],
+      ['kill'],
+      ['capture', 'x', '-n', 'y'],
+      ['new', 'a b'],
+      ['list', '--x'],
+    ];
+    const results = await Promise.all(wrong.map((args) => run([...args, '--json'])));
+    for (const result of results) {
+      expect(result).toMatchObject({ status: EXIT.usage, stdout: '' });
+      expect(result.error()).toMatchObject({
+        code: expect.stringMatching(/^(bad_usage|name_refused)$/),
+        hint: expect.any(String),
+      });
+    }
+  });
+
+  it.each([
+    [['kill', 'web'], EXIT.notFound, 'session_not_found'],
+    [['capture', 'web'], EXIT.notFound, 'session_not_found'],
+    [['attach', 'web'], EXIT.notFound, 'session_not_found'],
+    [['send', 'web', 'hi'], EXIT.notFound, 'session_not_found'],
+    [['sessions', '--host', 'mars'], EXIT.notFound, 'not_found'],
+    [['start', 'web', '--host', 'mars'], EXIT.notFound, 'not_found'],
+    [['outbox', 'show', 'x'], EXIT.notFound, 'not_found'],
+    [['start', 'web', '--dir', '/nonexistent'], EXIT.failed, 'tmux_failed'],
+  ])('%j ends with %i, code %s, a message and a hint', async (args, status, code) => {
+    const result = await startCli().run([...args, '--json']);
+    expect(result).toMatchObject({ status, stdout: '' });
+    expect(result.error()).toMatchObject({
+      code,
+      message: expect.any(String),
+      hint: expect.any(String),
+    });
+  });
+
+  it('ends with 78 for a configuration that has to be corrected, whatever was asked', async () => {
+    const { run } = startCli({ alow: [] });
+    const results = await Promise.all([run(['sessions']), run(['up']), run(['config', '--json'])]);
+    expect(results.map(({ status }) => status)).toEqual([78, 78, 78]);
+    expect(results[0]?.stderr).toContain('alow is not a key');
+    expect(results[2]?.error().code).toBe('config_invalid');
+  });
+
+  it('never shows a token', async () => {
+    const token = `MTIzNDU2Nzg5MDEyMzQ1Njc4OQ.GabcDE.${'x'.repeat(38)}`;
+    const { run } = startCli({
+      servers: [{ token, channel: '123456789012345678', allow: ['123456789012345679'] }],
+    });
+    for (const args of [['config'], ['status', '--json'], ['sessions', '--json']]) {
+      const { stdout, stderr, status } = await run(args);
+      expect(status).toBe(0);
+      expect(stdout + stderr).not.toContain('x'.repeat(38));
+    }
+  });
+
+  it('says its version, its exit codes and its commands, each with an example', async () => {
+    const { run } = startCli();
+    expect((await run(['--version'])).stdout).toBe(`${VERSION}\n`);
+    const { stdout, status } = await run(['--help']);
+    expect(status).toBe(0);
+    for (const code of Object.values(EXIT))
+      expect(stdout).toMatch(new RegExp(`^ {2}${code} `, 'm'));
+    const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)?(?: [[<]|\s{2,})/gm)]
+      .map(([, name]) => name as string)
+      .filter((name) => name !== 'help' && name !== 'threadmux');
+    expect(commands.length).toBeGreaterThan(18);
+    const pages = await Promise.all(commands.map((name) => run([name, '--help'])));
+    for (const [at, page] of pages.entries())
+      expect(page.stdout, commands[at]).toContain(`Example:\n  threadmux ${commands[at]}`);
+    const manual = readFileSync('docs/cli.md', 'utf8');
+    for (const name of commands) expect(manual).toContain(`threadmux ${name}`);
+  });
+});
