@@ -79,7 +79,7 @@ function head(message, mine) {
 }
 
 function clock(timestamp) {
-  return new Date(timestamp).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  return new Date(timestamp).toLocaleTimeString(undefined, { hour: 'numeric', minute: '2-digit' });
 }
 
 function body(message, { names }) {

@@ -75,6 +75,7 @@ export function makePlaces(onChange) {
         compareIds(message.id, lastRead) > 0 &&
         message.author.id !== me &&
         message.type !== 21 &&
+        message.thread === undefined &&
         !isSilent(message),
     );
     const { name, host } = isChannel ? { name: each.name } : partsOfTitle(each.name);
@@ -130,6 +131,10 @@ export function makePlaces(onChange) {
       channel = guild.channels[0];
       threads.clear();
       for (const thread of guild.threads) threads.set(thread.id, thread);
+      // A browser that has never been here begins now: not everything ever said is news to it.
+      if (read.size === 0)
+        for (const { id, last_message_id: last } of guild.threads.concat(channel))
+          read.set(id, last ?? '0');
       changed();
     },
     lookAtAll,

@@ -23,6 +23,8 @@ export function makeTop() {
     apply();
   });
   apply();
+  if (/Mac|iPhone|iPad/.test(navigator.platform))
+    byId('open-search').querySelector('kbd').textContent = '⌘ K';
 
   return {
     /** @param {import('./places.js').Place | undefined} place @param {readonly import('./places.js').Place[]} all */

@@ -1,0 +1,192 @@
+// Makes the pictures of the README: a scripted workspace, looked at by a real Chromium.
+// usage: npm run build && node scripts/screenshots.mjs
+
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { startWorkspace } from '../dist/workspace/server.js';
+
+const CHROMIUM = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+].find((path) => existsSync(path));
+const DESKTOP = { viewport: { width: 1180, height: 760 } };
+const PHONE = {
+  viewport: { width: 390, height: 780 },
+  deviceScaleFactor: 2,
+  isMobile: true,
+  hasTouch: true,
+};
+const MINUTE = 60_000;
+
+const now = Date.now;
+/** The clock of the workspace, which runs in this process, is set back while its story is told. */
+const at = (minutesAgo) => {
+  Date.now = () => now() - minutesAgo * MINUTE;
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'threadmux-pictures-'));
+at(27 * 60);
+const workspace = await startWorkspace({ dir: join(folder, 'workspace') });
+const story = await tell(workspace);
+const browser = await chromium.launch({
+  executablePath: CHROMIUM,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
+  env: { ...process.env, FONTCONFIG_FILE: fonts(folder) },
+});
+mkdirSync('docs/images', { recursive: true });
+await picture('page-light', { ...DESKTOP, colorScheme: 'light' }, `/#/${story.shop}`);
+await picture('page-dark', { ...DESKTOP, colorScheme: 'dark' }, `/#/${story.shop}`);
+await picture('phone-prompt', { ...PHONE, colorScheme: 'light' }, `/#/${story.shop}`);
+await picture('phone-list', { ...PHONE, colorScheme: 'dark' }, '/');
+await browser.close();
+await workspace.close();
+rmSync(folder, { recursive: true, force: true });
+
+async function picture(name, look, path) {
+  const context = await browser.newContext(look);
+  const page = await context.newPage();
+  await page.goto(workspace.link);
+  await page.goto(workspace.url + path);
+  await page.locator('#sessions .word.needs').first().waitFor({ state: 'attached' });
+  await page.locator('#messages li').first().waitFor({ state: 'attached' });
+  await bot('POST', `/channels/${story.api}/typing`);
+  const news = await bot('POST', `/channels/${story.training}/messages`, {
+    content: '-# mini · vision · training\nEpoch 13 is done: accuracy 0.944, loss 0.171.',
+  });
+  await page.locator('#sessions .word.working').first().waitFor({ state: 'attached' });
+  await page.waitForTimeout(1200); // code is coloured, pictures are there
+  await page.screenshot({ path: `docs/images/${name}.png` });
+  await bot('DELETE', `/channels/${story.training}/messages/${news.id}`);
+  await context.close();
+}
+
+async function bot(method, path, body) {
+  const response = await fetch(workspace.api + path, {
+    method,
+    headers: {
+      authorization: `Bot ${workspace.token}`,
+      'user-agent': 'DiscordBot (https://example.com, 1.0)',
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** What happened in this workspace, and when. */
+async function tell({ channelId, link, url, api }) {
+  const entrance = await fetch(link, { redirect: 'manual' });
+  const cookie = entrance.headers.get('set-cookie').split(';')[0];
+  const say = (channel, content, more = {}) =>
+    bot('POST', `/channels/${channel}/messages`, { content, ...more });
+  const write = async (channel, content, mark) => {
+    const response = await fetch(`${api}/channels/${channel}/messages`, {
+      method: 'POST',
+      headers: { cookie, origin: url, 'content-type': 'application/json' },
+      body: JSON.stringify({ content }),
+    });
+    const { id } = await response.json();
+    const path = `/channels/${channel}/messages/${id}/reactions`;
+    if (mark) await bot('PUT', `${path}/${encodeURIComponent(mark)}/@me`);
+  };
+  const session = async (name, host, cwd) => {
+    const title = `[agent] ${name}${host === 'laptop' ? '' : `@${host}`}`;
+    const welcome = await say(
+      channelId,
+      `**\`${name}\`** on \`${host}\`, in \`${cwd}\`\nWrite here and it is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.`,
+    );
+    const path = `/channels/${channelId}/messages/${welcome.id}/threads`;
+    return (await bot('POST', path, { name: title })).id;
+  };
+
+  at(26 * 60);
+  const docs = await session('docs', 'laptop', '~/handbook');
+  await say(docs, '-# laptop · handbook · docs\nAll 14 links in the handbook work again.');
+  at(190);
+  const train = await session('training', 'mini', '~/vision');
+  await say(train, '-# mini · vision · training\nEpoch 12 is done: accuracy 0.941, loss 0.183.');
+  at(41);
+  const apiThread = await session('api', 'laptop', '~/shop/api');
+  await write(apiThread, 'Move the rate limiter into its own module', '✅');
+  at(12);
+  const shop = await session('shop', 'laptop', '~/shop');
+  at(9);
+  await write(shop, 'The cart forgets its items on reload. Find out why and fix it.', '✅');
+  at(6);
+  await say(
+    shop,
+    [
+      '-# laptop · shop · shop',
+      'Found it: the cart is written **before** the last item is added, so a reload loses that one. The fix saves after the change, and a test covers it.',
+      '',
+      '```ts',
+      'export function addItem(cart: Cart, item: Item): Cart {',
+      '  const next = { ...cart, items: [...cart.items, item] };',
+      '  save(next); // after the change, not before',
+      '  return next;',
+      '}',
+      '```',
+      '| file | change |',
+      '| --- | ---: |',
+      '| `cart.ts` | +4 −3 |',
+      '| `cart.test.ts` | +18 |',
+      '-# opus · context 23 % · $0.31',
+    ].join('\n'),
+  );
+  at(2);
+  await write(shop, 'Good. Run the tests and commit.', '✅');
+  at(1);
+  const id = 'p:aaaaaaaaaaaaaaaaaaaaaa';
+  const button = (label, style, action) => ({
+    type: 2,
+    style,
+    label,
+    custom_id: `${id}:${action}`,
+  });
+  await say(
+    shop,
+    [
+      '🔔 Claude wants to use **Bash**: Run the tests, then commit',
+      '```bash',
+      'npm test -- cart && git commit -am "cart: save after adding"',
+      '```',
+      'in `~/shop`',
+      '-# `allow` or `yes` allows it once; anything else you write denies it, with your words as the reason.',
+    ].join('\n'),
+    {
+      components: [
+        {
+          type: 1,
+          components: [
+            button('Allow', 3, 'allow'),
+            button('Always allow', 2, 'always'),
+            button('Deny', 4, 'deny'),
+            button('Deny with a reason…', 2, '~reason'),
+          ],
+        },
+      ],
+    },
+  );
+  at(0);
+  await say(apiThread, '⏳ Edit limiter.ts\n-# working · Read ×3, Edit · 41 s', { flags: 4096 });
+  Date.now = now;
+  return { shop, api: apiThread, training: train };
+}
+
+/** The system's own font where there is a good one; a machine without a desktop has none. */
+function fonts(dir) {
+  const file = join(dir, 'fonts.conf');
+  const prefer = (family) =>
+    `<match target="pattern"><test name="family"><string>${family}</string></test><edit name="family" mode="prepend" binding="strong"><string>Inter</string></edit></match>`;
+  writeFileSync(
+    file,
+    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><include ignore_missing="yes">/etc/fonts/fonts.conf</include>${prefer('system-ui')}${prefer('sans-serif')}${prefer('sans')}</fontconfig>`,
+  );
+  return file;
+}

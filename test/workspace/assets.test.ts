@@ -1,0 +1,62 @@
+// What a browser gets: every module of the page and its libraries, packed, checked for changes, and nothing from elsewhere.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { openAssets } from '../../workspace/assets.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+
+const PAGE = new URL('../../workspace/page/', import.meta.url);
+const modules = readdirSync(PAGE).filter((name) => name.endsWith('.js'));
+const read = (name: string) => readFileSync(new URL(name, PAGE), 'utf8');
+
+describe('the page', () => {
+  it('is under 150 kB gzipped, with every module and language', async () => {
+    const assets = openAssets();
+    const all = await Promise.all(assets.paths.map((path) => assets.load(path)));
+    const weight = all.reduce((sum, asset) => sum + (asset?.gzipped.length ?? Number.NaN), 0);
+    expect(weight).toBeLessThan(150_000);
+    expect(weight).toBeGreaterThan(50_000);
+  });
+
+  it('names every module at the start, so that none waits for another', () => {
+    const html = read('index.html');
+    const named = [...html.matchAll(/modulepreload" href="\/([\w-]+\.js)"/g)].map(
+      ([, name]) => name,
+    );
+    const alone = ['page.js', 'theme.js']; // scripts of their own
+    expect(named).toEqual(modules.filter((name) => !alone.includes(name)));
+  });
+
+  it('asks nobody else for anything', () => {
+    const html = read('index.html');
+    expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  it.each(modules)('%s is short, and makes no markup', (name) => {
+    const source = read(name);
+    expect(source.split('\n').length - 1).toBeLessThanOrEqual(250);
+    expect(source).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/);
+  });
+
+  it('is sent packed, and not again if it has not changed', async () => {
+    const workspace = await startTestWorkspace();
+    const first = await fetch(`${workspace.url}/page.js`);
+    expect(first.headers.get('content-encoding')).toBe('gzip');
+    expect(await first.text()).toBe(read('page.js'));
+    const etag = first.headers.get('etag') ?? '';
+    const again = await fetch(`${workspace.url}/page.js`, { headers: { 'if-none-match': etag } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    const plain = await fetch(`${workspace.url}/page.js`, {
+      headers: { 'accept-encoding': 'identity' },
+    });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(await plain.text()).toBe(read('page.js'));
+  });
+
+  it('brings its libraries along', async () => {
+    const workspace = await startTestWorkspace();
+    for (const path of ['/vendor/markdown-it.js', '/vendor/highlight/rust.js'])
+      expect((await fetch(workspace.url + path)).status).toBe(200);
+    expect((await fetch(`${workspace.url}/vendor/highlight/LICENSE`)).status).toBe(404);
+  });
+});
