@@ -38,3 +38,8 @@ export function number(least: number, most: number): (text: string) => number {
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
 }
+
+/** For an option that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}

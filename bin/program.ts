@@ -1,9 +1,9 @@
 // The commands, one line each: what it takes, what it is for, an example, and where it is done. What a command needs is
 // loaded when it is run.
 
-import { Argument, Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { VERSION } from '../core/version.ts';
-import { add, number } from './command-line.ts';
+import { add, collect, number } from './command-line.ts';
 import { addSessions } from './session-commands.ts';
 
 const EXIT_CODES = `
@@ -77,6 +77,18 @@ function addRunning(program: Command): void {
 }
 
 function addSetUp(program: Command): void {
+  add(program, 'init', 'ask for everything that is needed, and write the configuration', 'init')
+    .option('--local', 'use the local workspace')
+    .option('--token-file <file>', 'the file that holds the bot token')
+    .option('--channel <id>', 'the channel in which threads are made')
+    .option('--allow <ids>', 'who may speak to your sessions: user ids (may be repeated)', collect)
+    .option('--host <name=ssh>', 'another machine, as ssh calls it (may be repeated)', collect)
+    .option('--api <url>', 'another server that speaks Discord’s language')
+    .option('--yes', 'ask nothing: take what the options say')
+    .option('--no-round-trip', 'leave out the try at the end')
+    .action(async (flags) => (await import('./init.ts')).runInit(flags));
+  const elsewhere = () =>
+    new Option('--host <name>', 'on this host, over ssh').conflicts(['project', 'dryRun']);
   add(
     program,
     'install',
@@ -86,22 +98,22 @@ function addSetUp(program: Command): void {
     .option('--project <folder>', 'into the settings of this project')
     .option('--dry-run', 'show what would change')
     .option('--no-tmux', 'leave tmux alone')
-    .option('--host <name>', 'all of it on another machine, over ssh, from this one')
-    .action(async ({ host, ...flags }) =>
-      host === undefined
+    .addOption(elsewhere())
+    .action(async (flags) =>
+      flags.host === undefined
         ? (await import('./install.ts')).runInstall(flags)
-        : (await import('./install-host.ts')).installOnHost(host),
+        : (await import('./install-host.ts')).installOnHost(flags.host),
     );
   add(program, 'uninstall', 'take exactly our parts out again', 'uninstall')
     .option('--project <folder>', 'out of the settings of this project')
     .option('--dry-run', 'show what would change')
     .option('--no-tmux', 'leave tmux alone')
     .option('--purge', 'remove our home as well: configuration, messages, log')
-    .option('--host <name>', 'on another machine, over ssh, from this one')
-    .action(async ({ host, ...flags }) =>
-      host === undefined
+    .addOption(elsewhere())
+    .action(async (flags) =>
+      flags.host === undefined
         ? (await import('./install.ts')).runUninstall(flags)
-        : (await import('./install-host.ts')).uninstallOnHost(host, flags.purge === true),
+        : (await import('./install-host.ts')).uninstallOnHost(flags.host, flags.purge === true),
     );
   const service = add(
     program,
@@ -137,6 +149,15 @@ function addSetUp(program: Command): void {
 }
 
 function addLooking(program: Command): void {
+  add(
+    program,
+    'doctor',
+    'look at every part that can be wrong, and say what to do about it',
+    'doctor',
+  )
+    .option('--host <name>', 'only this host')
+    .option('--json', 'print JSON')
+    .action(async (flags) => (await import('./doctor.ts')).runDoctor(flags));
   add(program, 'status', 'what runs here, what waits, and which hosts answer', 'status --json')
     .option('--json', 'print JSON')
     .action(async (flags) => (await import('./status.ts')).status(flags));
