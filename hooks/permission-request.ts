@@ -3,6 +3,7 @@
 // nothing is ever printed.
 
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PermissionRequestInput } from '../claude/hook-input.ts';
 import type { Log } from '../core/log.ts';
 import { stableNonce } from '../core/nonce.ts';
@@ -34,7 +35,7 @@ export interface Asking {
   readonly input: PermissionRequestInput;
   readonly log: Log;
   readonly waitMs?: number;
-  /** The hook itself is told to end: whoever asked is gone. */
+  /** The hook itself is told to end: somebody pressed Esc, or Claude Code ends. */
   readonly signal?: AbortSignal;
 }
 
@@ -51,6 +52,7 @@ const FOR_AGENTS_MS = 60_000;
 /** Whoever answers in the terminal is to be believed within two seconds. */
 const TERMINAL_MS = 900;
 const UNWATCHED_MS = 150;
+const SETTLED_MS = 300;
 const NOBODY = { id: '', name: '' };
 
 export async function permissionRequest(asking: Asking): Promise<Asked> {
@@ -136,7 +138,7 @@ async function wait(
 
   try {
     for (let lookedAt = 0; Date.now() < deadline; ) {
-      if (signal?.aborted) return { ended: { kind: 'exited' }, progress };
+      if (signal?.aborted) return { ended: await calledOff(terminal), progress };
       const ended = await takeAnswers();
       if (ended !== undefined) return { ended, progress };
       if (Date.now() - lookedAt >= TERMINAL_MS) {
@@ -161,6 +163,12 @@ function meaning(
   if (answer === undefined) return { kind: 'no answer', because: 'it is for another prompt' };
   if (isOver) return { kind: 'no answer', because: 'it is decided' };
   return step(prompt, progress, answer);
+}
+
+/** Esc ends the hook, and so does the end of Claude Code; a moment later the pane tells which. */
+async function calledOff(terminal: () => Promise<Terminal>): Promise<Ended> {
+  await sleep(SETTLED_MS);
+  return { kind: (await terminal()) === 'exited' ? 'exited' : 'answered' };
 }
 
 /** Whoever was quicker in the terminal has decided; we must not claim otherwise. */

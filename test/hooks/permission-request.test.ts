@@ -176,12 +176,12 @@ describe('beside a dialog', () => {
   });
 
   it.each(['SIGTERM', 'SIGHUP'] as const)(
-    'ends on %s, and takes its buttons away',
+    'ends on %s, as Claude Code sends it after Esc, and takes its buttons away',
     async (signal) => {
       const parts = await start();
       const { hook, message } = await ask(parts);
       hook.child.kill(signal);
-      expect(await verdictOf(parts.workspace, message)).toBe(EXITED);
+      expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
       expect(await hook.printed).toBe('');
       expect(openPrompts(parts.machine.home)).toEqual([]);
     },
