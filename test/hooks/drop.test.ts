@@ -84,6 +84,9 @@ describe('drop', () => {
       const newest = machine.letters().at(-1) ?? '';
       utimesSync(newest, 2_000_000_000 - n * 86_400, 2_000_000_000 - n * 86_400);
     }
+    // By number: pids come round again.
+    const numbers = machine.letters().map((path) => Number(path.match(/(\d+)\.\d+$/)?.[1]));
+    expect(numbers).toEqual(numbers.map((_, n) => (numbers[0] ?? 0) + n));
     const texts = machine.letters().map((path) => readFileSync(path, 'utf8'));
     expect(texts.map((text) => text.match(/reply \d+/)?.[0])).toEqual(
       Array.from({ length: 12 }, (_, n) => `reply ${n}`),

@@ -215,11 +215,11 @@ describe('which thread', () => {
     await workspace.bot('DELETE', `/channels/${old?.id}`);
     await workspace.bot('DELETE', `/channels/${workspace.channelId}/messages/${old?.id}`);
     await tell(pane, stopInput('two'));
-    await tell(pane, stopInput('three'));
-    expect(await saidIn(workspace, '[agent] web')).toEqual(['two', 'three']);
     const [made] = await threadsOf(workspace);
     expect(made?.id).not.toBe(old?.id);
     expect(loadPaneRecord(machine.home, made?.id ?? '')?.paneId).toBe(pane.TMUX_PANE);
+    await tell(pane, stopInput('three'));
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['two', 'three']);
   });
 
   it.each([

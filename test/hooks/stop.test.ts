@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { saveStatus } from '../../home/status-file.ts';
@@ -199,10 +199,8 @@ describe('what a reply says', () => {
     isLost = true;
     await expect(tell(pane, input, letter)).rejects.toThrow();
     isLost = false;
-    const status = JSON.parse(
-      readFileSync(transcriptFixture().replace('transcript.jsonl', 'statusline.json'), 'utf8'),
-    );
-    saveStatus(machine.home, 's1', JSON.stringify({ ...status, session_id: 's1' }));
+    const model = { display_name: `A model with a name of ${'some '.repeat(12)}length` };
+    saveStatus(machine.home, 's1', JSON.stringify({ session_id: 's1', model }));
     machine.tmux.call('rename-session', '-t', '=web', 'a-much-longer-name-than-before');
     await tell(pane, input, letter);
     expect((await saidIn(workspace, WEB)).join('\n').trim()).toBe(lines.join('\n'));
@@ -234,6 +232,18 @@ describe('what a reply says', () => {
     const [begun, reply] = await messagesIn(workspace, WEB);
     expect((begun?.flags ?? 0) & 4096).toBe(4096);
     expect((reply?.flags ?? 0) & 4096).toBe(0);
+  });
+});
+
+describe('a disk without room for what we remember', () => {
+  it('delays and doubles nothing', async () => {
+    const { workspace, machine, tell, stop, pane } = await start();
+    for (const name of ['threads.json', 'shown.json', 'panes.json', 'progress.json'])
+      mkdirSync(machine.home.path('state', name)); // no file can be put in its place
+    writeFileSync(machine.home.path('panes'), 'in the way');
+    await tell(pane, stop(STEPS, SAID_IN_STEPS[2]));
+    await tell(pane, stopInput('next'));
+    expect(await saidIn(workspace, WEB)).toEqual([SAID_IN_STEPS.join('\n\n'), 'next']);
   });
 });
 
