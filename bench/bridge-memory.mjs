@@ -1,0 +1,125 @@
+// How much memory the whole bridge takes with 200 sessions, each with a thread and a pane of its own, all of them listed
+// once, against the same bridge with none.
+
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createMessage } from '../dist/discord/messages.js';
+import { connectRest } from '../dist/discord/rest.js';
+import { ensureThread, openPlace } from '../dist/discord/threads.js';
+import { openHome } from '../dist/home/home.js';
+import { savePaneRecord } from '../dist/home/pane-record.js';
+import { startWorkspace } from '../dist/workspace/server.js';
+import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
+
+const SESSIONS = 200;
+const SAMPLES = 5;
+const SETTLE_SECONDS = 8;
+const ROOM_MB = 10;
+const PROBE = new URL('probe.mjs', PROCESSES).href;
+
+await measure(async ({ folder, start }) => {
+  const idle = await residentKilobytes(folder, start, 'idle', 0);
+  const busy = await residentKilobytes(folder, start, 'sessions', SESSIONS);
+  const more = (median(busy) - median(idle)) / 1024;
+  printTable(`Resident memory of the whole bridge, ${SAMPLES} samples`, [
+    ['', 'median MB', 'kB from … to', 'of idle'],
+    ['no session', (median(idle) / 1024).toFixed(1), spread(idle), '1.00 x'],
+    [
+      `${SESSIONS} sessions`,
+      (median(busy) / 1024).toFixed(1),
+      spread(busy),
+      `${(median(busy) / median(idle)).toFixed(2)} x`,
+    ],
+  ]);
+  conclude(
+    `${SESSIONS} sessions take ${more.toFixed(1)} MB more than none; at most ${ROOM_MB}`,
+    more <= ROOM_MB,
+  );
+});
+
+async function residentKilobytes(folder, start, name, sessions) {
+  const workspace = await startWorkspace({ dir: join(folder, name, 'workspace') });
+  const { api, token, channelId } = workspace;
+  const rest = connectRest({ api, token });
+  const socket = join(folder, `${name}-tmux`);
+  try {
+    const place = await openPlace(rest, channelId);
+    const home = openHome(join(folder, name, 'home'));
+    for (let n = 0; n < sessions; n++) {
+      const thread = await ensureThread(place, `[agent] session-${n}`, 'Welcome');
+      savePaneRecord(home, { ...startSession(socket, folder, n), thread: thread.id });
+      // Something is said in each, so that every thread has passed through the gateway's event too.
+      await createMessage(rest, thread.id, `note-${n}`, { content: 'Working on it.' });
+    }
+    const env = {
+      DISCORD_API_BASE: api,
+      DISCORD_BOT_TOKEN: token,
+      DISCORD_CHANNEL_ID: channelId,
+      DISCORD_ALLOWED_USERS: workspace.userId,
+      THREADMUX_HOME: home.root,
+      THREADMUX_HOST: 'laptop',
+      THREADMUX_TMUX_SOCKET: socket,
+    };
+    const nodeOptions = ['--expose-gc', '--import', PROBE];
+    const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions });
+    await until(() => workspace.gateway.connected === 1);
+    await list(workspace);
+    const kilobytes = [];
+    for (let second = 0; second < SETTLE_SECONDS + SAMPLES; second++) {
+      const { residentBytes } = await bridge.ask('memory');
+      if (second >= SETTLE_SECONDS) kilobytes.push(residentBytes / 1024);
+      await sleep(800);
+    }
+    await bridge.stop();
+    return kilobytes;
+  } finally {
+    if (sessions > 0) execFileSync('tmux', ['-S', socket, 'kill-server']);
+    await rest.close();
+    await workspace.close();
+  }
+}
+
+function startSession(socket, folder, n) {
+  const format =
+    '#{pid} #{pane_id} #{pane_pid} #{session_id} #{session_name} #{pane_current_command}';
+  const args = ['-S', socket, '-f', '/dev/null', 'new-session', '-d', '-P', '-F', format];
+  const [serverPid, paneId, panePid, sessionId, sessionName] = execFileSync(
+    'tmux',
+    [...args, '-s', `session-${n}`, '-c', folder, 'sleep', '600'],
+    { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' } },
+  )
+    .trim()
+    .split(' ');
+  return {
+    ...{ host: 'laptop', socket, serverPid: Number(serverPid), paneId, panePid: Number(panePid) },
+    ...{ sessionId, sessionName, command: 'sleep', cwd: folder, claudeSession: '', transcript: '' },
+    ...{ state: 'idle', shell: 'no', at: Date.now() },
+  };
+}
+
+/** A person asks for the list of sessions, and waits for it. */
+async function list({ link, api, url, channelId, botId }) {
+  const entrance = await fetch(link, { redirect: 'manual' });
+  const cookie = entrance.headers.get('set-cookie').split(';')[0];
+  const headers = { cookie, origin: url, 'content-type': 'application/json' };
+  const path = `${api}/channels/${channelId}/messages`;
+  const asked = await fetch(path, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ content: '!sessions' }),
+  });
+  const { id } = await asked.json();
+  await until(async () => {
+    const after = await (await fetch(`${path}?after=${id}&limit=10`, { headers })).json();
+    return after.some(({ author }) => author.id === botId);
+  });
+}
+
+async function until(holds) {
+  for (let tries = 0; tries < 300; tries++) {
+    if (await holds()) return;
+    await sleep(100);
+  }
+  throw new Error('what was waited for did not come within half a minute');
+}
