@@ -8,28 +8,24 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, vi } from 'vitest';
-import { screenOf } from '../../bridge/forward.ts';
-import type { Screen } from '../../claude/screen.ts';
+import { vi } from 'vitest';
 import { hookSettings } from '../../claude/settings.ts';
 import { type Home, openHome } from '../../home/home.ts';
-import { loadPaneRecord, loadPaneRecords, type PaneRecord } from '../../home/pane-record.ts';
-import { localHost } from '../../tmux/host.ts';
-import { look } from '../../tmux/look.ts';
-import { tmuxOn } from '../../tmux/tmux.ts';
-import { recordedPrompts } from './recorded-prompts.ts';
-import { enter, type Person, type WireMessage } from './workspace.ts';
+import { loadPaneRecord, loadPaneRecords } from '../../home/pane-record.ts';
+import { type LabSession, openSession, PATIENCE } from './lab-session.ts';
+import { enter, type Person } from './workspace.ts';
+
+export type { LabSession } from './lab-session.ts';
 
 const SCRIPT = fileURLToPath(new URL('../claude/lab/claude-lab', import.meta.url));
 const DIST =
   process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
-const PATIENCE = { timeout: 30_000, interval: 200 };
 
 export function claudeVersion(): string {
   return process.env.CLAUDE_LAB_VERSION ?? '2.1.197';
@@ -105,12 +101,14 @@ export async function startClaudeLab(): Promise<ClaudeLab> {
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
     async stop() {
+      const agents = processesIn(script('panes').split('\n'));
       script('stop');
+      await goneOrKilled(agents);
       await ended(up.process);
       const courier = Number(readIfThere(home.path('state', 'courier.pid')));
-      if (courier > 0) spawnSync('kill', [String(courier)]); // a last letter may have started one
+      if (courier > 0) await goneOrKilled([courier]); // a last letter may have started one
       if (process.env.CLAUDE_LAB_KEEP === undefined)
-        rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+        await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
 }
@@ -174,106 +172,23 @@ async function ended(child: ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
+/** The processes of panes: their shells, and what was started in them. */
+function processesIn(panes: readonly string[]): readonly number[] {
+  const pairs = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+  const found = new Set(panes);
+  for (const [pid = '', parent = ''] of [...pairs, ...pairs]) if (found.has(parent)) found.add(pid);
+  return [...found].map(Number).filter((pid) => pid > 0);
+}
+
+/** Claude Code writes its files until it has left; one that does not leave is ended. */
+async function goneOrKilled(pids: readonly number[]): Promise<void> {
+  const left = () => pids.filter((pid) => spawnSync('kill', ['-0', String(pid)]).status === 0);
+  await vi.waitUntil(() => left().length === 0, { timeout: 5_000, interval: 100 }).catch(() => {});
+  for (const pid of left()) spawnSync('kill', ['-9', String(pid)]);
+}
+
 function readIfThere(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
-}
-
-/** One Claude in one pane, and the person in its thread. */
-export interface LabSession {
-  readonly thread: string;
-  record(): PaneRecord;
-  /** The person writes in the thread. */
-  say(text: string): Promise<WireMessage>;
-  /** Writes it and waits for Claude Code's receipt. */
-  submit(text: string): Promise<WireMessage>;
-  /** Waits until exactly this mark is on the message. */
-  marked(message: WireMessage, mark: string): Promise<void>;
-  /** What the bot has posted here since the last call of `next`, oldest first, without messages of progress. */
-  news(): Promise<readonly WireMessage[]>;
-  /** Waits until the bot has posted just these; each is the whole content or a part of it. */
-  next(...contents: (string | RegExp)[]): Promise<readonly WireMessage[]>;
-  /** Messages that show how a turn goes on or what it was. */
-  progress(): Promise<readonly WireMessage[]>;
-  /** What Claude Code has recorded as submitted in its current conversation, in order. */
-  prompts(): readonly string[];
-  screen(): string;
-  read(): Promise<Screen>;
-  /** Waits until Claude waits for a message. */
-  idle(): Promise<void>;
-  /** The person at the terminal. */
-  type(text: string): void;
-  press(...keys: string[]): void;
-}
-
-interface Parts {
-  readonly record: () => PaneRecord;
-  readonly person: Person;
-  readonly tmux: (...args: string[]) => string;
-}
-
-const PROGRESS =
-  /(?:^|\n)-# (?:working · |interrupted · |failed · )?(?:\S.* · )?(?:\d+ min )?\d+ s$/;
-
-function openSession({ record, person, tmux }: Parts): LabSession {
-  const { thread, paneId } = record();
-  let seen = thread; // the thread's own id is older than anything in it
-  const all = async () => {
-    const messages = await person.messages(thread);
-    return messages.filter(({ type }) => type === 0 || type === 19).toReversed();
-  };
-  const fromBot = async () => {
-    const you = (await person.call('GET', '/users/@me')).body.id;
-    return (await all()).filter(({ author }) => author.id !== you);
-  };
-  const news = async () =>
-    (await fromBot()).filter(
-      ({ id, content }) => BigInt(id) > BigInt(seen) && !PROGRESS.test(content),
-    );
-  const say = (text: string) => person.say(thread, text);
-  const marked = async (message: WireMessage, mark: string) =>
-    vi.waitFor(async () => {
-      const now = (await all()).find(({ id }) => id === message.id);
-      const marks = now?.reactions?.filter(({ count }) => count > 0).map(({ emoji }) => emoji.name);
-      expect(marks, `the marks of ${JSON.stringify(message.content)}`).toEqual([mark]);
-    }, PATIENCE);
-  const read = async () => {
-    const one = record();
-    const host = localHost({ name: 'lab', env: process.env });
-    const pane = await look(tmuxOn(host, one.socket), one);
-    return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : screenOf(pane, one);
-  };
-  return {
-    thread,
-    record,
-    say,
-    marked,
-    news,
-    read,
-    async submit(text) {
-      const message = await say(text);
-      await marked(message, '✅');
-      return message;
-    },
-    async next(...contents) {
-      const found = await vi.waitFor(async () => {
-        const messages = await news();
-        expect(messages.map(({ content }) => content)).toEqual(
-          contents.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
-        );
-        return messages;
-      }, PATIENCE);
-      seen = found.at(-1)?.id ?? seen;
-      return found;
-    },
-    progress: async () => (await fromBot()).filter(({ content }) => PROGRESS.test(content)),
-    prompts: () => recordedPrompts(record().transcript),
-    screen: () => tmux('capture-pane', '-p', '-t', paneId),
-    async idle() {
-      await vi.waitFor(async () => {
-        expect(await read()).toMatchObject({ kind: 'empty', busy: false });
-      }, PATIENCE);
-    },
-    type: (text) => void tmux('send-keys', '-t', paneId, '-l', '--', text),
-    press: (...keys) => void tmux('send-keys', '-t', paneId, ...keys),
-  };
 }

@@ -1,7 +1,7 @@
 // Installs Claude Code once, into a cache outside of the project: about 240 MB from the npm registry.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { claudePackage, claudeVersion } from '../../support/claude-lab.ts';
 
@@ -14,7 +14,7 @@ export function setup(): void {
   const run = (program: string, ...args: string[]) =>
     execFileSync(program, args, { cwd: making, stdio: 'inherit' });
   try {
-    run('npm', 'init', '--yes', '--silent');
+    writeFileSync(join(making, 'package.json'), '{"private":true}\n');
     run('npm', 'install', '--no-fund', '--no-audit', '--loglevel=http', spec());
     run(process.execPath, 'node_modules/@anthropic-ai/claude-code/install.cjs');
     renameSync(making, pkg);

@@ -7,10 +7,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { deliver } from '../../../tmux/deliver.ts';
 import { localHost } from '../../../tmux/host.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
-import { type ClaudeLab, type LabSession, startClaudeLab } from '../../support/claude-lab.ts';
+import { type ClaudeLab, startClaudeLab } from '../../support/claude-lab.ts';
+import { type LabSession, PATIENCE } from '../../support/lab-session.ts';
 import type { WireMessage } from '../../support/workspace.ts';
-
-const PATIENCE = { timeout: 30_000, interval: 200 };
 
 let lab: ClaudeLab;
 let demo: LabSession;

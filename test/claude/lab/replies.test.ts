@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ClaudeLab, type LabSession, startClaudeLab } from '../../support/claude-lab.ts';
+import { type ClaudeLab, startClaudeLab } from '../../support/claude-lab.ts';
+import { type LabSession, PATIENCE } from '../../support/lab-session.ts';
 
-const PATIENCE = { timeout: 30_000, interval: 200 };
 const HEADER = '-# lab · project · demo';
 const said = (...texts: string[]) => [HEADER, texts.join('\n\n')].join('\n');
 

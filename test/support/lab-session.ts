@@ -1,0 +1,112 @@
+// One Claude in one pane of the lab, and the person in its thread and at its terminal.
+
+import { expect, vi } from 'vitest';
+import { screenOf } from '../../bridge/forward.ts';
+import type { Screen } from '../../claude/screen.ts';
+import type { PaneRecord } from '../../home/pane-record.ts';
+import { localHost } from '../../tmux/host.ts';
+import { look } from '../../tmux/look.ts';
+import { tmuxOn } from '../../tmux/tmux.ts';
+import { recordedPrompts } from './recorded-prompts.ts';
+import type { Person, WireMessage } from './workspace.ts';
+
+export const PATIENCE = { timeout: 30_000, interval: 200 };
+
+export interface LabSession {
+  readonly thread: string;
+  record(): PaneRecord;
+  /** The person writes in the thread. */
+  say(text: string): Promise<WireMessage>;
+  /** Writes it and waits for Claude Code's receipt. */
+  submit(text: string): Promise<WireMessage>;
+  /** Waits until exactly this mark is on the message. */
+  marked(message: WireMessage, mark: string): Promise<void>;
+  /** What the bot has posted here since the last call of `next`, oldest first, without messages of progress. */
+  news(): Promise<readonly WireMessage[]>;
+  /** Waits until the bot has posted just these; each is the whole content or a part of it. */
+  next(...contents: (string | RegExp)[]): Promise<readonly WireMessage[]>;
+  /** Messages that show how a turn goes on or what it was. */
+  progress(): Promise<readonly WireMessage[]>;
+  /** What Claude Code has recorded as submitted in its current conversation, in order. */
+  prompts(): readonly string[];
+  screen(): string;
+  read(): Promise<Screen>;
+  /** Waits until Claude waits for a message. */
+  idle(): Promise<void>;
+  /** The person at the terminal. */
+  type(text: string): void;
+  press(...keys: string[]): void;
+}
+
+interface Parts {
+  readonly record: () => PaneRecord;
+  readonly person: Person;
+  readonly tmux: (...args: string[]) => string;
+}
+
+const PROGRESS =
+  /(?:^|\n)-# (?:working · |interrupted · |failed · )?(?:\S.* · )?(?:\d+ min )?\d+ s$/;
+
+export function openSession({ record, person, tmux }: Parts): LabSession {
+  const { thread, paneId } = record();
+  let seen = thread; // the thread's own id is older than anything in it
+  const all = async () => {
+    const messages = await person.messages(thread);
+    return messages.filter(({ type }) => type === 0 || type === 19).toReversed();
+  };
+  const fromBot = async () => {
+    const you = (await person.call('GET', '/users/@me')).body.id;
+    return (await all()).filter(({ author }) => author.id !== you);
+  };
+  const news = async () =>
+    (await fromBot()).filter(
+      ({ id, content }) => BigInt(id) > BigInt(seen) && !PROGRESS.test(content),
+    );
+  const say = (text: string) => person.say(thread, text);
+  const marked = async (message: WireMessage, mark: string) =>
+    vi.waitFor(async () => {
+      const now = (await all()).find(({ id }) => id === message.id);
+      const marks = now?.reactions?.filter(({ count }) => count > 0).map(({ emoji }) => emoji.name);
+      expect(marks, `the marks of ${JSON.stringify(message.content)}`).toEqual([mark]);
+    }, PATIENCE);
+  const read = async () => {
+    const one = record();
+    const host = localHost({ name: 'lab', env: process.env });
+    const pane = await look(tmuxOn(host, one.socket), one);
+    return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : screenOf(pane, one);
+  };
+  return {
+    thread,
+    record,
+    say,
+    marked,
+    news,
+    read,
+    async submit(text) {
+      const message = await say(text);
+      await marked(message, '✅');
+      return message;
+    },
+    async next(...contents) {
+      const found = await vi.waitFor(async () => {
+        const messages = await news();
+        expect(messages.map(({ content }) => content)).toEqual(
+          contents.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
+        );
+        return messages;
+      }, PATIENCE);
+      seen = found.at(-1)?.id ?? seen;
+      return found;
+    },
+    progress: async () => (await fromBot()).filter(({ content }) => PROGRESS.test(content)),
+    prompts: () => recordedPrompts(record().transcript),
+    screen: () => tmux('capture-pane', '-p', '-t', paneId),
+    async idle() {
+      await vi.waitFor(async () => {
+        expect(await read()).toMatchObject({ kind: 'empty', busy: false });
+      }, PATIENCE);
+    },
+    type: (text) => void tmux('send-keys', '-t', paneId, '-l', '--', text),
+    press: (...keys) => void tmux('send-keys', '-t', paneId, ...keys),
+  };
+}
