@@ -15,6 +15,8 @@ export interface HookFacts {
   readonly missing: readonly string[];
   /** The home that hooks use if their command names none. */
   readonly usualHome: string;
+  /** Settings files of single projects that have our hooks. */
+  readonly projects: readonly string[];
 }
 
 export function judgeHooks(facts: HookFacts): readonly Finding[] {
@@ -27,7 +29,11 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
         'Correct it; until then Claude Code runs without any of its settings.',
       ),
     ];
-  if (look === undefined || look.events.length === 0)
+  if (look === undefined || look.events.length === 0) {
+    if (facts.projects.length > 0)
+      return [
+        fine('hooks', `Our hooks are in single projects only: ${facts.projects.join(', ')}.`),
+      ];
     return [
       warning(
         'hooks',
@@ -35,6 +41,7 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
         `Run \`${install}\`.`,
       ),
     ];
+  }
   return [
     judgeEvents(look, facts),
     ...judgeFiles(facts),

@@ -10,6 +10,7 @@ import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { maskSecrets } from '../core/log.ts';
 import { loadConfig } from '../home/config-file.ts';
 import { type Home, homeRoot } from '../home/home.ts';
+import { loadInstalled } from '../home/installed.ts';
 import { loadLocalServer } from '../home/local-server.ts';
 import { homeAsItIs, lookAtHome, lookAtLock } from '../home/look.ts';
 import { openOutbox } from '../hooks/outbox.ts';
@@ -27,6 +28,9 @@ export interface DoctorFlags {
   /** Only this host of the configuration. */
   readonly host?: string;
 }
+
+/** A tmux server that hangs would hold us up for ever. */
+const HERE_MS = 8_000;
 
 export async function runDoctor(flags: DoctorFlags): Promise<void> {
   const findings = await examine({ env: process.env, nodeVersion: process.version, ...flags });
@@ -81,14 +85,21 @@ function readConfig(home: Home, env: Env): { config: Config } | { error: unknown
 }
 
 async function examineHere({ env }: Patient, config: Config | undefined) {
-  const host = localHost({ name: 'this machine', env });
-  return examineMachine(host, {
+  const host = localHost({ name: 'this machine', env, timeoutMs: HERE_MS });
+  const home = resolve(homeRoot(env));
+  const found = examineMachine(host, {
     agent: agentOf(config),
     socket: config?.tmuxSocket,
-    home: resolve(homeRoot(env)),
+    home,
+    installed: loadInstalled(home).flatMap(({ kind, path }) => (kind === 'settings' ? path : [])),
     claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
     usualHome: join(env.HOME || homedir(), '.threadmux'),
     install: 'threadmux install',
+  });
+  return found.catch((error: unknown) => {
+    if (!isThreadmuxError(error)) throw error;
+    const remedy = error.hint ?? 'Try `tmux list-sessions` by hand.';
+    return { machine: [fault('tmux', `${error.message}.`, remedy)], hooks: [] };
   });
 }
 
@@ -137,6 +148,8 @@ function usage(error: ThreadmuxError): ThreadmuxError {
 }
 
 interface MachineOptions extends ProbeOptions {
+  /** The settings files that `install` has changed. */
+  readonly installed?: readonly string[];
   readonly usualHome: string | undefined;
   readonly install: string;
 }
@@ -145,7 +158,8 @@ async function examineMachine(host: Host, options: MachineOptions) {
   const probe = await probeHost(host, options);
   const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings);
   const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
-  const { install, usualHome = probe.home } = options;
+  const { install, installed = [], usualHome = probe.home } = options;
+  const projects = installed.filter((path) => path !== probe.settingsPath);
   return {
     reached: [
       fine('host', `${host.name} can be reached.`),
@@ -154,7 +168,7 @@ async function examineMachine(host: Host, options: MachineOptions) {
       ...judgeFarConfig(probe.config, host.name, probe.home),
     ],
     machine: judgeMachine(probe, host.name, options.agent),
-    hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome }),
+    hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects }),
   };
 }
 

@@ -64,8 +64,13 @@ export function mergeAnswers({ raw, text }: ConfigText, { server, hosts }: Answe
       : { servers: withServer(servers, server) }),
     ...(hosts.length > 0 && { hosts: withHosts(raw.hosts, hosts) }),
   };
-  const indent = text?.match(/^\{\r?\n([ \t]+)/)?.[1] ?? '  ';
-  return `${JSON.stringify(merged, null, indent)}\n`;
+  return written(merged, text);
+}
+
+/** Indented as the file is. */
+function written(value: Raw, like: string | undefined): string {
+  const indent = like?.match(/^\{\r?\n([ \t]+)/)?.[1] ?? '  ';
+  return `${JSON.stringify(value, null, indent)}\n`;
 }
 
 /** The same content, however it is written. */
@@ -78,7 +83,9 @@ export function makePrivate(path: string): void {
 }
 
 /** What would change, for people: a token shows only that it is one, and whether it is another one. */
-export function shownChange({ text, raw }: ConfigText, after: string): readonly string[] {
+export function shownChange(before: ConfigText, after: string): readonly string[] {
+  const { raw, text } = before;
+  const was = text === undefined ? '' : written(raw, text); // how it is laid out is no change
   const old = serversOf(raw).flatMap(({ token }) => (typeof token === 'string' ? token : []));
   const next = serversOf(objectOf(after) ?? {}).flatMap(({ token }) =>
     typeof token === 'string' && !old.includes(token) ? token : [],
@@ -88,7 +95,7 @@ export function shownChange({ text, raw }: ConfigText, after: string): readonly 
       (rest, token) => rest.replaceAll(JSON.stringify(token), '"[new secret]"'),
       old.reduce((rest, token) => rest.replaceAll(JSON.stringify(token), '"[secret]"'), shown),
     );
-  return lineDiff(masked(text ?? ''), masked(after)).filter((line) => line.trim() !== '-');
+  return lineDiff(masked(was), masked(after)).filter((line) => /[^\s+-]/.test(line));
 }
 
 /** Gives the path of the copy of what was there before. */

@@ -20,8 +20,8 @@ export interface HostOptions {
   readonly ask: Ask;
   readonly undo: Undo;
   readonly env: Env;
-  /** As given by --host: "name=ssh", or ssh's name alone. */
-  readonly given: readonly string[];
+  /** Given by --host. */
+  readonly given: readonly NewHost[];
   /** Whether to ask for more at the terminal. */
   readonly wantsMore: boolean;
   /** What this machine is called; another one cannot have the same name. */
@@ -31,8 +31,7 @@ export interface HostOptions {
 export async function chooseHosts(options: HostOptions): Promise<readonly NewHost[]> {
   const { ask, given, here } = options;
   const chosen: NewHost[] = [];
-  for (const host of given.map((text) => readHost(text, here)))
-    if (await isWelcome(host, options)) chosen.push(host);
+  for (const host of given) if (await isWelcome(host, options)) chosen.push(host);
   while (options.wantsMore) {
     const answer = await ask.line(
       'A machine to reach by ssh (its name in ~/.ssh/config, or user@host), or Enter to go on:',
@@ -59,6 +58,7 @@ export function nameOfThis(
   return env.THREADMUX_HOST ? config.host : (named ?? config.host);
 }
 
+/** "name=ssh", or ssh's name alone. */
 export function readHost(text: string, here: string): NewHost {
   const at = text.indexOf('=');
   const ssh = at === -1 ? text : text.slice(at + 1);

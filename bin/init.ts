@@ -2,12 +2,14 @@
 // out and came back. Until the very write nothing is changed.
 
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
-import { ThreadmuxError } from '../core/errors.ts';
+import { join, resolve } from 'node:path';
+import type { Env } from '../core/config.ts';
+import { explain, ThreadmuxError } from '../core/errors.ts';
 import { serverClock } from '../discord/server-clock.ts';
+import { loadConfig } from '../home/config-file.ts';
 import { homeRoot, openHome } from '../home/home.ts';
 import { loadLocalServer } from '../home/local-server.ts';
-import { startWorkspace } from '../workspace/server.ts';
+import { holderOf } from '../home/lock.ts';
 import { type Ask, openAsk } from './ask.ts';
 import {
   type ConfigText,
@@ -22,7 +24,7 @@ import {
   shownChange,
 } from './init-config.ts';
 import { chooseChannel, enter } from './init-discord.ts';
-import { chooseHosts, nameOfThis } from './init-hosts.ts';
+import { chooseHosts, nameOfThis, readHost } from './init-hosts.ts';
 import { chooseAllowed } from './init-pairing.ts';
 import { type Destination, makeRoundTrip } from './init-round-trip.ts';
 import { takeToken } from './init-token.ts';
@@ -43,6 +45,9 @@ export interface InitFlags {
 }
 
 const STOPPED = 130;
+const PLACES = `Where do you want to meet your sessions?
+  1  in a local workspace: a page in your browser, nothing to sign up for
+  2  in Discord`;
 
 export async function runInit(flags: InitFlags): Promise<void> {
   const ask = openAsk({ yes: flags.yes === true });
@@ -71,15 +76,17 @@ async function wizard(
 ): Promise<void> {
   const root = resolve(homeRoot(process.env));
   const before = readConfigText(root);
+  const here = nameOfThis(before.raw, process.env, hostname());
+  const given = listOf(flags.host).map((text) => readHost(text, here));
   const isLocal = await chooseLocal(flags, before, ask);
   const server = isLocal ? undefined : await askForServer(flags, before, root, ask, undo);
   const hosts = await chooseHosts({
     ask,
     undo,
     env: process.env,
-    given: listOf(flags.host),
+    given,
     wantsMore: ask.isTerminal && flags.yes !== true && flags.host === undefined,
-    here: nameOfThis(before.raw, process.env, hostname()),
+    here,
   });
   await write(root, before, mergeAnswers(before, { server, hosts }), ask);
   progress.written = true;
@@ -89,6 +96,7 @@ async function wizard(
       `✓ A message went into a thread and came back in ${tookMs} ms; the thread is archived.`,
     );
   }
+  for (const line of remarks(root, isLocal, process.env)) ask.say(line);
   ask.say(
     'Ready. Start it with `threadmux up`; `threadmux install` adds the hooks to Claude Code.',
   );
@@ -105,9 +113,7 @@ async function chooseLocal(flags: InitFlags, before: ConfigText, ask: Ask): Prom
   if (flags.local || discord) return flags.local === true;
   const isKnown = presentServer(before.raw, undefined) !== undefined;
   if (flags.yes) return !isKnown && !process.env.DISCORD_BOT_TOKEN;
-  ask.say('Where do you want to meet your sessions?');
-  ask.say('  1  in a local workspace: a page in your browser, nothing to sign up for');
-  ask.say('  2  in Discord');
+  if (ask.isTerminal) ask.say(PLACES);
   for (;;) {
     const answer = await ask.line(`1 or 2? [${isKnown ? 2 : 1}]`, '--local or --token-file');
     if (answer === '') return !isKnown;
@@ -161,11 +167,39 @@ async function write(root: string, before: ConfigText, after: string, ask: Ask):
   ask.say(backup === undefined ? `Wrote ${path}.` : `Wrote ${path}; as it was: ${backup}`);
 }
 
+/** What would keep the new configuration from being used. */
+function remarks(root: string, isLocal: boolean, env: Env): readonly string[] {
+  const pid = holderOf(join(root, 'state', 'bridge.lock'));
+  const set = ['DISCORD_BOT_TOKEN', 'DISCORD_CHANNEL_ID', 'DISCORD_ALLOWED_USERS'].filter(
+    (name) => env[name],
+  );
+  return [
+    ...problemsOf(root, env).map((problem) => `! ${problem}`),
+    ...(isLocal && set.length > 0
+      ? [`! ${set.join(', ')} in the environment: with them Discord is used. Unset them.`]
+      : []),
+    ...(pid === undefined
+      ? []
+      : [`! threadmux runs (process ${pid}): start it anew, to read the new configuration.`]),
+  ];
+}
+
+/** Keys that we do not know were kept, but `up` refuses them. */
+function problemsOf(root: string, env: Env): readonly string[] {
+  try {
+    loadConfig(openHome(root), env);
+    return [];
+  } catch (error) {
+    return explain(error).split('\n');
+  }
+}
+
 /** The workspace that runs, or else one that runs for this moment. */
 async function localDestination(root: string, undo: Undo): Promise<Destination> {
   const home = openHome(root);
   const running = loadLocalServer(home);
   if (running !== undefined && (await answers(running.api))) return running;
+  const { startWorkspace } = await import('../workspace/server.ts'); // most people need none of it
   const workspace = await startWorkspace({ dir: home.folder('workspace') });
   undo.later(() => workspace.close());
   return { api: workspace.api, token: workspace.token, channel: workspace.channelId };

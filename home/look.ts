@@ -32,13 +32,14 @@ export function lookAtHome(root: string): HomeLook {
   const stat = lstatSync(root, { throwIfNoEntry: false });
   if (stat === undefined) return { kind: 'missing', root };
   if (!stat.isDirectory()) return { kind: 'not-a-folder', root };
+  const isOwn = stat.uid === (process.getuid?.() ?? stat.uid);
   const beat = statSync(join(root, 'state', 'courier.pid'), { throwIfNoEntry: false });
   return {
     kind: 'home',
     root,
     mode: stat.mode & 0o777,
-    isOwn: stat.uid === (process.getuid?.() ?? stat.uid),
-    writeError: writeErrorIn(root),
+    isOwn,
+    writeError: isOwn ? writeErrorIn(root) : undefined, // nothing is left in what is not ours
     bridge: lookAtLock(join(root, 'state', 'bridge.lock')),
     courier: lookAtLock(join(root, 'state', 'courier.lock')),
     beatAgeMs: beat === undefined ? undefined : Date.now() - beat.mtimeMs,

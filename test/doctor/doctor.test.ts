@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -10,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -58,7 +60,10 @@ describe('the doctor, of a set-up that is in order', () => {
     const well = await patient();
     await well.install();
     await holding(join(well.root, 'state', 'bridge.lock'));
+    const list = () => readdirSync(well.env.HOME ?? '', { recursive: true }).sort();
+    const before = list();
     const findings = await well.examine();
+    expect(list()).toEqual(before);
     expect(troubles(findings)).toEqual([]);
     expect(findings.map(({ part }) => part)).toEqual(
       expect.arrayContaining([
@@ -98,6 +103,15 @@ describe('the doctor, of the machine', () => {
     writeFileSync(tmux, '#!/bin/sh\necho tmux 2.9a\n', { mode: 0o755 });
     expect(await ill.examine()).toContainEqual(
       fault('tmux', 'tmux 2.9a .* too old', 'Install tmux 3.2 or newer'),
+    );
+  });
+
+  it('finds a tmux server that does not answer', async () => {
+    const ill = await patient();
+    const tmux = join(ill.env.PATH?.split(':')[0] ?? '', 'tmux');
+    writeFileSync(tmux, '#!/bin/sh\n[ "$1" = -V ] && echo tmux 3.4 || sleep 60\n', { mode: 0o755 });
+    expect(await ill.examine()).toContainEqual(
+      fault('tmux', 'could not look around .* no answer in time', 'tmux list-sessions'),
     );
   });
 
@@ -311,6 +325,23 @@ describe('the doctor, of the server', () => {
     );
   });
 
+  it('finds that our clock is wrong', async () => {
+    const ill = await patient();
+    const server = createHttpServer((_, response) => {
+      response.setHeader('date', new Date(Date.now() + 10_800_000).toUTCString());
+      response.statusCode = 404;
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const api = `http://127.0.0.1:${port}/api/v10`;
+    ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { api }));
+    expect(await ill.examine()).toContainEqual(
+      fault('clock', 'is 3 hours ahead of the clock of this machine', 'timedatectl set-ntp'),
+    );
+  });
+
   it('finds that the local workspace does not run', async () => {
     const ill = await patient();
     const { api, token, channelId: channel, userId: user } = ill.workspace;
@@ -350,6 +381,20 @@ describe('the doctor, of Claude Code', () => {
     const ill = await patient();
     expect(await ill.examine()).toContainEqual(
       fault('hooks', 'does not have our hooks', '`threadmux install`', 'warn'),
+    );
+  });
+
+  it('is content with hooks in single projects', async () => {
+    const well = await patient();
+    const project = join(dirname(well.root), 'shop');
+    mkdirSync(project);
+    await well.install(undefined, project);
+    expect(await well.examine()).toContainEqual(
+      expect.objectContaining({
+        part: 'hooks',
+        level: 'ok',
+        says: expect.stringContaining(join(project, '.claude', 'settings.local.json')),
+      }),
     );
   });
 

@@ -20,7 +20,7 @@ export interface TestPatient {
   readonly config: string;
   /** Changes the configuration; what is undefined goes. */
   configure(change: (config: Config) => unknown): void;
-  install(dist?: string): Promise<void>;
+  install(dist?: string, project?: string): Promise<void>;
   tmux(...args: string[]): void;
   examine(more?: Partial<Patient>): Promise<readonly Finding[]>;
 }
@@ -50,7 +50,10 @@ export async function patient(options: Partial<WorkspaceOptions> = {}): Promise<
   writeFileSync(config, JSON.stringify({ servers: [{ api, token, channel, allow: [userId] }] }), {
     mode: 0o600,
   });
-  onTestFinished(() => void spawnSync('tmux', ['kill-server'], { env, stdio: 'ignore' }));
+  onTestFinished(() => {
+    const real = { ...env, PATH: process.env.PATH }; // a test may have put another tmux before it
+    spawnSync('tmux', ['kill-server'], { env: real, stdio: 'ignore' });
+  });
   return {
     env,
     root,
@@ -63,8 +66,9 @@ export async function patient(options: Partial<WorkspaceOptions> = {}): Promise<
       writeFileSync(config, JSON.stringify(before));
       chmodSync(config, 0o600);
     },
-    async install(dist = packageAt(path('package', 'dist'))) {
-      await install({ root, env, tmux: undefined, paths: { node: process.execPath, dist } });
+    async install(dist = packageAt(path('package', 'dist')), project = undefined) {
+      const paths = { node: process.execPath, dist };
+      await install({ root, env, tmux: undefined, project, paths });
     },
     tmux(...args) {
       const done = spawnSync('tmux', args, { env, encoding: 'utf8' });

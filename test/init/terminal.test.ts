@@ -1,0 +1,136 @@
+import { describe, expect, it, vi } from 'vitest';
+import { startSshServer } from '../support/ssh-server.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+import { newcomer } from './wizard.ts';
+
+describe('threadmux init at a terminal', () => {
+  it('leads a newcomer from nothing to a thread that works', async () => {
+    const workspace = await startTestWorkspace();
+    const server = await startSshServer({ path: process.env.PATH ?? '' });
+    const { api, token, channelId: channel, userId, person: owner } = workspace;
+    const person = newcomer();
+    person.useSsh(server.configFile);
+    const terminal = person.sit({ api });
+
+    await terminal.sees('The bot token (it is not shown):');
+    terminal.type('not-the-token');
+    await terminal.sees('✗ That token is refused.');
+    await terminal.sees(/refused[\s\S]*The bot token/);
+    terminal.type(token);
+    await terminal.sees('✓ Message Content Intent is on.');
+
+    await terminal.sees(/1 {2}#\S+ in threadmux\n[\s\S]*Number or id:/);
+    terminal.type('1');
+    await terminal.sees('✓ The bot has every permission it needs');
+
+    await terminal.sees('or Enter to be found by a code:');
+    terminal.type('');
+    const [, code = ''] = await terminal.sees(/Write this in #[\s\S]*\n {4}([A-Z2-9]{6})\n/);
+    const [invitation] = await owner.messages(channel);
+    expect(invitation?.content).toContain('write the code here');
+    expect(invitation?.content).not.toContain(code);
+    await owner.say(channel, 'AAAAAA');
+    await owner.say(channel, code.toLowerCase());
+    await terminal.sees(`you (${userId}) wrote it. May they type into your sessions? [y/N]`);
+    terminal.type('y');
+    await terminal.sees(`May speak: ${userId}`);
+    expect((await owner.messages(channel)).map(({ id }) => id)).not.toContain(invitation?.id);
+    await terminal.sees("Another person's user id");
+    terminal.type('');
+
+    await terminal.sees('A machine to reach by ssh');
+    terminal.type('me@-bad');
+    await terminal.sees('is not a name for a host');
+    terminal.type('mini=far');
+    await terminal.sees('✓ The clock of mini agrees');
+    terminal.type('');
+
+    await terminal.sees('Write it? [Y/n]');
+    expect(person.hasHome()).toBe(false);
+    terminal.type('');
+    await terminal.sees('came back in');
+    await terminal.sees('ended with 0');
+    expect(person.read()).toEqual({
+      servers: [{ api, token, channel, allow: [userId] }],
+      hosts: { mini: { ssh: 'far' } },
+    });
+    expect(terminal.screen()).not.toContain(token);
+    expect(terminal.screen()).not.toContain('not-the-token');
+  });
+
+  it('lets nobody speak who wrote the code but was not confirmed at the terminal, not even with --yes', async () => {
+    const workspace = await startTestWorkspace();
+    const { api, channelId: channel, userId, person: owner } = workspace;
+    const person = newcomer();
+    const terminal = person.sit({ api, channel, yes: true });
+    await terminal.sees('The bot token');
+    terminal.type(workspace.token);
+    await terminal.sees('or Enter to be found by a code:');
+    terminal.type('');
+    const [, code = ''] = await terminal.sees(/\n {4}([A-Z2-9]{6})\n/);
+    await owner.say(channel, code);
+    await terminal.sees('May they type into your sessions? [y/N]');
+    terminal.type('');
+    await terminal.sees(/\[y\/N\][\s\S]*or Enter to be found by a code:/);
+    terminal.type(userId);
+    await terminal.sees("Another person's user id");
+    terminal.type('');
+    await terminal.sees('ended with 0');
+    expect(person.read().servers).toMatchObject([{ allow: [userId] }]);
+  });
+
+  it('leaves everything as it was when it is stopped with Ctrl-C', async () => {
+    const workspace = await startTestWorkspace();
+    const { api, token, channelId: channel, userId, person: owner } = workspace;
+    const stages = [
+      { flags: {}, before: '1 or 2?' },
+      { flags: { api }, before: 'The bot token' },
+      {
+        flags: { api, channel },
+        typed: token,
+        before: 'found by a code:',
+        enters: '',
+        until: /\n {4}[A-Z2-9]{6}\n/,
+      },
+      { flags: { api, channel, allow: userId, host: [] }, typed: token, before: 'Write it? [Y/n]' },
+    ];
+    for (const { flags, typed, before, enters, until } of stages) {
+      const person = newcomer();
+      const terminal = person.sit(flags);
+      if (typed !== undefined) {
+        await terminal.sees('The bot token');
+        terminal.type(typed);
+      }
+      await terminal.sees(before);
+      if (enters !== undefined) terminal.type(enters);
+      if (until !== undefined) await terminal.sees(until);
+      terminal.press('C-c');
+      await terminal.sees(/Stopped. Nothing was changed.\n[\s\S]*ended with 130/);
+      expect(person.hasHome()).toBe(false);
+      await vi.waitFor(async () => expect(await owner.messages(channel)).toEqual([]));
+    }
+  });
+
+  it('looks again after the intent was switched on, without beginning anew', async () => {
+    let flags = 0;
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ path }) =>
+          path === '/applications/@me'
+            ? { kind: 'answer', status: 200, body: { id: '1', flags } }
+            : undefined,
+      },
+    });
+    const { api, channelId: channel, userId: allow } = workspace;
+    const person = newcomer();
+    const terminal = person.sit({ api, channel, allow, yes: true, roundTrip: false });
+    await terminal.sees('The bot token');
+    terminal.type(workspace.token);
+    await terminal.sees('Message Content Intent is off');
+    await terminal.sees('Press Enter when that is done');
+    flags = 1 << 19;
+    terminal.type('');
+    await terminal.sees('✓ Message Content Intent is on.');
+    await terminal.sees('ended with 0');
+  });
+});
