@@ -13,7 +13,7 @@ const CHROMIUM = [
   '/usr/bin/google-chrome',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ].find((path) => existsSync(path));
-const DESKTOP = { viewport: { width: 1180, height: 760 } };
+const DESKTOP = { viewport: { width: 1180, height: 860 } };
 const PHONE = {
   viewport: { width: 390, height: 780 },
   deviceScaleFactor: 2,
@@ -22,10 +22,12 @@ const PHONE = {
 };
 const MINUTE = 60_000;
 
-const now = Date.now;
 /** The clock of the workspace, which runs in this process, is set back while its story is told. */
+let ago = 0;
+const now = Date.now;
+Date.now = () => now() - ago * MINUTE;
 const at = (minutesAgo) => {
-  Date.now = () => now() - minutesAgo * MINUTE;
+  ago = minutesAgo;
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'threadmux-pictures-'));
@@ -175,7 +177,6 @@ async function tell({ channelId, link, url, api }) {
   );
   at(0);
   await say(apiThread, '⏳ Edit limiter.ts\n-# working · Read ×3, Edit · 41 s', { flags: 4096 });
-  Date.now = now;
   return { shop, api: apiThread, training: train };
 }
 

@@ -1,17 +1,15 @@
 // A workspace with one session's thread in it, and a browser that looks at it: for tests that need no program.
 
 import type { BrowserContextOptions } from 'playwright-core';
+import type { Faults } from '../../workspace/faults.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 import { openPage, person, see } from './browser.ts';
 
 export async function openWorkspace(
-  options: BrowserContextOptions & { title?: string; dir?: string; port?: number } = {},
+  options: BrowserContextOptions & { title?: string; faults?: Faults; tolerate?: RegExp } = {},
 ) {
-  const { title = '[agent] web', dir, port, ...context } = options;
-  const workspace = await startTestWorkspace({
-    ...(dir === undefined ? {} : { dir }),
-    ...(port === undefined ? {} : { port }),
-  });
+  const { title = '[agent] web', faults = {}, ...context } = options;
+  const workspace = await startTestWorkspace({ faults });
   const thread = await startThread(workspace, title);
   const sheet = await openPage(context);
   const you = person(sheet.page);

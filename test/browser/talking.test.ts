@@ -35,6 +35,30 @@ describe('writing', () => {
     await vi.waitFor(async () => expect(await you.box.inputValue()).toBe('for api'));
   });
 
+  it('sends a message once, although the answer to the first try got lost', async () => {
+    let lost = 0;
+    const { workspace, thread, page, you } = await openWorkspace({
+      tolerate: /500/,
+      faults: {
+        onRequest: ({ method, path, body }) =>
+          method === 'POST' &&
+          path.endsWith('/messages') &&
+          (body as { content?: string } | undefined)?.content === 'only once' &&
+          lost++ === 0
+            ? { kind: 'apply-then-answer', status: 500 }
+            : undefined,
+      },
+    });
+    await you.openSession('web');
+    await you.write('only once');
+    await see(page.locator('#send-trouble', { hasText: 'It is still here' }));
+    await you.box.press('Enter');
+    await vi.waitFor(async () => expect(await you.box.inputValue()).toBe(''));
+    const said = (await workspace.person.messages(thread)).map(({ content }) => content);
+    expect([lost, said.filter((content) => content === 'only once')]).toEqual([2, ['only once']]);
+    expect(await page.locator('.mine', { hasText: 'only once' }).count()).toBe(1);
+  });
+
   it('sends a text that is too long for a message as a file', async () => {
     const { workspace, thread, page, you } = await openWorkspace();
     await you.openSession('web');
