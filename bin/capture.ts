@@ -2,9 +2,9 @@
 // take, and what was left out is said.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { look } from '../tmux/look.ts';
+import { type Look, look } from '../tmux/look.ts';
 import { during, printJson, printText, tell } from './print.ts';
-import { findTarget, openReach, paneOf } from './reach.ts';
+import { findTarget, openReach, paneOf, type Target } from './reach.ts';
 
 export interface CaptureFlags {
   readonly host?: string;
@@ -18,11 +18,11 @@ const DEAD_LINE = /\n?Pane is dead \([^\n]*\)\s*$/;
 
 export async function capture(name: string | undefined, flags: CaptureFlags): Promise<void> {
   const target = await findTarget(openReach(), name, flags.host);
-  const { host, session, tmux } = target;
+  const { host, session } = target;
   const wanted = flags.lines === undefined ? undefined : Math.min(flags.lines, MOST_LINES);
   // Above the line that tmux writes below a program that has ended, its last words have scrolled away.
   const history = wanted ?? (session.pane.dead ? LAST_WORDS : 0);
-  const seen = await during(`looking at ${session.name}`, look(tmux, paneOf(target), { history }));
+  const seen = await during(`looking at ${session.name}`, lookAt(target, history));
   if (seen.kind === 'gone')
     throw new ThreadmuxError('session_not_found', `the pane of session ${session.name} is gone`, {
       hint: '`threadmux sessions` lists those there are.',
@@ -44,6 +44,13 @@ export async function capture(name: string | undefined, flags: CaptureFlags): Pr
   if (clip.omitted > 0) printText(truncationMark(clip.omitted));
   printText(clip.lines.join('\n'));
   if (seen.dead) tell(`Its program has ended with status ${seen.exitStatus ?? 'unknown'}.`);
+}
+
+/** The agent's pane; once that is closed, the one that has the focus. */
+async function lookAt(target: Target, history: number): Promise<Look> {
+  const seen = await look(target.tmux, paneOf(target), { history });
+  if (seen.kind !== 'gone' || target.record === undefined) return seen;
+  return lookAt({ ...target, record: undefined }, history);
 }
 
 export function truncationMark(omitted: number): string {

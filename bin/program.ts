@@ -74,6 +74,9 @@ function addRunning(program: Command): void {
   )
     .option('--verbose', 'show the log as it is written')
     .action(async (flags) => (await import('./up.ts')).bridgeOnly(flags));
+  add(program, 'link', 'print the link of the local workspace; it holds a secret', 'link')
+    .option('--json', 'print JSON')
+    .action(async (flags) => (await import('./link.ts')).link(flags));
 }
 
 function addSetUp(program: Command): void {

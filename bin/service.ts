@@ -27,6 +27,8 @@ interface Manager {
   readonly name: string;
   readonly path: string;
   readonly text: () => string;
+  /** Undoes an earlier install; there may be none. */
+  readonly before: readonly (readonly string[])[];
   readonly start: readonly (readonly string[])[];
   readonly stop: readonly (readonly string[])[];
   readonly after: string;
@@ -45,9 +47,12 @@ export async function serviceInstall(flags: { readonly print?: boolean }): Promi
   mkdirSync(dirname(manager.path), { recursive: true });
   writeWhole(manager.path, manager.text(), 0o644);
   printText(manager.path);
+  await runAll(manager.before);
   const failed = await runAll(manager.start);
   if (failed === undefined)
-    return tell(`threadmux runs now, and with every login. ${manager.after}`);
+    return tell(
+      `threadmux runs now, and with every login. \`threadmux status\` tells how it is. ${manager.after}`,
+    );
   tell(`The file is there, but ${manager.name} did not start it: ${failed}`);
   tell(`Start it yourself where it works: ${commandLines(manager.start)}`);
   process.exitCode = 1;
@@ -86,6 +91,7 @@ function managerHere(): Manager {
       name: 'launchd',
       path,
       text: () => launchdPlist(facts, join(home, 'log', 'service.log')),
+      before: [['launchctl', 'bootout', `${domain}/${LABEL}`]],
       start: [['launchctl', 'bootstrap', domain, path]],
       stop: [['launchctl', 'bootout', `${domain}/${LABEL}`]],
       after: '',
@@ -96,9 +102,11 @@ function managerHere(): Manager {
     name: 'systemd',
     path: join(process.env.XDG_CONFIG_HOME || join(user, '.config'), 'systemd', 'user', unit),
     text: () => systemdUnit(facts),
+    before: [],
     start: [
       ['systemctl', '--user', 'daemon-reload'],
-      ['systemctl', '--user', 'enable', '--now', unit],
+      ['systemctl', '--user', 'enable', unit],
+      ['systemctl', '--user', 'restart', unit], // one that runs already is the old one
     ],
     stop: [
       ['systemctl', '--user', 'disable', '--now', unit],

@@ -26,6 +26,8 @@ ExecStart=${[node, program, 'up'].map(systemdCommandWord).join(' ')}
 ${Object.entries(env)
   .map(([name, value]) => `Environment=${systemdWord(`${name}=${value}`)}`)
   .join('\n')}
+# The link that it prints holds a secret: \`threadmux link\` shows it.
+StandardOutput=null
 Restart=on-failure
 RestartSec=5
 RestartPreventExitStatus=${EXIT.config}

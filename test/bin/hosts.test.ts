@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type SshServer, startSshServer } from '../support/ssh-server.ts';
 import { startTmux } from '../support/tmux-server.ts';
-import { binWith, type Cli, startCli, WAIT } from './cli.ts';
+import { binWith, type Cli, PROGRAM, startCli, WAIT } from './cli.ts';
 
 /** This machine, and "far", which ssh reaches: another home and another tmux server. */
 async function startTwo(
@@ -84,5 +84,25 @@ describe('sessions of another host', () => {
     const result = await run(['start', 'web', '--host', 'far', '--json', '--', 'cat']);
     expect([result.status, result.error().code]).toEqual([1, 'tmux_not_installed']);
     expect(cli.root).not.toBe('');
+  });
+
+  it('take their time, which is shown on a terminal and taken back afterwards', async () => {
+    const { cli, far, run } = await startTwo();
+    expect((await run(['list', '--host', 'far'])).status).toBe(0);
+    far.faults.latencyMs = 700;
+    const { tmux, dir, env } = cli;
+    const variables = { ...env, PATH: `${join(dir, 'bin')}:${env.PATH}` };
+    const set = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+    tmux.call(
+      'new-session',
+      '-d',
+      '-s',
+      't',
+      ...set,
+      `'${process.execPath}' '${PROGRAM}' list --host far; echo done; cat`,
+    );
+    const shows = () => tmux.call('capture-pane', '-p', '-t', '=t:').trim();
+    await vi.waitFor(() => expect(shows()).toBe('asking far …'), WAIT);
+    await vi.waitFor(() => expect(shows()).toMatch(/^No sessions.*\ndone$/), WAIT);
   });
 });

@@ -57,6 +57,8 @@ describe('status', () => {
         }),
       WAIT,
     );
+    const printed = up.stdout().match(/http:\S+/)?.[0];
+    expect((await cli.run(['link'])).stdout).toBe(`${printed}\n`);
     expect((await cli.run(['status'])).stdout).toContain('; connected.');
     const second = await cli.run(['up', '--port', '0']);
     expect(second).toMatchObject({ status: 1, stderr: expect.stringContaining('already runs') });

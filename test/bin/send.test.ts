@@ -179,6 +179,19 @@ describe('capture', () => {
   });
 });
 
+describe('capture of an agent', () => {
+  it('shows its pane, and the session’s other one when that is closed', async () => {
+    const { run, machine } = await startClaude();
+    machine.tmux.call('split-window', '-t', '=web:', 'echo beside; cat');
+    expect((await run(['capture', 'web'])).stdout).not.toContain('beside');
+    machine.tmux.call('kill-pane', '-a', '-t', '=web:');
+    await vi.waitFor(
+      async () => expect((await run(['capture', 'web'])).stdout).toContain('beside'),
+      WAIT,
+    );
+  });
+});
+
 describe('attach', () => {
   it('opens the session in the terminal it is called in, and that one alone', async () => {
     const cli = startCli();

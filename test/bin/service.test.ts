@@ -32,6 +32,7 @@ describe('the systemd unit', () => {
     expect(unitValues(text, 'KillMode')).toEqual(['process']);
     expect(unitValues(text, 'Restart')).toEqual(['on-failure']);
     expect(unitValues(text, 'WantedBy')).toEqual(['default.target']);
+    expect(unitValues(text, 'StandardOutput')).toEqual(['null']);
     expect(text).not.toMatch(/^User=|multi-user/m);
   });
 
@@ -132,10 +133,15 @@ describe('service install and remove', () => {
     const domain = `gui/${process.getuid?.()}`;
     expect(told()).toEqual(
       isMac
-        ? [`bootstrap ${domain} ${unit}`, `bootout ${domain}/threadmux`]
+        ? [
+            `bootout ${domain}/threadmux`,
+            `bootstrap ${domain} ${unit}`,
+            `bootout ${domain}/threadmux`,
+          ]
         : [
             '--user daemon-reload',
-            '--user enable --now threadmux.service',
+            '--user enable threadmux.service',
+            '--user restart threadmux.service',
             '--user disable --now threadmux.service',
             '--user daemon-reload',
           ],

@@ -60,6 +60,7 @@ describe('the command line', () => {
     [['sessions', '--host', 'mars'], EXIT.notFound, 'not_found'],
     [['start', 'web', '--host', 'mars'], EXIT.notFound, 'not_found'],
     [['outbox', 'show', 'x'], EXIT.notFound, 'not_found'],
+    [['link'], EXIT.notFound, 'not_found'],
     [['start', 'web', '--dir', '/nonexistent'], EXIT.failed, 'tmux_failed'],
   ])('%j ends with %i, code %s, a message and a hint', async (args, status, code) => {
     const result = await startCli().run([...args, '--json']);
