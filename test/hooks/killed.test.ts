@@ -47,14 +47,16 @@ function writeLetters(machine: Machine, pane: ReturnType<Machine['session']>, is
 }
 
 describe('a courier killed with SIGKILL', () => {
-  // Welcome message, thread, two members, three parts, two more replies.
-  const steps = Array.from({ length: 9 }, (_, step) => step);
-
   it.each([
-    ['at any step', false],
-    ['at any step, and followed only minutes later', true],
-  ] as const)('%s, loses and doubles nothing', async (_, isLate) => {
+    ['while the thread is made', [0, 1, 2, 3], false],
+    ['while a reply is posted', [4, 5, 6], false],
+    ['between two replies', [7, 8], false],
+    ['while the thread is made, and followed only minutes later', [0, 1, 2, 3], true],
+    ['while a reply is posted, and followed only minutes later', [4, 5, 6], true],
+    ['between two replies, and followed only minutes later', [7, 8], true],
+  ])('%s, loses and doubles nothing', async (_, steps, isLate) => {
     const tmux = startTmux();
+    // Each write is a step: welcome message, thread, two members, three parts, two more replies.
     const walk = async (step: number) => {
       let victim: Courier | undefined;
       let writes = 0;
@@ -82,8 +84,7 @@ describe('a courier killed with SIGKILL', () => {
       expect(await saidIn(workspace, `[agent] step-${step}`)).toEqual(SAID);
       expect(await threadsOf(workspace)).toHaveLength(1);
     };
-    for (let at = 0; at < steps.length; at += 3)
-      await Promise.all(steps.slice(at, at + 3).map(walk));
+    await Promise.all(steps.map(walk));
   });
 
   it.each([
