@@ -73,6 +73,7 @@ export function arrivedAnswers(home: Home, prompt: string): readonly Arrived[] {
 export interface AnswerWatch {
   /** Resolves when something may have come, at the latest after so long. */
   next(ms: number): Promise<void>;
+  wake(): void;
   close(): void;
 }
 
@@ -97,6 +98,7 @@ export function watchAnswers(home: Home, unwatchedMs: number): AnswerWatch {
         });
       news = false;
     },
+    wake: onChange,
     close: () => watcher?.close(),
   };
 }

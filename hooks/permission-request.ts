@@ -52,7 +52,7 @@ const FOR_AGENTS_MS = 60_000;
 /** Whoever answers in the terminal is to be believed within two seconds. */
 const TERMINAL_MS = 900;
 const UNWATCHED_MS = 150;
-const SETTLED_MS = 300;
+const HEARD_MS = 200;
 const NOBODY = { id: '', name: '' };
 
 export async function permissionRequest(asking: Asking): Promise<Asked> {
@@ -83,14 +83,21 @@ export async function permissionRequest(asking: Asking): Promise<Asked> {
     return {
       output: ended.kind === 'decided' ? decisionOutput(input, prompt, ended.decision) : undefined,
       async conclude() {
-        log.info('prompt is over', { id, how: ended.kind });
-        const content = `${shownOf(prompt, input, progress).text}\n${verdictText(prompt, ended)}`;
+        const last = await confirmed(ended, asking.signal);
+        log.info('prompt is over', { id, how: last.kind });
+        const content = `${shownOf(prompt, input, progress).text}\n${verdictText(prompt, last)}`;
         await editMessage(rest, record.thread, message.id, { content, components: [] });
       },
     };
   } finally {
     close();
   }
+}
+
+/** Who pressed Esc in the moment we printed was first: Claude Code ends us instead of listening. */
+async function confirmed(ended: Ended, signal: AbortSignal | undefined): Promise<Ended> {
+  if (ended.kind === 'decided') await sleep(HEARD_MS);
+  return ended.kind === 'decided' && signal?.aborted ? { kind: 'called off' } : ended;
 }
 
 function terminalOf({ tmux, record, input }: Asking): () => Promise<Terminal> {
@@ -113,6 +120,7 @@ async function wait(
   const { home, input, log, signal } = asking;
   const deadline = Date.now() + (asking.waitMs ?? patienceMs(input));
   const answers = watchAnswers(home, UNWATCHED_MS);
+  signal?.addEventListener('abort', answers.wake); // Claude Code gives us a moment, not more
   let progress: Progress = NOTHING_YET;
 
   /** Goes through what has come; the first answer that decides is the only one that is taken further. */
@@ -138,7 +146,7 @@ async function wait(
 
   try {
     for (let lookedAt = 0; Date.now() < deadline; ) {
-      if (signal?.aborted) return { ended: await calledOff(terminal), progress };
+      if (signal?.aborted) return { ended: { kind: 'called off' }, progress };
       const ended = await takeAnswers();
       if (ended !== undefined) return { ended, progress };
       if (Date.now() - lookedAt >= TERMINAL_MS) {
@@ -163,12 +171,6 @@ function meaning(
   if (answer === undefined) return { kind: 'no answer', because: 'it is for another prompt' };
   if (isOver) return { kind: 'no answer', because: 'it is decided' };
   return step(prompt, progress, answer);
-}
-
-/** Esc ends the hook, and so does the end of Claude Code; a moment later the pane tells which. */
-async function calledOff(terminal: () => Promise<Terminal>): Promise<Ended> {
-  await sleep(SETTLED_MS);
-  return { kind: (await terminal()) === 'exited' ? 'exited' : 'answered' };
 }
 
 /** Whoever was quicker in the terminal has decided; we must not claim otherwise. */

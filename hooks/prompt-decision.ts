@@ -11,6 +11,8 @@ export type Ended =
   | { readonly kind: 'decided'; readonly decision: Decision; readonly by: AnswerFile['by'] }
   | { readonly kind: 'answered' }
   | { readonly kind: 'exited' }
+  /** Claude Code has ended the hook: somebody pressed Esc, or it ends itself. */
+  | { readonly kind: 'called off' }
   | { readonly kind: 'time is up' };
 
 const questionsSchema = z.object({
@@ -77,6 +79,8 @@ export function verdictText(prompt: Prompt, ended: Ended): string {
       return '🖥️ Answered in the terminal.';
     case 'exited':
       return '⏹️ Claude has exited.';
+    case 'called off':
+      return '⏹️ Called off in the terminal.';
     case 'time is up':
       return '⌛ Nobody answered here; the dialog in the terminal is still open.';
     case 'decided':

@@ -181,7 +181,7 @@ describe('beside a dialog', () => {
       const parts = await start();
       const { hook, message } = await ask(parts);
       hook.child.kill(signal);
-      expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
+      expect(await verdictOf(parts.workspace, message)).toBe('⏹️ Called off in the terminal.');
       expect(await hook.printed).toBe('');
       expect(openPrompts(parts.machine.home)).toEqual([]);
     },

@@ -390,6 +390,7 @@ describe('the verdict', () => {
   it.each<[Prompt, Ended, string]>([
     [permission, { kind: 'answered' }, '🖥️ Answered in the terminal.'],
     [permission, { kind: 'exited' }, '⏹️ Claude has exited.'],
+    [permission, { kind: 'called off' }, '⏹️ Called off in the terminal.'],
     [
       permission,
       { kind: 'time is up' },
