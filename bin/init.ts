@@ -18,6 +18,7 @@ import {
   makePrivate,
   mergeAnswers,
   presentServer,
+  type Raw,
   readConfigText,
   type ServerAnswer,
   saveConfig,
@@ -135,15 +136,20 @@ async function askForServer(
   const first = await takeToken({ ask, env, root, given: flags.tokenFile, present });
   const entrance = await enter(api, first, ask, undo);
   const { rest, bot, token, tokenFile } = entrance;
-  const usual =
-    typeof present?.channel === 'string' && !ask.isTerminal ? present.channel : undefined;
-  const channel = await chooseChannel(entrance, flags.channel ?? usual, ask);
+  const usual = flags.channel ?? (await keptChannel(present, ask));
+  const channel = await chooseChannel(entrance, usual, ask);
   const allow = await chooseAllowed({
     ...{ ask, undo, rest, token, channel, botId: bot.id },
     given: listOf(flags.allow).flatMap((ids) => ids.split(',').map((id) => id.trim())),
     present: listOf(present?.allow),
   });
   return { api, token, tokenFile, channel: channel.id, allow };
+}
+
+async function keptChannel(present: Raw | undefined, ask: Ask): Promise<string | undefined> {
+  const id = present?.channel;
+  if (typeof id !== 'string') return undefined;
+  return !ask.isTerminal || (await ask.yes(`Keep the channel ${id}?`, true)) ? id : undefined;
 }
 
 function checkedApi(api: string): string {

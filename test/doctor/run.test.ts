@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { patient, type TestPatient } from './patient.ts';
 
-const PROGRAM = fileURLToPath(new URL('./run-doctor.mjs', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 const NOBODY = 65_534;
 
 /** As a process of its own; `before` is what the shell does first. */
 function run(
   { env }: TestPatient,
-  flags: object,
+  flags: readonly string[],
   more: { before?: string; uid?: number } = {},
 ): Promise<{ status: number | null; said: string }> {
   const script = `${more.before ?? ':'}; exec "$@"`;
-  const words = ['-c', script, 'sh', process.execPath, PROGRAM, JSON.stringify(flags)];
+  const words = ['-c', script, 'sh', process.execPath, PROGRAM, 'doctor', ...flags];
   const child = spawn('sh', words, { env, ...(more.uid ? { uid: more.uid, gid: more.uid } : {}) });
   const said: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => said.push(chunk));
@@ -28,7 +28,7 @@ function run(
 describe('threadmux doctor', () => {
   it('ends with 0 where nothing is broken, and says what could be better', async () => {
     const well = await patient();
-    const { status, said } = await run(well, {});
+    const { status, said } = await run(well, []);
     expect({ status, said }).toMatchObject({ status: 0 });
     expect(said).toMatch(/^✓ Node\.js v\d+/);
     expect(said).toMatch(/^! threadmux does not run: messages wait\.\n {4}Start it with/m);
@@ -38,7 +38,7 @@ describe('threadmux doctor', () => {
   it('ends with 1 where something is broken, with the fault and the remedy', async () => {
     const ill = await patient();
     chmodSync(ill.config, 0o644);
-    const { status, said } = await run(ill, {});
+    const { status, said } = await run(ill, []);
     expect({ status, said }).toMatchObject({ status: 1 });
     expect(said).toMatch(/^✗ .*can be read by others.*\n {4}Run: chmod 600 /m);
   });
@@ -46,7 +46,7 @@ describe('threadmux doctor', () => {
   it('tells programs the same as JSON', async () => {
     const ill = await patient();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [] }));
-    const { status, said } = await run(ill, { json: true });
+    const { status, said } = await run(ill, ['--json']);
     expect(status).toBe(1);
     expect(JSON.parse(said)).toMatchObject({
       ok: false,
@@ -60,7 +60,7 @@ describe('threadmux doctor', () => {
   it('finds a full disk', async () => {
     const ill = await patient();
     // No file may grow, as on a disk without room.
-    const { status, said } = await run(ill, {}, { before: 'trap "" XFSZ; ulimit -f 0' });
+    const { status, said } = await run(ill, [], { before: 'trap "" XFSZ; ulimit -f 0' });
     expect(status).toBe(1);
     expect(said).toMatch(/^✗ Nothing can be written into .*: .*no file may grow.*\n {4}Raise it/m);
   });
@@ -74,7 +74,7 @@ describe('threadmux doctor', () => {
       chownSync(ill.root, NOBODY, NOBODY);
       chmodSync(dirname(ill.env.HOME ?? ''), 0o755);
     }
-    const { status, said } = await run(ill, {}, isRoot ? { uid: NOBODY } : {});
+    const { status, said } = await run(ill, [], isRoot ? { uid: NOBODY } : {});
     chmodSync(ill.root, 0o700);
     expect(status).toBe(1);
     expect(said).toMatch(/^✗ Nothing can be written into .*: you may not\.\n {4}Make it yours/m);
@@ -84,7 +84,7 @@ describe('threadmux doctor', () => {
     const ill = await patient();
     if (process.getuid?.() === 0) chownSync(ill.root, NOBODY, NOBODY);
     else ill.env.THREADMUX_HOME = '/';
-    const { status, said } = await run(ill, {});
+    const { status, said } = await run(ill, []);
     expect(status).toBe(1);
     expect(said).toMatch(/^✗ .* is not a folder of your own\.\n {4}Move it away/m);
   });

@@ -3,7 +3,8 @@ import { startSshServer } from '../support/ssh-server.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 import { newcomer } from './wizard.ts';
 
-describe('threadmux init at a terminal', () => {
+/** A person takes their time, and so does a busy machine. */
+describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
   it('leads a newcomer from nothing to a thread that works', async () => {
     const workspace = await startTestWorkspace();
     const server = await startSshServer({ path: process.env.PATH ?? '' });
@@ -92,7 +93,13 @@ describe('threadmux init at a terminal', () => {
         enters: '',
         until: /\n {4}[A-Z2-9]{6}\n/,
       },
-      { flags: { api, channel, allow: userId, host: [] }, typed: token, before: 'Write it? [Y/n]' },
+      {
+        flags: { api, channel, allow: userId },
+        typed: token,
+        before: 'A machine to reach',
+        enters: '',
+        until: /Write it/,
+      },
     ];
     for (const { flags, typed, before, enters, until } of stages) {
       const person = newcomer();

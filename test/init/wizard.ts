@@ -10,7 +10,7 @@ import { quote } from '../../core/shell-word.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTmux } from '../support/tmux-server.ts';
 
-const PROGRAM = fileURLToPath(new URL('./run-init.mjs', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 
 export interface Ran {
   readonly status: number | null;
@@ -56,7 +56,7 @@ export function newcomer() {
 }
 
 function runDetached(flags: InitFlags, input: string, env: NodeJS.ProcessEnv): Promise<Ran> {
-  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(flags)], { env });
+  const child = spawn(process.execPath, [PROGRAM, 'init', ...wordsOf(flags)], { env });
   const said: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => said.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
@@ -71,7 +71,7 @@ function runDetached(flags: InitFlags, input: string, env: NodeJS.ProcessEnv): P
 function sitDown(flags: InitFlags, env: Record<string, string>) {
   const tmux = startTmux();
   const words = Object.entries(env).map(([name, value]) => quote(`${name}=${value}`));
-  const command = [process.execPath, PROGRAM, JSON.stringify(flags)].map(quote).join(' ');
+  const command = [process.execPath, PROGRAM, 'init', ...wordsOf(flags)].map(quote).join(' ');
   const script = `env -i ${words.join(' ')} ${command}; echo "ended with $?"; exec sleep 600`;
   tmux.call('new-session', '-d', '-s', 'w', '-x', '180', '-y', '60', 'sh', '-c', script);
   const screen = () => tmux.call('capture-pane', '-p', '-J', '-S', '-', '-t', '=w:');
@@ -95,6 +95,21 @@ function sitDown(flags: InitFlags, env: Record<string, string>) {
     },
     press: (key: string) => void tmux.call('send-keys', '-t', '=w:', key),
   };
+}
+
+function wordsOf(flags: InitFlags): readonly string[] {
+  const given = (flag: string, value: string | readonly string[] = []) =>
+    [value].flat().flatMap((one) => [flag, one]);
+  return [
+    ...(flags.local ? ['--local'] : []),
+    ...given('--token-file', flags.tokenFile),
+    ...given('--channel', flags.channel),
+    ...given('--allow', flags.allow),
+    ...given('--host', flags.host),
+    ...given('--api', flags.api),
+    ...(flags.yes ? ['--yes'] : []),
+    ...(flags.roundTrip === false ? ['--no-round-trip'] : []),
+  ];
 }
 
 function escaped(text: string): string {
