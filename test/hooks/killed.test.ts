@@ -76,7 +76,7 @@ describe('a courier killed with SIGKILL', () => {
       writeLetters(machine, pane, isLate);
       victim = machine.courier();
       await victim.ended;
-      expect(victim.child.signalCode).toBe('SIGKILL');
+      expect(victim.child.signalCode, victim.errors() + machine.log()).toBe('SIGKILL');
       victim = undefined;
       const next = machine.courier();
       await vi.waitFor(() => expect(machine.letters()).toEqual([]), 15_000);

@@ -49,6 +49,8 @@ export interface Courier {
   readonly pid: number;
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
+  /** What it printed on its way down, if it ended by itself. */
+  errors(): string;
   kill(): Promise<void>;
 }
 
@@ -119,13 +121,18 @@ export function startMachine(workspace?: Workspace, options: MachineOptions = {}
     courier(more = {}) {
       const child = spawn(process.execPath, [COURIER, '--stay'], {
         env: { ...env, ...more },
-        stdio: 'ignore',
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let errors = '';
+      child.stderr.on('data', (data) => {
+        errors += data;
       });
       const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
       return {
         pid: child.pid ?? 0,
         child,
         ended,
+        errors: () => errors,
         kill() {
           child.kill('SIGKILL');
           return ended;
