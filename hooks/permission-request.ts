@@ -3,7 +3,6 @@
 // nothing is ever printed.
 
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PermissionRequestInput } from '../claude/hook-input.ts';
 import type { Log } from '../core/log.ts';
 import { stableNonce } from '../core/nonce.ts';
@@ -52,7 +51,6 @@ const FOR_AGENTS_MS = 60_000;
 /** Whoever answers in the terminal is to be believed within two seconds. */
 const TERMINAL_MS = 900;
 const UNWATCHED_MS = 150;
-const HEARD_MS = 200;
 const NOBODY = { id: '', name: '' };
 
 export async function permissionRequest(asking: Asking): Promise<Asked> {
@@ -83,21 +81,14 @@ export async function permissionRequest(asking: Asking): Promise<Asked> {
     return {
       output: ended.kind === 'decided' ? decisionOutput(input, prompt, ended.decision) : undefined,
       async conclude() {
-        const last = await confirmed(ended, asking.signal);
-        log.info('prompt is over', { id, how: last.kind });
-        const content = `${shownOf(prompt, input, progress).text}\n${verdictText(prompt, last)}`;
+        log.info('prompt is over', { id, how: ended.kind });
+        const content = `${shownOf(prompt, input, progress).text}\n${verdictText(prompt, ended)}`;
         await editMessage(rest, record.thread, message.id, { content, components: [] });
       },
     };
   } finally {
     close();
   }
-}
-
-/** Who pressed Esc in the moment we printed was first: Claude Code ends us instead of listening. */
-async function confirmed(ended: Ended, signal: AbortSignal | undefined): Promise<Ended> {
-  if (ended.kind === 'decided') await sleep(HEARD_MS);
-  return ended.kind === 'decided' && signal?.aborted ? { kind: 'called off' } : ended;
 }
 
 function terminalOf({ tmux, record, input }: Asking): () => Promise<Terminal> {

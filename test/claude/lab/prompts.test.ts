@@ -201,7 +201,7 @@ describe('both sides', () => {
     demo.press('C-u');
   });
 
-  it('in both places at the same moment: one answer, and the message never says another', async () => {
+  it('in both places at the same moment: the tool runs or it does not, and what is said of the terminal is true', async () => {
     const { path, order } = touch('race');
     const { message, outcome } = await ask(order);
     await dialogIs(/Do you want to proceed/);
@@ -209,7 +209,8 @@ describe('both sides', () => {
     await tap(message, 'Allow').catch(() => '');
     const verdict = await verdictOf(lab, message);
     const { isError } = await outcome();
-    expect(OVER_THERE.test(verdict), verdict).toBe(isError);
+    // The other way round it may be both: allowed here, and interrupted there a moment later.
+    if (OVER_THERE.test(verdict)) expect(isError).toBe(true);
     expect(existsSync(path)).toBe(!isError);
     demo.press('C-u');
   });
