@@ -17,7 +17,7 @@ export function printText(text: string): void {
 
 /** For people; a program that reads stdout is not disturbed by it. */
 export function tell(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${neutralise(text)}\n`);
 }
 
 /** One line, whatever it holds. */
@@ -45,7 +45,7 @@ export async function during<T>(doing: string, work: Promise<T>): Promise<T> {
   const done = new AbortController();
   const { signal } = done;
   const line = sleep(SHOWN_AFTER_MS, undefined, { signal, ref: false }).then(
-    () => process.stderr.write(`${doing} …`),
+    () => process.stderr.write(`${shown(doing)} …`),
     () => undefined,
   );
   try {

@@ -5,6 +5,7 @@ import { CommanderError } from 'commander';
 import { explain, isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { EXIT, errorData, exitCodeOf } from '../core/exit-codes.ts';
 import { maskSecrets } from '../core/log.ts';
+import { neutralise } from '../core/neutralise.ts';
 import { makeProgram } from './program.ts';
 
 const dashes = process.argv.indexOf('--');
@@ -22,7 +23,7 @@ makeProgram({ wantsJson })
   .catch((error: unknown) => {
     if (error instanceof CommanderError) return endUsage(error);
     if (wantsJson) process.stderr.write(`${maskSecrets(JSON.stringify(errorData(error)))}\n`);
-    else console.error(`threadmux: ${maskSecrets(explain(error))}`);
+    else console.error(`threadmux: ${neutralise(maskSecrets(explain(error)))}`);
     if (!isThreadmuxError(error) && error instanceof Error && !wantsJson)
       console.error(maskSecrets(error.stack ?? ''));
     process.exit(exitCodeOf(error));

@@ -142,7 +142,10 @@ describe('sessions', () => {
       async () => expect((await cli.run(['capture', list[0]?.id ?? ''])).stdout).toContain('hello'),
       WAIT,
     );
-    expect((await cli.run(['kill', list[0]?.id ?? ''])).status).toBe(0);
+    expect((await cli.run(['new', `${told}x`])).stderr).not.toContain('\u202e');
+    const killed = await cli.run(['kill', list[0]?.id ?? '']);
+    expect(killed.status).toBe(0);
+    expect(killed.stderr).not.toContain('\u202e');
     expect((await cli.run(['list', '--json'])).data().sessions).toEqual([]);
     expect(existsSync(join(cli.dir, 'pwned'))).toBe(false);
   });
