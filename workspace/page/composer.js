@@ -170,6 +170,8 @@ export function makeComposer({ interactions, commands, onSent }) {
   return {
     /** @param {string} id @param {string} name */
     moveTo(id, name) {
+      const words = `Message ${name}`;
+      if (place === id && box.placeholder === words) return;
       if (place !== id) {
         place = id;
         box.value = drafts[id] ?? '';
@@ -177,7 +179,7 @@ export function makeComposer({ interactions, commands, onSent }) {
         suggestions.close();
         nonce = newNonce();
       }
-      box.placeholder = `Message ${name}`;
+      box.placeholder = words;
       draw();
     },
     begin(text) {

@@ -4,6 +4,7 @@
 import { byId, h } from './dom.js';
 import { compareIds } from './ids.js';
 import { messageView } from './message-view.js';
+import { isNews } from './session-state.js';
 
 const NEAR_PX = 900;
 const END_PX = 48;
@@ -92,8 +93,7 @@ export function makeMessageList({ context, onNearStart, onNearEnd, onPlaceInList
       if (change === 'reset') rows.clear();
       else record();
       const firstNew = messages.find(
-        ({ id, author, type }) =>
-          compareIds(id, readUpTo) > 0 && author.id !== context.me && type !== 21,
+        (message) => compareIds(message.id, readUpTo) > 0 && isNews(message, context.me),
       );
       const hasNew = firstNew !== undefined && readUpTo !== '0';
       const wanted = messages.map((message, at) =>

@@ -3,7 +3,7 @@
 import { componentsView } from './components-view.js';
 import { h, icon } from './dom.js';
 import { markdown } from './markdown.js';
-import { isEphemeral, isOpenPrompt, isWorking } from './session-state.js';
+import { isEphemeral, isOpenPrompt, isWorking, partsOfTitle } from './session-state.js';
 
 const LOADING = 128;
 const RENAMED = 4;
@@ -46,7 +46,7 @@ export function messageView(message, { grouped }, context) {
     shown.attachments.length > 0 && files(shown),
     shown.components.length > 0 && componentsView(shown, context.tap),
     reactions(shown, mine, context),
-    shown.thread && message.type !== STARTER && threadLink(shown.thread, context),
+    shown.thread && message.type !== STARTER && threadLink(shown.thread),
     isEphemeral(shown) && onlyYou(shown, context),
   );
   return view;
@@ -173,9 +173,9 @@ function reaction(message, { emoji, count, me }, context) {
   return made;
 }
 
-function threadLink(thread, { names }) {
-  const { name, href } = names.place(thread.id);
-  return h('a', { class: 'thread-link', href }, 'Open ', h('bdi', {}, name), icon('right'));
+function threadLink({ id, name }) {
+  const shown = h('bdi', {}, partsOfTitle(name).name);
+  return h('a', { class: 'thread-link', href: `#/${id}` }, 'Open ', shown, icon('right'));
 }
 
 function onlyYou(message, context) {

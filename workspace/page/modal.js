@@ -11,7 +11,7 @@ export function showModal(modal, submit) {
   const fields = modal.components.map((each) =>
     each.type === 18
       ? field(each.component, each.label, each.description)
-      : field(each.components[0], each.components[0].label),
+      : field(each.components[0], each.components[0].label, undefined, modal.title),
   );
   const trouble = h('p', { class: 'trouble', role: 'alert' });
   const send = h('button', { type: 'submit', class: 'button primary' }, 'Send');
@@ -48,7 +48,7 @@ export function showModal(modal, submit) {
   form.querySelector('input, textarea')?.focus();
 }
 
-function field(input, label, description) {
+function field(input, label, description, title) {
   const id = `field-${input.custom_id}`;
   if (input.type === 3) {
     const many = (input.max_values ?? 1) > 1;
@@ -73,7 +73,7 @@ function field(input, label, description) {
     view: h(
       'div',
       { class: 'field' },
-      h('label', { for: id }, label ?? 'Text'),
+      h('label', { for: id, class: label === title && 'unseen' }, label ?? 'Text'),
       description ? h('small', {}, description) : undefined,
       box,
     ),

@@ -156,7 +156,7 @@ function drawMessages(change) {
   const trouble = byId('load-trouble');
   trouble.hidden = conversation.failed === undefined;
   trouble.textContent = conversation.failed ?? '';
-  byId('start').hidden = conversation.hasOlder || !conversation.loaded;
+  byId('start').hidden = conversation.hasOlder || conversation.messages.length === 0;
   list.render(conversation.messages, { change, readUpTo, focus });
   if (change === 'reset') focus = undefined;
   drawPlaces();

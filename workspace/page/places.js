@@ -3,7 +3,7 @@
 import { call } from './api.js';
 import { compareIds } from './ids.js';
 import { keep, recall } from './kept.js';
-import { isEphemeral, isSilent, partsOfTitle, stateOf, whereabouts } from './session-state.js';
+import { isEphemeral, isNews, partsOfTitle, stateOf, whereabouts } from './session-state.js';
 
 const RECENT = 20;
 const TYPING_MS = 10_000;
@@ -71,12 +71,7 @@ export function makePlaces(onChange) {
     const messages = recent.get(each.id) ?? [];
     const lastRead = read.get(each.id) ?? '0';
     const unread = messages.filter(
-      (message) =>
-        compareIds(message.id, lastRead) > 0 &&
-        message.author.id !== me &&
-        message.type !== 21 &&
-        message.thread === undefined &&
-        !isSilent(message),
+      (message) => compareIds(message.id, lastRead) > 0 && isNews(message, me),
     );
     const { name, host } = isChannel ? { name: each.name } : partsOfTitle(each.name);
     const archived = each.thread_metadata?.archived === true;

@@ -8,6 +8,8 @@ import { oneLine, shortAge } from './session-state.js';
 
 const PAUSE_MS = 150;
 
+const counted = (count) => (count === 1 ? '1 message' : `${count} messages`);
+
 /** @param {{ places: any, guildId(): string | undefined, current(): string | undefined }} options */
 export function makeSearch({ places, guildId, current }) {
   const dialog = byId('search');
@@ -84,7 +86,7 @@ export function makeSearch({ places, guildId, current }) {
     );
     if (mine !== asked) return;
     const found = answer.ok ? answer.data.messages.flat() : [];
-    note.textContent = answer.ok ? `${answer.data.total_results} messages` : answer.message;
+    note.textContent = answer.ok ? counted(answer.data.total_results) : answer.message;
     draw([
       ...(here ? [] : sessions),
       ...found.map((message) => ({

@@ -15,6 +15,7 @@ export function renderSessions(places, current) {
   const closed = places.filter(({ archived }) => archived);
   fill(byId('sessions'), open, current);
   fill(byId('closed'), closed, current);
+  byId('no-sessions').hidden = places.length !== 1;
   byId('closed-part').hidden = closed.length === 0;
   byId('closed-count').textContent = String(closed.length);
 }

@@ -22,10 +22,15 @@ export function stateOf({ recent, typingUntil, archived, me }, now) {
   const said = recent.filter((message) => !isEphemeral(message));
   const last = said.at(-1);
   const lastOfBot = said.findLast((message) => message.author.id !== me);
-  if (last !== undefined && last === lastOfBot && last.content.startsWith('🔔')) return 'needs';
+  if (last !== undefined && last === lastOfBot && asksForKeys(last)) return 'needs';
   if (lastOfBot?.content.startsWith('⏹️')) return 'ended';
   if (typingUntil > now || recent.some(isWorking)) return 'working';
   return 'idle';
+}
+
+/** A dialog that can only be answered by keys; one that was answered keeps the bell and loses its buttons. */
+function asksForKeys({ content, components }) {
+  return content.startsWith('🔔') && components.length > 0;
 }
 
 /** A prompt that somebody still has to answer. */
@@ -42,6 +47,12 @@ export function isWorking(message) {
 
 export function isSilent(message) {
   return (message.flags & SILENT) !== 0;
+}
+
+/** What one would want to know of: not one's own words, nor what only opens a thread or tells of progress. */
+export function isNews(message, me) {
+  const opensThread = message.type === 21 || message.thread !== undefined;
+  return message.author.id !== me && !opensThread && !isSilent(message);
 }
 
 export function isEphemeral(message) {
