@@ -30,8 +30,6 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
-  // A name of somebody else that leads to this machine: DNS rebinding.
-  '--host-resolver-rules=MAP rebound.example 127.0.0.1',
 ];
 
 let running: Promise<Browser> | undefined;
