@@ -48,9 +48,14 @@ export async function capture(name: string | undefined, flags: CaptureFlags): Pr
 
 /** The agent's pane; once that is closed, the one that has the focus. */
 async function lookAt(target: Target, history: number): Promise<Look> {
-  const seen = await look(target.tmux, paneOf(target), { history });
-  if (seen.kind !== 'gone' || target.record === undefined) return seen;
-  return lookAt({ ...target, record: undefined }, history);
+  const { tmux, record } = target;
+  const seen = await look(tmux, paneOf(target), { history });
+  if (seen.kind === 'gone')
+    return record === undefined ? seen : lookAt({ ...target, record: undefined }, history);
+  if (!seen.dead || seen.exitStatus !== undefined) return seen;
+  // tmux 3.3 now and then learns how a program ended only when another of its children ends.
+  await tmux.run(['run-shell', 'true']);
+  return look(tmux, paneOf(target), { history });
 }
 
 export function truncationMark(omitted: number): string {
