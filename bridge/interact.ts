@@ -16,7 +16,7 @@ import {
   takeCommand,
   takeTap,
 } from '../discord/interactions.ts';
-import { editMessage } from '../discord/messages.ts';
+import { editMessage, type Row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { strangerness } from './authorise.ts';
@@ -58,13 +58,23 @@ export function createInteract(options: InteractOptions): (data: unknown) => Pro
     if (await options.prompts.tapped(interaction, order.thread)) return;
     const [kind, what = ''] = (interaction.data?.custom_id ?? '').split(':', 2);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
+    if (kind !== 'retry' && kind !== 'key')
+      return log.info('a button nobody made', { kind: kind ?? '' });
     if (kind === 'retry') {
       const answer = await runCommand('retry', { ...order, rest: what }, tools);
       return followUp(rest, interaction, { content: answer.content, components: [] });
     }
     const shown =
       what === 'look' ? await runCommand('screen', order, tools) : await pressed(order, what);
-    await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, shown);
+    // The way to try again stays, whatever keys are pressed meanwhile.
+    const kept = (interaction.message.components as Row[]).filter((one) =>
+      JSON.stringify(one).includes('"retry:'),
+    );
+    const components = [...kept, ...(shown.components ?? [])];
+    await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, {
+      ...shown,
+      components,
+    });
   }
 
   const pressed = (order: Order, key: string) =>

@@ -37,7 +37,13 @@ export const interactionSchema = z.object({
     .object({ user: z.object({ id: z.string(), username: z.string().default('') }) })
     .optional(),
   user: z.object({ id: z.string(), username: z.string().default('') }).optional(),
-  message: z.object({ id: z.string(), author: z.object({ id: z.string() }) }).optional(),
+  message: z
+    .object({
+      id: z.string(),
+      author: z.object({ id: z.string() }),
+      components: z.array(z.unknown()).default([]),
+    })
+    .optional(),
   data: z
     .object({
       name: z.string().optional(),

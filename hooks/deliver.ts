@@ -20,7 +20,8 @@ import { userPromptSubmit } from './user-prompt-submit.ts';
 export async function deliver(letter: Letter, desk: Desk): Promise<void> {
   const { input } = letter;
   if (isNested(letter)) return;
-  const session = await desk.sessionOf(letter.tmux, letter.pane);
+  const begins = input.hook_event_name === 'SessionStart';
+  const session = await desk.sessionOf(letter.tmux, letter.pane, begins);
   if (session === undefined) return giveUpOn(letter, desk);
   const to = desk.destinationOf(letter.project || input.cwd);
   if (to === undefined) return;

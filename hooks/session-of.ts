@@ -22,7 +22,12 @@ const seenSchema = z.object({
 });
 const storeSchema = z.record(z.string(), seenSchema);
 
-export type SessionOf = (tmux: string, pane: string) => Promise<Whereabouts | undefined>;
+/** `afresh` when the pane may run something else than a moment ago. */
+export type SessionOf = (
+  tmux: string,
+  pane: string,
+  afresh?: boolean,
+) => Promise<Whereabouts | undefined>;
 
 const KEPT = 500;
 const FRESH_MS = 10_000;
@@ -49,11 +54,11 @@ export function createSessionOf(home: Home, host: Host): SessionOf {
     return found;
   }
 
-  return async (tmux, pane) => {
+  return async (tmux, pane, afresh = false) => {
     const key = `${tmux}|${pane}`;
     const known = seen.get(key);
     const age = Date.now() - (checkedAt.get(key) ?? 0);
-    return known !== undefined && age < FRESH_MS ? known : look(key, tmux, pane);
+    return known !== undefined && !afresh && age < FRESH_MS ? known : look(key, tmux, pane);
   };
 }
 

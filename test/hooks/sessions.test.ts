@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { loadPaneRecord } from '../../home/pane-record.ts';
+import { loadPaneRecord, loadPaneRecords } from '../../home/pane-record.ts';
 import { openTestDesk } from '../support/desk.ts';
 import {
   fixture,
@@ -188,6 +188,18 @@ describe('which session', () => {
     const { workspace, machine, tell } = await start();
     await tell(machine.session('web'), stopInput('nested', input), facts);
     expect(await threadsOf(workspace)).toEqual([]);
+  });
+
+  it('a Claude started anew in the same pane is reported at once with its new process', async () => {
+    const { machine, tell } = await start();
+    const pane = machine.session('web');
+    await tell(pane, fixture('SessionStart'));
+    const before = loadPaneRecords(machine.home)[0]?.panePid;
+    machine.tmux.call('respawn-pane', '-k', '-t', '=web:');
+    await tell(pane, { ...fixture('SessionStart'), source: 'resume' });
+    const now = Number(machine.tmux.call('display-message', '-p', '-t', '=web:', '#{pane_pid}'));
+    expect(now).not.toBe(before);
+    expect(loadPaneRecords(machine.home)[0]?.panePid).toBe(now);
   });
 
   it('a start and an end are one quiet line each', async () => {
