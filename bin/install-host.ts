@@ -101,7 +101,7 @@ function remoteServers(config: Config): Config['servers'] {
 }
 
 async function nodeOn(host: Host): Promise<string> {
-  const said = await host.sh(FIND_NODE, [], { doing: 'look for Node.js' }).catch(() => '');
+  const said = await host.sh(`${FIND_NODE} || :`, [], { doing: 'look for Node.js' });
   const [path = '', version = '0'] = said.trim().split('\n');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return path;

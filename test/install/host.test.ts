@@ -18,7 +18,7 @@ async function machine(servers: readonly object[]) {
   const home = tempHome();
   writeWhole(
     home.path('config.json'),
-    JSON.stringify({ host: 'laptop', hosts: { mini: { ssh: 'lab' } }, servers }),
+    JSON.stringify({ host: 'laptop', hosts: { mini: { ssh: 'far' } }, servers }),
   );
   const run = async (...args: readonly string[]) => {
     const env = {
