@@ -60,7 +60,7 @@ export function readScreen(ansi: string, facts: PaneFacts = {}): Screen {
   const box = whole ? findBox(rows, facts.width, facts.cursorY) : undefined;
   const dialog = findDialog(rows);
   if (facts.currentCommand !== undefined && facts.currentCommand !== facts.agentCommand) {
-    const contradicted = box !== undefined || (dialog !== undefined && !atPrompt(rows, facts));
+    const contradicted = hasCursor(box, facts) || (dialog !== undefined && !atPrompt(rows, facts));
     const program = readProgram(rows, facts.currentCommand, facts.agentCommand);
     if (program !== undefined) return contradicted ? { kind: 'unknown' } : program;
   }
@@ -98,6 +98,12 @@ function readProgram(rows: readonly Row[], command: string, agent?: string): Scr
 function atPrompt(rows: readonly Row[], { cursorX, cursorY }: PaneFacts): boolean {
   const last = rows.findLastIndex((row) => row.text !== '');
   return cursorY === last && cursorX !== undefined && cursorX >= lastText(rows).length;
+}
+
+/** A box that the keyboard has left behind is a picture: what Claude Code showed last before it exited. */
+function hasCursor(box: Box | undefined, { cursorY }: PaneFacts): boolean {
+  if (box === undefined) return false;
+  return cursorY === undefined || (cursorY > box.top && cursorY < box.bottom);
 }
 
 function isTranscript(rows: readonly Row[]): boolean {

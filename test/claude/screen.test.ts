@@ -462,3 +462,25 @@ describe('screenText', () => {
     ).toBe('alinkbc');
   });
 });
+
+describe('a shell under the box that Claude Code left behind', () => {
+  const rule = '─'.repeat(40);
+  const screen = [rule, '❯\u00a0/exit', rule, '  ? for shortcuts', '  $', '', '', ''].join('\n');
+  const read = (cursorX: number, cursorY: number) =>
+    readScreen(`${screen}\n`, {
+      cursorX,
+      cursorY,
+      width: 40,
+      height: 8,
+      currentCommand: 'bash',
+      agentCommand: 'claude',
+    }).kind;
+
+  it('is a shell when the keyboard is at its prompt, also with a prompt that is set in', () => {
+    expect(read(4, 4)).toBe('shell');
+  });
+
+  it('is not believed while the keyboard is in the box', () => {
+    expect(read(7, 1)).toBe('unknown');
+  });
+});
