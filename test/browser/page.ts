@@ -1,5 +1,6 @@
 // A workspace with one session's thread in it, and a browser that looks at it: for tests that need no program.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContextOptions } from 'playwright-core';
 import type { Faults } from '../../workspace/faults.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
@@ -31,9 +32,13 @@ export async function startThread(workspace: TestWorkspace, title: string): Prom
 
 export function sayIn(workspace: TestWorkspace, thread: string) {
   return async (content: string, more: object = {}): Promise<WireMessage> => {
-    const made = await workspace.bot('POST', `/channels/${thread}/messages`, { content, ...more });
-    if (made.status >= 300) throw new Error(JSON.stringify(made.body));
-    return made.body;
+    for (;;) {
+      const body = { content, ...more };
+      const made = await workspace.bot('POST', `/channels/${thread}/messages`, body);
+      if (made.status < 300) return made.body;
+      if (made.status !== 429) throw new Error(JSON.stringify(made.body));
+      await sleep(made.body.retry_after * 1_000); // as every client has to
+    }
   };
 }
 
