@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { Config } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import { quoteAll } from '../tmux/quote.ts';
+import { quoteAll } from '../core/shell-word.ts';
 import { readTmuxVariable } from '../tmux/whoami.ts';
 import { printJson } from './print.ts';
 import { findTarget, openReach, type Target } from './reach.ts';

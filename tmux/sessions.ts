@@ -3,8 +3,8 @@
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import type { SessionName } from '../core/session-name.ts';
+import { quoteAll } from '../core/shell-word.ts';
 import type { ShOptions } from './host.ts';
-import { quoteAll } from './quote.ts';
 import { readRow, rowFormat } from './row.ts';
 import type { Tmux } from './tmux.ts';
 

@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
+import { quoteAll } from '../core/shell-word.ts';
 import { frameScript, hasBegun, readFrame } from './frame.ts';
 import type { Host } from './host.ts';
 import { connectionFailed, scriptFailed } from './host-errors.ts';
 import { pickEnvironment, runProcess } from './process.ts';
-import { quoteAll } from './quote.ts';
 import { openTurnstile } from './turnstile.ts';
 
 export interface SshHostOptions {
