@@ -181,6 +181,8 @@ export function createSender(options: SenderOptions): Sender {
           message: message.id,
           because: error.stack ?? error.message,
         });
+        // A fault of ours: the person must hear of it all the same.
+        return finish(message, { kind: 'failed', because: error.message, screen: undefined });
       }),
   };
 }
