@@ -16,6 +16,8 @@ import { afterAll, expect, onTestFinished } from 'vitest';
 export const DESKTOP = { width: 1200, height: 800 };
 export const PHONE = { width: 360, height: 740 };
 
+export const REBOUND = 'rebound.test';
+
 const PLACES = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -30,6 +32,8 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
+  // A name of somebody else's that leads to this machine, as after DNS rebinding.
+  `--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`,
 ];
 
 let running: Promise<Browser> | undefined;

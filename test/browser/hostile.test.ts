@@ -4,7 +4,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { closeBrowserAtTheEnd, openPage, person, see } from './browser.ts';
+import { closeBrowserAtTheEnd, openPage, person, REBOUND, see } from './browser.ts';
 import { buttons, openWorkspace, sayIn, startThread } from './page.ts';
 
 closeBrowserAtTheEnd();
@@ -220,5 +220,29 @@ describe('another site gets nothing', () => {
     await page.goto(workspace.url);
     await see(page.getByText('Open the link that the program printed'));
     expect(await person(page).messages.count()).toBe(0);
+  });
+});
+
+describe('a name that somebody else made lead here', () => {
+  it('gets no page, no cookie, no answer and no socket, even with the secret link', async () => {
+    const { workspace } = await openWorkspace();
+    const { page, complaints } = await openPage();
+    const there = new URL(workspace.url);
+    there.hostname = REBOUND;
+    for (const path of ['/', new URL(workspace.link).pathname, '/api/v10/users/@me'])
+      expect((await page.goto(new URL(path, there).href))?.status()).toBe(403);
+    expect(await page.context().cookies()).toEqual([]);
+    const socket = `ws://${there.host}/gateway/?v=10&encoding=json`;
+    const said = await page.evaluate(
+      (url) =>
+        new Promise((resolve) => {
+          const line = new WebSocket(url);
+          line.onopen = () => resolve('open');
+          line.onerror = () => resolve('refused');
+        }),
+      socket,
+    );
+    expect(said).toBe('refused');
+    complaints.length = 0; // the browser's own words about all these refusals
   });
 });
