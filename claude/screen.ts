@@ -80,11 +80,17 @@ export function safeToType(screen: Screen): boolean {
 const SHELLS: ReadonlySet<string> = new Set(
   'sh ash bash dash zsh fish ksh mksh tcsh csh nu elvish xonsh pwsh'.split(' '),
 );
+
+/** By the name tmux has for what is in the foreground; a login shell's begins with a dash. */
+export function isShell(command: string): boolean {
+  return SHELLS.has(command.replace(/^-/, ''));
+}
+
 const SUSPENDED = /^Claude Code has been suspended\./u;
 
 /** What has the pane's foreground in Claude Code's stead, as far as the name of the program tells. */
 function readProgram(rows: readonly Row[], command: string, agent?: string): Screen | undefined {
-  if (SHELLS.has(command.replace(/^-/, ''))) {
+  if (isShell(command)) {
     const said = rows.filter((row) => row.text !== '').slice(-6);
     return { kind: 'shell', suspended: said.some((row) => SUSPENDED.test(row.text)) };
   }

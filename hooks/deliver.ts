@@ -2,8 +2,10 @@
 // Whatever happens in between, the letter is done with only when this has returned.
 
 import type { HookEvent, HookInput } from '../claude/hook-input.ts';
+import { isShell } from '../claude/screen.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import { loadPaneRecord, savePaneRecord } from '../home/pane-record.ts';
+import { loadPaneRecord, type PaneRecord, savePaneRecord } from '../home/pane-record.ts';
+import type { Whereabouts } from '../tmux/whoami.ts';
 import type { Desk } from './desk.ts';
 import type { Handler, Outcome, Report } from './event.ts';
 import { fit } from './fit.ts';
@@ -91,6 +93,7 @@ async function handle(input: HookInput, report: Report): Promise<Outcome> {
 /** For the bridge: which pane this thread speaks to, and what Claude does there. */
 function record({ letter, session, desk, thread }: Report, outcome: Outcome): void {
   const { input } = letter;
+  const before = loadPaneRecord(desk.home, thread.thread);
   savePaneRecord(desk.home, {
     thread: thread.thread,
     server: thread.server,
@@ -101,12 +104,23 @@ function record({ letter, session, desk, thread }: Report, outcome: Outcome): vo
     panePid: session.panePid,
     sessionId: session.sessionId,
     sessionName: session.sessionName,
-    command: session.command,
+    command: agentCommand(letter, session, before),
     cwd: input.cwd,
     claudeSession: input.session_id,
     transcript: input.transcript_path,
-    state: outcome.state ?? loadPaneRecord(desk.home, thread.thread)?.state ?? 'idle',
+    state: outcome.state ?? before?.state ?? 'idle',
     shell: 'no',
     at: letter.writtenAt,
   });
+}
+
+/** When the letter is read, Claude may have left: what has the pane then is not the agent. */
+function agentCommand(
+  { input }: Letter,
+  { command, panePid }: Whereabouts,
+  before: PaneRecord | undefined,
+): string {
+  const same = before?.claudeSession === input.session_id && before.panePid === panePid;
+  const left = input.hook_event_name === 'SessionEnd' || isShell(command);
+  return same && left ? before.command : command;
 }

@@ -61,6 +61,31 @@ describe('which session', () => {
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two', 'three']);
   });
 
+  it.each([
+    [
+      'the word of its end',
+      () => ({ ...fixture('SessionEnd'), session_id: fixture('Stop').session_id }),
+    ],
+    ['a reply that was read late', () => stopInput('bye')],
+  ])('the shell that Claude has left is not taken for Claude: %s', async (_, input) => {
+    const { machine, tell } = await start();
+    const pane = machine.session('web');
+    const running = (command: string) =>
+      soon(async () =>
+        expect(
+          machine.tmux.call('display-message', '-p', '-t', '=web:', '#{pane_current_command}'),
+        ).toContain(command),
+      );
+    machine.tmux.call('respawn-pane', '-k', '-t', '=web:', 'sh');
+    machine.tmux.call('send-keys', '-t', '=web:', 'sleep 1000', 'Enter');
+    await running('sleep');
+    await tell(pane, stopInput('one'));
+    machine.tmux.call('send-keys', '-t', '=web:', 'C-c');
+    await running('sh');
+    await openTestDesk(machine).tell(pane, input());
+    expect(loadPaneRecords(machine.home).map(({ command }) => command)).toEqual(['sleep']);
+  });
+
   it('grouped sessions share one thread, whichever of them is the newest', async () => {
     const { workspace, machine, tell } = await start();
     const pane = machine.session('web');
