@@ -29,6 +29,8 @@ const pattern = z.string().refine((text) => {
   }
 }, 'must be a regular expression');
 
+const place = z.string().regex(/^(~|~\/.*|\/.*)$/s, 'must be an absolute path, or begin with "~/"');
+
 const host = z.union(
   [
     z.literal('local'),
@@ -75,6 +77,12 @@ export const configSchema = z.strictObject({
     .array(z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"'))
     .default(['/clear', '/compact', '/model', '/cost', '/context', '/status']),
   strip: z.array(pattern).default([]),
+  /** Folders in which terminals and headless agents may be started, beside the projects. */
+  roots: z.array(place).default([]),
+  /** Most terminals and headless agents at one time. */
+  maxThreads: z.int('must be a whole number').min(1).max(500).default(5),
+  /** Folders in which a headless agent may be told to ask for no permission. */
+  skipPermissions: z.array(place).default([]),
   /** Sessions that get no thread, by name. */
   ignoreSessions: z.array(pattern).default(['^_']),
 });

@@ -9,7 +9,7 @@ import { ThreadmuxError } from '../core/errors.ts';
 export interface Home {
   readonly root: string;
   /** A folder of the home, made if it is not there. */
-  folder(name: Folder): string;
+  folder(name: Folder, below?: string): string;
   path(...parts: readonly string[]): string;
 }
 
@@ -25,6 +25,7 @@ export type Folder =
   | 'status'
   | 'log'
   | 'ssh'
+  | 'streams'
   | 'workspace';
 
 export function homeRoot(env: Env): string {
@@ -35,7 +36,10 @@ export function openHome(root: string): Home {
   privateFolder(root);
   return {
     root,
-    folder: (name) => privateFolder(join(root, name)),
+    folder(name, below) {
+      const folder = privateFolder(join(root, name));
+      return below === undefined ? folder : privateFolder(join(folder, below));
+    },
     path: (...parts) => join(root, ...parts),
   };
 }

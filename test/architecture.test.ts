@@ -11,10 +11,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   tmux: ['core'],
   claude: ['core'],
   home: ['core'],
+  streams: ADAPTERS,
   hooks: ADAPTERS,
-  bridge: ADAPTERS,
+  bridge: [...ADAPTERS, 'streams'],
   workspace: ADAPTERS,
-  bin: [...ADAPTERS, 'hooks', 'bridge', 'workspace', '.'],
+  bin: [...ADAPTERS, 'streams', 'hooks', 'bridge', 'workspace', '.'],
 };
 
 /** Each package has its home. */
@@ -23,6 +24,8 @@ const PACKAGE_HOME: Record<string, RegExp> = {
   undici: /^discord\//,
   chokidar: /^(claude|hooks)\//,
   commander: /^bin\//,
+  '@xterm': /^streams\//,
+  '@resvg': /^streams\//,
   zod: /./,
 };
 

@@ -1,0 +1,99 @@
+// Messages that show the end of a growing text. What has changed is edited in place, what is new is
+// posted, what is too much is taken away: afterwards the thread shows exactly `parts`.
+
+import { stableNonce } from '../core/nonce.ts';
+import {
+  createMessage,
+  deleteMessage,
+  editMessage,
+  messagesAfter,
+  refusedWith,
+} from '../discord/messages.ts';
+import type { Rest, Upload } from '../discord/rest.ts';
+import { unarchiveThread } from '../discord/threads.ts';
+
+export interface Part {
+  readonly content: string;
+  /** Attached once, when the message gets its last shape. */
+  readonly files?: readonly Upload[];
+}
+
+/** A message of ours that may still change, and what it shows. */
+export interface Open {
+  readonly id: string;
+  readonly content: string;
+}
+
+export interface Showing {
+  readonly rest: Rest;
+  readonly thread: string;
+  /** Made from what the part with this number is, so that a repeat after a crash makes no double. */
+  readonly nonce: (at: number) => readonly (string | number)[];
+  readonly signal?: AbortSignal;
+  /** After every single message: what is open now. */
+  readonly onShown?: (open: readonly Open[]) => void;
+}
+
+/** Resolves with the messages that show the parts, in order. A part without content or files is not allowed. */
+export async function showParts(
+  open: readonly Open[],
+  parts: readonly Part[],
+  showing: Showing,
+): Promise<readonly Open[]> {
+  const now: Open[] = [...open];
+  for (const [at, part] of parts.entries()) {
+    const known = now[at];
+    const shown = known === undefined ? undefined : await edited(known, part, showing);
+    const message = shown ?? (await posted(at, part, showing));
+    if (message === undefined || message === known) continue;
+    now[at] = message;
+    showing.onShown?.([...now]);
+  }
+  for (const { id } of now.splice(parts.length))
+    await deleteMessage(showing.rest, showing.thread, id);
+  return now;
+}
+
+/** Undefined: somebody has deleted it. */
+async function edited(known: Open, part: Part, showing: Showing): Promise<Open | undefined> {
+  const { rest, thread } = showing;
+  if (known.content === part.content && part.files === undefined) return known;
+  const edit = () => editMessage(rest, thread, known.id, part, callOf(showing));
+  try {
+    await edit().catch(async (error: unknown) => {
+      if (!refusedWith(error, 50083)) throw error;
+      await unarchiveThread(rest, thread);
+      return edit();
+    });
+    return { id: known.id, content: part.content };
+  } catch (error) {
+    if (refusedWith(error, 10008)) return undefined;
+    throw error;
+  }
+}
+
+async function posted(at: number, part: Part, showing: Showing): Promise<Open | undefined> {
+  const { rest, thread } = showing;
+  const nonce = stableNonce('stream', thread, ...showing.nonce(at));
+  const draft = { ...part, silent: true };
+  const message = await createMessage(rest, thread, nonce, draft, callOf(showing));
+  return message === undefined ? undefined : { id: message.id, content: part.content };
+}
+
+function callOf({ signal }: Showing): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+/** What a process that was killed had posted, but not noted: our own messages after the last one it noted. */
+export async function unnoted(
+  rest: Rest,
+  thread: string,
+  botId: string,
+  after: string,
+  isOurs: (content: string) => boolean,
+): Promise<readonly Open[]> {
+  const messages = await messagesAfter(rest, thread, after);
+  return messages
+    .filter(({ author, content }) => author.id === botId && isOurs(content))
+    .map(({ id, content }) => ({ id, content }));
+}
