@@ -7,7 +7,7 @@ import type {
   RESTPutAPIApplicationGuildCommandsJSONBody,
 } from 'discord-api-types/v10';
 import * as z from 'zod';
-import { type Draft, refusedWith } from './messages.ts';
+import { bodyOf, type Draft, refusedWith } from './messages.ts';
 import type { Rest } from './rest.ts';
 
 export type Commands = RESTPutAPIApplicationGuildCommandsJSONBody;
@@ -98,12 +98,7 @@ export const openModal = (
 
 export async function followUp(rest: Rest, to: Interaction, draft: Draft): Promise<void> {
   const path = `/webhooks/${to.application_id}/${to.token}/messages/@original`;
-  const body = {
-    content: draft.content,
-    allowed_mentions: { parse: [] },
-    ...(draft.components === undefined ? {} : { components: draft.components }),
-  };
-  await rest.call('PATCH', path, { body, files: draft.files ?? [] });
+  await rest.call('PATCH', path, { body: bodyOf(draft), files: draft.files ?? [] });
 }
 
 /** Only the person who tapped sees it; after the tap itself was taken. */

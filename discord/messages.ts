@@ -14,10 +14,16 @@ import type { CallOptions, Rest, Upload } from './rest.ts';
 
 export type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
 
+export interface Attached extends Upload {
+  /** For those who cannot see the file; at most 1,024 code points. */
+  readonly description?: string;
+}
+
 export interface Draft {
   readonly content: string;
   readonly components?: readonly Row[];
-  readonly files?: readonly Upload[];
+  /** On an edit they take the place of the message's files, none of them too; left out, those stay. */
+  readonly files?: readonly Attached[];
   /** Posted without a notification. */
   readonly silent?: boolean;
   readonly replyTo?: string;
@@ -37,7 +43,7 @@ export async function createMessage(
   options: CallOptions = {},
 ): Promise<Message | undefined> {
   const body: RESTPostAPIChannelMessageJSONBody = {
-    ...common(draft),
+    ...bodyOf(draft),
     nonce,
     enforce_nonce: true,
     flags: SUPPRESS_EMBEDS | (draft.silent ? SUPPRESS_NOTIFICATIONS : 0),
@@ -63,12 +69,13 @@ export async function editMessage(
   draft: Partial<Draft>,
   options: CallOptions = {},
 ): Promise<void> {
-  const body: RESTPatchAPIChannelMessageJSONBody = common(draft);
+  const body: RESTPatchAPIChannelMessageJSONBody = bodyOf(draft);
   const path = `/channels/${channelId}/messages/${id}`;
   await rest.call('PATCH', path, { ...options, body, files: draft.files ?? [] });
 }
 
-function common(draft: Partial<Draft>) {
+/** What posting and editing have in common, by the bot itself and in answer to an interaction. */
+export function bodyOf(draft: Partial<Draft>) {
   return {
     ...(draft.content === undefined ? {} : { content: draft.content }),
     allowed_mentions: {
@@ -76,9 +83,15 @@ function common(draft: Partial<Draft>) {
       ...(draft.ping === undefined ? {} : { users: [...draft.ping] }),
     },
     ...(draft.components === undefined ? {} : { components: [...draft.components] }),
-    ...(draft.files?.length
-      ? { attachments: draft.files.map((file, at) => ({ id: String(at), filename: file.name })) }
-      : {}),
+    ...(draft.files === undefined ? {} : { attachments: draft.files.map(listed) }),
+  };
+}
+
+function listed({ name, description }: Attached, at: number) {
+  return {
+    id: String(at),
+    filename: name,
+    ...(description === undefined ? {} : { description }),
   };
 }
 

@@ -178,19 +178,21 @@ export function edited(
   form: EditForm,
   uploads: readonly Upload[],
 ): StoredMessage {
-  const retainedIds = form.attachments?.map(({ id }) => id);
+  const listedIds = form.attachments?.map(({ id }) => id);
   const retained = message.attachments.filter(
-    ({ id }) => retainedIds?.includes(id) ?? form.attachments !== null,
+    ({ id }) => listedIds?.includes(id) ?? form.attachments !== null,
   );
   const described = form.attachments?.filter(({ id }) => !retained.some((kept) => kept.id === id));
-  if (retained.length + uploads.length > MAX_FILES) refuse(30015);
+  // A list says what is there afterwards: a new file that it leaves out is left out, too.
+  const added = uploads.filter(({ key }) => listedIds?.includes(key) ?? true);
+  const files = retained.length + added.length;
+  if (files > MAX_FILES) refuse(30015);
   const content = form.content === undefined ? message.content : (form.content ?? '');
   const embeds = form.embeds === undefined ? message.embeds : richEmbeds(form.embeds);
   const components =
     form.components === undefined ? message.components : numbered(form.components ?? []);
-  const files = retained.length + uploads.length;
   if (content.trim() === '' && files + embeds.length + components.length === 0) refuse(50006);
-  const attachments = [...retained, ...keepUploads(world, uploads, described)];
+  const attachments = [...retained, ...keepUploads(world, added, described)];
   for (const { id } of message.attachments) {
     if (!attachments.some((kept) => kept.id === id)) world.attachments.forget(id);
   }

@@ -65,6 +65,62 @@ describe('our client', () => {
     expect(body).toMatchObject({ name: '[agent] shop', thread_metadata: { archived: true } });
   });
 
+  it('replaces the files of a message, keeps them when none are named, and takes them away', async () => {
+    const { workspace, rest, listener } = await connected();
+    const { channelId, person } = workspace;
+    const file = (name: string, words: string) => ({
+      name,
+      data: new TextEncoder().encode(words),
+      description: `shows ${words}`,
+    });
+    const first = { content: 'one', files: [file('screen.png', 'before')] };
+    const id = (await createMessage(rest, channelId, 'n', first))?.id ?? '';
+    const seen = async () => (await person.messages(channelId))[0];
+    const old = (await seen())?.attachments[0]?.url ?? '';
+
+    await editMessage(rest, channelId, id, {
+      content: 'two',
+      files: [file('screen.png', 'after')],
+    });
+    const shown = await seen();
+    expect(shown).toMatchObject({
+      content: 'two',
+      attachments: [{ filename: 'screen.png', description: 'shows after' }],
+    });
+    expect(await (await fetch(shown?.attachments[0]?.url ?? '')).text()).toBe('after');
+    expect((await fetch(old)).status).toBe(404);
+    await vi.waitFor(() =>
+      expect(listener.named('MESSAGE_UPDATE').at(-1)?.data.attachments).toEqual(shown?.attachments),
+    );
+
+    await editMessage(rest, channelId, id, { content: 'three' });
+    expect(await seen()).toMatchObject({ content: 'three', attachments: shown?.attachments });
+    await editMessage(rest, channelId, id, { content: 'four', files: [] });
+    expect(await seen()).toMatchObject({ content: 'four', attachments: [] });
+    await vi.waitFor(() =>
+      expect(listener.named('MESSAGE_UPDATE').at(-1)?.data.attachments).toEqual([]),
+    );
+  });
+
+  it('answers a slash command with a file', async () => {
+    const { workspace, rest, listener } = await connected();
+    const { channelId, person } = workspace;
+    const commands = [{ name: 'screen', description: 'What the pane shows' }];
+    await registerCommands(rest, workspace.applicationId, workspace.guildId, commands);
+    await person.slash(channelId, 'screen');
+    await vi.waitFor(() => expect(listener.named('INTERACTION_CREATE')).toHaveLength(1));
+    const command = interactionSchema.parse(listener.named('INTERACTION_CREATE')[0]?.data);
+    await takeCommand(rest, command);
+    const data = Uint8Array.from({ length: 256 }, (_, n) => n);
+    await followUp(rest, command, { content: 'the screen', files: [{ name: 'screen.png', data }] });
+    const [answer] = await person.messages(channelId);
+    expect(answer).toMatchObject({ content: 'the screen', attachments: [{ size: 256 }] });
+    const back = await (await fetch(answer?.attachments[0]?.url ?? '')).arrayBuffer();
+    expect(new Uint8Array(back)).toEqual(data);
+    await followUp(rest, command, { content: 'no screen', files: [] });
+    expect((await person.messages(channelId))[0]).toMatchObject({ attachments: [] });
+  });
+
   it('pings nobody, whatever the text says', async () => {
     const { workspace, rest } = await connected();
     const text = `@everyone <@${workspace.userId}>`;

@@ -82,6 +82,9 @@ describe('a discord.js client', () => {
     const url = newest?.attachments[0]?.url ?? '';
     const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
     expect([...bytes]).toEqual([0, 13, 10, 255, 45, 45]);
+    const other = { attachment: Buffer.from('two'), name: 'two.txt' };
+    const replaced = await posted.edit({ content: 'another', files: [other], attachments: [] });
+    expect(replaced.attachments.map(({ name, size }) => [name, size])).toEqual([['two.txt', 3]]);
 
     await thread.setArchived(true);
     const archived = await channel.threads.fetchArchived();

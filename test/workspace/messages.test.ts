@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { startTestWorkspace } from '../support/workspace.ts';
+import { startTestWorkspace, type WireMessage, withFiles } from '../support/workspace.ts';
 
 async function withMessages(count: number) {
   const workspace = await startTestWorkspace();
@@ -146,6 +146,29 @@ describe('changing messages', () => {
       attachments: [],
     });
     expect(emptied.body.code).toBe(50006);
+  });
+
+  it('adds new files on an edit to those that stay: what is listed is there afterwards', async () => {
+    const { workspace, path } = await withMessages(0);
+    const file = (name: string) => ({ name, data: name });
+    const first = withFiles({ content: 'files' }, ['a', 'b'].map(file));
+    const { body: said } = await workspace.bot('POST', path, first);
+    const edit = (payload: object, ...names: string[]) =>
+      workspace.bot('PATCH', `${path}/${said.id}`, withFiles(payload, names.map(file)));
+    const names = ({ body }: { body: WireMessage }) =>
+      body.attachments.map(({ filename }) => filename);
+
+    const listed = [{ id: said.attachments[1].id }, { id: '0', filename: 'c', description: 'see' }];
+    const replaced = await edit({ attachments: listed }, 'x', 'unlisted');
+    expect(names(replaced)).toEqual(['b', 'c']);
+    expect(replaced.body.attachments[1]).toMatchObject({ description: 'see', size: 1 });
+    expect(await (await fetch(replaced.body.attachments[1].url)).text()).toBe('x');
+    expect(names(await edit({}, 'd'))).toEqual(['b', 'c', 'd']);
+    expect(names(await edit({ attachments: [{ id: '0' }] }, 'e'))).toEqual(['e']);
+    expect((await edit({ attachments: [{ id: '1' }] }, 'f')).body.code).toBe(50035);
+    const ten = Array.from({ length: 10 }, (_, n) => `${n}`);
+    expect((await edit({}, ...ten)).body.code).toBe(30015);
+    expect(names(await workspace.bot('GET', `${path}/${said.id}`))).toEqual(['e']);
   });
 });
 
