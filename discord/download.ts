@@ -1,8 +1,8 @@
 // Fetches what people attach to their messages. Only from the server's own attachment hosts, never
 // through a redirect, and never more than was agreed.
 
-import { request } from 'undici';
 import { ThreadmuxError } from '../core/errors.ts';
+import { requestOnce } from './http-pool.ts';
 import { USER_AGENT } from './user-agent.ts';
 
 const DISCORD_HOSTS: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
@@ -17,21 +17,20 @@ export interface DownloadRules {
 export async function download(url: string, rules: DownloadRules): Promise<Uint8Array> {
   if (!isOwn(url, rules.api)) throw refused(url, 'it is not on the server’s own attachment host');
   const signal = AbortSignal.timeout(rules.timeoutMs);
+  const options = { headers: { 'user-agent': USER_AGENT }, signal };
   try {
-    const { statusCode, body } = await request(url, {
-      headers: { 'user-agent': USER_AGENT },
-      signal,
+    return await requestOnce(url, options, rules.timeoutMs, async ({ statusCode, body }) => {
+      if (statusCode !== 200) throw refused(url, `the server answered ${statusCode}`);
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      for await (const chunk of body as AsyncIterable<Uint8Array>) {
+        size += chunk.length;
+        if (size > rules.maxBytes)
+          throw refused(url, `it is larger than ${Math.floor(rules.maxBytes / 2 ** 20)} MB`);
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks);
     });
-    if (statusCode !== 200) throw refused(url, `the server answered ${statusCode}`);
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      size += chunk.length;
-      if (size > rules.maxBytes)
-        throw refused(url, `it is larger than ${Math.floor(rules.maxBytes / 2 ** 20)} MB`);
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
   } catch (error) {
     if (error instanceof ThreadmuxError) throw error;
     throw refused(url, signal.aborted ? 'it took too long' : (error as Error).message, error);

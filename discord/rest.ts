@@ -3,21 +3,20 @@
 // that was refused again.
 
 import { setMaxListeners } from 'node:events';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { type Dispatcher, FormData, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import { type Log, silentLog } from '../core/log.ts';
+import { openPool } from './http-pool.ts';
+import { multipartBody, type Upload } from './multipart-body.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { isRepeatable, type Method, type Route, routeOf } from './route.ts';
 import { USER_AGENT } from './user-agent.ts';
 import { type Answer, backoffMs, judge, unreachable } from './verdict.ts';
 
-export interface Upload {
-  readonly name: string;
-  readonly data: Uint8Array | Blob;
-}
+export type { Upload };
 
 export interface CallOptions {
   readonly body?: unknown;
@@ -42,12 +41,10 @@ export interface RestOptions {
 }
 
 export function connectRest(options: RestOptions): Rest {
-  // The HTTP parser is WebAssembly; optimising it takes more memory than all the rest of an idle client.
-  setFlagsFromString('--liftoff-only');
   const base = new URL(options.api);
   const log = options.log ?? silentLog;
   const timeoutMs = options.timeoutMs ?? 15_000;
-  const pool = new Pool(base.origin, { connectTimeout: timeoutMs, allowH2: false });
+  const pool = openPool(base.origin, timeoutMs);
   const limits = createRateLimits();
   /** The order of the calls is the order of the messages. */
   const inTurn = createInTurn();
@@ -56,7 +53,7 @@ export function connectRest(options: RestOptions): Rest {
   let deadToken: ThreadmuxError | undefined;
 
   async function send(method: Method, path: string, call: CallOptions): Promise<Answer> {
-    const { payload, contentType } = payloadOf(call);
+    const { payload, headers: payloadHeaders } = payloadOf(call);
     const request: Dispatcher.RequestOptions = {
       method,
       path: base.pathname.replace(/\/$/, '') + path,
@@ -65,7 +62,7 @@ export function connectRest(options: RestOptions): Rest {
         ...(path.startsWith('/interactions/') || path.startsWith('/webhooks/')
           ? {}
           : { authorization: `Bot ${options.token}` }),
-        ...(contentType === undefined ? {} : { 'content-type': contentType }),
+        ...payloadHeaders,
       },
       body: payload,
       headersTimeout: call.files?.length ? timeoutMs * 8 : timeoutMs,
@@ -144,21 +141,20 @@ export function connectRest(options: RestOptions): Rest {
   };
 }
 
-function payloadOf(call: CallOptions): {
-  payload: string | FormData | null;
-  contentType?: string;
+function payloadOf({ body, files = [] }: CallOptions): {
+  readonly payload: string | Readable | null;
+  readonly headers: Readonly<Record<string, string>>;
 } {
-  if (!call.files?.length)
-    return call.body === undefined
-      ? { payload: null }
-      : { payload: JSON.stringify(call.body), contentType: 'application/json' };
-  const form = new FormData();
-  form.set('payload_json', JSON.stringify(call.body ?? {}));
-  for (const [at, file] of call.files.entries()) {
-    const blob = file.data instanceof Blob ? file.data : new Blob([new Uint8Array(file.data)]);
-    form.set(`files[${at}]`, blob, file.name);
+  if (files.length > 0) {
+    const { contentType, size, pieces } = multipartBody(body ?? {}, files);
+    return {
+      payload: Readable.from(pieces, { objectMode: false }),
+      headers: { 'content-type': contentType, 'content-length': String(size) },
+    };
   }
-  return { payload: form };
+  return body === undefined
+    ? { payload: null, headers: {} }
+    : { payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 }
 
 /** A connection that was never made cannot have delivered anything. */

@@ -1,7 +1,7 @@
 // One question that needs no token: does the server answer, and what time is it there?
 
-import { request } from 'undici';
 import { clockDifference } from '../core/clock-difference.ts';
+import { requestOnce } from './http-pool.ts';
 import { USER_AGENT } from './user-agent.ts';
 import { unreachable } from './verdict.ts';
 
@@ -9,13 +9,17 @@ import { unreachable } from './verdict.ts';
 export async function serverClock(api: string, timeoutMs = 8_000): Promise<number | undefined> {
   const asked = Date.now();
   try {
-    const { headers, body } = await request(`${api.replace(/\/$/, '')}/gateway`, {
+    const options = {
       headers: { 'user-agent': USER_AGENT },
       headersTimeout: timeoutMs,
       signal: AbortSignal.timeout(timeoutMs),
+    };
+    const url = `${api.replace(/\/$/, '')}/gateway`;
+    const date = await requestOnce(url, options, timeoutMs, async ({ headers, body }) => {
+      await body.dump();
+      return headers.date;
     });
-    await body.dump();
-    const there = Date.parse(String(headers.date ?? ''));
+    const there = Date.parse(String(date ?? ''));
     return Number.isNaN(there) ? undefined : clockDifference(there, asked, Date.now());
   } catch (cause) {
     const { code, message } = cause as { code?: string; message?: string };
