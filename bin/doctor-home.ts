@@ -67,6 +67,16 @@ export function judgeConfig(error: unknown, servers: number): readonly Finding[]
   return message.split('\n').map((line) => fault('config', `${line}.`, remedyFor(line, error)));
 }
 
+export function judgeRoots(missing: readonly string[]): readonly Finding[] {
+  return missing.map((path) =>
+    warning(
+      'config',
+      `"roots" names ${path}, and there is no such folder: nothing can be started in it.`,
+      'Make it, or correct its spelling in the configuration.',
+    ),
+  );
+}
+
 function remedyFor(line: string, error: unknown): string {
   if (/allow|ALLOWED_USERS/.test(line))
     return 'Add your own user id (Discord: right-click your name, Copy User ID), or run `threadmux init`.';

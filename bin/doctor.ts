@@ -18,7 +18,7 @@ import { type Host, localHost } from '../tmux/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../tmux/probe.ts';
 import { temporaryControlDir } from './control-dir.ts';
 import { type Finding, fault, findingLines, fine, summary, warning } from './doctor-finding.ts';
-import { judgeConfig, judgeHome, judgeOutbox, judgeRunning } from './doctor-home.ts';
+import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './doctor-home.ts';
 import { judgeHooks } from './doctor-hooks.ts';
 import { judgeClock, judgeMachine, judgeNode } from './doctor-machine.ts';
 import { gatherServer, judgeServer } from './doctor-server.ts';
@@ -68,6 +68,7 @@ export async function examine(patient: Patient): Promise<readonly Finding[]> {
     ...here.machine,
     ...judgeHome(lookAtHome(root)),
     ...judgeConfig(error, config?.servers.length ?? 0),
+    ...judgeRoots(missingRoots(config?.roots ?? [], patient.env)),
     ...judgeRunning({ look: lookAtHome(root), elsewhere: elsewhere(root, patient.env) }),
     ...judgeOutbox(lookAtOutbox(home)),
     ...here.hooks,
@@ -82,6 +83,13 @@ function readConfig(home: Home, env: Env): { config: Config } | { error: unknown
   } catch (error) {
     return { error };
   }
+}
+
+function missingRoots(roots: readonly string[], env: Env): readonly string[] {
+  const absolute = (path: string) => path.replace(/^~(?=\/|$)/, env.HOME || homedir());
+  return roots.filter(
+    (path) => !statSync(absolute(path), { throwIfNoEntry: false })?.isDirectory(),
+  );
 }
 
 async function examineHere({ env }: Patient, config: Config | undefined) {

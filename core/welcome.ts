@@ -16,6 +16,29 @@ export function welcomeText({ session, host, cwd }: WelcomeFacts): string {
   ].join('\n');
 }
 
+export interface StreamFacts {
+  readonly kind: 'terminal' | 'agent';
+  readonly name: string;
+  readonly host: string;
+  readonly dir: string;
+  readonly asked: string;
+}
+
+export function streamWelcome({ kind, name, host, dir, asked }: StreamFacts): string {
+  const where = `**${code(name)}** on ${code(host)}, in ${code(dir)}`;
+  if (kind === 'terminal')
+    return [
+      `${where}: ${code(asked)}`,
+      'What it prints appears here; what you write goes to its input. `!c` presses Ctrl-C, `!key` other keys.',
+      'Commands: `!screen` what it shows · `!done` end it and archive · `!status` all of them · `!help` the rest.',
+    ].join('\n');
+  return [
+    `${where}: Claude, without a terminal`,
+    'What you write is its next prompt, and it remembers the earlier ones; one at a time, later ones wait.',
+    'Commands: `!stop` end what runs · `!new` forget and start afresh · `!done` end it and archive · `!status` all of them · `!help` the rest.',
+  ].join('\n');
+}
+
 /** As code, and with nothing in it that could end the code. */
 function code(text: string): string {
   return `\`${neutralise(text).replaceAll('`', "'").slice(0, 200)}\``;

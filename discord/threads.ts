@@ -58,6 +58,17 @@ export async function ensureThread(
   return { ...found, archived: false };
 }
 
+/** A thread of its own for one order, whatever others of that title there are; asked for twice, it is still one. */
+export function freshThread(
+  place: Place,
+  title: string,
+  welcome: string,
+  members: readonly string[],
+  order: string,
+): Promise<ThreadRef> {
+  return createThread(place, title, welcome, members, order);
+}
+
 /** Only threads under our channel that our bot made count: anybody can make one that looks alike. */
 export async function findThread(place: Place, title: string): Promise<ThreadRef | undefined> {
   const isIt = (thread: ThreadRef) => thread.title === title;
@@ -129,11 +140,14 @@ async function createThread(
   title: string,
   welcome: string,
   members: readonly string[],
+  order = '',
 ): Promise<ThreadRef> {
   // The same steps in every process that races: a welcome whose thread was deleted a moment ago
   // is passed over by all of them, and they meet again at the next.
   for (let round = 0; round < WELCOMES_TRIED; round++) {
-    const nonce = stableNonce('welcome', place.channelId, title, round);
+    const nonce = stableNonce(
+      ...['welcome', place.channelId, title, round, ...(order === '' ? [] : [order])],
+    );
     const message = await createMessage(place.rest, place.channelId, nonce, {
       content: welcome,
       silent: true,

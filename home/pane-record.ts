@@ -1,7 +1,7 @@
 // What the hooks last reported of a thread's pane, one file a thread. The bridge types into this
 // pane and no other, here or, read over ssh, on another host.
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson, writeJson } from './files.ts';
@@ -24,8 +24,8 @@ export const paneRecordSchema = z.object({
   claudeSession: z.string(),
   transcript: z.string(),
   state: z.enum(['working', 'waiting', 'idle', 'ended']),
-  /** A plain shell, not an agent: one we started on the person's order, or one that was there. */
-  shell: z.enum(['no', 'ours', 'found']).default('no'),
+  /** Not an agent but a plain shell, one we started on the person's order or one that was there; or a terminal that streams. */
+  shell: z.enum(['no', 'ours', 'found', 'terminal']).default('no'),
   at: z.number(),
 });
 export type PaneRecord = Readonly<z.output<typeof paneRecordSchema>>;
@@ -43,4 +43,8 @@ export function loadPaneRecords(home: Home): readonly PaneRecord[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .flatMap((name) => readJson(join(folder, name), paneRecordSchema) ?? []);
+}
+
+export function forgetPaneRecord(home: Home, thread: string): void {
+  rmSync(home.path('panes', `${thread}.json`), { force: true });
 }

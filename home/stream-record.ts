@@ -18,6 +18,8 @@ export const streamRecordSchema = z.object({
   dir: z.string(),
   /** What was asked for: the command line, or the first prompt. */
   asked: z.string(),
+  /** The message or interaction that ordered it: asked for twice, it is still one. */
+  order: z.string(),
   /** A headless agent that was told to ask for no permission. */
   skipPermissions: z.boolean().default(false),
   startedAt: z.number(),

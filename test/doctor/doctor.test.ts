@@ -180,6 +180,15 @@ describe('the doctor, of our home', () => {
     );
   });
 
+  it('finds a root that is not there, and no fault in one that is', async () => {
+    const ill = await patient();
+    ill.configure((config) => Object.assign(config, { roots: ['/', '~/no-such-folder'] }));
+    const found = (await ill.examine()).filter(({ says }) => says.includes('"roots"'));
+    expect(found).toEqual([
+      fault('config', '~/no-such-folder, and there is no', 'Make it', 'warn'),
+    ]);
+  });
+
   it('finds that nobody is allowed to speak', async () => {
     const ill = await patient();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [] }));

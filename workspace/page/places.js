@@ -10,7 +10,7 @@ const TYPING_MS = 10_000;
 const AT_ONCE = 4;
 
 /**
- * @typedef {{ id: string, name: string, host?: string, cwd?: string, archived: boolean, channel: boolean,
+ * @typedef {{ id: string, name: string, kind?: string, host?: string, cwd?: string, archived: boolean, channel: boolean,
  *   state: string, typing: boolean, unread: number, last: any, lastId: string | null }} Place
  * @param {() => void} onChange
  */
@@ -73,12 +73,13 @@ export function makePlaces(onChange) {
     const unread = messages.filter(
       (message) => compareIds(message.id, lastRead) > 0 && isNews(message, me),
     );
-    const { name, host } = isChannel ? { name: each.name } : partsOfTitle(each.name);
+    const { name, host, kind } = isChannel ? { name: each.name } : partsOfTitle(each.name);
     const archived = each.thread_metadata?.archived === true;
     const typingUntil = typing.get(each.id) ?? 0;
     return {
       id: each.id,
       name,
+      kind,
       host: host ?? where.get(each.id)?.host,
       cwd: where.get(each.id)?.cwd,
       archived,

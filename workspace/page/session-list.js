@@ -77,6 +77,7 @@ function sessionLines(place, preview, age) {
       'span',
       { class: 'line detail' },
       h('span', { class: `word ${place.state}` }, STATES[place.state]),
+      place.kind !== undefined && h('span', { class: 'kind' }, place.kind),
       place.host !== undefined && h('bdi', { class: 'host' }, place.host),
       h('span', { class: 'preview' }, preview),
     ),

@@ -59,10 +59,14 @@ export function isEphemeral(message) {
   return (message.flags & EPHEMERAL) !== 0;
 }
 
-/** "[agent] web@mini" is the session "web" on "mini"; the escapes of odd names stay, so that nothing hides. */
+/**
+ * "[agent] web@mini" is the session "web" on "mini"; the escapes of odd names stay, so that nothing hides. Of other
+ * kinds are terminals and headless agents.
+ */
 export function partsOfTitle(title) {
-  const [, name, host] = title.match(/^\[agent\] ([^@]+)(?:@([^@]+))?$/s) ?? [];
-  return { name: name ?? title, host };
+  const pattern = /^\[(agent|terminal|headless)\] ([^@]+)(?:@([^@]+))?$/s;
+  const [, kind, name, host] = title.match(pattern) ?? [];
+  return { name: name ?? title, host, kind: kind === 'agent' ? undefined : kind };
 }
 
 /** Host and folder as the welcome message tells them. */

@@ -38,7 +38,7 @@ export function makeTop() {
       byId('place-name').textContent = place.channel ? `# ${place.name}` : place.name;
       const parts = place.channel
         ? ['Start sessions here; each has its own thread.']
-        : [place.host, place.cwd].filter(Boolean);
+        : [place.kind, place.host, place.cwd].filter(Boolean);
       byId('place-detail').textContent = parts.join(' · ');
       byId('place-detail').title = parts.join(' · ');
       const state = place.channel

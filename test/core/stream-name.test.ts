@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { isSessionName } from '../../core/session-name.ts';
+import { streamName, streamTitle } from '../../core/stream-name.ts';
+
+describe('the name of a terminal or a headless agent', () => {
+  it.each([
+    ['terminal', '/home/me/shop', 'npm run dev', 'shop-npm'],
+    ['terminal', '/home/me/shop', './scripts/deploy.sh --all', 'shop-deploy-sh'],
+    ['terminal', '/home/me/.config', '"quoted program"', 'config-quoted'],
+    ['terminal', '/', '«»', 'dir-terminal'],
+    ['agent', '/home/me/my shop #(x)', 'do it', 'my-shop-x-agent'],
+  ] as const)('of a %s in %s that was asked for %j is %s', (kind, directory, command, name) => {
+    expect(streamName(kind, directory, command, new Set())).toBe(name);
+  });
+
+  it('gets a number if others have it, and is always one that tmux takes', () => {
+    const taken = new Set(['shop-npm', 'shop-npm-2']);
+    expect(streamName('terminal', '/shop', 'npm', taken)).toBe('shop-npm-3');
+    const long = streamName('terminal', `/${'d'.repeat(200)}`, 'c'.repeat(200), taken);
+    expect(isSessionName(long)).toBe(true);
+  });
+
+  it('is in the title, with what it is', () => {
+    expect(streamTitle('terminal', 'shop-npm')).toBe('[terminal] shop-npm');
+    expect(streamTitle('agent', 'shop-agent')).toBe('[headless] shop-agent');
+  });
+});
