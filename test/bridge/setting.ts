@@ -8,9 +8,11 @@ import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridg
 import { type Config, parseConfig } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
 import { localServer } from '../../home/local-server.ts';
+import type { Faults } from '../../workspace/faults.ts';
 import { type FakeClaude, type FakeOptions, startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
+import { openSocket } from '../workspace/raw-socket.ts';
 
 export interface Setting {
   readonly workspace: TestWorkspace;
@@ -34,14 +36,15 @@ export interface SettingOptions extends Partial<BridgeOptions> {
   /** What would stand in config.json. */
   readonly file?: Readonly<Record<string, unknown>>;
   readonly allow?: readonly string[];
+  readonly faults?: Faults;
 }
 
 export const WAIT = { timeout: 20_000, interval: 40 } as const;
 
 export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
-  const workspace = await startTestWorkspace();
+  const { file = {}, allow, faults = {}, ...more } = options;
+  const workspace = await startTestWorkspace({ faults });
   const machine = startMachine(workspace);
-  const { file = {}, allow, ...more } = options;
   const config = configOf(machine, file);
   const lines: string[] = [];
   const log = createLog((line) => lines.push(line), { secrets: [workspace.token] });
@@ -94,6 +97,27 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       bridge = await begin(other);
       return bridge;
     },
+  };
+}
+
+/** What the page shows while a slash command is being written. */
+export async function openSuggestions({ workspace }: Setting) {
+  const { person, channelId, url } = workspace;
+  const page = openSocket({ url }, { headers: { cookie: person.cookie, origin: url } });
+  await page.until({ op: 10 });
+  page.send(2, {});
+  await page.until({ t: 'GUILD_CREATE' });
+  return async (name: string, option: string, value: string): Promise<readonly string[]> => {
+    const before = page.heard.length;
+    await vi.waitFor(
+      () => person.autocomplete(channelId, name, [{ name: option, value, focused: true }]),
+      WAIT,
+    );
+    return vi.waitFor(() => {
+      const told = page.heard.slice(before).find(({ t }) => t?.includes('AUTOCOMPLETE'));
+      if (told === undefined) throw new Error('no suggestions yet');
+      return told.d.choices.map((choice: { value: string }) => choice.value);
+    }, WAIT);
   };
 }
 
