@@ -1,0 +1,153 @@
+// One turn of a headless agent: starts it, gives it the prompt, and shows in the thread what it says while it says it.
+// The messages always show a beginning of the document; when this has ended, the whole of it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { denialLine, parseStreamLine, promptLine, type Result } from '../claude/stream-json.ts';
+import { isThreadmuxError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { showTyping } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
+import type { Home } from '../home/home.ts';
+import { openPrompts } from '../home/open-prompt.ts';
+import { type AgentCommand, startAgentProcess } from './agent-process.ts';
+import { EMPTY, type Ended, partsOf, withEvent } from './agent-text.ts';
+import { type Open, showParts } from './show.ts';
+
+export interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
+  readonly home: Home;
+  readonly rest: Rest;
+  readonly log: Log;
+  readonly thread: string;
+  readonly prompt: { readonly id: string; readonly text: string };
+  readonly onSession: (id: string) => void;
+  /** We ourselves leave: nothing is shown any more. */
+  readonly signal: AbortSignal;
+  /** How long a permission may be asked for with nobody being asked. */
+  readonly unaskedMs?: number;
+}
+
+export interface RunningTurn {
+  readonly done: Promise<Ended>;
+  /** Resolves when no process is left. */
+  stop(): Promise<void>;
+}
+
+const EDIT_MS = 1_000;
+const LOOK_MS = 100;
+const ASKING_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+const TYPING_MS = 8_000;
+const UNASKED_MS = 20_000;
+const NOBODY = 'Nobody could be asked for this permission, so it was denied.';
+
+export function startTurn(options: TurnOptions): RunningTurn {
+  const { home, rest, log, thread, signal } = options;
+  const startedAt = Date.now();
+  const results: Result[] = [];
+  const asking = new Set<string>();
+  let document = EMPTY;
+  let open: readonly Open[] = [];
+
+  const agent = startAgentProcess({ ...options, onLine });
+  agent.write(promptLine(options.prompt.text));
+
+  function onLine(line: string): void {
+    for (const event of parseStreamLine(line)) {
+      document = withEvent(document, event);
+      if (event.kind === 'init') options.onSession(event.sessionId);
+      if (event.kind === 'asks') asking.add(event.requestId);
+      if (event.kind === 'answered') asking.delete(event.requestId);
+      if (event.kind === 'result') {
+        results.push(event);
+        agent.endInput();
+      }
+    }
+  }
+
+  async function show(ended: boolean): Promise<void> {
+    open = await showParts(open, partsOf(document, ended), {
+      rest,
+      thread,
+      nonce: (at) => ['agent', options.prompt.id, startedAt, at],
+      signal,
+      onShown: (now) => {
+        open = now;
+      },
+    });
+  }
+
+  /** At most once a second, however much comes; a server that is away is asked again with what there is then. */
+  async function stream(ended: AbortSignal): Promise<void> {
+    const due = createDue();
+    let shown = document;
+    for (; !ended.aborted; await pause(LOOK_MS, ended)) {
+      if (document !== shown && due('edit', EDIT_MS)) {
+        const now = document;
+        const failure = await show(false).catch((error: Error) => error);
+        if (failure === undefined) shown = now;
+        else log.info('showing an agent', { thread, because: failure.message });
+        due('edit', 0);
+      }
+      if (asking.size === 0 && due('typing', TYPING_MS)) showTyping(rest, thread).catch(() => {}); // courtesy
+      if (due('asking', ASKING_MS)) denyUnasked();
+    }
+    await pause(due.left('edit', EDIT_MS), signal);
+  }
+
+  /** The hook posts the prompt and waits beside it. Where it cannot, Claude would wait for ever. */
+  let askedAt = Date.now();
+  function denyUnasked(): void {
+    const isAsked = asking.size === 0 || openPrompts(home).some((one) => one.thread === thread);
+    if (isAsked) askedAt = Date.now();
+    if (Date.now() - askedAt < (options.unaskedMs ?? UNASKED_MS)) return;
+    for (const requestId of asking) {
+      agent.write(denialLine(requestId, NOBODY));
+      document = withEvent(document, { kind: 'tool failed', text: NOBODY });
+    }
+    asking.clear();
+  }
+
+  async function run(): Promise<Ended> {
+    const ended = new AbortController();
+    const streaming = stream(ended.signal);
+    const exit = await agent.ended;
+    ended.abort();
+    await streaming;
+    await untilShown(() => show(true), options);
+    return { results, ...exit };
+  }
+
+  return { done: run(), stop: agent.end };
+}
+
+/** The last update is the one that must not fail: it is tried until it works, or cannot. */
+async function untilShown(show: () => Promise<void>, { log, signal, thread }: TurnOptions) {
+  for (let waitMs = EDIT_MS; !signal.aborted; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    const failure = await show().catch((error: unknown) => error);
+    if (failure === undefined) return;
+    log.warn('showing the end of a turn', { thread, because: (failure as Error).message });
+    if (!isThreadmuxError(failure, 'discord_unreachable')) return;
+    await pause(waitMs, signal);
+  }
+}
+
+interface Due {
+  /** Whether it is so long since it was last due; then it is, now. */
+  (what: string, everyMs: number): boolean;
+  left(what: string, everyMs: number): number;
+}
+
+function createDue(): Due {
+  const last = new Map<string, number>();
+  const left = (what: string, everyMs: number) => (last.get(what) ?? 0) + everyMs - Date.now();
+  const due = (what: string, everyMs: number) => {
+    if (left(what, everyMs) > 0) return false;
+    last.set(what, Date.now());
+    return true;
+  };
+  return Object.assign(due, { left });
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(Math.max(ms, 0), undefined, { signal }).catch(() => {}); // it is over: no reason to wait
+}

@@ -1,0 +1,232 @@
+// A headless agent and its thread: prompts one at a time, in order, each a turn of the same conversation. What becomes of
+// a prompt is told once; after a restart the conversation goes on, and a turn that was cut off is said to have been.
+
+import type { Log } from '../core/log.ts';
+import { stableNonce } from '../core/nonce.ts';
+import { createMessage } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
+import type { Home } from '../home/home.ts';
+import type { StreamRecord } from '../home/stream-record.ts';
+import { agentEnvironment } from './agent-process.ts';
+import { openAgentState } from './agent-state.ts';
+import { duration, type Ended, failureReason, lastWords } from './agent-text.ts';
+import { type RunningTurn, startTurn } from './agent-turn.ts';
+
+export interface AgentParts {
+  readonly home: Home;
+  readonly rest: Rest;
+  readonly botId: string;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The agent and arguments that always come first. */
+  readonly command: readonly string[];
+  /** A file for `--settings` that brings our permission hook along. */
+  readonly agentSettings: string | undefined;
+  readonly shell?: string;
+  readonly unaskedMs?: number;
+}
+
+export interface Prompt {
+  /** Of the message: the same id is the same prompt, and runs once. */
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface Turn {
+  readonly kind: 'done' | 'failed' | 'stopped' | 'dropped';
+  readonly because?: string;
+}
+
+export interface Asked {
+  /** How many prompts run or wait before it. */
+  readonly before: number;
+  /** Its turn has begun, or never will. */
+  readonly begun: Promise<void>;
+  /** Stays open when we close: the prompt is to be asked again after a restart. */
+  readonly done: Promise<Turn>;
+}
+
+export interface Agent {
+  ask(prompt: Prompt): Asked;
+  /** Ends what runs, with every process of it, and drops what waits; false if there was nothing. */
+  stop(): Promise<boolean>;
+  /** What is asked from now on begins a new conversation. */
+  fresh(): Promise<void>;
+  state(): 'working' | 'idle';
+  /** Ends the process and says nothing; a turn that ran is told to have been cut off by whoever opens it next. */
+  close(): Promise<void>;
+}
+
+interface Job extends Prompt {
+  readonly begun: Promise<void>;
+  readonly begin: () => void;
+  readonly done: Promise<Turn>;
+  readonly settle: (turn: Turn) => void;
+}
+
+const LOST = /No conversation found with session ID/;
+const STREAM = [
+  ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+  // Prompts on stdin, and permissions asked for instead of denied: our hook runs beside the question and answers it.
+  ...['--input-format', 'stream-json', '--permission-prompt-tool', 'stdio'],
+];
+
+export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
+  const { home, rest, log } = parts;
+  const { thread } = record;
+  const state = openAgentState(home, thread);
+  const closing = new AbortController();
+  const waiting: Job[] = [];
+  let running: { readonly job: Job; turn: RunningTurn | undefined } | undefined;
+  const told = { toStop: false, dropped: 0 };
+  let conversation = 0;
+  const cutOff = state.get().running;
+  let idle = cutOff === undefined ? Promise.resolve() : tellOfCutOff(cutOff);
+
+  async function say(about: readonly string[], content: string, silent = false): Promise<void> {
+    const nonce = stableNonce('agent', thread, ...about);
+    const call = { signal: closing.signal };
+    await createMessage(rest, thread, nonce, { content, silent }, call).catch((error: Error) =>
+      log.warn('speaking for an agent', { thread, because: error.message }),
+    );
+  }
+
+  async function tellOfCutOff(id: string): Promise<void> {
+    const words = '⚠️ The bridge was restarted while this turn ran, and the turn ended with it.';
+    await say([id, 'cut off'], `${words}\n-# The conversation is kept: write to go on.`);
+    if (!closing.signal.aborted) ended(id, { kind: 'failed' });
+  }
+
+  function ended(id: string, { kind }: Turn): void {
+    if (kind !== 'dropped') state.set({ running: undefined, last: { id, kind } });
+  }
+
+  async function work(): Promise<void> {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      if (closing.signal.aborted) return;
+      running = { job, turn: undefined };
+      state.set({ running: job.id });
+      job.begin();
+      const turn = await turnOf(job).catch((error: Error): Turn => {
+        log.error('a turn of an agent', { thread, because: error.stack ?? error.message });
+        return { kind: 'failed', because: error.message };
+      });
+      running = undefined;
+      if (closing.signal.aborted) return;
+      ended(job.id, turn);
+      job.settle(turn);
+    }
+  }
+
+  async function turnOf(job: Job): Promise<Turn> {
+    const began = Date.now();
+    Object.assign(told, { toStop: false, dropped: 0 });
+    const resumed = state.get().session;
+    let outcome = await run(job, resumed);
+    const isLost = resumed !== undefined && LOST.test(failureReason(outcome) ?? '');
+    if (isLost && !told.toStop && !closing.signal.aborted) {
+      state.set({ session: undefined });
+      outcome = await run(job, undefined);
+    }
+    const note = isLost ? '-# The earlier conversation was gone: this is a new one.' : '';
+    if (told.toStop) {
+      const after = `⏹️ Stopped after ${duration(Date.now() - began)}.`;
+      await say([job.id, 'stopped', String(began)], after + droppedNote(told.dropped), true);
+      return { kind: 'stopped' };
+    }
+    const because = failureReason(outcome);
+    await say([job.id, 'result', String(began)], lastWords(outcome, note));
+    return because === undefined ? { kind: 'done' } : { kind: 'failed', because };
+  }
+
+  function run(job: Job, session: string | undefined): Promise<Ended> {
+    const mine = conversation;
+    const turn = startTurn({
+      ...parts,
+      thread,
+      prompt: job,
+      dir: record.dir,
+      shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),
+      command: [...parts.command, ...STREAM, ...argumentsOf(parts, record, session)],
+      env: agentEnvironment(parts.env, { THREADMUX_HOME: home.root, THREADMUX_THREAD: thread }),
+      signal: closing.signal,
+      onSession(id) {
+        if (mine === conversation && state.get().session !== id) state.set({ session: id });
+      },
+    });
+    running = { job, turn };
+    return turn.done;
+  }
+
+  return {
+    ask(prompt) {
+      const before = waiting.length + (running === undefined ? 0 : 1);
+      const { last } = state.get();
+      const known = [running?.job, ...waiting].find((job) => job?.id === prompt.id);
+      if (known !== undefined) return { before: 0, begun: known.begun, done: known.done };
+      if (prompt.id === cutOff) return over({ kind: 'failed', because: 'it was cut off' });
+      if (prompt.id === last?.id) return over({ kind: last.kind });
+      const job = createJob(prompt);
+      waiting.push(job);
+      if (before === 0) idle = idle.then(work);
+      return { before, begun: job.begun, done: job.done };
+    },
+    async stop() {
+      const dropped = waiting.splice(0);
+      for (const job of dropped) job.settle({ kind: 'dropped', because: 'it was told to stop' });
+      if (running === undefined) return dropped.length > 0;
+      told.toStop = true;
+      told.dropped += dropped.length;
+      await running.turn?.stop();
+      return true;
+    },
+    async fresh() {
+      conversation += 1;
+      state.set({ session: undefined });
+    },
+    state: () => (running === undefined && waiting.length === 0 ? 'idle' : 'working'),
+    async close() {
+      closing.abort();
+      await running?.turn?.stop();
+      await idle;
+    },
+  };
+}
+
+function argumentsOf(
+  { agentSettings }: AgentParts,
+  { skipPermissions }: StreamRecord,
+  session: string | undefined,
+): readonly string[] {
+  return [
+    ...(agentSettings === undefined ? [] : ['--settings', agentSettings]),
+    ...(skipPermissions ? ['--dangerously-skip-permissions'] : []),
+    ...(session === undefined ? [] : ['--resume', session]),
+  ];
+}
+
+function createJob(prompt: Prompt): Job {
+  let begin = () => {};
+  let settle = (_: Turn) => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const done = new Promise<Turn>((resolve) => {
+    settle = (turn) => {
+      begin();
+      resolve(turn);
+    };
+  });
+  return { ...prompt, begun, begin, done, settle };
+}
+
+function over(turn: Turn): Asked {
+  return { before: 0, begun: Promise.resolve(), done: Promise.resolve(turn) };
+}
+
+function droppedNote(dropped: number): string {
+  if (dropped === 0) return '';
+  return dropped === 1
+    ? ' The message that waited was dropped.'
+    : ` ${dropped} messages that waited were dropped.`;
+}
