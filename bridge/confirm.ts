@@ -7,14 +7,15 @@ import { boxHolds, describeScreen } from '../claude/screen-words.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import type { PaneRecord } from '../home/pane-record.ts';
 import { pressEnter } from '../tmux/keys.ts';
-import { look } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { type Errand, screenOf } from './forward.ts';
+import type { SharedLook } from './shared-look.ts';
 
 export interface Proof {
   readonly tmux: Tmux;
   readonly record: PaneRecord;
   readonly signal: AbortSignal;
+  readonly look: SharedLook;
   /** Whether the receipt comes within this time. */
   readonly receipt: (ms: number) => Promise<boolean>;
   /** Whether it came while nobody listened. */
@@ -39,12 +40,15 @@ export async function confirm(errand: Errand, proof: Proof): Promise<Verdict> {
 
 async function confirmByHook(errand: Errand, proof: Proof): Promise<Verdict> {
   const deadline = Date.now() + LONGEST_MS;
-  for (let vain = 0; Date.now() < deadline; ) {
-    if (await proof.receipt(proof.waitMs ?? WAIT_MS))
-      return { kind: 'submitted', dialog: undefined };
-    const seen = await lookAgain(errand, proof);
+  const waitMs = proof.waitMs ?? WAIT_MS;
+  for (let vain = 0, patient = 0; Date.now() < deadline; ) {
+    if (await proof.receipt(waitMs)) return { kind: 'submitted', dialog: undefined };
+    // What a neighbour saw will do, if it was seen well after our own text was typed.
+    const seen = await lookAgain(errand, proof, waitMs / 2);
     if (seen.kind === 'unseen') continue; // the host is away: what was typed there stays typed
-    if (await proof.asked().catch(() => false)) return { kind: 'submitted', dialog: undefined };
+    patient = seen.kind === 'busy' ? patient + 1 : 0;
+    if (isDue(patient) && (await proof.asked().catch(() => false)))
+      return { kind: 'submitted', dialog: undefined };
     if (seen.kind === 'over')
       return { kind: 'unproven', because: seen.because, screen: seen.screen };
     vain = seen.kind === 'idle' || seen.kind === 'standing' ? vain + 1 : 0;
@@ -64,6 +68,11 @@ async function confirmByHook(errand: Errand, proof: Proof): Promise<Verdict> {
     because: 'Claude Code has not confirmed it for a day.',
     screen: undefined,
   };
+}
+
+/** While Claude works, receipts are late and hardly ever lost: the server is asked less and less often. */
+function isDue(patient: number): boolean {
+  return (patient & (patient - 1)) === 0;
 }
 
 /** No hook tells of a slash command; that it left the box, and what came of it, does. */
@@ -98,9 +107,13 @@ type Seen =
   | { readonly kind: 'unseen' }
   | { readonly kind: 'over'; readonly because: string; readonly screen: string | undefined };
 
-async function lookAgain(errand: Errand, { tmux, record, signal }: Proof): Promise<Seen> {
+async function lookAgain(
+  errand: Errand,
+  { tmux, record, signal, look }: Proof,
+  maxAgeMs = 0,
+): Promise<Seen> {
   try {
-    const seen = await look(tmux, record, { signal });
+    const seen = await look(tmux, record, { maxAgeMs, signal });
     if (seen.kind === 'gone')
       return { kind: 'over', because: 'The pane is gone.', screen: undefined };
     const screen = screenOf(seen, record);

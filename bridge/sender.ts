@@ -19,6 +19,7 @@ import type { Marks } from './marks.ts';
 import type { Panes } from './panes.ts';
 import type { Receipts } from './receipts.ts';
 import { retryButton, type Say, screenBlock } from './say.ts';
+import { createSharedLook } from './shared-look.ts';
 
 export interface SenderOptions {
   readonly config: Config;
@@ -44,6 +45,7 @@ const FILES_PAUSE_MS = 2_000;
 export function createSender(options: SenderOptions): Sender {
   const { config, inbox, marks, log, signal } = options;
   const inTurn = createInTurn();
+  const look = createSharedLook();
   const standing = new Map<string, Standing & { readonly deliveryId: string }>();
 
   /** The message itself matters more than what we have to say about it. */
@@ -122,6 +124,7 @@ export function createSender(options: SenderOptions): Sender {
       tmux,
       record,
       signal,
+      look,
       receipt: (ms) => receipts.wait(message.id, ms),
       asked: () => receipts.ask(message.channelId, message.id),
     });

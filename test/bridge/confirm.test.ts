@@ -1,9 +1,10 @@
 // After Enter: the proof that a message was submitted, and what happens when it does not come.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { confirm, type Proof } from '../../bridge/confirm.ts';
 import type { Errand } from '../../bridge/forward.ts';
+import { createSharedLook } from '../../bridge/shared-look.ts';
 import { deliver } from '../../tmux/deliver.ts';
 import { type FakeClaude, startFakeClaude } from '../support/fake-claude.ts';
 import { startMachine } from '../support/hook-process.ts';
@@ -32,6 +33,7 @@ async function typed(
     tmux,
     record,
     signal: new AbortController().signal,
+    look: createSharedLook(),
     receipt: async (ms) => {
       await sleep(ms);
       return claude.prompts().includes(text);
@@ -79,6 +81,55 @@ describe('proof of a message', () => {
     await claude.tell('idle');
     expect(await verdict).toMatchObject({ kind: 'submitted' });
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'queued' }]);
+  });
+
+  it('is waited for by two hundred messages with hardly more looks than by one', async () => {
+    const { claude, errand, proof } = await typed('queued', (one) => one.tell('busy'));
+    const looks: number[] = [];
+    let asked = 0;
+    const tmux: Proof['tmux'] = {
+      ...proof.tmux,
+      script: (...args) => {
+        looks.push(Date.now());
+        return proof.tmux.script(...args);
+      },
+    };
+    const all = Array.from({ length: 200 }, async (_, n) => {
+      await sleep(n * 5);
+      return confirm(errand, { ...proof, tmux, asked: async () => ++asked < 0 });
+    });
+    await sleep(4_000);
+    const seconds = (Date.now() - (looks[0] ?? 0)) / 1_000;
+    expect(looks.length / seconds).toBeLessThanOrEqual(1_000 / 125);
+    expect(looks.length).toBeGreaterThan(seconds);
+    expect(asked).toBeLessThanOrEqual(200 * 5); // after 1, 2, 4, 8 and 16 waits
+    await claude.tell('idle');
+    expect(new Set((await Promise.all(all)).map(({ kind }) => kind))).toEqual(
+      new Set(['submitted']),
+    );
+  });
+
+  it('is looked for after every wait by a message that is alone', async () => {
+    const { claude, errand, proof } = await typed('queued', (one) => one.tell('busy'));
+    let looks = 0;
+    let waits = 0;
+    const verdict = confirm(errand, {
+      ...proof,
+      receipt: (ms) => {
+        expect(looks).toBe(waits++);
+        return proof.receipt(ms);
+      },
+      tmux: {
+        ...proof.tmux,
+        script: (...args) => {
+          looks++;
+          return proof.tmux.script(...args);
+        },
+      },
+    });
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(4), { timeout: 10_000 });
+    await claude.tell('idle');
+    expect(await verdict).toMatchObject({ kind: 'submitted' });
   });
 
   it('is not looked for in a dialog: nothing is pressed there', async () => {
