@@ -6,9 +6,10 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { KEY_BUTTONS } from '../discord/buttons.ts';
 import type { Draft } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { renderPicture } from '../streams/picture.ts';
 import { pressKeys } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
-import { type Command, type Order, say, type Tools } from './command.ts';
+import { type Command, code, type Order, say, type Tools } from './command.ts';
 import type { PaneOf } from './panes.ts';
 import { screenBlock } from './say.ts';
 
@@ -87,10 +88,26 @@ const WHY: Readonly<Record<string, string>> = {
   synchronized: 'the pane shares its input with others',
 };
 
+/** As a picture if it can be drawn, else as text. It takes the place of the picture shown before. */
 export async function showScreen({ tmux, record }: PaneOf): Promise<Draft> {
-  const seen = await look(tmux, record);
+  const seen = await look(tmux, record, { wholeRows: true });
   if (seen.kind === 'gone') return say('The pane is gone: its session was closed.');
-  return { content: screenBlock(seen.text), components: [KEY_BUTTONS] };
+  const cursor = seen.cursorShown ? seen.cursor : undefined;
+  const picture = await renderPicture(seen.ansi, seen, cursor);
+  const components = [KEY_BUTTONS];
+  if (picture === undefined) return { content: screenBlock(seen.text), components, files: [] };
+  const file = { name: 'screen.png', data: picture, description: inWords(seen.text) };
+  return { content: `What ${code(seen.sessionName)} shows:`, components, files: [file] };
+}
+
+const DESCRIPTION = 1_000;
+
+/** For those who cannot see the picture: the last lines, as many as fit. */
+function inWords(screen: string): string {
+  const text = screen.replace(/[^\S\n]+$/gm, '').trim();
+  const fitting = [...text].slice(-DESCRIPTION).join('');
+  const cut = fitting.length < text.length ? fitting.slice(fitting.indexOf('\n') + 1) : fitting;
+  return cut || 'An empty screen.';
 }
 
 async function paneOf(thread: ThreadRef | undefined, tools: Tools): Promise<PaneOf> {

@@ -27,6 +27,8 @@ export interface PaneLook {
   readonly width: number;
   readonly height: number;
   readonly cursor: { readonly x: number; readonly y: number };
+  /** Programs that draw a cursor of their own hide the terminal's. */
+  readonly cursorShown: boolean;
   readonly historyLines: number;
   /** The last message whose text, and whose Enter, deliver.ts has typed here. */
   readonly typed: { readonly text: string | undefined; readonly enter: string | undefined };
@@ -46,21 +48,36 @@ const VARIABLES = [
     'pane_width',
     'pane_height',
   ] as const),
-  ...(['cursor_x', 'cursor_y', 'history_size', '@threadmux_text', '@threadmux_enter'] as const),
+  ...([
+    'cursor_x',
+    'cursor_y',
+    'cursor_flag',
+    'history_size',
+    '@threadmux_text',
+    '@threadmux_enter',
+  ] as const),
 ];
 
-export async function look(
-  tmux: Tmux,
-  pane: PaneRef,
-  options: ShOptions & { readonly history?: number } = {},
-): Promise<Look> {
+export interface LookOptions extends ShOptions {
+  readonly history?: number;
+  /** With the spaces at the end of the coloured lines, which may have a colour behind them. */
+  readonly wholeRows?: boolean;
+}
+
+export async function look(tmux: Tmux, pane: PaneRef, options: LookOptions = {}): Promise<Look> {
   if (!isPaneId(pane.paneId)) return { kind: 'gone' };
-  const { history = 0, ...call } = options;
+  const { history = 0, wholeRows = false, ...call } = options;
   const mark = randomBytes(8).toString('hex'); // nothing on the screen can pretend to end it
   const printed = await tmux
     .script(
       LOOK,
-      [pane.paneId, rowFormat(VARIABLES), mark, history > 0 ? `-${Math.trunc(history)}` : '0'],
+      [
+        pane.paneId,
+        rowFormat(VARIABLES),
+        mark,
+        history > 0 ? `-${Math.trunc(history)}` : '0',
+        wholeRows ? '-eN' : '-e',
+      ],
       {
         doing: `look at pane ${pane.paneId}`,
         ...call,
@@ -80,7 +97,7 @@ export async function look(
 }
 
 const LOOK = `t display-message -p -t "$1" "$2" \\; display-message -p "$3" \\; capture-pane -p -S "$4" -t "$1" \\; \\
-  display-message -p "$3" \\; capture-pane -p -e -S "$4" -t "$1" \\; display-message -p "$3"`;
+  display-message -p "$3" \\; capture-pane -p "$5" -S "$4" -t "$1" \\; display-message -p "$3"`;
 
 function toFacts(
   row: Readonly<Record<(typeof VARIABLES)[number], string>>,
@@ -102,6 +119,7 @@ function toFacts(
     width: Number(row.pane_width),
     height: Number(row.pane_height),
     cursor: { x: Number(row.cursor_x), y: Number(row.cursor_y) },
+    cursorShown: row.cursor_flag === '1',
     historyLines: Number(row.history_size),
     typed: {
       text: row['@threadmux_text'] || undefined,

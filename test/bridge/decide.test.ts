@@ -22,6 +22,7 @@ const pane: PaneLook = {
   width: 80,
   height: 24,
   cursor: { x: 2, y: 20 },
+  cursorShown: true,
   historyLines: 0,
   typed: { text: undefined, enter: undefined },
   text: '',

@@ -40,6 +40,20 @@ describe('look', () => {
     );
   });
 
+  it('tells a hidden cursor from a shown one, and keeps the spaces that end a coloured line, if asked to', async () => {
+    const server = startTmux();
+    const shows = '\x1b[?25l\x1b[41mred   \x1b[0m';
+    const { guard } = await startRawPane(server, 'hidden', { shows });
+    const seen = await look(server.tmux, guard.pane);
+    const whole = await look(server.tmux, guard.pane, { wholeRows: true });
+    if (seen.kind !== 'pane' || whole.kind !== 'pane') throw new Error('no pane');
+    expect([seen.cursorShown, seen.ansi.split('\n')[0]]).toEqual([false, '\x1b[41mred']);
+    expect(whole.ansi.split('\n')[0]).toContain('\x1b[41mred   ');
+    expect(whole.text).toBe(seen.text);
+    const { guard: other } = await startRawPane(server, 'shown');
+    expect(await look(server.tmux, other.pane)).toMatchObject({ cursorShown: true });
+  });
+
   it('shows older lines, if they are asked for', async () => {
     const server = startTmux();
     const lines = Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\r\n');

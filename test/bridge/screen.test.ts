@@ -1,0 +1,93 @@
+// !screen: the pane as a picture, which the buttons under it renew in place.
+
+import { describe, expect, it, vi } from 'vitest';
+import type { FakeClaude } from '../support/fake-claude.ts';
+import { readPng } from '../support/png.ts';
+import type { WireMessage } from '../support/workspace.ts';
+import { type Setting, startSetting, WAIT } from './setting.ts';
+
+const PICTURED = /^What `web` shows:$/;
+
+async function begin() {
+  const setting = await startSetting();
+  const claude = await setting.claude('web');
+  await setting.say(claude, '!screen');
+  return { setting, claude, shown: await setting.answer(claude, PICTURED) };
+}
+
+const pixelsOf = async ({ attachments: [file] }: WireMessage) =>
+  readPng(new Uint8Array(await (await fetch(file?.url ?? '')).arrayBuffer()));
+
+/** What the message has become once it fits. */
+const become = (
+  setting: Setting,
+  claude: FakeClaude,
+  { id }: WireMessage,
+  fits: (message: WireMessage) => void,
+) =>
+  vi.waitFor(async () => {
+    const now = (await setting.answers(claude)).find((message) => message.id === id);
+    if (now === undefined) throw new Error('the message is gone');
+    fits(now);
+    return now;
+  }, WAIT);
+
+describe('!screen', () => {
+  it('shows the pane as a picture, with its text for those who cannot see it', async () => {
+    const { shown } = await begin();
+    expect(shown.attachments).toMatchObject([
+      {
+        filename: 'screen.png',
+        description: expect.stringContaining('Stand-in for Claude Code'),
+      },
+    ]);
+    const { width, height } = await pixelsOf(shown);
+    expect([width, height]).toEqual([
+      120 * 17 + 34,
+      expect.toSatisfy((value: number) => value % 33 === 1),
+    ]);
+    expect(JSON.stringify(shown.components)).toContain('key:look');
+  });
+
+  it('is renewed in place by a key: the new picture takes the place of the old one', async () => {
+    const { setting, claude, shown } = await begin();
+    const before = (await setting.answers(claude)).length;
+    await setting.workspace.person.tap(claude.thread, shown.id, 'key:Down');
+    const now = await become(setting, claude, shown, ({ attachments }) => {
+      expect(attachments).toHaveLength(1);
+      expect(attachments[0]?.id).not.toBe(shown.attachments[0]?.id);
+    });
+    expect(claude.noted().map(({ text }) => text)).toEqual(['\u001b[B']);
+    expect(now.content).toMatch(PICTURED);
+    expect(JSON.stringify(now.components)).toContain('key:Escape');
+    expect((await pixelsOf(now)).width).toBeGreaterThan(0);
+    expect(await setting.answers(claude)).toHaveLength(before);
+  });
+
+  it('is text where the font cannot show what the pane does, and a picture again afterwards', async () => {
+    const { setting, claude, shown } = await begin();
+    const { person } = setting.workspace;
+    await claude.tell('draft', '漢字');
+    await person.tap(claude.thread, shown.id, 'key:look');
+    const text = await become(setting, claude, shown, ({ content }) =>
+      expect(content).toContain('漢字'),
+    );
+    expect(text).toMatchObject({ content: expect.stringContaining('```'), attachments: [] });
+    await claude.tell('draft', 'kanji');
+    await person.tap(claude.thread, shown.id, 'key:look');
+    await become(setting, claude, shown, ({ content, attachments }) => {
+      expect(content).toMatch(PICTURED);
+      expect(JSON.stringify(attachments)).toContain('kanji');
+    });
+  });
+
+  it('takes the picture away when there is nothing to show any more', async () => {
+    const { setting, claude, shown } = await begin();
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    await setting.workspace.person.tap(claude.thread, shown.id, 'key:Enter');
+    await become(setting, claude, shown, ({ content, attachments }) => {
+      expect(content).not.toMatch(PICTURED);
+      expect(attachments).toEqual([]);
+    });
+  });
+});
