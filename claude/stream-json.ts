@@ -52,7 +52,7 @@ const lineSchema = z.discriminatedUnion('type', [
     type: z.enum(['assistant', 'user']),
     parent_tool_use_id: isMain,
     message: z.object({ content: z.array(block) }),
-    error: z.unknown(),
+    error: z.unknown().optional(),
   }),
   z.object({
     type: z.literal('control_request'),

@@ -120,7 +120,8 @@ describe('a line of a headless Claude', () => {
 
   it('may be 10 MB long', () => {
     const text = 'word '.repeat(2_000_000);
-    expect(read(assistant({ type: 'text', text }))).toEqual([{ kind: 'text', text }]);
+    const [event] = read(assistant({ type: 'text', text }));
+    expect(event?.kind === 'text' && event.text === text).toBe(true);
   });
 });
 

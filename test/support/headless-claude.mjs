@@ -3,6 +3,7 @@
 //   {"say": "text", "everyMs": 0}  streams it word by word, then gives it whole     {"print": …}  a line as it is
 //   {"tool": "Bash", "input": …}   {"ask": "Bash"} asks and waits for the answer    {"run": "sh"}  waits for a command
 //   {"leave": "sh"} starts one in a session of its own, and goes on                 {"raw": "…"}  bytes, no line feed
+//   {"big": 1000000}  a line with so large a picture in it
 //   {"waitMs": 1000}   {"stderr": "…"}   {"exit": 3}   {"echo": true} says what it was told in this conversation
 // A prompt that is not JSON is said back. What it was started with is appended to $CLAUDE_FAKE_LOG.
 import { spawn, spawnSync } from 'node:child_process';
@@ -60,6 +61,8 @@ function stepsOf(text) {
 async function take(step) {
   if (step.print !== undefined) print(step.print);
   if (step.raw !== undefined) process.stdout.write(step.raw);
+  if (step.big !== undefined)
+    print({ type: 'user', ...main, message: { content: [picture(step.big)] } });
   if (step.stderr !== undefined) process.stderr.write(step.stderr);
   if (step.say !== undefined) await say(step.say, step.everyMs ?? 0);
   if (step.echo) await say(readFileSync(memory, 'utf8'), 0);
@@ -71,6 +74,10 @@ async function take(step) {
     spawn('sh', ['-c', step.leave], { stdio: 'ignore', detached: true }).unref();
   if (step.waitMs !== undefined) await sleep(step.waitMs);
   if (step.exit !== undefined) process.exit(step.exit);
+}
+
+function picture(bytes) {
+  return { type: 'tool_result', content: [{ type: 'image', data: 'A'.repeat(bytes) }] };
 }
 
 async function say(text, everyMs) {
