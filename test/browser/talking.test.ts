@@ -1,6 +1,8 @@
 // Writing, commands, drafts, marks, search and keys: the page as a person uses it.
 
 import { describe, expect, it, vi } from 'vitest';
+import { renderPicture } from '../../streams/picture.ts';
+import { withFiles } from '../support/workspace.ts';
 import { startRestClient } from './bot.ts';
 import { closeBrowserAtTheEnd, openPage, PHONE, person, see } from './browser.ts';
 import { buttons, openWorkspace, PROMPT, sayIn, startThread } from './page.ts';
@@ -90,6 +92,34 @@ describe('what is shown', () => {
     expect(await you.last.locator('.body time').textContent()).toBe('in 2 hours');
     expect(await you.last.locator('.ansi-1.bold').textContent()).toBe('red');
     expect(await page.locator('pre').first().textContent()).toBe('const x: number = 1; // note');
+  });
+
+  it('has the picture of a screen in it, and after an edit the new one in its place', async () => {
+    const { workspace, thread, page, you } = await openWorkspace();
+    await you.openSession('web');
+    const screen = async (ansi: string, description: string) => {
+      const png = await renderPicture(ansi, { width: 80, height: 24 });
+      const attachments = [{ id: '0', filename: 'screen.png', description }];
+      const data = new Uint8Array(png ?? []);
+      return withFiles({ content: 'What `web` shows:', attachments }, [
+        { name: 'screen.png', data },
+      ]);
+    };
+    const path = `/channels/${thread}/messages`;
+    const small = await screen('$ ls', 'a prompt');
+    const { body: message } = await workspace.bot('POST', path, small);
+    await see(you.last.getByAltText('a prompt'));
+    const large = await screen('line\n'.repeat(24), 'many lines');
+    await workspace.bot('PATCH', `${path}/${message.id}`, large);
+    const image = you.last.getByAltText('many lines');
+    await see(image);
+    expect(await page.locator('.picture img').count()).toBe(1);
+    const heightOf = () =>
+      image.evaluate((one) => (one as unknown as { naturalHeight: number }).naturalHeight);
+    await vi.waitFor(async () => expect(await heightOf()).toBe(24 * 33 + 34));
+    await workspace.bot('PATCH', `${path}/${message.id}`, { content: 'gone', attachments: [] });
+    await see(you.last.getByText('gone'));
+    expect(await page.locator('.picture').count()).toBe(0);
   });
 
   it('changes in place: edits, reactions, how far a message got, what was taken away', async () => {
