@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseHookInput } from '../claude/hook-input.ts';
 import { connectRest } from '../discord/rest.ts';
 import { loadPaneRecords, type PaneRecord } from '../home/pane-record.ts';
+import { loadStreamRecord } from '../home/stream-record.ts';
 import { permissionRequest } from '../hooks/permission-request.ts';
 import { localHost } from '../tmux/host.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
@@ -18,24 +19,22 @@ import { type Context, openContext } from './context.ts';
 const THREAD_WITHIN_MS = 15_000;
 
 async function main(): Promise<void> {
-  const { TMUX = '', TMUX_PANE = '', CLAUDE_CODE_ENTRYPOINT: entrypoint = 'cli' } = process.env;
   const raw = await text(process.stdin);
-  if (TMUX === '' || TMUX_PANE === '' || entrypoint !== 'cli') return;
+  const asker = askerOf(process.env);
+  if (asker === undefined) return;
   const input = parseHookInput(JSON.parse(raw));
   if (input?.hook_event_name !== 'PermissionRequest') return;
   const context = openContext('prompt');
-  const record = await paneRecord(context, TMUX, TMUX_PANE);
-  const server = context.servers.find(({ name }) => name === record?.server);
-  if (record === undefined || server === undefined)
-    return context.log.warn('prompt of a pane without a thread', { pane: TMUX_PANE });
+  const who = await knownAs(asker, context);
+  const server = context.servers.find(({ name }) => name === who?.record.server);
+  if (who === undefined || server === undefined)
+    return context.log.warn('prompt without a thread', { ...asker });
 
   const rest = connectRest({ ...server, log: context.log });
-  const tmux = tmuxOn(localHost({ name: context.config.host, env: process.env }), record.socket);
   const asked = await permissionRequest({
+    ...who,
     home: context.home,
     rest,
-    tmux,
-    record,
     input,
     log: context.log,
     signal: untilToldToLeave(),
@@ -62,6 +61,29 @@ function letGo(): void {
     closeSync(stream);
     openSync('/dev/null', 'w');
   }
+}
+
+type Asker =
+  | { readonly kind: 'pane'; readonly tmux: string; readonly pane: string }
+  | { readonly kind: 'headless'; readonly thread: string };
+
+/** A Claude inside of another one, or of a program, is neither. */
+function askerOf(env: NodeJS.ProcessEnv): Asker | undefined {
+  const { TMUX: tmux = '', TMUX_PANE: pane = '', THREADMUX_THREAD: thread = '' } = env;
+  if (tmux === '' && /^\d+$/.test(thread)) return { kind: 'headless', thread };
+  const isMain = (env.CLAUDE_CODE_ENTRYPOINT ?? 'cli') === 'cli';
+  return tmux !== '' && pane !== '' && isMain ? { kind: 'pane', tmux, pane } : undefined;
+}
+
+async function knownAs(asker: Asker, context: Context) {
+  if (asker.kind === 'headless') {
+    const record = loadStreamRecord(context.home, asker.thread);
+    return record?.kind === 'agent' ? { record } : undefined;
+  }
+  const record = await paneRecord(context, asker.tmux, asker.pane);
+  if (record === undefined) return undefined;
+  const host = localHost({ name: context.config.host, env: process.env });
+  return { record, tmux: tmuxOn(host, record.socket) };
 }
 
 async function paneRecord(

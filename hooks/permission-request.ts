@@ -1,6 +1,6 @@
 // PermissionRequest: Claude asks for a permission, an answer or a plan's approval. The dialog in
-// the terminal stays as it is; this waits beside it, and the first answer wins. Without an answer
-// nothing is ever printed.
+// the terminal stays as it is; this waits beside it, and the first answer wins. A headless agent
+// has no terminal, and waits for the thread alone. Without an answer nothing is ever printed.
 
 import { randomBytes } from 'node:crypto';
 import type { PermissionRequestInput } from '../claude/hook-input.ts';
@@ -20,17 +20,28 @@ import { type AnswerFile, arrivedAnswers, watchAnswers } from '../home/answer-fi
 import type { Home } from '../home/home.ts';
 import { openPrompt } from '../home/open-prompt.ts';
 import type { PaneRecord } from '../home/pane-record.ts';
+import type { StreamRecord } from '../home/stream-record.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { type Terminal, watchTerminal } from './in-terminal.ts';
 import { promptButtons } from './prompt-buttons.ts';
 import { decisionOutput, type Ended, promptOf, verdictText } from './prompt-decision.ts';
 import { permissionText, planText, questionText, type Shown } from './prompt-text.ts';
 
-export interface Asking {
-  readonly home: Home;
-  readonly rest: Rest;
+export type Asking = Question & (InPane | Headless);
+
+interface InPane {
   readonly tmux: Tmux;
   readonly record: PaneRecord;
+}
+
+interface Headless {
+  readonly tmux?: undefined;
+  readonly record: StreamRecord;
+}
+
+interface Question {
+  readonly home: Home;
+  readonly rest: Rest;
   readonly input: PermissionRequestInput;
   readonly log: Log;
   readonly waitMs?: number;
@@ -82,7 +93,7 @@ export async function permissionRequest(asking: Asking): Promise<Asked> {
       output: ended.kind === 'decided' ? decisionOutput(input, prompt, ended.decision) : undefined,
       async conclude() {
         log.info('prompt is over', { id, how: ended.kind });
-        const content = `${shownOf(prompt, input, progress).text}\n${verdictText(prompt, ended)}`;
+        const content = `${shownOf(prompt, input, progress).text}\n${verdictOf(asking, prompt, ended)}`;
         await editMessage(rest, record.thread, message.id, { content, components: [] });
       },
     };
@@ -91,8 +102,10 @@ export async function permissionRequest(asking: Asking): Promise<Asked> {
   }
 }
 
-function terminalOf({ tmux, record, input }: Asking): () => Promise<Terminal> {
-  return watchTerminal(tmux, record, {
+function terminalOf(asking: Asking): () => Promise<Terminal> {
+  const { input } = asking;
+  if (asking.tmux === undefined) return async () => 'open';
+  return watchTerminal(asking.tmux, asking.record, {
     transcript: input.transcript_path,
     promptId: input.prompt_id,
     agentId: input.agent_id,
@@ -108,8 +121,8 @@ async function wait(
   prompt: Prompt,
   messageId: string,
 ): Promise<{ ended: Ended; progress: Progress }> {
-  const { home, input, log, signal } = asking;
-  const deadline = Date.now() + (asking.waitMs ?? patienceMs(input));
+  const { home, log, signal } = asking;
+  const deadline = Date.now() + (asking.waitMs ?? patienceOf(asking));
   const answers = watchAnswers(home, UNWATCHED_MS);
   signal?.addEventListener('abort', answers.wake); // Claude Code gives us a moment, not more
   let progress: Progress = NOTHING_YET;
@@ -174,6 +187,11 @@ async function decided(
   return now === 'open' ? { kind: 'decided', decision, by } : { kind: now };
 }
 
+/** Where there is no terminal, nobody else can answer for a subagent. */
+function patienceOf({ tmux, input }: Asking): number {
+  return tmux === undefined ? HALF_A_DAY_MS : patienceMs(input);
+}
+
 export function patienceMs({ agent_id: agent }: PermissionRequestInput): number {
   return agent === undefined ? HALF_A_DAY_MS : FOR_AGENTS_MS;
 }
@@ -207,6 +225,12 @@ function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progre
     case 'question':
       return questionText(prompt.questions, progress);
   }
+}
+
+function verdictOf({ tmux }: Asking, prompt: Prompt, ended: Ended): string {
+  if (tmux === undefined && ended.kind === 'called off') return '⏹️ The agent was stopped.';
+  if (tmux === undefined && ended.kind === 'time is up') return '⌛ Nobody answered: denied.';
+  return verdictText(prompt, ended);
 }
 
 function nothing(): Asked {

@@ -1,0 +1,68 @@
+// The hook of an agent that has no terminal, as a real process: the thread alone decides.
+
+import { describe, expect, it, vi } from 'vitest';
+import { parseCustomId } from '../../core/prompt-id.ts';
+import { putAnswer } from '../../home/answer-file.ts';
+import { openPrompts } from '../../home/open-prompt.ts';
+import { saveStreamRecord, streamRecordSchema } from '../../home/stream-record.ts';
+import { fixture, startMachine } from '../support/hook-process.ts';
+import { buttonOf, decisionIn, promptIn, startHook, verdictOf } from '../support/prompt-pane.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+
+async function start(kind: 'agent' | 'terminal' = 'agent') {
+  const workspace = await startTestWorkspace();
+  const machine = startMachine(workspace);
+  const path = `/channels/${workspace.channelId}/messages`;
+  const thread: string = (await workspace.bot('POST', path, { content: 'welcome' })).body.id;
+  await workspace.bot('POST', `${path}/${thread}/threads`, { name: '[agent] demo' });
+  const told = { thread, server: 'local', kind, name: 'demo', dir: '/', asked: 'x', order: '1' };
+  saveStreamRecord(machine.home, streamRecordSchema.parse({ ...told, startedAt: 1 }));
+  const hook = (env: Record<string, string> = {}, agent?: string) => {
+    const input = { ...fixture('PermissionRequest.Bash'), ...(agent && { agent_id: agent }) };
+    const mine = { THREADMUX_THREAD: thread, CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' };
+    return startHook(machine, { env: { TMUX: '', TMUX_PANE: '' } }, input, { ...mine, ...env });
+  };
+  return { workspace, machine, thread, hook };
+}
+
+describe('beside a headless agent', () => {
+  it.each([undefined, 'a1'])('prints the decision of the thread (subagent: %s)', async (agent) => {
+    const { workspace, machine, thread, hook } = await start();
+    const asked = hook({}, agent);
+    const message = await promptIn(workspace, thread);
+    const prompt = parseCustomId(buttonOf(message, 'Allow'))?.prompt ?? '';
+    await vi.waitFor(() =>
+      expect(openPrompts(machine.home)).toMatchObject([{ id: prompt, thread }]),
+    );
+    const by = { id: '1', name: 'someone' };
+    putAnswer(machine.home, '1', { prompt, action: 'allow', values: [], text: '', by });
+    expect(decisionIn(await asked.printed)).toEqual({ behavior: 'allow' });
+    expect(await verdictOf(workspace, message)).toBe('✅ **Allowed** — someone');
+    expect(await asked.ended).toBe(0);
+  });
+
+  it('takes its buttons away and decides nothing when the agent is stopped', async () => {
+    const { workspace, thread, hook } = await start();
+    const asked = hook();
+    const message = await promptIn(workspace, thread);
+    asked.child.kill('SIGTERM');
+    expect(await asked.printed).toBe('');
+    expect(await verdictOf(workspace, message)).toBe('⏹️ The agent was stopped.');
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['a thread that is none', { THREADMUX_THREAD: '../../x' }],
+    ['a thread of nobody', { THREADMUX_THREAD: '123' }],
+  ])('asks nobody for %s', async (_, env) => {
+    const { workspace, thread, hook } = await start();
+    const asked = hook(env);
+    expect(await asked.printed).toBe('');
+    expect(await asked.ended).toBe(0);
+    expect((await workspace.person.messages(thread)).flatMap((one) => one.components)).toEqual([]);
+  });
+
+  it('asks nobody for a terminal', async () => {
+    const { hook } = await start('terminal');
+    expect(await hook().printed).toBe('');
+  });
+});
