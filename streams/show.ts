@@ -77,7 +77,10 @@ async function posted(at: number, part: Part, showing: Showing): Promise<Open | 
   const nonce = stableNonce('stream', thread, ...showing.nonce(at));
   const draft = { ...part, silent: true };
   const message = await createMessage(rest, thread, nonce, draft, callOf(showing));
-  return message === undefined ? undefined : { id: message.id, content: part.content };
+  if (message === undefined) return undefined;
+  // An earlier attempt may have made it, with what there was to show then.
+  const made = { id: message.id, content: message.content };
+  return made.content === part.content ? made : edited(made, part, showing);
 }
 
 function callOf({ signal }: Showing): { signal?: AbortSignal } {

@@ -1,0 +1,233 @@
+// What a terminal would show of a program's output. What has left the screen at its top is said once, as text that
+// changes no more; what is on the screen may still change. Colours go, questions to the terminal get no answer.
+
+import type {
+  IBuffer,
+  IBufferLine,
+  IMarker,
+  ITerminalInitOnlyOptions,
+  ITerminalOptions,
+} from '@xterm/headless';
+import { captureScreen, restoreScreen, type Screen, trackHidden } from './emulator-screen.ts';
+import { terminalWidths } from './emulator-widths.ts';
+import { filterOutput, type Inside } from './terminal-filter.ts';
+
+export interface Emulator {
+  /** Resolves with the text that has left the screen. */
+  feed(bytes: Uint8Array): Promise<string>;
+  /** What is on the screen: it goes on where the text before has ended. */
+  live(): string;
+  snapshot(): Snapshot;
+  resize(size: Size): Promise<string>;
+  /** Nothing comes any more: the rest, the screen that the alternate one had hidden included. */
+  finish(): Promise<{ readonly left: string; readonly live: string }>;
+  close(): void;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** All that an emulator needs to go on as if nothing had happened. */
+export interface Snapshot {
+  readonly size: Size;
+  readonly screen: Screen;
+  readonly inside: Inside;
+  /** Bytes that were fed and not yet shown: half a character, half a sequence. Base64. */
+  readonly carry: string;
+  /** The text that left the screen ends inside a line. */
+  readonly inLine: boolean;
+}
+
+/** One piece can push at most so many lines off the screen as it has characters: none goes before it was taken. */
+const CHARACTERS_AT_ONCE = 1024;
+const SCROLLBACK = CHARACTERS_AT_ONCE + 64;
+
+export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulator> {
+  const xterm = await import('@xterm/headless');
+  const { Terminal } = (xterm as unknown as { default?: typeof xterm }).default ?? xterm;
+  const now = from?.size ?? size;
+  const options: ITerminalOptions & ITerminalInitOnlyOptions = {
+    cols: now.width,
+    rows: now.height,
+    scrollback: SCROLLBACK,
+  };
+  const terminal = new Terminal({ ...options, allowProposedApi: true, logLevel: 'off' });
+  terminal.unicode.register(terminalWidths);
+  terminal.unicode.activeVersion = terminalWidths.version;
+  const hidden = trackHidden(terminal);
+  let inside: Inside = from?.inside ?? 'nothing';
+  let carry = Buffer.from(from?.carry ?? '', 'base64');
+  let inLine = from?.inLine ?? false;
+  /** Rows below that one that were taken, too, while it could not be moved. */
+  let above = 0;
+  /** The last row that was taken, as the terminal keeps track of it. */
+  let taken: IMarker | undefined;
+  let text = '';
+
+  const write = (data: string, then = () => {}) =>
+    new Promise<void>((done) =>
+      terminal.write(data, () => {
+        then();
+        done();
+      }),
+    );
+  const mark = () => {
+    const { normal, active } = terminal.buffer;
+    if (active.type === 'alternate') return; // nothing leaves the other screen meanwhile
+    taken?.dispose();
+    taken = normal.baseY === 0 ? undefined : terminal.registerMarker(-1 - normal.cursorY);
+  };
+  const take = () => {
+    const { normal, active } = terminal.buffer;
+    const start = taken === undefined || taken.isDisposed ? 0 : taken.line + 1;
+    const rows = joinRows(normal, start + above, normal.baseY, inLine);
+    text += rows.text;
+    inLine = rows.inLine;
+    above = active.type === 'alternate' ? normal.baseY - start : 0;
+    mark();
+  };
+  const taking = () => {
+    const said = text;
+    text = '';
+    return said;
+  };
+  const feed = async (data: string) => {
+    const writes = inPieces(data, CHARACTERS_AT_ONCE).map((piece) => write(piece, take));
+    await Promise.all(writes);
+    return taking();
+  };
+  const live = () => {
+    const buffer = terminal.buffer.active;
+    const last = lastRow(buffer, terminal.rows);
+    const alternate = buffer.type === 'alternate';
+    const joint = alternate && inLine ? '\n' : '';
+    return joint + joinRows(buffer, buffer.baseY, last, !alternate && inLine, true).text;
+  };
+
+  // The history belongs to the thread by now: a program that clears it does not clear the thread.
+  terminal.parser.registerCsiHandler({ final: 'J' }, ([what]) => what === 3);
+  terminal.parser.registerEscHandler({ final: 'c' }, () => {
+    take();
+    taken?.dispose();
+    above = 0;
+    return false;
+  });
+  if (from !== undefined) {
+    await write(restoreScreen(from.screen, now));
+    hidden.restore(from.screen);
+    const alternate = from.screen.alternate !== undefined;
+    if (alternate) above = terminal.buffer.normal.baseY;
+    else mark();
+  }
+
+  return {
+    feed(bytes) {
+      const all = Buffer.concat([carry, bytes]);
+      const whole = wholeLength(all);
+      const filtered = filterOutput(inside, all.toString('utf8', 0, whole));
+      inside = filtered.inside;
+      carry = Buffer.concat([Buffer.from(filtered.rest), all.subarray(whole)]);
+      hidden.saw(filtered.feed);
+      return feed(filtered.feed);
+    },
+    live,
+    snapshot: () => ({
+      size: { width: terminal.cols, height: terminal.rows },
+      screen: captureScreen(terminal, hidden.now()),
+      inside,
+      carry: carry.toString('base64'),
+      inLine,
+    }),
+    async resize({ width, height }) {
+      if (width === terminal.cols && height === terminal.rows) return '';
+      terminal.options.scrollback = 0; // what was taken must not come back onto a higher screen
+      terminal.options.scrollback = SCROLLBACK;
+      taken?.dispose();
+      above = 0;
+      terminal.resize(width, height);
+      take();
+      return taking();
+    },
+    async finish() {
+      const tail = carry.length > 0 && carry[0] !== 0x1b ? carry.toString('utf8') : '';
+      carry = Buffer.alloc(0);
+      const left = await feed(tail);
+      const shown = live();
+      if (terminal.buffer.active.type === 'normal') return { left, live: shown };
+      await write('\x1b[?1049l');
+      const both = [live(), shown.replace(/^\n/, '')].filter((screen) => screen !== '');
+      return { left, live: both.join('\n') };
+    },
+    close: () => terminal.dispose(),
+  };
+}
+
+/** Rows that the terminal broke at its margin are one line. `end` is left out, but looked at for that. */
+function joinRows(
+  buffer: IBuffer,
+  start: number,
+  end: number,
+  inLine: boolean,
+  open = false,
+): { text: string; inLine: boolean } {
+  let text = '';
+  let within = inLine;
+  for (let y = start; y < end; y++) {
+    const row = buffer.getLine(y);
+    if (row === undefined) break;
+    if (within && !row.isWrapped) text += '\n';
+    const next = buffer.getLine(y + 1);
+    const last = open && y === end - 1;
+    within = next?.isWrapped === true && !last;
+    text += within && next !== undefined ? fullRow(row, next) : row.translateToString(true);
+    if (!within && !last) text += '\n';
+  }
+  return { text, inLine: within };
+}
+
+/** A wide character that did not fit into the last column has left it empty. */
+function fullRow(row: IBufferLine, next: IBufferLine): string {
+  const text = row.translateToString(false);
+  const gap = row.getCell(row.length - 1)?.getChars() === '' && next.getCell(0)?.getWidth() === 2;
+  return gap && row.getCell(row.length - 1)?.getWidth() === 1 ? text.slice(0, -1) : text;
+}
+
+/** Behind the last row that shows something, or on which the program goes on writing. */
+function lastRow(buffer: IBuffer, rows: number): number {
+  const cursor = buffer.type === 'alternate' ? 0 : buffer.cursorY + 1;
+  for (let y = rows; y > cursor; y--)
+    if (
+      buffer
+        .getLine(buffer.baseY + y - 1)
+        ?.translateToString(true)
+        .trim() !== ''
+    )
+      return buffer.baseY + y;
+  return buffer.baseY + cursor;
+}
+
+/** Never between the halves of a surrogate pair. Escape sequences may be parted: no snapshot is made in between. */
+function inPieces(text: string, size: number): readonly string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const high = (text.charCodeAt(at + size - 1) & 0xfc00) === 0xd800;
+    const end = high ? at + size - 1 : at + size;
+    pieces.push(text.slice(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
+/** Without a character at the end of which only the beginning is there. */
+function wholeLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;
+    const wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return wanted > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,210 @@
+// Follows one terminal: reads on when its log grows, shows it at most once in a while, and has its end told.
+// The state is written only after everything it speaks of was posted.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { explain } from '../core/errors.ts';
+import { refusedWith } from '../discord/messages.ts';
+import { type StreamRecord, saveStreamRecord, streamFolder } from '../home/stream-record.ts';
+import type { Size } from './emulator.ts';
+import { type Open, unnoted } from './show.ts';
+import type { FollowOptions, TerminalParts } from './terminal.ts';
+import { isExitMessage, tellExit } from './terminal-exit.ts';
+import { type Output, openOutput, TERMINAL_SIZE } from './terminal-output.ts';
+import type { PaneSeen } from './terminal-panes.ts';
+import { isStreamMessage } from './terminal-plan.ts';
+import { openShown, type Shown } from './terminal-shown.ts';
+import { loadState, saveState, type TerminalState } from './terminal-state.ts';
+import { type Ending, endingWords } from './terminal-words.ts';
+
+export interface Follower {
+  run(): Promise<void>;
+  saw(seen: PaneSeen): void;
+  close(): void;
+  /** The person has ended it: no word of its end is due. */
+  end(): void;
+  record(): StreamRecord;
+  lines(): number;
+  readonly ended: Promise<void>;
+}
+
+const FILE_BYTES = 8 * 1024 * 1024;
+const EVERY_MS = 1000;
+const QUIET_MS = 500;
+const LOOK_MS = 50;
+/** A burst has begun; what comes with it shall be in the first message already. */
+const GATHER_MS = 40;
+/** Should the file system not tell of a change. */
+const IDLE_MS = 5000;
+const RETRY_MS = 5000;
+/** What only turns on the spot is shown less often after a while. */
+const SPINS_AFTER_MS = 60_000;
+const SPINS_SLOWER = 5;
+/** Less than a message in one update. */
+const CALM_CHARACTERS = 2000;
+/** The thread is gone, or closed to us: nothing can be shown there any more. */
+const CLOSED = [10003, 50001, 50013, 160005];
+
+export function createFollower(
+  parts: TerminalParts,
+  from: StreamRecord,
+  logFolder: string,
+  options: FollowOptions,
+): Follower {
+  const { rest, botId, log } = parts;
+  const { thread, startedAt } = from;
+  const folder = streamFolder(parts.home, thread);
+  const everyMs = options.everyMs ?? EVERY_MS;
+  const quietMs = options.quietMs ?? QUIET_MS;
+  const fileBytes = options.fileBytes ?? FILE_BYTES;
+  const closing = new AbortController();
+  const { signal } = closing;
+  /** Aborted when the end of the program is known: no more waiting for its output. */
+  const over = new AbortController();
+  let record = from;
+  let lines = 0;
+  let ending: Ending | undefined;
+  let silent = false;
+  let size: Size = TERMINAL_SIZE;
+  let tellEnded = () => {};
+  const ended = new Promise<void>((resolve) => {
+    tellEnded = resolve;
+  });
+  const ends = (how: Ending) => {
+    ending ??= how;
+    over.abort();
+  };
+
+  async function run(): Promise<void> {
+    const state = loadState(folder);
+    lines = state?.lines ?? 0;
+    if (record.ended !== undefined) return tellEnded();
+    const output = await openOutput({ logFolder, folder, size, keptBytes: fileBytes }, state);
+    const { store } = output;
+    const shown = openShown({ rest, thread, store, signal, salt: startedAt, fileBytes }, state);
+    try {
+      const found = await patiently(() => postedUnnoted(state));
+      shown.adopt(found.filter(({ content }) => isStreamMessage(content)));
+      const movedAt = state?.finished === true ? 0 : await stream(output, shown);
+      const told = found.some(({ content }) => isExitMessage(content));
+      const how = await known();
+      if (!told && !silent) await patiently(() => tell(output, shown, how, movedAt));
+      record = { ...record, ended: { at: how.at, how: endingWords(how) } };
+      saveStreamRecord(parts.home, record);
+      tellEnded();
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn('a terminal is not shown any more', { thread, because: explain(error) });
+    } finally {
+      output.close();
+    }
+  }
+
+  /** Shows all there is until the program has ended; resolves with when something came last. */
+  async function stream(output: Output, shown: Shown): Promise<number> {
+    let movedAt = 0;
+    let linesAt = Date.now();
+    let shownAt = 0;
+    for (;;) {
+      if (ending === undefined) {
+        const waitMs = shown.state().flood === undefined ? IDLE_MS : everyMs;
+        await output.log.changed(waitMs, AbortSignal.any([signal, over.signal]));
+        const slower = Date.now() - linesAt > SPINS_AFTER_MS ? SPINS_SLOWER : 1;
+        const early = shownAt + everyMs * slower - Date.now();
+        await sleep(Math.max(GATHER_MS, early), undefined, { signal });
+      }
+      const resized = await output.resize(size);
+      const { text, moved } = await output.advance();
+      shown.add(resized.text + text);
+      if (moved) movedAt = Date.now();
+      if (text !== '') linesAt = Date.now();
+      lines = output.lines();
+      const calm = text.length < CALM_CHARACTERS && !output.log.hasMore();
+      if (moved || shown.state().flood !== undefined) {
+        await patiently(() => shown.show(output.live(), { calm, final: false }));
+        shownAt = Date.now();
+        await note(output, shown, false);
+      }
+      if (ending === undefined || moved) continue;
+      if (output.log.isEnded() || (await quiet(output))) break;
+    }
+    const rest = await output.finish();
+    shown.add(rest.text);
+    await patiently(() => shown.show(rest.live, { calm: true, final: true }));
+    output.store.append(rest.live);
+    lines = output.lines() + (rest.live === '' ? 0 : rest.live.trimEnd().split('\n').length);
+    await note(output, shown, true);
+    return movedAt;
+  }
+
+  /** tmux may still have something to write, a moment after the program's end. */
+  async function quiet(output: Output): Promise<boolean> {
+    for (let waited = 0; waited < quietMs; waited += LOOK_MS) {
+      await sleep(LOOK_MS, undefined, { signal });
+      if (output.log.hasMore()) return false;
+      if (output.log.isEnded()) return true;
+    }
+    return true;
+  }
+
+  async function note(output: Output, shown: Shown, finished: boolean): Promise<void> {
+    const { position, ...checkpoint } = output.checkpoint();
+    await saveState(folder, { position, ...checkpoint, lines, ...shown.state(), finished });
+    output.log.forget(position);
+    output.store.settle();
+  }
+
+  /** What an earlier process had posted when it was killed, before it could note it. */
+  function postedUnnoted(state: TerminalState | undefined): Promise<readonly Open[]> {
+    const after = state?.open.at(-1)?.id || state?.last || thread;
+    const ours = (content: string) => isStreamMessage(content) || isExitMessage(content);
+    return unnoted(rest, thread, botId, after, ours);
+  }
+
+  async function tell(output: Output, shown: Shown, how: Ending, movedAt: number): Promise<void> {
+    const { flooded } = shown.state();
+    const { store } = output;
+    const about = { thread, startedAt, ending: how, lines, movedAt };
+    await tellExit(rest, about, store, flooded ? fileBytes : undefined, signal);
+  }
+
+  /** How it ended: a look at the pane tells. */
+  async function known(): Promise<Ending> {
+    while (ending === undefined) {
+      await sleep(LOOK_MS, undefined, { signal });
+    }
+    return ending;
+  }
+
+  /** Goes on trying, unless it can never succeed. */
+  async function patiently<T>(act: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        if (signal.aborted || refusedWith(error, ...CLOSED)) throw error;
+        log.warn('a terminal could not be shown', { thread, because: explain(error) });
+        await sleep(RETRY_MS, undefined, { signal });
+      }
+    }
+  }
+
+  return {
+    run,
+    saw(seen) {
+      if (seen.kind === 'runs') size = seen.size;
+      else if (seen.kind === 'gone') ends({ kind: 'gone', at: Date.now() });
+      else {
+        const { kind: _, at = Date.now(), ...exit } = seen;
+        ends({ kind: 'exited', at, ...exit });
+      }
+    },
+    close: () => closing.abort(),
+    end() {
+      silent = true;
+      ends({ kind: 'ended', at: Date.now() });
+    },
+    record: () => record,
+    lines: () => lines,
+    ended,
+  };
+}

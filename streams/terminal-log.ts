@@ -1,0 +1,114 @@
+// The log of a program's output, as the pipe of tmux/pipe.ts writes it: numbered segments, read by position.
+// Reading is bounded, and segments that the cap has removed are said to be missing, never passed over.
+
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  watch,
+} from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+
+export const positionSchema = z.object({ segment: z.number(), offset: z.number() });
+export type Position = Readonly<z.output<typeof positionSchema>>;
+export const LOG_START: Position = { segment: 1, offset: 0 };
+
+export type Reading =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** Segments are missing; the next reading is of what there is behind them. */
+  | { readonly kind: 'gap' }
+  | { readonly kind: 'nothing' };
+
+export interface TerminalLog {
+  read(maxBytes: number): Reading;
+  position(): Position;
+  /** There is something to read. */
+  hasMore(): boolean;
+  /** The pipe was closed: what is there is all. */
+  isEnded(): boolean;
+  /** Removes the segments before this position: they will never be read again. */
+  forget(before: Position): void;
+  /** Resolves when something may have been written, at the latest after `ms`. */
+  changed(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export function openLog(folder: string, from: Position): TerminalLog {
+  let { segment, offset } = from;
+  const path = (number: number) => join(folder, String(number));
+  const later = () => segments(folder).filter((number) => number > segment);
+  const hasMore = () => sizeOf(path(segment)) > offset || later().length > 0;
+  return {
+    read(maxBytes) {
+      for (;;) {
+        const next = later()[0]; // before the reading: a segment is whole when the next one is there
+        const bytes = readAt(path(segment), offset, maxBytes);
+        if (bytes === undefined && next !== undefined) {
+          segment = next;
+          offset = 0;
+          return { kind: 'gap' };
+        }
+        if (bytes === undefined || (bytes.length === 0 && next === undefined))
+          return { kind: 'nothing' };
+        offset += bytes.length;
+        if (bytes.length > 0) return { kind: 'bytes', bytes };
+        segment += 1;
+        offset = 0;
+      }
+    },
+    position: () => ({ segment, offset }),
+    hasMore,
+    isEnded: () => existsSync(join(folder, 'end')) && !hasMore(),
+    forget(before) {
+      for (const number of segments(folder))
+        if (number < before.segment) rmSync(path(number), { force: true });
+    },
+    changed(ms, signal) {
+      return new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', done);
+          watcher.close();
+          resolve();
+        };
+        const timer = setTimeout(done, ms);
+        const watcher = watch(folder, done);
+        watcher.on('error', done);
+        signal.addEventListener('abort', done);
+        if (signal.aborted || hasMore() || existsSync(join(folder, 'end'))) done();
+      });
+    },
+  };
+}
+
+function segments(folder: string): readonly number[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** Undefined: there is no such segment. */
+function readAt(path: string, offset: number, maxBytes: number): Uint8Array | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const buffer = Buffer.allocUnsafe(maxBytes);
+    return buffer.subarray(0, readSync(fd, buffer, 0, maxBytes, offset));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

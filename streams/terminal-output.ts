@@ -1,0 +1,97 @@
+// A program's output as text: log, emulator and store, moved on together. What is read is bounded, and what it says of
+// itself is enough to go on from there after a crash.
+
+import { setImmediate as breathe } from 'node:timers/promises';
+import { type Emulator, openEmulator, type Size } from './emulator.ts';
+import { LOG_START, openLog, type TerminalLog } from './terminal-log.ts';
+import type { TerminalState } from './terminal-state.ts';
+import { openStore, type TextStore } from './terminal-store.ts';
+
+export interface Output {
+  readonly log: TerminalLog;
+  readonly store: TextStore;
+  /** Reads on, a part of what there is. */
+  advance(): Promise<Advance>;
+  live(): string;
+  resize(size: Size): Promise<Advance>;
+  /** There is nothing more to read: what is on the screen is final, too. */
+  finish(): Promise<Advance & { readonly live: string }>;
+  checkpoint(): Pick<TerminalState, 'position' | 'emulator' | 'text' | 'lines'>;
+  lines(): number;
+  close(): void;
+}
+
+export interface Advance {
+  /** The text that will change no more, already stored. */
+  readonly text: string;
+  /** Something was read at all. */
+  readonly moved: boolean;
+}
+
+export const TERMINAL_SIZE: Size = { width: 100, height: 30 };
+const READ_BYTES = 64 * 1024;
+/** For one update; the others wait meanwhile. */
+const ADVANCE_BYTES = 4 * 1024 * 1024;
+const ADVANCE_TEXT = 2 * 1024 * 1024;
+/** A cancel ends whatever sequence the missing part had begun. */
+const GAP = '\x18\x1b[m\r\n… output was dropped here: the log is capped …\r\n';
+
+export interface OutputOptions {
+  /** Holds the log and the text. */
+  readonly logFolder: string;
+  readonly folder: string;
+  readonly size: Size;
+  readonly keptBytes: number;
+}
+
+export async function openOutput(
+  options: OutputOptions,
+  state: TerminalState | undefined,
+): Promise<Output> {
+  const log = openLog(options.logFolder, state?.position ?? LOG_START);
+  const store = openStore(options.folder, state?.text, options.keptBytes);
+  const emulator: Emulator = await openEmulator(options.size, state?.emulator);
+  let lines = state?.lines ?? 0;
+  const stored = (text: string): Advance => {
+    store.append(text);
+    lines += linesIn(text);
+    return { text, moved: true };
+  };
+  return {
+    log,
+    store,
+    async advance() {
+      let text = '';
+      let read = 0;
+      while (read < ADVANCE_BYTES && text.length < ADVANCE_TEXT) {
+        const reading = log.read(READ_BYTES);
+        if (reading.kind === 'nothing') break;
+        const bytes = reading.kind === 'gap' ? Buffer.from(GAP) : reading.bytes;
+        read += bytes.length;
+        text += await emulator.feed(bytes);
+        await breathe();
+      }
+      return { ...stored(text), moved: read > 0 };
+    },
+    live: emulator.live,
+    resize: async (size) => stored(await emulator.resize(size)),
+    async finish() {
+      const { left, live } = await emulator.finish();
+      return { ...stored(left), live };
+    },
+    checkpoint: () => ({
+      position: log.position(),
+      emulator: emulator.snapshot(),
+      text: store.kept(),
+      lines,
+    }),
+    lines: () => lines,
+    close: emulator.close,
+  };
+}
+
+export function linesIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+}

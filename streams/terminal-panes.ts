@@ -1,0 +1,103 @@
+// One look a second at all panes of a tmux server, for all terminals together: which programs still run, and how the
+// others ended. Nobody looks while nobody follows.
+
+import { isThreadmuxError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { PaneRef } from '../tmux/pane.ts';
+import { readRow, rowFormat } from '../tmux/row.ts';
+import type { Tmux } from '../tmux/tmux.ts';
+import type { Size } from './emulator.ts';
+
+export type PaneSeen =
+  | { readonly kind: 'runs'; readonly size: Size }
+  | {
+      readonly kind: 'dead';
+      readonly code?: number;
+      readonly signal?: string;
+      readonly at?: number;
+    }
+  /** The session, the pane or the whole server. */
+  | { readonly kind: 'gone' };
+
+export interface Panes {
+  /** Tells what every look shows of this pane. Gives what ends it. */
+  follow(pane: PaneRef, tell: (seen: PaneSeen) => void): () => void;
+}
+
+const VARIABLES = [
+  ...(['pid', 'pane_id', 'pane_pid', 'pane_dead', 'pane_dead_status', 'pane_dead_signal'] as const),
+  ...(['pane_dead_time', 'pane_width', 'pane_height'] as const),
+];
+type Row = Readonly<Record<(typeof VARIABLES)[number], string>>;
+
+const shared = new WeakMap<Tmux, Panes>();
+
+/** The same for all terminals of one server. */
+export function panesOf(tmux: Tmux, log: Log): Panes {
+  const panes = shared.get(tmux) ?? openPanes(tmux, log);
+  shared.set(tmux, panes);
+  return panes;
+}
+
+function openPanes(tmux: Tmux, log: Log, everyMs = 1000): Panes {
+  const followers = new Map<(seen: PaneSeen) => void, PaneRef>();
+  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
+  const look = async () => {
+    looking = true;
+    try {
+      const rows = await listPanes(tmux);
+      for (const [tell, pane] of [...followers]) tell(seenOf(rows, pane));
+    } catch (error) {
+      log.warn('the panes could not be looked at', { because: String(error) });
+    } finally {
+      looking = false;
+      schedule();
+    }
+  };
+  const schedule = () => {
+    clearTimeout(timer);
+    if (followers.size > 0 && !looking) timer = setTimeout(look, everyMs);
+  };
+  return {
+    follow(pane, tell) {
+      followers.set(tell, pane);
+      if (followers.size === 1) schedule();
+      return () => {
+        followers.delete(tell);
+        if (followers.size === 0) clearTimeout(timer);
+      };
+    },
+  };
+}
+
+async function listPanes(tmux: Tmux): Promise<readonly Row[]> {
+  const printed = await tmux
+    .run(['list-panes', '-a', '-F', rowFormat(VARIABLES)], { doing: 'look at the panes' })
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error, 'session_not_found')) return '';
+      throw error;
+    });
+  return printed.split('\n').flatMap((line) => readRow(VARIABLES, line) ?? []);
+}
+
+function seenOf(rows: readonly Row[], pane: PaneRef): PaneSeen {
+  const row = rows.find(
+    ({ pid, pane_id, pane_pid }) =>
+      Number(pid) === pane.serverPid &&
+      pane_id === pane.paneId &&
+      Number(pane_pid) === pane.panePid,
+  );
+  if (row === undefined) return { kind: 'gone' };
+  if (row.pane_dead !== '1')
+    return {
+      kind: 'runs',
+      size: { width: Number(row.pane_width), height: Number(row.pane_height) },
+    };
+  return {
+    kind: 'dead',
+    ...(row.pane_dead_status === '' ? {} : { code: Number(row.pane_dead_status) }),
+    ...(row.pane_dead_signal === '' ? {} : { signal: row.pane_dead_signal }),
+    ...(row.pane_dead_time === '' ? {} : { at: Number(row.pane_dead_time) * 1000 }),
+  };
+}

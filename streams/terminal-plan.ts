@@ -1,0 +1,58 @@
+// What the messages of a terminal are to show next. Pure: it looks at the text and says how many of its messages are final.
+
+import { blockOf, blockOfEnd, MESSAGE_LIMIT, type Slice, slicesOf } from './terminal-text.ts';
+
+export interface TextPlan {
+  readonly kind: 'text';
+  readonly slices: readonly Slice[];
+  /** So many of them will never change again. */
+  readonly final: number;
+}
+
+export interface FloodPlan {
+  readonly kind: 'flood';
+  /** What is still shown line by line before it begins. */
+  readonly slices: readonly Slice[];
+}
+
+/** More new messages than these at once are a flood. */
+const MANY = 3;
+
+/** `stable` changes no more, `live` may; `open` messages are there already. */
+export function planText(stable: string, live: string, open: number): TextPlan | FloodPlan {
+  const shown = Math.max(1, open);
+  const slices = slicesOf(stable + live, shown + MANY + 1);
+  let end = 0;
+  const final = slices.filter(({ text }) => {
+    end += text.length;
+    return end <= stable.length && end < stable.length + live.length;
+  }).length;
+  if (final > shown + MANY) return { kind: 'flood', slices: slices.slice(0, shown) };
+  return { kind: 'text', slices: slicesOf(stable + live), final };
+}
+
+/** While it lasts: how much, and the end of the screen. */
+export function floodNow(lines: number, live: string): string {
+  const head = `${countOf(lines)}\n`;
+  return head + (live.trim() === '' ? '' : blockOfEnd(live, MESSAGE_LIMIT - head.length));
+}
+
+/** When it is over, with its text attached; `kept` are the lines that are in the file. */
+export function floodDone(lines: number, kept: number): string {
+  if (kept === lines)
+    return `${countOf(lines)}\n-# They came too fast to be shown; they are attached.`;
+  return `${countOf(lines)}\n-# Too many to keep: only the last ${amount(kept)} are attached.`;
+}
+
+/** A message that a terminal's stream may have posted. */
+export function isStreamMessage(content: string): boolean {
+  return /^… [\d,]+ lines? …/.test(content) || content.startsWith(blockOf('').slice(0, -3));
+}
+
+function countOf(lines: number): string {
+  return `… ${amount(lines)} ${lines === 1 ? 'line' : 'lines'} …`;
+}
+
+export function amount(number: number): string {
+  return number.toLocaleString('en-US');
+}

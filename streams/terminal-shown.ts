@@ -1,0 +1,151 @@
+// The messages of one terminal: what they show, which of them may still change, and what was too much to show.
+// Messages and attached files, one after the other, are the whole text.
+
+import { deleteMessage, refusedWith } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
+import { type Open, type Part, type Showing, showParts } from './show.ts';
+import { linesIn } from './terminal-output.ts';
+import { floodDone, floodNow, planText } from './terminal-plan.ts';
+import type { TerminalState } from './terminal-state.ts';
+import type { TextStore } from './terminal-store.ts';
+import { slicesOf } from './terminal-text.ts';
+
+export interface Shown {
+  /** Messages that were posted behind those we know of. */
+  adopt(messages: readonly Open[]): void;
+  /** Text that changes no more, behind all that came before. */
+  add(text: string): void;
+  /** Makes the thread show it all. `calm`: not much has come of late. `final`: nothing will change any more. */
+  show(live: string, how: { readonly calm: boolean; readonly final: boolean }): Promise<void>;
+  state(): Pick<TerminalState, 'from' | 'open' | 'last' | 'posted' | 'flood' | 'flooded'>;
+}
+
+export interface ShownOptions {
+  readonly rest: Rest;
+  readonly thread: string;
+  readonly store: TextStore;
+  readonly signal: AbortSignal;
+  /** Tells this terminal's messages from those of another one in its thread. */
+  readonly salt: number;
+  /** A file is attached before it has more. */
+  readonly fileBytes: number;
+}
+
+/** More files than these of one flood are not worth their room: its text is dropped then, but for the end. */
+const FILES_OF_A_FLOOD = 4;
+
+export function openShown(options: ShownOptions, from: TerminalState | undefined): Shown {
+  const { rest, thread, store } = options;
+  let start = from?.from ?? 0;
+  let open: readonly Open[] = from?.open ?? [];
+  let last = from?.last ?? '';
+  let posted = from?.posted ?? 0;
+  let flood = from?.flood;
+  let flooded = from?.flooded ?? false;
+  let tail = flood === undefined ? store.slice(start, store.kept().length).toString('utf8') : '';
+
+  /** Afterwards the first `sealed` of the messages are final, and the others begin at `next`. */
+  async function put(parts: readonly Part[], sealed: number, next: number): Promise<void> {
+    const before = open;
+    const count = posted - before.length;
+    const showing: Showing = {
+      rest,
+      thread,
+      signal: options.signal,
+      nonce: (at) => [options.salt, before[at]?.id ?? count + at],
+      onShown(now) {
+        open = now.filter((message) => message !== undefined);
+        posted = Math.max(posted, count + now.length);
+        last = open.at(-1)?.id ?? last;
+      },
+    };
+    const shown = await showParts(before, parts, showing).catch(async (error: unknown) => {
+      if (refusedWith(error, 30046)) await renew();
+      throw error;
+    });
+    open = shown.filter((message) => message !== undefined).slice(sealed);
+    start = next;
+  }
+
+  /** Discord lets a message that is an hour old be edited so often and no more: they are posted anew. */
+  async function renew(): Promise<void> {
+    for (const { id } of open) await deleteMessage(rest, thread, id);
+    open = [];
+  }
+
+  async function showText(live: string, final: boolean): Promise<void> {
+    if (!final && open.length > 0 && (tail + live).trim() === '') return; // between two pictures
+    const plan = planText(tail, live, open.length);
+    const sealed = plan.kind === 'flood' ? plan.slices.length : plan.final;
+    const text = plan.slices
+      .slice(0, sealed)
+      .map((slice) => slice.text)
+      .join('');
+    const next = start + Buffer.byteLength(text);
+    if (plan.kind === 'text') {
+      await put(plan.slices, final ? plan.slices.length : sealed, next);
+      tail = tail.slice(text.length);
+      return;
+    }
+    const lines = linesIn(tail.slice(text.length));
+    await put([...plan.slices, { content: floodNow(lines, live) }], sealed, next);
+    flood = { lines, before: 0, files: 0 };
+    flooded = true;
+    tail = '';
+  }
+
+  async function endFlood(live: string, final: boolean): Promise<void> {
+    if (flood === undefined) return;
+    const slices = slicesOf(live);
+    const end = store.kept().length;
+    await put([attached(end), ...slices], final ? slices.length + 1 : 1, end);
+    flood = undefined;
+  }
+
+  /** It has grown as large as a file may be. */
+  async function passOn(live: string): Promise<void> {
+    if (flood === undefined) return;
+    const end = store.kept().length;
+    if (flood.files < FILES_OF_A_FLOOD) {
+      await put([attached(end), { content: floodNow(0, live) }], 1, end);
+      flood = { lines: 0, before: 0, files: flood.files + 1 };
+    } else {
+      start = end;
+      flood = { ...flood, before: flood.lines };
+    }
+  }
+
+  function attached(end: number): Part {
+    const { lines, before } = flood ?? { lines: 0, before: 0 };
+    const content = floodDone(lines, lines - before);
+    const data = store.slice(start, end);
+    return data.length === 0 ? { content } : { content, files: [{ name: 'output.txt', data }] };
+  }
+
+  return {
+    adopt(messages) {
+      open = [...open, ...messages];
+      posted += messages.length;
+      last = open.at(-1)?.id ?? last;
+    },
+    add(text) {
+      if (flood === undefined) tail += text;
+      else flood = { ...flood, lines: flood.lines + linesIn(text) };
+    },
+    async show(live, { calm, final }) {
+      if (flood === undefined) await showText(live, final);
+      if (flood === undefined) return;
+      if (store.kept().length - start > options.fileBytes) await passOn(live);
+      if (calm || final) await endFlood(live, final);
+      else await put([{ content: floodNow(flood.lines, live) }], 0, start);
+    },
+    state: () => ({
+      from: start,
+      open: [...open],
+      last,
+      posted,
+      ...(flood === undefined ? {} : { flood }),
+      flooded,
+    }),
+  };
+}

@@ -1,0 +1,77 @@
+// The text of a terminal that changes no more, on disk: for the files that are attached, and to go on after a restart.
+// Capped: the oldest text goes. Positions count bytes from the beginning of the text, whether or not it is still there.
+
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+
+export const keptSchema = z.object({ base: z.number(), length: z.number() });
+/** The text from `base` to `length` is kept. */
+export type Kept = Readonly<z.output<typeof keptSchema>>;
+
+export interface TextStore {
+  append(text: string): void;
+  kept(): Kept;
+  slice(from: number, to: number): Buffer;
+  /** Lets the oldest text go if there is too much; never what comes after `needed`. */
+  cap(needed: number): void;
+  /** What was kept before, and was not noted to be kept, goes for good. */
+  settle(): void;
+}
+
+/** `noted` is what a state says; what was appended after it was written is cut off again. */
+export function openStore(folder: string, noted: Kept | undefined, maxBytes: number): TextStore {
+  let { base, length } = noted ?? { base: 0, length: 0 };
+  const path = () => join(folder, `text-${base}`);
+  const settle = () => {
+    for (const name of readdirSync(folder))
+      if (name.startsWith('text-') && join(folder, name) !== path())
+        rmSync(join(folder, name), { force: true });
+  };
+  writeFileSync(path(), '', { flag: 'a', mode: 0o600 });
+  truncateSync(path(), length - base);
+  const slice = (from: number, to: number) => {
+    const buffer = Buffer.alloc(Math.max(0, to - Math.max(from, base)));
+    const fd = openSync(path(), 'r');
+    try {
+      readSync(fd, buffer, 0, buffer.length, Math.max(from, base) - base);
+    } finally {
+      closeSync(fd);
+    }
+    return buffer;
+  };
+  return {
+    append(text) {
+      if (text === '') return;
+      appendFileSync(path(), text);
+      length += Buffer.byteLength(text);
+    },
+    kept: () => ({ base, length }),
+    slice,
+    cap(needed) {
+      if (length - base <= 2 * maxBytes) return;
+      const from = Math.min(length - maxBytes, needed);
+      if (from <= base) return;
+      const rest = slice(from, length);
+      const start = characterStart(rest);
+      base = from + start;
+      writeFileSync(path(), rest.subarray(start), { mode: 0o600 });
+    },
+    settle,
+  };
+}
+
+/** A cut may have left the end of a character at the beginning. */
+function characterStart(bytes: Uint8Array): number {
+  const start = bytes.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
+  return Math.max(0, start);
+}

@@ -1,0 +1,98 @@
+// What is said of a terminal's end. Pure.
+
+import { insideFence } from '../core/neutralise.ts';
+import { amount } from './terminal-plan.ts';
+
+/** How a program ended, as far as anybody knows. */
+export type Ending =
+  | {
+      readonly kind: 'exited';
+      readonly code?: number;
+      readonly signal?: string;
+      readonly at: number;
+    }
+  | { readonly kind: 'gone'; readonly at: number }
+  | { readonly kind: 'ended'; readonly at: number };
+
+export function endingWords(ending: Ending): string {
+  switch (ending.kind) {
+    case 'gone':
+      return 'its session is gone';
+    case 'ended':
+      return 'ended';
+    case 'exited':
+      if (ending.signal !== undefined) return `ended by signal ${ending.signal}`;
+      if (ending.code === undefined) return 'ended by a signal';
+      return `exited with code ${ending.code}${shellsSignal(ending.code)}`;
+  }
+}
+
+/** What a shell makes of a program that a signal ended. */
+function shellsSignal(code: number): string {
+  return code > 128 && code < 128 + 65 ? ` (signal ${code - 128})` : '';
+}
+
+export interface Exit {
+  readonly ending: Ending;
+  readonly startedAt: number;
+  readonly lines: number;
+  /** Empty if they stand just above. */
+  readonly lastLines: string;
+  /** Whether the file with the whole text has all of it; undefined without one. */
+  readonly whole?: 'all' | 'end';
+}
+
+const LAST_ROOM = 1200;
+
+export function exitMessage(exit: Exit): string {
+  const { ending, lines, whole } = exit;
+  const words = endingWords(ending);
+  const how = ending.kind === 'gone' ? `Over: ${words}` : capital(words);
+  const last = exit.lastLines.trim() === '' ? [] : [insideFence(exit.lastLines.slice(-LAST_ROOM))];
+  return [
+    `⏹️ ${how} after ${duration(ending.at - exit.startedAt)}.`,
+    ...(lines === 0 ? ['-# It printed nothing.'] : []),
+    ...last,
+    ...(whole === undefined
+      ? []
+      : [
+          `-# Attached: ${whole === 'all' ? 'the whole output' : 'the end of the output'}, as one file.`,
+        ]),
+    '-# `!screen` shows its last screen, `!done` archives this thread, `!terminal …` starts another.',
+  ].join('\n');
+}
+
+export function summary(
+  lines: number,
+  startedAt: number,
+  ended: { readonly at: number; readonly how: string },
+): string {
+  const counted = `${amount(lines)} ${lines === 1 ? 'line' : 'lines'}`;
+  return `${counted} in ${duration(ended.at - startedAt)}; ${ended.how}`;
+}
+
+/** "12 s", "3 min 5 s", "2 h 10 min", "4 d 3 h". */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const units = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['min', 60],
+    ['s', 1],
+  ] as const;
+  const first = units.findIndex(([, length]) => seconds >= length);
+  let left = seconds;
+  return units
+    .slice(first, first + 2)
+    .flatMap(([name, length]) => {
+      const count = Math.floor(left / length);
+      left -= count * length;
+      return count === 0 ? [] : [`${count} ${name}`];
+    })
+    .join(' ');
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,125 @@
+// A terminal's journey: a program is started with its output going to a log; the log is read, emulated and shown in the
+// thread, by whichever process follows it; when the program ends, all it said is shown first, then how it ended.
+
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isThreadmuxError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { SessionName } from '../core/session-name.ts';
+import type { Rest } from '../discord/rest.ts';
+import type { Home } from '../home/home.ts';
+import { type StreamRecord, saveStreamRecord, streamFolder } from '../home/stream-record.ts';
+import { startPiped } from '../tmux/pipe.ts';
+import { killSession } from '../tmux/sessions.ts';
+import type { Tmux } from '../tmux/tmux.ts';
+import { createFollower } from './terminal-follower.ts';
+import { TERMINAL_SIZE } from './terminal-output.ts';
+import { panesOf } from './terminal-panes.ts';
+import { summary } from './terminal-words.ts';
+
+export interface TerminalParts {
+  readonly home: Home;
+  readonly tmux: Tmux;
+  readonly rest: Rest;
+  readonly botId: string;
+  readonly log: Log;
+  /** The name of the server in the configuration. */
+  readonly server: string;
+}
+
+export interface WantedTerminal {
+  /** One of its own: every message of ours in it that looks like output is taken for this terminal's. */
+  readonly thread: string;
+  readonly name: SessionName;
+  /** Absolute. */
+  readonly dir: string;
+  readonly command: string;
+  /** What is known of it before it runs. */
+  readonly record: StreamRecord;
+}
+
+export interface Terminal {
+  record(): StreamRecord;
+  /** Stops following; the program goes on. */
+  close(): Promise<void>;
+  /** Ends the program if it runs, shows the rest, and resolves with a summary in one line. */
+  end(): Promise<string>;
+  /** The program has ended, and that was said. */
+  readonly ended: Promise<void>;
+}
+
+const READS_PER_SEGMENT = 2048;
+const LOG_BYTES = 128 * 1024 * 1024;
+
+export async function startTerminal(
+  parts: TerminalParts,
+  wanted: WantedTerminal,
+  log: { readsPerSegment?: number; maxBytes?: number } = {},
+): Promise<StreamRecord> {
+  const { thread, name, dir, command } = wanted;
+  const folder = logFolder(parts.home, thread);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
+  const pane = await startPiped(parts.tmux, {
+    name,
+    directory: dir,
+    command,
+    size: TERMINAL_SIZE,
+    log: {
+      folder,
+      readsPerSegment: log.readsPerSegment ?? READS_PER_SEGMENT,
+      maxBytes: log.maxBytes ?? LOG_BYTES,
+    },
+  });
+  const record: StreamRecord = { ...wanted.record, pane };
+  saveStreamRecord(parts.home, record);
+  return record;
+}
+
+export interface FollowOptions {
+  /** The shortest time between two updates of the thread. */
+  readonly everyMs?: number;
+  /** How long the log must be quiet after the program's end. */
+  readonly quietMs?: number;
+  /** The largest file that is attached. */
+  readonly fileBytes?: number;
+}
+
+/** Begins, or goes on where an earlier process stopped. */
+export function followTerminal(
+  parts: TerminalParts,
+  record: StreamRecord,
+  options: FollowOptions = {},
+): Terminal {
+  const follower = createFollower(parts, record, logFolder(parts.home, record.thread), options);
+  const { pane } = record;
+  const stop =
+    pane === undefined ? () => {} : panesOf(parts.tmux, parts.log).follow(pane, follower.saw);
+  const running = follower.run().finally(stop);
+  return {
+    record: follower.record,
+    ended: follower.ended,
+    async close() {
+      follower.close();
+      await running;
+    },
+    async end() {
+      if (pane !== undefined) await kill(parts.tmux, pane, record.name);
+      follower.end();
+      await running;
+      const { startedAt, ended = { at: Date.now(), how: 'ended' } } = follower.record();
+      return summary(follower.lines(), startedAt, ended);
+    },
+  };
+}
+
+function logFolder(home: Home, thread: string): string {
+  return join(streamFolder(home, thread), 'log');
+}
+
+async function kill(tmux: Tmux, pane: NonNullable<StreamRecord['pane']>, name: string) {
+  const { sessionId: id, serverPid } = pane;
+  await killSession(tmux, { id, serverPid, name }).catch((error: unknown) => {
+    if (!isThreadmuxError(error, 'session_not_found')) throw error;
+  });
+}

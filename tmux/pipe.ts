@@ -1,0 +1,92 @@
+// Starts a program whose every byte of output is written to a log, from the very first one: session, options and
+// pipe are one command list, so that tmux reads nothing of the program before the pipe is there.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import type { SessionName } from '../core/session-name.ts';
+import { quoteAll } from '../core/shell-word.ts';
+import type { PaneRef } from './pane.ts';
+import { readRow, rowFormat } from './row.ts';
+import type { Tmux } from './tmux.ts';
+
+export interface Piped {
+  readonly name: SessionName;
+  /** Absolute. */
+  readonly directory: string;
+  /** One command line, for the person's own shell as it is. */
+  readonly command: string;
+  readonly size: { readonly width: number; readonly height: number };
+  readonly log: PipeLog;
+}
+
+export interface PipeLog {
+  /** An absolute path of a folder that is there. */
+  readonly folder: string;
+  /** A segment is full after so many reads of at most 4096 bytes. */
+  readonly readsPerSegment: number;
+  /** The oldest segments go when all of them together have more. */
+  readonly maxBytes: number;
+}
+
+export interface PipedPane extends PaneRef {
+  readonly sessionId: string;
+  readonly socket: string;
+}
+
+const VARIABLES = ['socket_path', 'pid', 'session_id', 'pane_id', 'pane_pid'] as const;
+
+/** Rejects with `session_exists` if there is one of this name. The pane stays when the program ends, and keeps its size. */
+export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> {
+  const { name, directory, command, size } = wanted;
+  if (!directory.startsWith('/') || `${directory}${command}`.includes('\0'))
+    throw new ThreadmuxError('bad_usage', `threadmux cannot start ${JSON.stringify(command)}`, {
+      hint: 'Give a command line and an absolute directory.',
+    });
+  const printed = await tmux.script(
+    START,
+    [
+      ...[name, directory, String(size.width), String(size.height)],
+      ...[pipeCommand(wanted.log), rowFormat(VARIABLES), command.replace(/;$/, '\\;')],
+    ],
+    { doing: `start session ${name}` },
+  );
+  const row = readRow(VARIABLES, printed.trimEnd());
+  if (row === undefined)
+    throw new ThreadmuxError('tmux_failed', `tmux said of a new session: ${printed}`);
+  return {
+    socket: row.socket_path,
+    serverPid: Number(row.pid),
+    sessionId: row.session_id,
+    paneId: row.pane_id,
+    panePid: Number(row.pane_pid),
+  };
+}
+
+/** The directory comes from the client's own, because -c would run a "#(…)" in it; see sessions.ts. */
+const START = `name=$1; dir=$2; width=$3; height=$4; pipe=$5; format=$6; command=$7
+unset CDPATH; cd "$dir" || exit 1
+t new-session -dE -P -F "$format" -s "$name" -x "$width" -y "$height" sh -c 'exec "$SHELL" -l -i -c "$1"' sh "$command" \\; \\
+  set-option -p -t "=$name:" remain-on-exit on \\; set-option -w -t "=$name:" window-size manual \\; \\
+  pipe-pane -O -t "=$name:" "$pipe"`;
+
+const SEGMENTS_KEPT = 256;
+
+/**
+ * Segments "1", "2" and so on, then an empty file "end". dd takes no byte more than it writes, and writes each read at once.
+ * A segment that its reader has removed counts no more; those that nobody reads are capped all the same.
+ */
+const WRITE = `umask 077; cd "$1" || exit 1
+n=1; first=1; total=0
+while dd of="$n" bs=4096 count="$2" 2>/dev/null && [ -s "$n" ]; do
+  eval "s$n=$(($(wc -c <"$n")))"; total=$((total + s$n)); n=$((n + 1))
+  while [ "$first" -lt "$n" ]; do
+    [ -e "$first" ] && [ "$total" -le "$3" ] && [ $((n - first)) -le ${SEGMENTS_KEPT} ] && break
+    rm -f "$first"; total=$((total - s$first)); unset "s$first"; first=$((first + 1))
+  done
+done
+rm -f "$n"; : >end`;
+
+/** tmux reads "%" and "#" in it before a shell does. All is inside single quotes: '' parts "#" from a "[" behind it. */
+function pipeCommand({ folder, readsPerSegment, maxBytes }: PipeLog): string {
+  const words = ['sh', '-c', WRITE, 'sh', folder, String(readsPerSegment), String(maxBytes)];
+  return `exec ${quoteAll(words)}`.replaceAll('%', '%%').replaceAll('#', "##''");
+}
