@@ -2,8 +2,17 @@
 
 /** An escape byte could end tmux's bracketed paste early and turn the rest of the text into keystrokes. */
 export function cleanInbound(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(/(?![\t\n])[\p{Cc}\p{Cs}]/gu, '');
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/(?![\t\n])[\p{Cc}\p{Cs}]/gu, '')
+    .replace(LINE_ENDS, (end) => end.replaceAll('\u200d', ''));
 }
+
+/**
+ * Joiners with nothing to join. tmux 3.3 joins them to whatever is drawn next, a piece of the frame of Claude Code's box,
+ * and no box is recognised any more.
+ */
+const LINE_ENDS = /(?<![\s\u200d])[\s\u200d]+(?=\n|$)/g;
 
 /**
  * Keeps Claude Code from acting on the text instead of reading it: a first `!` would run a shell command at once,

@@ -91,6 +91,14 @@ describe('a message in a thread', () => {
     await untilPrompts(claude, [long]);
   });
 
+  it('that ends with half an emoji does not spoil the screen for the next one', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    for (const text of ['family 👩\u200d', '👩\u200d\nand more', 'next'])
+      await setting.untilMarked(await setting.say(claude, text), '✅');
+    expect(claude.prompts()).toEqual(['family 👩', '👩\nand more', 'next']);
+  });
+
   it('leaves a half-written draft alone: it is back afterwards', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');

@@ -4,7 +4,14 @@ import { cleanInbound, guardForPrompt } from '../../core/clean.ts';
 
 /** Any 16-bit units, half characters included, the odd low ones often. */
 const units = fc
-  .array(fc.oneof(fc.nat(0xff), fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff })))
+  .array(
+    fc.oneof(
+      fc.nat(0xff),
+      fc.nat(0xffff),
+      fc.integer({ min: 0xd800, max: 0xdfff }),
+      fc.constantFrom(0x0a, 0x20, 0x200d),
+    ),
+  )
   .map((codes) => String.fromCharCode(...codes));
 
 describe('cleanInbound', () => {
@@ -15,6 +22,9 @@ describe('cleanInbound', () => {
     ['\u0000a\u0007\u007f\u0085\u009b', 'a'],
     ['\ud83d\ude00 \ud83d x \ude00', '😀  x '],
     ['grüße 漢字 👨‍👩‍👧', 'grüße 漢字 👨‍👩‍👧'],
+    ['👩\u200d', '👩'],
+    ['👩\u200d\u200d \u200d\t\n\u200d\nක්\u200dර \n\u200dx \u200d', '👩 \t\n\nක්\u200dර \n\u200dx '],
+    ['\u200d', ''],
   ])('makes %j into %j', (text, cleaned) => {
     expect(cleanInbound(text)).toBe(cleaned);
   });
@@ -24,6 +34,7 @@ describe('cleanInbound', () => {
       fc.property(units, (text) => {
         expect(cleanInbound(text)).not.toMatch(/(?![\t\n])\p{Cc}/u);
         expect(cleanInbound(text).isWellFormed()).toBe(true);
+        expect(cleanInbound(text)).not.toMatch(/\u200d\s*$/m);
         expect(cleanInbound(cleanInbound(text))).toBe(cleanInbound(text));
       }),
     );
