@@ -13,6 +13,9 @@ import { connectRest } from '../discord/rest.ts';
 import { openPlace, type ThreadRef } from '../discord/threads.ts';
 import { readJson, writeJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import { openDirectories } from '../streams/directories.ts';
+import { createAskAgent } from './ask-agent.ts';
+import { fetchAttachments } from './attachments.ts';
 import { createCarry } from './carry.ts';
 import type { Tools } from './command.ts';
 import { runCommand } from './commands.ts';
@@ -34,6 +37,7 @@ import { type Decision, route } from './route.ts';
 import { createSay } from './say.ts';
 import { createSender } from './sender.ts';
 import { SLASH_COMMANDS } from './slash.ts';
+import { createStreams } from './streams.ts';
 
 /** Guilds, messages of guilds, reactions to them, and what is in them. */
 export const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);
@@ -77,7 +81,30 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const receipts = createReceipts(rest, botId);
   const marks = createMarks(rest, log);
   const say = createSay(rest);
-  const sender = createSender({ ...options, hosts, panes, inbox, marks, receipts, say, signal });
+  const streams = createStreams({
+    ...{ home, log, rest, botId, place, env: options.env, server: server.name },
+    ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
+    ...{ tmux: hosts.tmux(config.host), command: config.agent.command },
+    agentSettings: options.agentSettings,
+    onThread: threads.learn,
+  });
+  const isTerminal = (thread: string) => streams.of(thread)?.kind === 'terminal';
+  const sender = createSender({
+    ...{ ...options, hosts, panes, inbox, marks, receipts, say, signal, isTerminal },
+  });
+  const askAgent = createAskAgent({
+    ...{ inbox, marks, say, log, signal },
+    fetch: (message) => fetchAttachments(message, config.host, { api: server.api, home, hosts }),
+  });
+
+  /** Into its pane, or to the headless agent whose thread it is. */
+  function send(message: Accepted, thread: ThreadRef): Promise<void> {
+    const stream = streams.of(thread.id);
+    return stream?.kind === 'agent'
+      ? askAgent(message, stream.agent)
+      : sender.send(message, thread);
+  }
+
   const tools: Tools = {
     config,
     hosts,
@@ -87,7 +114,14 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     members: server.allow,
     log,
     agentSettings: options.agentSettings,
-    retry: createRetry({ rest, server, inbox, marks, sender }),
+    streams,
+    directories: openDirectories({
+      projects: server.projects.map(({ path }) => path),
+      roots: config.roots,
+      homedir: options.env.HOME ?? '/',
+    }),
+    say,
+    retry: createRetry({ rest, server, inbox, marks, send }),
   };
 
   const open = createOpenPrompts(rest, botId);
@@ -103,13 +137,14 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const answer = await runCommand(todo.name, { id: message.id, thread, rest: todo.rest }, tools);
     await say(message.channelId, [message.id, 'command'], { ...answer, replyTo: message.id });
     inbox.done(message.id);
+    await answer.after?.(message.channelId);
   }
 
   /** In turn up to the session's own queue: the pane takes a message that comes after a newer one for typed. */
   async function forward(message: Accepted, text: string): Promise<void> {
     const thread = await threads.find(message.channelId);
     if (thread === undefined || (await answered(message, text, thread))) return;
-    void sender.send(message, thread);
+    void send(message, thread);
   }
 
   /** While a prompt is open, what is written answers it: through its hook, never by keys. */
@@ -140,6 +175,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     onAccepted: begin,
     onInteraction: createInteract({ rest, server, channels, botId, tools, prompts, log }),
     onReaction: receipts.heard,
+    onThreadGone: (id) => void streams.gone(id),
   });
 
   async function onEvent(name: string, data: unknown): Promise<void> {
@@ -153,6 +189,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await handle(name, data);
   }
 
+  await streams.recover();
   // What an earlier process left is taken up before anything new, in the order it was written.
   for (const message of inbox.left()) {
     if (
@@ -193,6 +230,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     async close() {
       closing.abort();
       lifecycle.close();
+      await streams.close();
       gateway.close();
       position.flush();
       await Promise.all([rest.close(), hosts.close()]);

@@ -38,13 +38,6 @@ export const screen: Command = {
   run: async (order, tools) => showScreen(await paneOf(order.thread, tools)),
 };
 
-export const stop: Command = {
-  name: 'stop',
-  usage: '!stop',
-  about: 'interrupt Claude (Esc, once)',
-  run: (order, tools) => press(order, ['Escape'], tools),
-};
-
 export const key: Command = {
   name: 'key',
   usage: '!key <key…>',

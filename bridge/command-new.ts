@@ -5,20 +5,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ThreadmuxError } from '../core/errors.ts';
 import { parseSessionName, type SessionName, threadTitle } from '../core/session-name.ts';
 import { welcomeText } from '../core/welcome.ts';
-import type { Draft } from '../discord/messages.ts';
 import { archiveThread, ensureThread } from '../discord/threads.ts';
 import { killSession, newSession, type Session } from '../tmux/sessions.ts';
 import { agentOn } from './agent.ts';
 import { type Command, code, say, type Tools } from './command.ts';
 import { findSessions } from './command-sessions.ts';
+import { endStream, startAfresh, streamOf } from './command-streams.ts';
 
 const STARTS_WITHIN_MS = 45_000;
 
 export const create: Command = {
   name: 'new',
   usage: '!new <name> [host] [directory] [-- command]',
-  about: 'start a session: Claude, or the command after `--`',
+  about:
+    'start a session: Claude, or the command after `--`; alone, a headless agent starts afresh',
   async run(order, tools) {
+    const stream = streamOf(order, tools);
+    if (order.rest === '' && stream?.kind === 'agent') return startAfresh(stream);
     const wanted = parseNew(order.rest, tools);
     const tmux = tools.hosts.tmux(wanted.host);
     const agent = await agentOn(wanted, tools);
@@ -46,10 +49,13 @@ export const create: Command = {
 export const kill: Command = {
   name: 'kill',
   usage: '!kill <name>',
-  about: 'end a session (its exact name, `name@host` on another host)',
-  async run(order, tools): Promise<Draft> {
+  about:
+    'end a session, a terminal or a headless agent (its exact name, `name@host` on another host)',
+  async run(order, tools) {
     const [name = '', host = tools.config.defaultHost] = order.rest.trim().split('@');
     if (name === '') throw usage('`!kill <name>` needs the exact name of a session');
+    const stream = order.rest.includes('@') ? undefined : tools.streams.named(name);
+    if (stream !== undefined) return endStream(stream, tools);
     const found = (await findSessions(host, tools)).find(({ session }) => session.name === name);
     if (found === undefined)
       throw new ThreadmuxError(

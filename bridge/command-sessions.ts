@@ -63,6 +63,7 @@ function line({ host, session, record }: Found, { config }: Tools): string {
 export function state(session: Session, record: PaneRecord | undefined): string {
   if (session.pane.dead) return 'dead';
   if (record === undefined) return session.pane.command;
+  if (record.shell === 'terminal') return 'terminal';
   if (record.shell !== 'no') return 'shell';
   if (record.state === 'ended') return 'Claude has exited';
   return { working: 'working', waiting: 'waiting for you', idle: 'idle' }[record.state];
@@ -71,7 +72,9 @@ export function state(session: Session, record: PaneRecord | undefined): string 
 function sign(session: Session, record: PaneRecord | undefined): string {
   const word = state(session, record);
   return (
-    { working: '⏳', 'waiting for you': '🔔', idle: '🟢', shell: '🐚', dead: '💀' }[word] ?? '⚪'
+    { working: '⏳', 'waiting for you': '🔔', idle: '🟢', shell: '🐚', terminal: '🖥️', dead: '💀' }[
+      word
+    ] ?? '⚪'
   );
 }
 

@@ -5,9 +5,12 @@ import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { Draft } from '../discord/messages.ts';
 import type { Place, ThreadRef } from '../discord/threads.ts';
+import type { Directories } from '../streams/directories.ts';
 import type { Hosts } from './hosts.ts';
 import type { KnownThreads } from './known-threads.ts';
 import type { Panes } from './panes.ts';
+import type { Say } from './say.ts';
+import type { Streams } from './streams.ts';
 
 export interface Tools {
   readonly config: Config;
@@ -19,6 +22,9 @@ export interface Tools {
   readonly log: Log;
   /** The settings file with our hooks, for agents that we start ourselves on this machine. */
   readonly agentSettings: string | undefined;
+  readonly streams: Streams;
+  readonly directories: Directories;
+  readonly say: Say;
   /** Types a message once more, on the person's order. */
   readonly retry: (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 }
@@ -35,10 +41,15 @@ export interface Command {
   readonly name: string;
   readonly usage: string;
   readonly about: string;
-  run(order: Order, tools: Tools): Promise<Draft>;
+  run(order: Order, tools: Tools): Promise<Answer>;
 }
 
-export const say = (content: string): Draft => ({ content });
+export interface Answer extends Draft {
+  /** To be done once it has been said, in this channel: a thread that is spoken in is not archived any more. */
+  readonly after?: (said: string) => Promise<void>;
+}
+
+export const say = (content: string): Answer => ({ content });
 
 /** A name of a person's or a program's, shown as what it is. */
 export function code(text: string): string {

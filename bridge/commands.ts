@@ -2,11 +2,12 @@
 // answered with the list: it is never typed.
 
 import { explain, isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
-import type { Draft } from '../discord/messages.ts';
-import { type Command, type Order, say, type Tools } from './command.ts';
-import { key, screen, shortKeys, stop } from './command-keys.ts';
+import { type Answer, type Command, type Order, say, type Tools } from './command.ts';
+import { key, screen, shortKeys } from './command-keys.ts';
 import { create, kill } from './command-new.ts';
 import { sessions } from './command-sessions.ts';
+import { stop } from './command-stop.ts';
+import { agent, done, status, terminal } from './command-streams.ts';
 import { screenBlock } from './say.ts';
 
 const retry: Command = {
@@ -54,6 +55,10 @@ export const COMMANDS: readonly Command[] = [
   create,
   kill,
   sessions,
+  terminal,
+  agent,
+  done,
+  status,
   screen,
   stop,
   key,
@@ -72,7 +77,7 @@ export function isCommand(name: string): boolean {
 }
 
 /** Every outcome is something to say, refusals too. */
-export async function runCommand(name: string, order: Order, tools: Tools): Promise<Draft> {
+export async function runCommand(name: string, order: Order, tools: Tools): Promise<Answer> {
   const command = ALL.find((one) => one.name === name);
   if (command === undefined)
     return say(

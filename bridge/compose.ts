@@ -21,3 +21,9 @@ export function compose(
   const whole = [text, paths.join('\n')].filter(Boolean).join('\n\n');
   return whole === '' ? { kind: 'nothing' } : { kind: 'prompt', text: guardForPrompt(whole) };
 }
+
+/** For a program that is not Claude: as it was written, and paths in one line. */
+export function composePlain(message: string, paths: readonly string[]): Typed {
+  const text = [cleanInbound(message), ...paths].filter(Boolean).join(' ');
+  return text === '' ? { kind: 'nothing' } : { kind: 'prompt', text };
+}

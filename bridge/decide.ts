@@ -34,6 +34,7 @@ export function decide({ look, screen, record, allowShell, standing }: Facts): S
   if (look.inputOff) return { do: 'wait', because: 'The pane takes no input (select-pane -d).' };
   if (look.synchronized)
     return { do: 'wait', because: 'The pane shares its input with others (synchronize-panes).' };
+  if (record.shell === 'terminal') return decideForTerminal(look);
   if (record.shell !== 'no') return decideForShell(look, screen, record.shell, allowShell);
   switch (screen.kind) {
     case 'empty':
@@ -81,4 +82,15 @@ function decideForShell(
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
     ? { do: 'run' }
     : { do: 'wait', because: describeScreen(screen) };
+}
+
+/** Whatever runs there, what is written is its input: that is what it was started for. */
+function decideForTerminal(look: Look & { kind: 'pane' }): Step {
+  if (look.dead)
+    return {
+      do: 'refuse',
+      because:
+        'The program has ended. `!done` archives this thread; `!terminal <dir> <command>` starts another.',
+    };
+  return look.mode === undefined ? { do: 'run' } : { do: 'leave-mode' };
 }

@@ -16,7 +16,7 @@ import type { Tmux } from '../tmux/tmux.ts';
 import type { Typed } from './compose.ts';
 import { decide } from './decide.ts';
 import type { Panes } from './panes.ts';
-import { runInShell } from './shell.ts';
+import { runInShell, writeToProgram } from './shell.ts';
 
 export interface Errand {
   /** Grows with every attempt the person orders; the pane remembers it. */
@@ -50,7 +50,8 @@ export type Outcome =
       readonly record: PaneRecord;
       readonly before: string;
     }
-  | { readonly kind: 'ran'; readonly output: string }
+  /** Without an output if that streams into the thread anyway. */
+  | { readonly kind: 'ran'; readonly output: string | undefined }
   | { readonly kind: 'failed'; readonly because: string; readonly screen: string | undefined };
 
 export const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
@@ -128,7 +129,10 @@ async function typeInto(
   if (wasEntered(seen, errand.deliveryId))
     return record.shell === 'no'
       ? { kind: 'typed', tmux, record, before: '' }
-      : { kind: 'ran', output: seen.kind === 'gone' ? '' : seen.text };
+      : {
+          kind: 'ran',
+          output: seen.kind === 'gone' || isStreaming(record) ? undefined : seen.text,
+        };
   const screen = seen.kind === 'gone' ? ({ kind: 'unknown' } as const) : screenOf(seen, record);
   const text = seen.kind === 'gone' ? undefined : seen.text;
   const standing = way.standing();
@@ -148,12 +152,12 @@ async function typeInto(
     case 'leave-mode':
       await leaveMode(tmux, guard);
       return { kind: 'wait', because: 'The pane is in copy mode.', screen: text, surely: false };
-    case 'run':
-      return runInShell(
-        tmux,
-        { pane: record, command: seen.kind === 'pane' ? seen.command : '' },
-        errand,
-      );
+    case 'run': {
+      const shell = { pane: record, command: seen.kind === 'pane' ? seen.command : '' };
+      return isStreaming(record)
+        ? writeToProgram(tmux, shell, errand)
+        : runInShell(tmux, shell, errand);
+    }
     case 'type': {
       if (hasDialog(text ?? ''))
         return { kind: 'wait', because: 'Claude shows a dialog.', screen: text, surely: false };
@@ -218,6 +222,11 @@ export function screenOf(
     currentCommand: seen.command,
     agentCommand: record.command,
   });
+}
+
+/** What it prints is in the thread as soon as it is printed. */
+function isStreaming({ shell }: PaneRecord): boolean {
+  return shell === 'terminal';
 }
 
 function wasEntered(seen: Look, deliveryId: string): boolean {

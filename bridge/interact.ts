@@ -52,6 +52,7 @@ export function createInteract(options: InteractOptions): (data: unknown) => Pro
     if (!(await takeCommand(rest, interaction))) return;
     const answer = await runCommand(interaction.data?.name ?? '', order, tools);
     await followUp(rest, interaction, answer);
+    await answer.after?.(interaction.channel_id ?? '');
   }
 
   async function onTap(interaction: Interaction, order: Order): Promise<void> {
@@ -72,6 +73,7 @@ export function createInteract(options: InteractOptions): (data: unknown) => Pro
     );
     const components = [...kept, ...(shown.components ?? [])];
     await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, {
+      files: [],
       ...shown,
       components,
     });

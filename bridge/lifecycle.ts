@@ -16,6 +16,7 @@ import {
 import { loadAuto } from '../home/auto.ts';
 import type { Home } from '../home/home.ts';
 import type { PaneRecord } from '../home/pane-record.ts';
+import { loadStreamRecords } from '../home/stream-record.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import type { Tools } from './command.ts';
@@ -50,7 +51,8 @@ export function startLifecycle(home: Home, tools: Tools, say: Say): Lifecycle {
       sessions,
       records,
       threads: there,
-      ignore: config.ignoreSessions,
+      // A terminal has a thread of its own kind.
+      ignore: [...config.ignoreSessions, ...loadStreamRecords(home).map(({ name }) => `^${name}$`)],
       auto: loadAuto(home) && hosts.isLocal(host),
     };
     for (const change of reconcile(standing)) await apply(host, change);

@@ -13,6 +13,7 @@ import {
   paneRecordSchema,
   savePaneRecord,
 } from '../home/pane-record.ts';
+import { loadStreamRecord } from '../home/stream-record.ts';
 import type { Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import type { Hosts } from './hosts.ts';
@@ -52,7 +53,10 @@ export function createPanes(config: Config, home: Home, hosts: Hosts, serverName
   const remote = new Map<string, PaneRecord>();
 
   const hostOf = (thread: ThreadRef): string =>
-    loadPaneRecord(home, thread.id)?.host ?? placeOfTitle(thread.title)?.host ?? config.defaultHost;
+    loadPaneRecord(home, thread.id)?.host ??
+    (loadStreamRecord(home, thread.id) === undefined ? undefined : config.host) ??
+    placeOfTitle(thread.title)?.host ??
+    config.defaultHost;
 
   async function read(
     name: string,

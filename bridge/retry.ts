@@ -11,7 +11,6 @@ import type { Accepted, Inbox } from './inbox.ts';
 import { acceptedOf, incomingOf } from './listen.ts';
 import { MARKS, type Marks } from './marks.ts';
 import { route } from './route.ts';
-import type { Sender } from './sender.ts';
 
 export type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 
@@ -20,7 +19,7 @@ export interface RetryOptions {
   readonly server: Server;
   readonly inbox: Inbox;
   readonly marks: Marks;
-  readonly sender: Sender;
+  readonly send: (message: Accepted, thread: ThreadRef) => Promise<void>;
 }
 
 const markedSchema = messageSchema.extend({
@@ -32,7 +31,7 @@ type Marked = z.output<typeof markedSchema>;
 
 const LOOKED_THROUGH = 100;
 
-export function createRetry({ rest, server, inbox, marks, sender }: RetryOptions): Retry {
+export function createRetry({ rest, server, inbox, marks, send }: RetryOptions): Retry {
   const again = new Set<string>();
   const isOpen = (message: Marked) =>
     isFailed(message) &&
@@ -65,7 +64,7 @@ export function createRetry({ rest, server, inbox, marks, sender }: RetryOptions
     again.add(message.id);
     inbox.put(accepted);
     marks.assume(message.id, ['failed']);
-    void sender.send(accepted, thread).finally(() => again.delete(message.id));
+    void send(accepted, thread).finally(() => again.delete(message.id));
     return '🔁 It is typed once more.';
   };
 }

@@ -10,7 +10,7 @@ import { KEY_BUTTONS } from '../discord/buttons.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { type Fetched, fetchAttachments } from './attachments.ts';
-import { compose } from './compose.ts';
+import { compose, composePlain } from './compose.ts';
 import { confirm } from './confirm.ts';
 import { type Errand, forward, isTooOld, type Outcome, type Standing } from './forward.ts';
 import type { Hosts } from './hosts.ts';
@@ -34,6 +34,8 @@ export interface SenderOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly settleMs?: number;
+  /** What is written there is a program's input, and nothing is read into it. */
+  readonly isTerminal: (threadId: string) => boolean;
 }
 
 export interface Sender {
@@ -88,7 +90,9 @@ export function createSender(options: SenderOptions): Sender {
         content: failed.map((why) => `📎 ${why}`).join('\n'),
         silent: true,
       });
-    const typed = compose(message.text, paths, config.slashCommands);
+    const typed = options.isTerminal(thread.id)
+      ? composePlain(message.text, paths)
+      : compose(message.text, paths, config.slashCommands);
     if (typed.kind === 'nothing') {
       await marks.set(message.channelId, message.id, 'failed');
       return undefined;
@@ -159,7 +163,8 @@ export function createSender(options: SenderOptions): Sender {
   ): Promise<void> {
     if (outcome.kind === 'ran') {
       await marks.set(message.channelId, message.id, 'submitted');
-      await say(message.channelId, [message.id, 'ran'], { content: screenBlock(outcome.output) });
+      if (outcome.output !== undefined)
+        await say(message.channelId, [message.id, 'ran'], { content: screenBlock(outcome.output) });
     } else {
       log.info('message failed', { message: message.id, because: outcome.because });
       await marks.set(message.channelId, message.id, 'failed');

@@ -1,4 +1,5 @@
-// A plain shell instead of Claude: the text runs as a command line, and what it printed comes back.
+// A program that is not Claude. In a plain shell the text runs as a command line, and what it printed
+// comes back; for any other it is its input.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deliver } from '../tmux/deliver.ts';
@@ -18,20 +19,27 @@ export async function runInShell(
   errand: Errand,
 ): Promise<Outcome> {
   const before = await lines(tmux, guard.pane);
-  const delivery = await deliver(
-    tmux,
-    guard,
-    { id: errand.deliveryId, text: errand.typed.text },
-    { settleMs: SETTLE_MS },
-  );
+  const written = await writeToProgram(tmux, guard, errand);
+  if (written.kind === 'failed') return { ...written, screen: before.join('\n') };
+  const after = await settled(tmux, guard.pane);
+  return { kind: 'ran', output: newLines(before, after) };
+}
+
+/** Text, and Enter, to whatever reads there. */
+export async function writeToProgram(
+  tmux: Tmux,
+  guard: { pane: PaneRef; command: string },
+  errand: Errand,
+): Promise<Outcome> {
+  const message = { id: errand.deliveryId, text: errand.typed.text };
+  const delivery = await deliver(tmux, guard, message, { settleMs: SETTLE_MS });
   if (delivery.kind === 'refused' || delivery.kind === 'text-only')
     return {
       kind: 'failed',
-      because: `The shell took nothing (${delivery.because}).`,
-      screen: before.join('\n'),
+      because: `The program took nothing (${delivery.because}).`,
+      screen: undefined,
     };
-  const after = await settled(tmux, guard.pane);
-  return { kind: 'ran', output: newLines(before, after) };
+  return { kind: 'ran', output: undefined };
 }
 
 /** The screen, once it has stopped changing. */

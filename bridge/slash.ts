@@ -5,18 +5,21 @@ import type { Tools } from './command.ts';
 import { findSessions } from './command-sessions.ts';
 import { COMMANDS } from './commands.ts';
 
-const STRING = 3;
+const STRING = 3 as const;
+const BOOLEAN = 5 as const;
 
-interface Option {
-  readonly name: string;
-  readonly description: string;
-  readonly required?: boolean;
-  readonly autocomplete?: boolean;
-}
+type Option =
+  | {
+      readonly name: string;
+      readonly description: string;
+      readonly required?: boolean;
+      readonly autocomplete?: boolean;
+    }
+  | { readonly type: typeof BOOLEAN; readonly name: string; readonly description: string };
 
 const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
   new: [
-    { name: 'name', description: 'Name of the session', required: true },
+    { name: 'name', description: 'Name of the session; left out, a headless agent starts afresh' },
     { name: 'host', description: 'Where to start it', autocomplete: true },
     { name: 'directory', description: 'Where it works, such as ~/shop' },
     { name: 'command', description: 'What to start instead of Claude' },
@@ -25,6 +28,20 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
     { name: 'name', description: 'Exact name of the session', required: true, autocomplete: true },
   ],
   key: [{ name: 'key', description: 'Keys, such as Down Enter', required: true }],
+  terminal: [
+    { name: 'dir', description: 'Where to run it', required: true, autocomplete: true },
+    { name: 'command', description: 'The command line', required: true },
+  ],
+  agent: [
+    { name: 'dir', description: 'Where Claude works', required: true, autocomplete: true },
+    { name: 'prompt', description: 'What to do', required: true },
+    {
+      name: 'skip-permissions',
+      description: 'Ask for no permission, where the configuration allows that',
+      type: BOOLEAN,
+    },
+  ],
+  done: [{ name: 'name', description: 'Which one; this thread’s if left out', autocomplete: true }],
   retry: [{ name: 'message', description: 'Id of the message; the last failed one if left out' }],
   sh: [{ name: 'command', description: 'The command line', required: true }],
 };
@@ -32,10 +49,12 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
 export const SLASH_COMMANDS: Commands = COMMANDS.map(({ name, about }) => ({
   name,
   description: about.replaceAll('`', '').slice(0, 100),
-  ...(OPTIONS[name] === undefined
-    ? {}
-    : { options: OPTIONS[name].map((option) => ({ type: STRING, ...option })) }),
+  ...(OPTIONS[name] === undefined ? {} : { options: OPTIONS[name].map(typed) }),
 }));
+
+function typed(option: Option) {
+  return 'type' in option ? option : { type: STRING, ...option };
+}
 
 /** The words a person would have written after "!name". */
 export function restOf(interaction: Interaction): string {
@@ -61,6 +80,12 @@ export function restOf(interaction: Interaction): string {
       return value('message');
     case 'sh':
       return value('command');
+    case 'terminal':
+      return `"${value('dir')}" ${value('command')}`;
+    case 'agent': {
+      const skip = value('skip-permissions') === 'true' ? '--skip-permissions ' : '';
+      return `"${value('dir')}" ${skip}${value('prompt')}`;
+    }
     default:
       return value('name');
   }
@@ -75,7 +100,14 @@ export async function suggestions(
 ): Promise<readonly string[]> {
   const focused = interaction.data?.options.find((option) => option.focused);
   const begun = String(focused?.value ?? '').toLowerCase();
-  const names = focused?.name === 'host' ? tools.hosts.names() : await sessionNames(tools);
+  if (focused?.name === 'dir') return tools.directories.names(String(focused.value ?? ''));
+  const streams = tools.streams.all().map((stream) => stream.record().name);
+  const names =
+    focused?.name === 'host'
+      ? tools.hosts.names()
+      : interaction.data?.name === 'done'
+        ? streams
+        : [...streams, ...(await sessionNames(tools))];
   return names.filter((name) => name.toLowerCase().includes(begun));
 }
 

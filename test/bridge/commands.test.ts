@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { tempFolder } from '../support/temp-home.ts';
-import { openSocket } from '../workspace/raw-socket.ts';
-import { aWhile, type Setting, screenOf, startSetting, WAIT } from './setting.ts';
+import { aWhile, openSuggestions, type Setting, screenOf, startSetting, WAIT } from './setting.ts';
 
 const sessions = (setting: Setting) =>
   setting.machine.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
@@ -105,7 +104,8 @@ describe('looking and pressing', () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await setting.say(claude, '!screen');
-    const shown = await setting.answer(claude, /Stand-in for Claude Code/);
+    const shown = await setting.answer(claude, /^What `web` shows:$/);
+    expect(JSON.stringify(shown.attachments)).toContain('Stand-in for Claude Code');
     expect(JSON.stringify(shown.components)).toContain('key:Enter');
     for (const order of ['!stop', '!esc', '!up', '!down', '!tab', '!key Up Down', '!key x'])
       await setting.say(claude, order);
@@ -185,25 +185,10 @@ describe('!sessions and !help', () => {
 describe('slash commands', () => {
   it('do the same, and suggest hosts and sessions', async () => {
     const setting = await startSetting({ file: { hosts: { mini: { ssh: 'mini.invalid' } } } });
-    const { person, channelId, url } = setting.workspace;
+    const { person, channelId } = setting.workspace;
     setting.machine.tmux.call('new-session', '-d', '-s', 'website', 'cat');
     const claude = await setting.claude('web');
-    const page = openSocket({ url }, { headers: { cookie: person.cookie, origin: url } });
-    await page.until({ op: 10 });
-    page.send(2, {});
-    await page.until({ t: 'GUILD_CREATE' });
-    const suggested = async (name: string, option: string, value: string) => {
-      const before = page.heard.length;
-      await vi.waitFor(
-        () => person.autocomplete(channelId, name, [{ name: option, value, focused: true }]),
-        WAIT,
-      );
-      return vi.waitFor(() => {
-        const told = page.heard.slice(before).find(({ t }) => t?.includes('AUTOCOMPLETE'));
-        if (told === undefined) throw new Error('no suggestions yet');
-        return told.d.choices.map((choice: { value: string }) => choice.value);
-      }, WAIT);
-    };
+    const suggested = await openSuggestions(setting);
     expect(await suggested('new', 'host', '')).toEqual(['laptop', 'mini']);
     expect(await suggested('new', 'host', 'MI')).toEqual(['mini']);
     expect(await suggested('kill', 'name', 'webs')).toEqual(['website']);
@@ -211,7 +196,8 @@ describe('slash commands', () => {
     await person.slash(channelId, 'kill', [{ name: 'name', value: 'website' }]);
     await setting.answer(channelId, /^⏹️ `website` on `laptop` was ended/);
     await person.slash(claude.thread, 'screen');
-    await setting.answer(claude, /Stand-in for Claude Code/);
+    const shown = await setting.answer(claude, /^What `web` shows:$/);
+    expect(JSON.stringify(shown.attachments)).toContain('Stand-in for Claude Code');
     await person.slash(claude.thread, 'key', [{ name: 'key', value: 'Up' }]);
     await vi.waitFor(
       () => expect(claude.noted().map(({ text }) => text)).toEqual(['\u001b[A']),

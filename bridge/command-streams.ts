@@ -1,0 +1,154 @@
+// !terminal, !agent, !done and !status: threads that stream, begun and ended from anywhere. What is
+// special about `!stop`, `!new` and `!kill` for them is here, too.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import { archiveThread } from '../discord/threads.ts';
+import { type Answer, type Command, code, type Order, say, type Tools } from './command.ts';
+import { age } from './command-sessions.ts';
+import type { Stream } from './streams.ts';
+
+export const terminal: Command = {
+  name: 'terminal',
+  usage: '!terminal <dir> <command>',
+  about: 'run a command in a project, and stream what it prints into a thread of its own',
+  async run(order, tools) {
+    const { dir, rest: asked } = parseStream(order.rest, TERMINAL_HINT);
+    const stream = await begin(
+      { kind: 'terminal', order, dir, asked, skipPermissions: false },
+      tools,
+    );
+    return say(`🖥️ ${code(stream.record().name)} is up: <#${stream.record().thread}>`);
+  },
+};
+
+export const agent: Command = {
+  name: 'agent',
+  usage: '!agent <dir> [--skip-permissions] <prompt>',
+  about: 'give Claude a prompt in a project, without a terminal, in a thread of its own',
+  async run(order, tools) {
+    const { dir, rest } = parseStream(order.rest, AGENT_HINT);
+    const [, skip, asked = ''] =
+      rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
+    if (asked === '') throw usage('`!agent` needs a prompt', AGENT_HINT);
+    const stream = await begin(
+      { kind: 'agent', order, dir, asked, skipPermissions: skip !== undefined },
+      tools,
+    );
+    if (stream.kind === 'agent') stream.agent.ask({ id: order.id, text: asked });
+    return say(`🤖 ${code(stream.record().name)} is at work: <#${stream.record().thread}>`);
+  },
+};
+
+export const done: Command = {
+  name: 'done',
+  usage: '!done [name]',
+  about: 'end this terminal or headless agent, sum it up, and archive its thread',
+  async run(order, tools) {
+    const name = order.rest.trim();
+    const stream = name === '' ? streamOf(order, tools) : tools.streams.named(name);
+    if (stream === undefined)
+      throw usage(
+        name === ''
+          ? 'this is not the thread of a terminal or a headless agent'
+          : `there is no terminal or headless agent ${code(name)}`,
+        '`!status` lists them. A session is ended with `!kill <name>`.',
+      );
+    return endStream(stream, tools);
+  },
+};
+
+export const status: Command = {
+  name: 'status',
+  usage: '!status',
+  about: 'all terminals and headless agents: type, directory, age and what they do',
+  async run(_order, { streams, config }) {
+    const all = streams.all();
+    if (all.length === 0)
+      return say(
+        'No terminals and no headless agents. `!terminal` and `!agent` start one; `!sessions` lists the sessions.',
+      );
+    const live = all.filter((stream) => stream.record().ended === undefined).length;
+    return say(
+      [
+        ...all.map(line),
+        `-# ${live} of at most ${config.maxThreads} · \`!sessions\` lists the sessions`,
+      ]
+        .join('\n')
+        .slice(0, 1_990),
+    );
+  },
+};
+
+/** `!kill` by name, and `!done`: ended, summed up where it was ordered and in its own thread, archived. */
+export async function endStream(stream: Stream, tools: Tools): Promise<Answer> {
+  const { name, thread } = stream.record();
+  const summary = await tools.streams.end(stream);
+  const content = `⏹️ ${code(name)}: ${summary}`;
+  return {
+    content,
+    async after(said) {
+      if (said !== thread) await tools.say(thread, ['ended', name], { content, silent: true });
+      await archiveThread(tools.place.rest, thread);
+    },
+  };
+}
+
+export function streamOf(order: Order, { streams }: Tools): Stream | undefined {
+  return order.thread === undefined ? undefined : streams.of(order.thread.id);
+}
+
+/** `!new` in the thread of a headless agent. */
+export async function startAfresh(stream: Stream & { kind: 'agent' }): Promise<Answer> {
+  await stream.agent.fresh();
+  return say('🆕 The next prompt starts afresh: nothing said before is remembered.');
+}
+
+const TERMINAL_HINT = 'Example: `!terminal shop npm run dev`; a name with spaces stands in quotes.';
+const AGENT_HINT = 'Example: `!agent shop Run the tests and mend what fails`';
+
+/** The first word, or what stands in quotes, is the directory. */
+export function parseStream(rest: string, hint: string): { dir: string; rest: string } {
+  const [, quoted, word, after = ''] = rest.match(/^(?:"([^"]*)"|(\S+))(?:\s+(.*))?$/s) ?? [];
+  const dir = quoted ?? word ?? '';
+  if (dir === '' || after.trim() === '')
+    throw usage('a directory and what to do there are needed', hint);
+  return { dir, rest: after.trim() };
+}
+
+interface Begin {
+  readonly kind: 'terminal' | 'agent';
+  readonly order: Order;
+  readonly dir: string;
+  readonly asked: string;
+  readonly skipPermissions: boolean;
+}
+
+async function begin({ order, ...wanted }: Begin, tools: Tools): Promise<Stream> {
+  const { directories, config } = tools;
+  const dir = await directories.resolve(wanted.dir);
+  if (wanted.skipPermissions && !(await directories.isWithin(dir, config.skipPermissions)))
+    throw new ThreadmuxError(
+      'bad_usage',
+      `in ${code(wanted.dir)} Claude has to ask for permission`,
+      {
+        hint: 'Leave `--skip-permissions` out, or add the folder to "skipPermissions" in the configuration.',
+      },
+    );
+  return tools.streams.begin({ ...wanted, dir, order: order.id });
+}
+
+function line(stream: Stream): string {
+  const { name, thread, dir, startedAt } = stream.record();
+  const sign = stream.kind === 'terminal' ? '🖥️ terminal' : '🤖 agent';
+  return `${sign} ${code(name)} <#${thread}> ${stateOf(stream)} · ${code(dir)} · ${age(startedAt)}`;
+}
+
+function stateOf(stream: Stream): string {
+  const { ended } = stream.record();
+  if (ended !== undefined) return ended.how;
+  return stream.kind === 'terminal' ? 'running' : stream.agent.state();
+}
+
+function usage(what: string, hint: string): ThreadmuxError {
+  return new ThreadmuxError('bad_usage', what, { hint });
+}

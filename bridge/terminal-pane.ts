@@ -1,0 +1,24 @@
+// A terminal's pane, as the rest of the bridge knows panes: what is written in its thread is typed there,
+// and `!screen` and `!key` work as in any session.
+
+import type { PaneRecord } from '../home/pane-record.ts';
+import type { StreamRecord } from '../home/stream-record.ts';
+
+export function paneRecordOf(record: StreamRecord, host: string): PaneRecord | undefined {
+  const { pane } = record;
+  if (pane === undefined) return undefined;
+  return {
+    ...pane,
+    thread: record.thread,
+    server: record.server,
+    host,
+    sessionName: record.name,
+    command: '',
+    cwd: record.dir,
+    claudeSession: '',
+    transcript: '',
+    state: 'idle',
+    shell: 'terminal',
+    at: record.startedAt,
+  };
+}

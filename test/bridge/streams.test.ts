@@ -1,0 +1,263 @@
+// Threads that stream, as a person has them: begun, spoken to, listed, ended, and found again.
+
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { saveAuto } from '../../home/auto.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import {
+  aWhile,
+  openSuggestions,
+  type Setting,
+  type SettingOptions,
+  startSetting,
+  WAIT,
+} from './setting.ts';
+
+async function start(options: SettingOptions = {}) {
+  const root = tempFolder();
+  for (const name of ['shop', 'api']) mkdirSync(join(root, name));
+  const setting = await startSetting({ ...options, file: { roots: [root], ...options.file } });
+  const { channelId } = setting.workspace;
+  return {
+    setting,
+    root,
+    channelId,
+    async terminal(command: string, where = channelId) {
+      await setting.say(where, `!terminal shop ${command}`);
+      const up = await vi.waitFor(async () => {
+        const said = (await setting.answers(where)).filter(({ content }) => /^🖥️ /.test(content));
+        expect(said.length).toBeGreaterThan(opened.length);
+        return said.at(-1)?.content ?? '';
+      }, WAIT);
+      opened.push(up);
+      const [, name = '', thread = ''] = /`([^`]+)` is up: <#(\d+)>/.exec(up) ?? [];
+      return { name, thread };
+    },
+  };
+}
+let opened: string[] = [];
+
+/** All that stands in the blocks of a thread, as it was printed. */
+async function printed(setting: Setting, thread: string): Promise<string> {
+  const blocks = (await setting.answers(thread)).filter(({ content }) => content.startsWith('```'));
+  return blocks.map(({ content }) => content.replace(/^```text\n|```$/g, '')).join('');
+}
+
+const untilPrinted = (setting: Setting, thread: string, text: string) =>
+  vi.waitFor(async () => expect(await printed(setting, thread)).toContain(text), WAIT);
+
+/** Without any there is no server to ask. */
+function sessions({ machine }: Setting): readonly string[] {
+  try {
+    return machine.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+const threadOf = async ({ workspace }: Setting, id: string) =>
+  (await workspace.person.call('GET', `/channels/${id}`)).body;
+
+describe('!terminal', () => {
+  it('runs a command in a project and streams what it prints; what is written is its input', async () => {
+    opened = [];
+    const { setting, root, terminal } = await start();
+    const { name, thread } = await terminal('pwd; while read line; do echo "heard $line"; done');
+    expect(name).toBe('shop-pwd');
+    expect((await threadOf(setting, thread)).name).toBe('[terminal] shop-pwd');
+    await untilPrinted(setting, thread, join(root, 'shop'));
+    const message = await setting.say(thread, '/quit "now" $HOME');
+    await setting.untilMarked(message, '✅');
+    await untilPrinted(setting, thread, 'heard /quit "now" $HOME\n');
+    // What it printed is in the stream, and nowhere else.
+    expect(
+      (await setting.answers(thread)).filter(({ content }) => content.includes('heard')),
+    ).toHaveLength(1);
+  });
+
+  it('that has ended says how, takes nothing any more, and says what can be done', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    const { thread } = await terminal('echo bye; exit 3');
+    await setting.answer(thread, /^⏹️ .*code 3.*!done/s);
+    await untilPrinted(setting, thread, 'bye');
+    const late = await setting.say(thread, 'are you there');
+    await setting.untilMarked(late, '⚠️');
+    await setting.answer(thread, /The program has ended\. `!done` archives/);
+    await setting.say(thread, '!status');
+    await setting.answer(thread, /🖥️ terminal `shop-echo` .*code 3.*\n-# 0 of at most 5/);
+  });
+
+  it('is interrupted by !stop, and its keys and its screen are at hand', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    const { thread } = await terminal(
+      'trap "echo caught" INT; echo ready; while :; do sleep 0.1; done',
+    );
+    await untilPrinted(setting, thread, 'ready');
+    await setting.say(thread, '!stop');
+    await untilPrinted(setting, thread, 'caught');
+    await setting.say(thread, '!screen');
+    await vi.waitFor(async () => {
+      const answers = await setting.answers(thread);
+      expect(
+        answers.filter(({ components }) => (components ?? []).length > 0).length,
+      ).toBeGreaterThan(0);
+    }, WAIT);
+  });
+
+  it.each([
+    ['/etc cat passwd', /absolute path/],
+    ['../.. ls', /climbs out/],
+    ['out ls', /leads out/],
+    ['nowhere ls', /no directory `nowhere`[\s\S]*`api`, `shop`/],
+    ['shop', /a directory and what to do there/],
+    ['', /a directory and what to do there/],
+  ])('is refused with a sentence: !terminal %s', async (rest, why) => {
+    const { setting, root, channelId } = await start();
+    symlinkSync('/etc', join(root, 'out'));
+    await setting.say(channelId, `!terminal ${rest}`);
+    expect((await setting.answer(channelId, why)).content).toMatch(/^⚠️ /);
+    expect(sessions(setting)).toEqual([]);
+  });
+
+  it('gets no second thread as an ordinary session', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    saveAuto(setting.machine.home, true);
+    const { thread } = await terminal('cat');
+    setting.machine.tmux.call('new-session', '-d', '-s', 'plain', 'cat');
+    await setting.restart();
+    await vi.waitFor(async () => {
+      const { body } = await setting.workspace.person.call(
+        'GET',
+        `/guilds/${setting.workspace.guildId}/threads/active`,
+      );
+      expect(body.threads.map(({ name }: { name: string }) => name).sort()).toEqual([
+        '[agent] plain',
+        '[terminal] shop-cat',
+      ]);
+    }, WAIT);
+    expect(thread).not.toBe('');
+  });
+});
+
+describe('at most maxThreads', () => {
+  it('run at a time; the next is refused, and one that has ended makes room', async () => {
+    opened = [];
+    const { setting, channelId, terminal } = await start({ file: { maxThreads: 2 } });
+    const one = await terminal('cat');
+    const two = await terminal('cat');
+    expect([one.name, two.name]).toEqual(['shop-cat', 'shop-cat-2']);
+    await setting.say(channelId, '!terminal shop cat');
+    await setting.answer(
+      channelId,
+      /^⚠️ there are 2 terminals and headless agents, and no more than 2[\s\S]*`shop-cat`, `shop-cat-2`/,
+    );
+    await setting.say(channelId, '!kill shop-cat');
+    await setting.answer(channelId, /^⏹️ `shop-cat`: /);
+    expect((await terminal('cat')).name).toBe('shop-cat');
+  });
+
+  it('holds for orders that come at once', async () => {
+    const { setting, channelId } = await start({ file: { maxThreads: 2 } });
+    await Promise.all([1, 2, 3, 4].map(() => setting.say(channelId, '!terminal shop cat')));
+    await vi.waitFor(async () => {
+      const said = (await setting.answers(channelId)).map(({ content }) => content.slice(0, 2));
+      expect(said.filter((one) => one === '🖥')).toHaveLength(2);
+      expect(said.filter((one) => one === '⚠️')).toHaveLength(2);
+    }, WAIT);
+    expect(sessions(setting).toSorted()).toEqual(['shop-cat', 'shop-cat-2']);
+  });
+});
+
+describe('!done', () => {
+  it('ends it, sums it up and archives its thread', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    const { name, thread } = await terminal('echo one; echo two; cat');
+    await untilPrinted(setting, thread, 'two');
+    await setting.say(thread, '!done');
+    await vi.waitFor(async () => {
+      expect((await threadOf(setting, thread)).thread_metadata.archived).toBe(true);
+    }, WAIT);
+    await setting.answer(thread, new RegExp(`^⏹️ \`${name}\`: .*lines`));
+    expect(sessions(setting)).toEqual([]);
+    await aWhile();
+    expect((await threadOf(setting, thread)).thread_metadata.archived).toBe(true);
+  });
+
+  it('elsewhere than in such a thread says what it is for', async () => {
+    const { setting, channelId } = await start();
+    await setting.say(channelId, '!done');
+    await setting.answer(channelId, /^⚠️ this is not the thread of a terminal/);
+    await setting.say(channelId, '!done nobody');
+    await setting.answer(channelId, /^⚠️ there is no terminal or headless agent `nobody`/);
+  });
+});
+
+describe('after a restart of the bridge', () => {
+  it('its terminals are found again within 10 s, and the stream goes on where it was', async () => {
+    opened = [];
+    const { setting, channelId, terminal } = await start();
+    const { thread } = await terminal(
+      'i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo "line $i"; sleep 0.05; done; cat',
+    );
+    await untilPrinted(setting, thread, 'line 20\n');
+    await setting.bridge.close();
+    await aWhile(1_500);
+    const began = Date.now();
+    await setting.restart();
+    await setting.say(channelId, '!status');
+    await setting.answer(channelId, /🖥️ terminal `shop-i-0` <#\d+> running · /);
+    expect(Date.now() - began).toBeLessThan(10_000);
+    await untilPrinted(setting, thread, 'line 200\n');
+    const wanted = Array.from({ length: 200 }, (_, at) => `line ${at + 1}\n`).join('');
+    expect((await printed(setting, thread)).trimEnd()).toBe(wanted.trimEnd());
+    await setting.untilMarked(await setting.say(thread, 'still yours'), '✅');
+    await untilPrinted(setting, thread, 'still yours\nstill yours\n');
+  });
+
+  it('an end that came meanwhile is told', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    const { thread } = await terminal('read line; echo "got $line"; exit 7');
+    await aWhile();
+    await setting.bridge.close();
+    setting.machine.tmux.call('send-keys', '-t', '=shop-read:', 'hello', 'Enter');
+    await vi.waitFor(
+      () =>
+        expect(
+          setting.machine.tmux.call('display-message', '-p', '-t', '=shop-read:', '#{pane_dead}'),
+        ).toContain('1'),
+      WAIT,
+    );
+    await setting.restart();
+    await setting.answer(thread, /^⏹️ .*code 7/);
+    await untilPrinted(setting, thread, 'got hello');
+  });
+});
+
+describe('as slash commands', () => {
+  it('/terminal completes its directory, and runs', async () => {
+    const { setting, channelId } = await start();
+    const { person } = setting.workspace;
+    const suggested = await openSuggestions(setting);
+    expect(await suggested('terminal', 'dir', 'sh')).toEqual(['shop']);
+    expect(await suggested('terminal', 'dir', '../')).toEqual([]);
+    await person.slash(channelId, 'terminal', [
+      { name: 'dir', value: 'shop' },
+      { name: 'command', value: 'echo from a slash; cat' },
+    ]);
+    const up = await setting.answer(channelId, /^🖥️ `shop-echo` is up/);
+    const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
+    await untilPrinted(setting, thread, 'from a slash');
+    await person.slash(channelId, 'kill', [{ name: 'name', value: 'shop-echo' }]);
+    await setting.answer(channelId, /^⏹️ `shop-echo`: /);
+    await setting.answer(thread, /^⏹️ `shop-echo`: /);
+    await vi.waitFor(async () => {
+      expect((await threadOf(setting, thread)).thread_metadata.archived).toBe(true);
+    }, WAIT);
+  });
+});
