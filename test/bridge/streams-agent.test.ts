@@ -1,0 +1,174 @@
+// Headless agents, as a person has them in their thread; Claude Code is a stand-in that does as it is told.
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { tempFolder } from '../support/temp-home.ts';
+import { type Setting, type SettingOptions, startSetting, WAIT } from './setting.ts';
+
+const FAKE = fileURLToPath(new URL('../support/headless-claude.mjs', import.meta.url));
+
+async function start(options: SettingOptions = {}) {
+  const root = tempFolder();
+  mkdirSync(join(root, 'shop'));
+  const log = join(tempFolder(), 'log');
+  const setting = await startSetting({
+    ...options,
+    file: {
+      roots: [root],
+      agent: { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] },
+      ...options.file,
+    },
+  });
+  const { channelId } = setting.workspace;
+  return {
+    setting,
+    root,
+    channelId,
+    /** What each process was started with. */
+    runs: (): { argv: string[]; cwd: string; pid: number }[] =>
+      readFileSync(log, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    async agent(prompt: unknown) {
+      await setting.say(channelId, `!agent shop ${steps(prompt)}`);
+      const up = await setting.answer(channelId, /^🤖 `shop-agent` is at work/);
+      return /<#(\d+)>/.exec(up.content)?.[1] ?? '';
+    },
+  };
+}
+
+const steps = (prompt: unknown) => (typeof prompt === 'string' ? prompt : JSON.stringify(prompt));
+
+const nameOf = async ({ workspace }: Setting, id: string) =>
+  (await workspace.person.call('GET', `/channels/${id}`)).body;
+
+const WAITS = { waitMs: 60_000 };
+
+describe('!agent', () => {
+  it('streams what Claude says and does, and sums it up', async () => {
+    const { setting, root, channelId, agent, runs } = await start();
+    const thread = await agent([
+      { say: 'I look first.' },
+      { tool: 'Bash', input: { command: 'npm test' } },
+      { say: 'All is well.' },
+    ]);
+    expect((await nameOf(setting, thread)).name).toBe('[headless] shop-agent');
+    await setting.answer(thread, /^I look first\.\n\n-# 🔧 Bash.*npm test\n\nAll is well\.$/);
+    await setting.answer(thread, /^✅ 2 turns · 12 s · \$0\.0421$/);
+    expect(runs().map(({ cwd }) => cwd)).toEqual([join(root, 'shop')]);
+    expect(runs()[0]?.argv).not.toContain('--dangerously-skip-permissions');
+    await setting.say(channelId, '!status');
+    await setting.answer(channelId, /🤖 agent `shop-agent` <#\d+> idle · .*\n-# 1 of at most 5/);
+  });
+
+  it('goes on with what was said before, and !new starts afresh', async () => {
+    const { setting, agent } = await start();
+    const thread = await agent('my name is Ada');
+    await setting.answer(thread, /^Echo: my name is Ada$/);
+    const second = await setting.say(thread, JSON.stringify([{ echo: true }]));
+    await setting.untilMarked(second, '✅');
+    await setting.answer(thread, /^my name is Ada\n/);
+    await setting.say(thread, '!new');
+    await setting.answer(thread, /^🆕 /);
+    const third = await setting.say(thread, JSON.stringify([{ echo: true }, { say: 'and done' }]));
+    await setting.untilMarked(third, '✅');
+    const fresh = await setting.answer(thread, /and done$/);
+    expect(fresh.content).not.toContain('Ada');
+  });
+
+  it('takes one prompt at a time; later ones wait, and are told so', async () => {
+    const { setting, agent, runs } = await start();
+    const thread = await agent([{ say: 'first' }, { waitMs: 2_500 }]);
+    await setting.answer(thread, /^first$/);
+    const second = await setting.say(thread, 'second');
+    const third = await setting.say(thread, 'third');
+    await setting.untilMarked(third, '📨');
+    await setting.answer(thread, /^📨 It waits for its turn: one prompt is before it\.$/);
+    await setting.answer(thread, /^📨 It waits for its turn: 2 prompts are before it\.$/);
+    await setting.untilMarked(second, '✅');
+    await setting.untilMarked(third, '✅');
+    const echoes = (await setting.answers(thread)).filter(({ content }) => /^Echo/.test(content));
+    expect(echoes.map(({ content }) => content)).toEqual(['Echo: second', 'Echo: third']);
+    expect(runs()).toHaveLength(3);
+  });
+
+  it('is stopped by !stop: what runs ends, what waits is dropped, and both say so', async () => {
+    const { setting, agent, runs } = await start();
+    const thread = await agent([{ say: 'busy' }, WAITS]);
+    await setting.answer(thread, /^busy$/);
+    const second = await setting.say(thread, 'second');
+    await setting.untilMarked(second, '📨');
+    await setting.say(thread, '!stop');
+    await setting.answer(thread, /^⏹️ Stopped after .* The message that waited was dropped\.$/);
+    await setting.untilMarked(second, '⚠️');
+    const pid = runs()[0]?.pid ?? 0;
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    const retried = await setting.say(thread, '!retry');
+    expect(retried.id).not.toBe('');
+    await setting.answer(thread, /^Echo: second$/);
+    await setting.untilMarked(second, '✅');
+    await setting.say(thread, '!stop');
+    await setting.answer(thread, /^Nothing runs\.$/);
+  });
+
+  it('is ended by !done and by !kill, with its process', async () => {
+    const { setting, channelId, agent, runs } = await start();
+    const thread = await agent([{ say: 'busy' }, WAITS]);
+    await setting.answer(thread, /^busy$/);
+    await setting.say(channelId, '!kill shop-agent');
+    await setting.answer(channelId, /^⏹️ `shop-agent`: It was ended while it worked\./);
+    await vi.waitFor(async () => {
+      expect((await nameOf(setting, thread)).thread_metadata.archived).toBe(true);
+    }, WAIT);
+    expect(() => process.kill(runs()[0]?.pid ?? 0, 0)).toThrow('ESRCH');
+    await setting.say(channelId, '!status');
+    await setting.answer(channelId, /^No terminals and no headless agents/);
+  });
+
+  it('skips permissions only where the configuration allows it', async () => {
+    const { setting, root, channelId, runs } = await start();
+    await setting.say(channelId, '!agent shop --skip-permissions go');
+    await setting.answer(channelId, /^⚠️ in `shop` Claude has to ask for permission/);
+    const open = await start({ file: { roots: [root], skipPermissions: [join(root, 'shop')] } });
+    await open.setting.say(open.channelId, '!agent shop --skip-permissions go');
+    const up = await open.setting.answer(open.channelId, /^🤖 /);
+    await open.setting.answer(/<#(\d+)>/.exec(up.content)?.[1] ?? '', /^Echo: go$/);
+    expect(open.runs()[0]?.argv).toContain('--dangerously-skip-permissions');
+    expect(runs).toThrow('ENOENT');
+  });
+
+  it.each([
+    ['shop', /a directory and what to do/],
+    ['shop --skip-permissions', /`!agent` needs a prompt/],
+    ['/etc read it', /absolute path/],
+  ])('is refused with a sentence: !agent %s', async (rest, why) => {
+    const { setting, channelId } = await start();
+    await setting.say(channelId, `!agent ${rest}`);
+    expect((await setting.answer(channelId, why)).content).toMatch(/^⚠️ /);
+  });
+
+  it('after a restart of the bridge: what ran is said to have ended, what waited runs, nothing twice', async () => {
+    const { setting, agent, runs } = await start();
+    const thread = await agent('my name is Ada');
+    await setting.answer(thread, /^✅ /);
+    const second = await setting.say(thread, JSON.stringify([{ say: 'busy' }, WAITS]));
+    await setting.answer(thread, /^busy$/);
+    const third = await setting.say(thread, JSON.stringify([{ echo: true }, { say: 'third' }]));
+    await setting.untilMarked(third, '📨');
+    await setting.bridge.close();
+    expect(() => process.kill(runs()[1]?.pid ?? 0, 0)).toThrow('ESRCH');
+    await setting.restart();
+    await setting.answer(thread, /^⚠️ The bridge was restarted while this turn ran/);
+    await setting.untilMarked(second, '⚠️');
+    await setting.untilMarked(third, '✅');
+    await setting.answer(thread, /Ada[\s\S]*third$/);
+    expect(runs()).toHaveLength(3);
+    await setting.restart();
+    const said = await setting.answers(thread);
+    expect(said.filter(({ content }) => /restarted while/.test(content))).toHaveLength(1);
+    expect(runs()).toHaveLength(3);
+  });
+});
