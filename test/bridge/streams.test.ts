@@ -4,6 +4,8 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { saveAuto } from '../../home/auto.ts';
+import { loadStreamRecord, saveStreamRecord } from '../../home/stream-record.ts';
+import type { FaultyRequest } from '../../workspace/faults.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import {
   aWhile,
@@ -56,6 +58,14 @@ function sessions({ machine }: Setting): readonly string[] {
   }
 }
 
+async function activeTitles({ workspace }: Setting): Promise<readonly string[]> {
+  const { body } = await workspace.person.call(
+    'GET',
+    `/guilds/${workspace.guildId}/threads/active`,
+  );
+  return body.threads.map(({ name }: { name: string }) => name).sort();
+}
+
 const threadOf = async ({ workspace }: Setting, id: string) =>
   (await workspace.person.call('GET', `/channels/${id}`)).body;
 
@@ -93,7 +103,7 @@ describe('!terminal', () => {
     opened = [];
     const { setting, terminal } = await start();
     const { thread } = await terminal(
-      'trap "echo caught" INT; echo ready; while :; do sleep 0.1; done',
+      `exec sh -c 'trap "echo caught" INT; echo ready; while :; do sleep 0.1; done'`,
     );
     await untilPrinted(setting, thread, 'ready');
     await setting.say(thread, '!stop');
@@ -130,14 +140,7 @@ describe('!terminal', () => {
     setting.machine.tmux.call('new-session', '-d', '-s', 'plain', 'cat');
     await setting.restart();
     await vi.waitFor(async () => {
-      const { body } = await setting.workspace.person.call(
-        'GET',
-        `/guilds/${setting.workspace.guildId}/threads/active`,
-      );
-      expect(body.threads.map(({ name }: { name: string }) => name).sort()).toEqual([
-        '[agent] plain',
-        '[terminal] shop-cat',
-      ]);
+      expect(await activeTitles(setting)).toEqual(['[agent] plain', '[terminal] shop-cat']);
     }, WAIT);
     expect(thread).not.toBe('');
   });
@@ -236,6 +239,47 @@ describe('after a restart of the bridge', () => {
     await setting.restart();
     await setting.answer(thread, /^⏹️ .*code 7/);
     await untilPrinted(setting, thread, 'got hello');
+  });
+});
+
+describe('an order that the bridge did not live to answer', () => {
+  const isAnswer = ({ method, body }: FaultyRequest) =>
+    method === 'POST' && /^🖥️ /.test(String((body as { content?: string })?.content ?? ''));
+
+  it('has begun its terminal once, and is answered after the restart', async () => {
+    let refused = 0;
+    let away = true;
+    const { setting, channelId } = await start({
+      faults: {
+        onRequest: (request) => {
+          if (!away || !isAnswer(request)) return undefined;
+          refused += 1;
+          return { kind: 'reset' };
+        },
+      },
+    });
+    await setting.say(channelId, '!terminal shop cat');
+    await vi.waitFor(() => expect(refused).toBeGreaterThan(0), WAIT);
+    await setting.bridge.close();
+    away = false;
+    await setting.restart();
+    await setting.answer(channelId, /^🖥️ `shop-cat` is up: <#\d+>/);
+    expect(sessions(setting)).toEqual(['shop-cat']);
+    expect((await activeTitles(setting)).filter((title) => /terminal/.test(title))).toHaveLength(1);
+  });
+
+  it('that was killed while it began leaves nothing running', async () => {
+    opened = [];
+    const { setting, channelId, terminal } = await start();
+    const { thread } = await terminal('cat');
+    await setting.bridge.close();
+    const record = loadStreamRecord(setting.machine.home, thread);
+    if (record === undefined) throw new Error('there is no record');
+    saveStreamRecord(setting.machine.home, { ...record, pane: undefined });
+    await setting.restart();
+    await setting.say(channelId, '!status');
+    await setting.answer(channelId, /^No terminals/);
+    expect(sessions(setting)).toEqual([]);
   });
 });
 
