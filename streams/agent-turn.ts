@@ -1,9 +1,7 @@
 // One turn of a headless agent: starts it, gives it the prompt, and shows in the thread what it says while it says it.
 // The messages always show a beginning of the document; when this has ended, the whole of it.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { denialLine, parseStreamLine, promptLine, type Result } from '../claude/stream-json.ts';
-import { isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
@@ -12,6 +10,7 @@ import { openPrompts } from '../home/open-prompt.ts';
 import { type AgentCommand, startAgentProcess } from './agent-process.ts';
 import { EMPTY, type Ended, partsOf, withEvent } from './agent-text.ts';
 import { type Open, showParts } from './show.ts';
+import { pause, untilShown } from './until-shown.ts';
 
 export interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
   readonly home: Home;
@@ -35,7 +34,9 @@ export interface RunningTurn {
 const EDIT_MS = 1_000;
 const LOOK_MS = 100;
 const ASKING_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
+const COMPLAIN_MS = 60_000;
+/** What still runs in the background may make Claude speak again after its result; not for ever. */
+const LINGER_MS = 600_000;
 const TYPING_MS = 8_000;
 const UNASKED_MS = 20_000;
 const NOBODY = 'Nobody could be asked for this permission, so it was denied.';
@@ -47,11 +48,13 @@ export function startTurn(options: TurnOptions): RunningTurn {
   const asking = new Set<string>();
   let document = EMPTY;
   let open: readonly Open[] = [];
+  let heardAt = startedAt;
 
   const agent = startAgentProcess({ ...options, onLine });
   agent.write(promptLine(options.prompt.text));
 
   function onLine(line: string): void {
+    heardAt = Date.now();
     for (const event of parseStreamLine(line)) {
       document = withEvent(document, event);
       if (event.kind === 'init') options.onSession(event.sessionId);
@@ -85,11 +88,14 @@ export function startTurn(options: TurnOptions): RunningTurn {
         const now = document;
         const failure = await show(false).catch((error: Error) => error);
         if (failure === undefined) shown = now;
-        else log.info('showing an agent', { thread, because: failure.message });
+        else if (due('complaint', COMPLAIN_MS))
+          log.info('showing an agent', { thread, because: failure.message });
         due('edit', 0);
       }
       if (asking.size === 0 && due('typing', TYPING_MS)) showTyping(rest, thread).catch(() => {}); // courtesy
       if (due('asking', ASKING_MS)) denyUnasked();
+      const silentMs = Date.now() - heardAt;
+      if (results.length > 0 && asking.size === 0 && silentMs > LINGER_MS) void agent.end();
     }
     await pause(due.left('edit', EDIT_MS), signal);
   }
@@ -109,26 +115,17 @@ export function startTurn(options: TurnOptions): RunningTurn {
 
   async function run(): Promise<Ended> {
     const ended = new AbortController();
-    const streaming = stream(ended.signal);
+    const streaming = stream(ended.signal).catch((error: Error) =>
+      log.error('following an agent', { thread, because: error.stack ?? error.message }),
+    );
     const exit = await agent.ended;
     ended.abort();
     await streaming;
-    await untilShown(() => show(true), options);
+    await untilShown(() => show(true), { thread, log, signal });
     return { results, ...exit };
   }
 
   return { done: run(), stop: agent.end };
-}
-
-/** The last update is the one that must not fail: it is tried until it works, or cannot. */
-async function untilShown(show: () => Promise<void>, { log, signal, thread }: TurnOptions) {
-  for (let waitMs = EDIT_MS; !signal.aborted; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-    const failure = await show().catch((error: unknown) => error);
-    if (failure === undefined) return;
-    log.warn('showing the end of a turn', { thread, because: (failure as Error).message });
-    if (!isThreadmuxError(failure, 'discord_unreachable')) return;
-    await pause(waitMs, signal);
-  }
 }
 
 interface Due {
@@ -146,8 +143,4 @@ function createDue(): Due {
     return true;
   };
   return Object.assign(due, { left });
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(Math.max(ms, 0), undefined, { signal }).catch(() => {}); // it is over: no reason to wait
 }

@@ -11,6 +11,7 @@ import { agentEnvironment } from './agent-process.ts';
 import { openAgentState } from './agent-state.ts';
 import { duration, type Ended, failureReason, lastWords } from './agent-text.ts';
 import { type RunningTurn, startTurn } from './agent-turn.ts';
+import { untilShown } from './until-shown.ts';
 
 export interface AgentParts {
   readonly home: Home;
@@ -85,10 +86,21 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
 
   async function say(about: readonly string[], content: string, silent = false): Promise<void> {
     const nonce = stableNonce('agent', thread, ...about);
-    const call = { signal: closing.signal };
-    await createMessage(rest, thread, nonce, { content, silent }, call).catch((error: Error) =>
-      log.warn('speaking for an agent', { thread, because: error.message }),
-    );
+    const { signal } = closing;
+    await untilShown(() => createMessage(rest, thread, nonce, { content, silent }, { signal }), {
+      thread,
+      log,
+      signal,
+    });
+  }
+
+  /** What was said has been said: a full disk must not end it. */
+  function remember(change: Parameters<typeof state.set>[0]): void {
+    try {
+      state.set(change);
+    } catch (error) {
+      log.warn('remembering an agent', { thread, because: (error as Error).message });
+    }
   }
 
   async function tellOfCutOff(id: string): Promise<void> {
@@ -98,17 +110,18 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   }
 
   function ended(id: string, { kind }: Turn): void {
-    if (kind !== 'dropped') state.set({ running: undefined, last: { id, kind } });
+    if (kind !== 'dropped') remember({ running: undefined, last: { id, kind } });
   }
 
   async function work(): Promise<void> {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
       if (closing.signal.aborted) return;
       running = { job, turn: undefined };
-      state.set({ running: job.id });
+      remember({ running: job.id });
       job.begin();
-      const turn = await turnOf(job).catch((error: Error): Turn => {
+      const turn = await turnOf(job).catch(async (error: Error): Promise<Turn> => {
         log.error('a turn of an agent', { thread, because: error.stack ?? error.message });
+        await say([job.id, 'failed'], `⚠️ The agent could not be started: ${error.message}`);
         return { kind: 'failed', because: error.message };
       });
       running = undefined;
@@ -125,7 +138,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     let outcome = await run(job, resumed);
     const isLost = resumed !== undefined && LOST.test(failureReason(outcome) ?? '');
     if (isLost && !told.toStop && !closing.signal.aborted) {
-      state.set({ session: undefined });
+      remember({ session: undefined });
       outcome = await run(job, undefined);
     }
     const note = isLost ? '-# The earlier conversation was gone: this is a new one.' : '';
@@ -151,7 +164,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
       env: agentEnvironment(parts.env, { THREADMUX_HOME: home.root, THREADMUX_THREAD: thread }),
       signal: closing.signal,
       onSession(id) {
-        if (mine === conversation && state.get().session !== id) state.set({ session: id });
+        if (mine === conversation && state.get().session !== id) remember({ session: id });
       },
     });
     running = { job, turn };
@@ -182,7 +195,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     },
     async fresh() {
       conversation += 1;
-      state.set({ session: undefined });
+      remember({ session: undefined });
     },
     state: () => (running === undefined && waiting.length === 0 ? 'idle' : 'working'),
     async close() {

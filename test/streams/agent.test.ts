@@ -24,8 +24,15 @@ let asked = 0;
 const prompt = (text: string) => ({ id: String(++asked), text });
 const isSilent = ({ flags }: WireMessage) => (flags & (1 << 12)) !== 0;
 
-async function startSetting(more: Partial<AgentParts> & { skipPermissions?: boolean } = {}) {
-  const workspace = await startTestWorkspace();
+interface Options extends Partial<AgentParts> {
+  readonly skipPermissions?: boolean;
+  /** While it is true, the server is away. */
+  readonly away?: () => boolean;
+}
+
+async function startSetting({ away = () => false, ...more }: Options = {}) {
+  const onRequest = () => (away() ? ({ kind: 'answer', status: 503 } as const) : undefined);
+  const workspace = await startTestWorkspace({ faults: { onRequest } });
   const home = tempHome();
   const dir = tempFolder();
   const log = join(tempFolder(), 'claude.log');
@@ -51,7 +58,7 @@ async function startSetting(more: Partial<AgentParts> & { skipPermissions?: bool
   });
   saveStreamRecord(home, record);
   const calls: { method: string; path: string; at: number }[] = [];
-  const real = connectRest({ token: workspace.token, api: workspace.api });
+  const real = connectRest({ token: workspace.token, api: workspace.api, patienceMs: 100 });
   onTestFinished(() => real.close());
   const rest: Rest = {
     ...real,
@@ -256,6 +263,21 @@ describe('a turn', () => {
     );
     await agent.ask(prompt(text)).done;
     expect(await contents()).toEqual(['A whole one.', RESULT]);
+  });
+
+  it('is whole although the server was away when it ended', async () => {
+    let isAway = false;
+    const { agent, contents } = await startSetting({ away: () => isAway });
+    const { done: turn } = agent.ask(
+      prompt(steps({ say: 'one' }, { waitMs: 1_500 }, { say: 'two' })),
+    );
+    await vi.waitFor(async () => expect(await contents()).toEqual(['one']), PATIENCE);
+    isAway = true;
+    setTimeout(() => {
+      isAway = false;
+    }, 4_000);
+    expect(await turn).toEqual(done);
+    expect(await contents()).toEqual(['one\n\ntwo', RESULT]);
   });
 
   it('goes on below somebody else’s message after a permission', async () => {

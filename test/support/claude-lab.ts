@@ -139,7 +139,7 @@ function writeSettings(dir: string, home: Home): string {
   const start = `. ${dir}/env.sh; case "$*" in *--settings*) ;; *) set -- --settings ${dir}/settings.json "$@" ;; esac`;
   writeFileSync(command, `#!/bin/sh\n${start}\nexec claude "$@"\n`, { mode: 0o755 });
   mkdirSync(join(dir, 'project'), { recursive: true });
-  const config = { host: 'lab', agent: { command: [command] } };
+  const config = { host: 'lab', agent: { command: [command] }, roots: [dir] };
   writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
   return command;
 }
@@ -164,7 +164,7 @@ async function startUp(env: Record<string, string>) {
 }
 
 async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
   const late = setTimeout(() => child.kill('SIGKILL'), 5_000);
