@@ -10,7 +10,7 @@ import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
-import { startWorkspace, type Workspace } from '../workspace/server.ts';
+import type { Workspace } from '../workspace/server.ts';
 import { agentSettings } from './agent-settings.ts';
 import { beCourier } from './be-courier.ts';
 import { type Context, openContext } from './context.ts';
@@ -107,6 +107,8 @@ function onlyOne(home: Home): () => void {
 
 /** The same port every time, so that the link stays valid; another one if it is taken. */
 async function serve({ home, log }: Context, { port, listen }: UpOptions): Promise<Workspace> {
+  // Who has Discord does not pay for it with memory.
+  const { startWorkspace } = await import('../workspace/server.ts');
   const start = (at: number) =>
     startWorkspace({
       dir: home.folder('workspace'),
