@@ -87,6 +87,15 @@ function openThread(id: string) {
         return message as WireMessage;
       }, PATIENCE);
     },
+    /** Waits until the turn itself says so: that is its last word. */
+    async stopped(): Promise<void> {
+      await vi.waitFor(async () => {
+        const messages = await news();
+        const texts = messages.map(({ content }) => content);
+        expect(texts).toContainEqual(expect.stringMatching(/^⏹️ Stopped after \d+ s\.$/));
+        seen = messages.at(-1)?.id ?? seen;
+      }, PATIENCE);
+    },
     async marked(message: WireMessage, mark: string): Promise<void> {
       await vi.waitFor(async () => {
         const now = (await lab.person.messages(id)).find((one) => one.id === message.id);
@@ -211,11 +220,7 @@ describe('a headless agent', () => {
     }, PATIENCE);
     expect(left(name)).toEqual([]);
     expect(left(`${lab.dir}/claude`)).toEqual([]);
-    await vi.waitFor(async () => {
-      const texts = (await agent.news()).map(({ content }) => content);
-      expect(texts).toContainEqual(expect.stringMatching(/^⏹️ Stopped after \d+ s\.$/));
-    }, PATIENCE);
-    await agent.next(...(await agent.news()).map(({ content }) => content));
+    await agent.stopped();
   });
 
   it('/stop: the conversation goes on afterwards', async () => {
@@ -229,8 +234,7 @@ describe('a headless agent', () => {
     const prompt = await promptIn(lab, agent.id, /touch .*never/);
     await agent.say('!stop');
     expect(await verdictOf(lab, prompt)).toBe('⏹️ The agent was stopped.');
-    await agent.last(/^⏹️ Stopped/);
-    await agent.next(...(await agent.news()).map(({ content }) => content));
+    await agent.stopped();
   });
 
   // The scripted model goes on failing in this conversation, so it is the last in it.
