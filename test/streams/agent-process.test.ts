@@ -23,7 +23,13 @@ const sleeping = (name: string) =>
   left(name).filter((line) => /^\s*\d+\s+\S+\s+sleep /.test(line)).length;
 
 /** Sleeps for so many seconds that no other process does: a name to find it by. */
-const sleepName = () => `sleep ${10_000 + Math.floor(Math.random() * 1e6)}`;
+function sleepName(): string {
+  const name = `sleep ${10_000 + Math.floor(Math.random() * 1e6)}`;
+  onTestFinished(() => {
+    for (const line of left(name)) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+  });
+  return name;
+}
 
 function start(
   command: readonly string[],
@@ -159,11 +165,11 @@ describe('the process of an agent', () => {
   });
 
   it('leaves alone what it started in tmux', async () => {
+    const name = sleepName();
     const socket = join(tempFolder(), 's');
     const tmux = (...args: string[]) =>
       execFileSync('tmux', ['-S', socket, ...args], { encoding: 'utf8' });
     onTestFinished(() => void tmux('kill-server'));
-    const name = sleepName();
     const { agent } = start(['tmux', '-f', '/dev/null', '-S', socket, 'new-session', '-d', name]);
     expect((await agent.ended).status).toBe(0);
     expect(left(name).some((line) => line.includes(name))).toBe(true);
