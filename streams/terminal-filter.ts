@@ -3,7 +3,7 @@
 
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what this is about
 
-/** Inside a string that is left out; "escape" has seen what may be the first half of its end. */
+/** A string that is left out: a title ends at a bell, too. */
 export type Inside = 'nothing' | 'title' | 'string';
 
 export interface Filtered {
@@ -13,14 +13,15 @@ export interface Filtered {
   readonly rest: string;
 }
 
-/** No sequence that means anything is longer; a longer one is given up as it is. */
+/** No sequence that means anything is longer; a longer one is dropped. */
 const LONGEST_SEQUENCE = 1024;
 
-/** C0 controls act inside a sequence, too: they are part of it here. */
-const SEQUENCE =
-  /(?:\x1b\[|\x9b)[\x00-\x17\x19\x1c-\x3f]*[\x40-\x7e]|\x1b(?!\[)[\x00-\x17\x19\x1c-\x2f]*[\x30-\x7e]/y;
-const BEGUN = /(?:\x1b\[|\x9b)[\x00-\x17\x19\x1c-\x3f]*$|\x1b[\x00-\x17\x19\x1c-\x2f]*$/y;
-const OPENS = /[\x1b\x90\x98\x9b\x9d-\x9f]/g;
+/** Controls act inside a sequence, too: they are part of it here. Those that end it (cancel, escape) are not. */
+const WHOLE =
+  /\x1b\[[\x00-\x17\x19\x1c-\x3f]*[\x40-\x7e]|\x1b(?!\[)[\x00-\x17\x19\x1c-\x2f]*[\x30-\x7e]/y;
+const BEGUN = /\x1b(?:\[[\x00-\x17\x19\x1c-\x3f]*|[\x00-\x17\x19\x1c-\x2f]*)/y;
+/** "k" is how a program in tmux names its window. */
+const STRING = /\x1b([\]PX^_k])/y;
 
 export function filterOutput(inside: Inside, text: string): Filtered {
   let feed = '';
@@ -35,38 +36,31 @@ export function filterOutput(inside: Inside, text: string): Filtered {
       at = end;
       continue;
     }
-    OPENS.lastIndex = at;
-    const start = OPENS.exec(text)?.index ?? text.length;
-    feed += text.slice(at, start);
+    const next = text.indexOf('\x1b', at);
+    const start = next === -1 ? text.length : next;
+    feed += withoutC1(text.slice(at, start));
     at = start;
     if (at === text.length) break;
-    const opened = stringOpened(text, at);
-    if (opened !== undefined) {
-      now = opened.inside;
-      at += opened.length;
+    const opener = matchAt(STRING, text, at);
+    if (opener !== undefined) {
+      now = opener.endsWith(']') ? 'title' : 'string';
+      at += opener.length;
       continue;
     }
-    SEQUENCE.lastIndex = at;
-    BEGUN.lastIndex = at;
-    const whole = SEQUENCE.exec(text)?.[0];
-    if (whole === undefined && BEGUN.test(text) && text.length - at <= LONGEST_SEQUENCE)
-      return { inside: now, feed, rest: text.slice(at) };
-    // Neither whole nor begun: cut short by something else. The emulator drops such a one, and so do we.
+    const whole = matchAt(WHOLE, text, at);
+    const begun = matchAt(BEGUN, text, at) ?? '\x1b';
+    if (whole === undefined && at + begun.length === text.length && begun.length < LONGEST_SEQUENCE)
+      return { inside: now, feed, rest: begun };
+    // Neither whole nor begun: cut short by something else. A terminal drops such a one.
     feed += whole ?? '';
-    at += whole?.length ?? brokenLength(text, at);
+    at += (whole ?? begun).length;
   }
   return { inside: now, feed, rest: '' };
 }
 
-function stringOpened(text: string, at: number): { inside: Inside; length: number } | undefined {
-  const [, opener] = /^(\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])/.exec(text.slice(at, at + 2)) ?? [];
-  if (opener === undefined) return undefined;
-  return { inside: /[\]\x9d]/.test(opener) ? 'title' : 'string', length: opener.length };
-}
-
-/** A bell ends a title. An escape ends every string, whether or not it is the string terminator. */
+/** An escape ends every string, whether or not it is the string terminator. */
 function stringEnd(text: string, from: number, inside: Inside): number | undefined {
-  const ends = inside === 'title' ? /[\x07\x18\x1a\x1b\x9c]/g : /[\x18\x1a\x1b\x9c]/g;
+  const ends = inside === 'title' ? /[\x07\x18\x1a\x1b]/g : /[\x18\x1a\x1b]/g;
   ends.lastIndex = from;
   const found = ends.exec(text);
   if (found === null) return undefined;
@@ -75,10 +69,12 @@ function stringEnd(text: string, from: number, inside: Inside): number | undefin
   return text[found.index + 1] === '\\' ? found.index + 2 : found.index;
 }
 
-function brokenLength(text: string, at: number): number {
-  const [broken = '\x1b'] =
-    /^(?:\x1b\[|\x9b)[\x00-\x17\x19\x1c-\x3f]*|^\x1b[\x00-\x17\x19\x1c-\x2f]*/.exec(
-      text.slice(at, at + 2 * LONGEST_SEQUENCE),
-    ) ?? [];
-  return broken.length;
+/** tmux knows these as no controls; the emulator would. */
+function withoutC1(text: string): string {
+  return text.replace(/[\x80-\x9f]/g, '');
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
 }

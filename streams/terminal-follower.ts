@@ -183,7 +183,7 @@ export function createFollower(
       } catch (error) {
         if (signal.aborted || refusedWith(error, ...CLOSED)) throw error;
         log.warn('a terminal could not be shown', { thread, because: explain(error) });
-        await sleep(RETRY_MS, undefined, { signal });
+        await sleep(options.retryMs ?? RETRY_MS, undefined, { signal });
       }
     }
   }

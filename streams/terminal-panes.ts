@@ -1,7 +1,7 @@
 // One look a second at all panes of a tmux server, for all terminals together: which programs still run, and how the
 // others ended. Nobody looks while nobody follows.
 
-import { isThreadmuxError } from '../core/errors.ts';
+import { explain, isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import { readRow, rowFormat } from '../tmux/row.ts';
@@ -30,6 +30,10 @@ const VARIABLES = [
 ];
 type Row = Readonly<Record<(typeof VARIABLES)[number], string>>;
 
+const LOOK_MS = 1000;
+const NUDGED_MS = 150;
+const NUDGES = 3;
+
 const shared = new WeakMap<Tmux, Panes>();
 
 /** The same for all terminals of one server. */
@@ -39,36 +43,58 @@ export function panesOf(tmux: Tmux, log: Log): Panes {
   return panes;
 }
 
-function openPanes(tmux: Tmux, log: Log, everyMs = 1000): Panes {
+function openPanes(tmux: Tmux, log: Log): Panes {
   const followers = new Map<(seen: PaneSeen) => void, PaneRef>();
+  /** How often a pane was seen dead, and tmux did not know how. */
+  const unknown = new Map<PaneRef, number>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
+
   const look = async () => {
     looking = true;
+    let nextMs = LOOK_MS;
     try {
       const rows = await listPanes(tmux);
-      for (const [tell, pane] of [...followers]) tell(seenOf(rows, pane));
+      for (const [tell, pane] of [...followers]) {
+        const seen = seenOf(rows, pane);
+        const times = unknown.get(pane) ?? 0;
+        if (isUnknown(seen) && times < NUDGES) {
+          unknown.set(pane, times + 1);
+          nextMs = NUDGED_MS;
+        } else tell(seen);
+      }
+      if (nextMs === NUDGED_MS) await nudge(tmux);
     } catch (error) {
-      log.warn('the panes could not be looked at', { because: String(error) });
+      log.warn('the panes could not be looked at', { because: explain(error) });
     } finally {
       looking = false;
-      schedule();
+      schedule(nextMs);
     }
   };
-  const schedule = () => {
+  const schedule = (ms: number) => {
     clearTimeout(timer);
-    if (followers.size > 0 && !looking) timer = setTimeout(look, everyMs);
+    if (followers.size > 0 && !looking) timer = setTimeout(look, ms);
   };
   return {
     follow(pane, tell) {
       followers.set(tell, pane);
-      if (followers.size === 1) schedule();
+      if (followers.size === 1) schedule(LOOK_MS);
       return () => {
         followers.delete(tell);
+        unknown.delete(pane);
         if (followers.size === 0) clearTimeout(timer);
       };
     },
   };
+}
+
+function isUnknown(seen: PaneSeen): boolean {
+  return seen.kind === 'dead' && seen.code === undefined && seen.signal === undefined;
+}
+
+/** tmux 3.3a misses the end of a child now and then, until another one ends: so one does. */
+async function nudge(tmux: Tmux): Promise<void> {
+  await tmux.run(['run-shell', '-b', 'true'], { doing: 'ask how a program ended' });
 }
 
 async function listPanes(tmux: Tmux): Promise<readonly Row[]> {

@@ -110,8 +110,10 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
       await put([attached(end), { content: floodNow(0, live) }], 1, end);
       flood = { lines: 0, before: 0, files: flood.files + 1 };
     } else {
-      start = end;
-      flood = { ...flood, before: flood.lines };
+      const kept = store.slice(end - Math.floor(options.fileBytes / 2), end);
+      const rest = kept.subarray(kept.indexOf('\n') + 1);
+      start = end - rest.length;
+      flood = { ...flood, before: flood.lines - linesIn(rest.toString('utf8')) };
     }
   }
 

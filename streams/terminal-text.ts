@@ -41,11 +41,14 @@ export function sliceOf(content: string): string | undefined {
 export function blockOfEnd(text: string, room: number): string {
   const space = room - OPEN.length - CLOSE.length;
   let part = text;
-  while (spelledOut(part).length > space) {
+  for (;;) {
+    const over = spelledOut(part).length - space;
+    if (over <= 0) break;
     const line = part.indexOf('\n');
-    part = line === -1 ? part.slice(part.length - Math.floor(space / 2)) : part.slice(line + 1);
+    const least = Math.ceil(over / 8); // one character takes up to eight
+    part = part.slice(line === -1 ? least : line + 1);
   }
-  return OPEN + spelledOut(part) + CLOSE;
+  return OPEN + spelledOut(part.replace(/^[\udc00-\udfff]/, '')) + CLOSE;
 }
 
 function sliceEnd(text: string, from: number): number {

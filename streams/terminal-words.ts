@@ -23,13 +23,15 @@ export function endingWords(ending: Ending): string {
     case 'exited':
       if (ending.signal !== undefined) return `ended by signal ${ending.signal}`;
       if (ending.code === undefined) return 'ended by a signal';
-      return `exited with code ${ending.code}${shellsSignal(ending.code)}`;
+      return bySignal(ending.code)
+        ? `ended by signal ${ending.code - 128} (code ${ending.code})`
+        : `exited with code ${ending.code}`;
   }
 }
 
-/** What a shell makes of a program that a signal ended. */
-function shellsSignal(code: number): string {
-  return code > 128 && code < 128 + 65 ? ` (signal ${code - 128})` : '';
+/** So a shell tells of a program that a signal ended. */
+function bySignal(code: number): boolean {
+  return code > 128 && code <= 128 + 31;
 }
 
 export interface Exit {

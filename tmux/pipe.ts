@@ -45,7 +45,7 @@ export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> 
     START,
     [
       ...[name, directory, String(size.width), String(size.height)],
-      ...[pipeCommand(wanted.log), rowFormat(VARIABLES), command.replace(/;$/, '\\;')],
+      ...[pipeCommand(wanted.log), rowFormat(VARIABLES), RUN, command.replace(/;$/, '\\;')],
     ],
     { doing: `start session ${name}` },
   );
@@ -61,10 +61,18 @@ export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> 
   };
 }
 
+/**
+ * tmux takes a pane for read to its end when the program ends, though its last words may still be on their way through the
+ * kernel: somebody has to stay a moment longer. What the person types to interrupt is meant for the program alone.
+ */
+const RUN = `trap : INT QUIT
+"$SHELL" -l -i -c "$1"
+s=$?; sleep 0.1 2>/dev/null || sleep 1; exit "$s"`;
+
 /** The directory comes from the client's own, because -c would run a "#(…)" in it; see sessions.ts. */
-const START = `name=$1; dir=$2; width=$3; height=$4; pipe=$5; format=$6; command=$7
+const START = `name=$1; dir=$2; width=$3; height=$4; pipe=$5; format=$6; run=$7; command=$8
 unset CDPATH; cd "$dir" || exit 1
-t new-session -dE -P -F "$format" -s "$name" -x "$width" -y "$height" sh -c 'exec "$SHELL" -l -i -c "$1"' sh "$command" \\; \\
+t new-session -dE -P -F "$format" -s "$name" -x "$width" -y "$height" sh -c "$run" sh "$command" \\; \\
   set-option -p -t "=$name:" remain-on-exit on \\; set-option -w -t "=$name:" window-size manual \\; \\
   pipe-pane -O -t "=$name:" "$pipe"`;
 

@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Fault, FaultyRequest } from '../../workspace/faults.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import { download, expectText, sleep, terminalSetting, waitFor } from '../support/terminal.ts';
+
+const LINES =
+  'for i in $(seq 1 80); do echo "line $i of some text that is long enough"; sleep 0.03; done';
+const EXPECTED = Array.from(
+  { length: 80 },
+  (_, at) => `line ${at + 1} of some text that is long enough\n`,
+).join('');
+
+/** A trouble for every third request that changes a message. */
+function troubled(fault: (at: number) => Fault) {
+  let count = -3; // the thread is made without trouble
+  return {
+    faults: {
+      onRequest({ method, path }: FaultyRequest): Fault | undefined {
+        if (method === 'GET' || !/\/messages(\/\d+)?$/.test(path)) return undefined;
+        return ++count % 3 === 0 ? fault(count) : undefined;
+      },
+    },
+  };
+}
+
+describe('a terminal in a troubled thread', () => {
+  it.each<[string, (at: number) => Fault]>([
+    ['says "not so fast"', () => ({ kind: 'limited', retryAfterMs: 150, scope: 'user' })],
+    ['fails', () => ({ kind: 'answer', status: 500 })],
+    ['does it and fails', () => ({ kind: 'apply-then-answer', status: 502 })],
+    ['loses its answers', (at) => ({ kind: at % 2 === 0 ? 'apply-then-reset' : 'reset' })],
+  ])(
+    'shows all of it, once and in order, when Discord %s',
+    { timeout: 60_000 },
+    async (_, fault) => {
+      const setting = await terminalSetting({ workspace: troubled(fault) });
+      await setting.run(LINES);
+      expectText(await setting.text(), EXPECTED);
+    },
+  );
+
+  it('stops, and lets the program run, when its thread was deleted', async () => {
+    const setting = await terminalSetting();
+    const record = await setting.start('while :; do date; sleep 0.1; done');
+    const terminal = setting.follow(record);
+    await waitFor(async () => expect(await setting.messages()).toHaveLength(1));
+    await setting.workspace.bot('DELETE', `/channels/${setting.thread}`);
+    await sleep(500);
+    expect(setting.server.call('list-panes', '-a', '-F', '#{pane_dead}')).toBe('0');
+    expect(await terminal.end()).toMatch(/lines in \d+ s; ended$/);
+  });
+
+  it('posts its open message anew when Discord lets it be edited no more', async () => {
+    let frozen = '';
+    const setting = await terminalSetting({
+      workspace: {
+        faults: {
+          onRequest: ({ method, path }) =>
+            method === 'PATCH' && frozen !== '' && path.endsWith(frozen)
+              ? { kind: 'answer', status: 400, body: { code: 30046, message: 'Too many edits' } }
+              : undefined,
+        },
+      },
+    });
+    const record = await setting.start('echo one; read a; echo two; read b');
+    setting.follow(record, { retryMs: 100 });
+    await waitFor(async () => expect(await setting.text()).toBe('one\n'));
+    frozen = (await setting.messages())[0]?.id ?? '';
+    setting.server.call('send-keys', '-t', record.pane?.paneId ?? '', 'x', 'Enter');
+    await waitFor(async () => expect(await setting.text()).toBe('one\nx\ntwo\n'));
+    expect((await setting.messages()).map(({ id }) => id)).not.toContain(frozen);
+  });
+});
+
+describe("a terminal's log", () => {
+  it('is written below a home of any name', async () => {
+    const odd = 'it\'s #{pid} %H 100%% #(touch pwned) #[x] ##[y] $(touch pwned) \\ "q" ;é';
+    const setting = await terminalSetting({ home: join(tempFolder(), odd, 'home;') });
+    await setting.run('echo "50% #{pid}";');
+    expectText(await setting.text(), '50% #{pid}\n');
+    expect(readdirSync(setting.server.dir)).not.toContain('pwned');
+  });
+
+  it('goes on over its segments, and removes those that were shown', async () => {
+    const setting = await terminalSetting();
+    const record = await setting.start(
+      'for i in $(seq 1 300); do echo "line $i"; sleep 0.005; done',
+      {
+        readsPerSegment: 10,
+      },
+    );
+    const terminal = setting.follow(record);
+    await terminal.ended;
+    const lines = Array.from({ length: 300 }, (_, at) => `line ${at + 1}\n`).join('');
+    expectText(await setting.text(), lines);
+    const names = readdirSync(setting.parts.home.path('streams', setting.thread, 'log'));
+    expect(names.length).toBeLessThan(4);
+  });
+
+  it('is capped while nobody reads it, and says what was dropped', async () => {
+    const setting = await terminalSetting();
+    const record = await setting.start('seq 1 50000; sleep 600', {
+      readsPerSegment: 4,
+      maxBytes: 40_000,
+    });
+    await waitFor(() => expect(setting.captured(record)).toContain('\n50000\n'));
+    const folder = setting.parts.home.path('streams', setting.thread, 'log');
+    await waitFor(() => {
+      const names = readdirSync(folder).sort((a, b) => Number(b) - Number(a));
+      expect(names.length).toBeLessThan(8);
+      const end = names.slice(0, 2).map((name) => readFileSync(join(folder, name), 'utf8'));
+      expect(end.reverse().join('')).toMatch(/50000\r\n$/);
+    });
+    const terminal = setting.follow(record);
+    await waitFor(async () => expect(await setting.text()).toMatch(/\n50000\n$/));
+    const text = await setting.text();
+    expect(text).toContain('… output was dropped here: the log is capped …\n');
+    const [, after = ''] = text.split('the log is capped …\n');
+    const first = Number(after.split('\n')[1]);
+    expect(first).toBeGreaterThan(40_000);
+    const rest = Array.from({ length: 50_000 - first + 1 }, (_, at) => `${first + at}\n`).join('');
+    expectText(after.slice(after.indexOf('\n') + 1), rest);
+    await terminal.close();
+  });
+
+  it('attaches a flood in several files when it is too long for one, and drops what is far too long', async () => {
+    const setting = await terminalSetting();
+    const file = join(setting.server.dir, 'flood.mjs');
+    writeFileSync(
+      file,
+      `for (let at = 0; at < 40; at++) { process.stdout.write(Array.from({ length: 1000 }, (_, n) => at * 1000 + n + ' of a flood\\n').join('')); await new Promise((r) => setTimeout(r, 120)); }`,
+    );
+    const terminal = setting.follow(await setting.start(`${process.execPath} ${file}`), {
+      fileBytes: 60_000,
+    });
+    await terminal.ended;
+    const messages = await setting.messages();
+    const floods = messages.filter(({ content }) => content.startsWith('… '));
+    expect(floods.length).toBeGreaterThan(3);
+    expect(floods.at(-1)?.content).toMatch(/Too many to keep: only the last [\d,]+ are attached/);
+    for (const { attachments } of floods) expect(attachments[0]?.size).toBeLessThan(300_000);
+    const exit = messages.at(-1);
+    expect(exit?.content).toContain('the end of the output');
+    const whole = await download(setting.workspace, exit?.attachments[0]?.url ?? '');
+    expect(whole).toMatch(/\n39999 of a flood\n$/);
+    expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(60_000);
+  });
+});
