@@ -97,7 +97,7 @@ export function startTurn(options: TurnOptions): RunningTurn {
       const silentMs = Date.now() - heardAt;
       if (results.length > 0 && asking.size === 0 && silentMs > LINGER_MS) void agent.end();
     }
-    await pause(due.left('edit', EDIT_MS), signal);
+    if (document !== shown) await pause(due.left('edit', EDIT_MS), signal);
   }
 
   /** The hook posts the prompt and waits beside it. Where it cannot, Claude would wait for ever. */

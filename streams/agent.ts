@@ -7,6 +7,7 @@ import { createMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
 import type { StreamRecord } from '../home/stream-record.ts';
+import { type Asked, createJob, type Job, over, type Prompt, type Turn } from './agent-job.ts';
 import { agentEnvironment } from './agent-process.ts';
 import { openAgentState } from './agent-state.ts';
 import { duration, type Ended, failureReason, lastWords } from './agent-text.ts';
@@ -23,28 +24,10 @@ export interface AgentParts {
   readonly command: readonly string[];
   /** A file for `--settings` that brings our permission hook along. */
   readonly agentSettings: string | undefined;
+  /** Commands of Claude Code that may be given; any other text that looks like one is just text. */
+  readonly slashCommands?: readonly string[];
   readonly shell?: string;
   readonly unaskedMs?: number;
-}
-
-export interface Prompt {
-  /** Of the message: the same id is the same prompt, and runs once. */
-  readonly id: string;
-  readonly text: string;
-}
-
-export interface Turn {
-  readonly kind: 'done' | 'failed' | 'stopped' | 'dropped';
-  readonly because?: string;
-}
-
-export interface Asked {
-  /** How many prompts run or wait before it. */
-  readonly before: number;
-  /** Its turn has begun, or never will. */
-  readonly begun: Promise<void>;
-  /** Stays open when we close: the prompt is to be asked again after a restart. */
-  readonly done: Promise<Turn>;
 }
 
 export interface Agent {
@@ -56,13 +39,6 @@ export interface Agent {
   state(): 'working' | 'idle';
   /** Ends the process and says nothing; a turn that ran is told to have been cut off by whoever opens it next. */
   close(): Promise<void>;
-}
-
-interface Job extends Prompt {
-  readonly begun: Promise<void>;
-  readonly begin: () => void;
-  readonly done: Promise<Turn>;
-  readonly settle: (turn: Turn) => void;
 }
 
 const LOST = /No conversation found with session ID/;
@@ -157,7 +133,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     const turn = startTurn({
       ...parts,
       thread,
-      prompt: job,
+      prompt: { id: job.id, text: guarded(job.text, parts.slashCommands ?? []) },
       dir: record.dir,
       shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),
       command: [...parts.command, ...STREAM, ...argumentsOf(parts, record, session)],
@@ -218,23 +194,10 @@ function argumentsOf(
   ];
 }
 
-function createJob(prompt: Prompt): Job {
-  let begin = () => {};
-  let settle = (_: Turn) => {};
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const done = new Promise<Turn>((resolve) => {
-    settle = (turn) => {
-      begin();
-      resolve(turn);
-    };
-  });
-  return { ...prompt, begun, begin, done, settle };
-}
-
-function over(turn: Turn): Asked {
-  return { before: 0, begun: Promise.resolve(), done: Promise.resolve(turn) };
+/** Claude Code would take a first "/" for a command, also on stdin; a space before it makes it text. */
+function guarded(text: string, slashCommands: readonly string[]): string {
+  const [word = ''] = text.split(/\s/, 1);
+  return text.startsWith('/') && !slashCommands.includes(word) ? ` ${text}` : text;
 }
 
 function droppedNote(dropped: number): string {

@@ -10,7 +10,8 @@ import { connectRest, type Rest } from '../../discord/rest.ts';
 import { writeJson } from '../../home/files.ts';
 import { openPrompt } from '../../home/open-prompt.ts';
 import { saveStreamRecord, streamRecordSchema } from '../../home/stream-record.ts';
-import { type AgentParts, openAgent, type Turn } from '../../streams/agent.ts';
+import { type AgentParts, openAgent } from '../../streams/agent.ts';
+import type { Turn } from '../../streams/agent-job.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../support/workspace.ts';
 
@@ -168,6 +169,17 @@ describe('a turn', () => {
     ]);
     expect(start?.env).toMatchObject({ THREADMUX_HOME: home.root, THREADMUX_THREAD: thread });
     expect(start?.env).not.toHaveProperty('DISCORD_BOT_TOKEN');
+  });
+
+  it('is a command of Claude Code only if that is allowed', async () => {
+    const { agent, contents } = await startSetting({ slashCommands: ['/compact'] });
+    for (const text of ['/etc/hosts is wrong', '/clear', '/compact now'])
+      await agent.ask(prompt(text)).done;
+    expect((await contents()).filter((text) => text !== RESULT)).toEqual([
+      'Echo:  /etc/hosts is wrong',
+      'Echo:  /clear',
+      'Echo: /compact now',
+    ]);
   });
 
   it('skips permissions only if its record says so', async () => {
