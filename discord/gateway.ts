@@ -1,8 +1,9 @@
 // The shell around the gateway machine: the socket, the timers, and the one queue of events.
 // How far we have read is stored only after an event was handled: a crash repeats, never skips.
 
+import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WebSocket } from 'ws';
+import type * as ws from 'ws';
 import { ThreadmuxError } from '../core/errors.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { gatewayBotSchema, helloSchema, parsePayload, readySchema } from './gateway-payload.ts';
@@ -39,6 +40,9 @@ export interface Gateway {
   close(): void;
 }
 
+/** As the CommonJS it is: where it is imported, Node.js parses it twice, and an idle bridge keeps 4 MB of that. */
+const { WebSocket } = createRequire(import.meta.url)('ws') as typeof ws;
+
 /** Any code but 1000 and 1001 keeps the session for a few minutes. */
 const KEEP_SESSION = 4900;
 
@@ -47,7 +51,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const hurry = options.hurry ?? 1;
   const ledger = createLedger(options.save);
   let state = firstState(options.load());
-  let socket: WebSocket | undefined;
+  let socket: ws.WebSocket | undefined;
   let beating: NodeJS.Timeout | undefined;
   let watchdog: NodeJS.Timeout | undefined;
   let identifiedAt = Number.NEGATIVE_INFINITY;
