@@ -108,7 +108,8 @@ export function createFollower(
       if (ending === undefined) {
         const waitMs = shown.state().flood === undefined ? IDLE_MS : everyMs;
         await output.log.changed(waitMs, AbortSignal.any([signal, over.signal]));
-        const slower = Date.now() - linesAt > SPINS_AFTER_MS ? SPINS_SLOWER : 1;
+        const slower =
+          Date.now() - linesAt > (options.spinsAfterMs ?? SPINS_AFTER_MS) ? SPINS_SLOWER : 1;
         const early = shownAt + everyMs * slower - Date.now();
         await sleep(Math.max(GATHER_MS, early), undefined, { signal });
       }

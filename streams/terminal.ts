@@ -81,6 +81,8 @@ export interface FollowOptions {
   readonly everyMs?: number;
   /** How long the log must be quiet after the program's end. */
   readonly quietMs?: number;
+  /** How long something may only turn on the spot before it is shown less often. */
+  readonly spinsAfterMs?: number;
   /** How long to wait after a failure. */
   readonly retryMs?: number;
   /** The largest file that is attached. */

@@ -74,6 +74,28 @@ describe('a terminal in a troubled thread', () => {
   });
 });
 
+describe('a terminal that only turns on the spot', () => {
+  it('is shown less often after a while', async () => {
+    const edits: number[] = [];
+    const setting = await terminalSetting({
+      workspace: {
+        faults: {
+          onRequest({ method }) {
+            if (method === 'PATCH') edits.push(Date.now());
+            return undefined;
+          },
+        },
+      },
+    });
+    const spinner = 'while :; do for c in 1 2 3 4 5 6 7; do printf "\\r$c"; sleep 0.02; done; done';
+    setting.follow(await setting.start(spinner), { everyMs: 100, spinsAfterMs: 1000 });
+    await waitFor(() => expect(edits.length).toBeGreaterThan(12), 20_000);
+    const between = edits.slice(1).map((at, index) => at - (edits[index] ?? 0));
+    expect(between[0]).toBeLessThan(400);
+    expect(Math.min(...between.slice(-3))).toBeGreaterThan(450);
+  });
+});
+
 describe("a terminal's log", () => {
   it('is written below a home of any name', async () => {
     const odd = 'it\'s #{pid} %H 100%% #(touch pwned) #[x] ##[y] $(touch pwned) \\ "q" ;é';

@@ -216,6 +216,23 @@ describe('a terminal', () => {
     expect(messages).toHaveLength(2);
   });
 
+  it('notices that the whole tmux server is gone', async () => {
+    const setting = await terminalSetting();
+    const terminals = await Promise.all(
+      ['one', 'two'].map(async (name) => {
+        const other = await terminalSetting({ server: setting.server });
+        const terminal = other.follow(await other.start(`echo ${name}; sleep 600`));
+        await waitFor(async () => expect(await other.text()).toBe(`${name}\n`));
+        return terminal;
+      }),
+    );
+    setting.server.call('kill-server');
+    for (const terminal of terminals) {
+      await terminal.ended;
+      expect(terminal.record().ended).toMatchObject({ how: 'its session is gone' });
+    }
+  });
+
   it('ends on order: kills the session, shows the rest, gives a summary and no message', async () => {
     const setting = await terminalSetting();
     const record = await setting.start('echo one; echo two; sleep 600');

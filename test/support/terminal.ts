@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
 import { parseSessionName } from '../../core/session-name.ts';
-import { connectRest, type Rest } from '../../discord/rest.ts';
+import { connectRest } from '../../discord/rest.ts';
 import { openHome } from '../../home/home.ts';
 import type { StreamRecord } from '../../home/stream-record.ts';
 import {
@@ -42,9 +42,9 @@ export interface TerminalSetting {
 }
 
 export async function terminalSetting(
-  options: { workspace?: Partial<WorkspaceOptions>; home?: string; rest?: Partial<Rest> } = {},
+  options: { workspace?: Partial<WorkspaceOptions>; home?: string; server?: TmuxServer } = {},
 ): Promise<TerminalSetting> {
-  const server = startTmux();
+  const server = options.server ?? startTmux();
   const workspace = await startTestWorkspace(options.workspace ?? {});
   const rest = connectRest({ token: workspace.token, api: workspace.api });
   onTestFinished(() => rest.close());
