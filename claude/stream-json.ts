@@ -22,8 +22,10 @@ export interface Result {
   readonly kind: 'result';
   readonly turns: number;
   readonly durationMs: number;
-  /** Of the whole process so far. */
+  /** Of the whole process so far; of the whole conversation in versions that tell the `ownCostUsd`, too. */
   readonly costUsd: number;
+  /** Since the last result, or since the start. */
+  readonly ownCostUsd: number | undefined;
   readonly isError: boolean;
   readonly sessionId: string;
   /** The last text, or what went wrong. */
@@ -65,6 +67,10 @@ const lineSchema = z.discriminatedUnion('type', [
     num_turns: number,
     duration_ms: number,
     total_cost_usd: number,
+    model_usage_since_last_result: z
+      .record(z.string(), z.object({ costUSD: z.number() }))
+      .optional()
+      .catch(undefined),
     is_error: z.boolean().catch(false),
     session_id: text,
     result: text,
@@ -107,12 +113,17 @@ function eventsOf(line: Line): readonly StreamEvent[] {
           turns: line.num_turns,
           durationMs: line.duration_ms,
           costUsd: line.total_cost_usd,
+          ownCostUsd: costOf(line.model_usage_since_last_result),
           isError: line.is_error,
           sessionId: line.session_id,
           text: line.result || line.errors.join('\n'),
         },
       ];
   }
+}
+
+function costOf(usage: Readonly<Record<string, { costUSD: number }>> | undefined) {
+  return usage && Object.values(usage).reduce((sum, { costUSD }) => sum + costUSD, 0);
 }
 
 function streamed(event: Extract<Line, { type: 'stream_event' }>['event']): readonly StreamEvent[] {

@@ -165,7 +165,11 @@ function joined(...lines: readonly string[]): string {
 function figures(results: readonly Result[]): string {
   const sum = (of: (one: Result) => number) => results.reduce((all, one) => all + of(one), 0);
   const turns = sum((one) => one.turns);
-  const cost = Math.max(...results.map((one) => one.costUsd));
+  const own = results.map(({ ownCostUsd }) => ownCostUsd).filter((one) => one !== undefined);
+  const cost =
+    own.length > 0
+      ? own.reduce((all, one) => all + one, 0)
+      : Math.max(...results.map(({ costUsd }) => costUsd));
   const time = duration(sum((one) => one.durationMs));
   return `${turns} ${turns === 1 ? 'turn' : 'turns'} · ${time} · $${cost.toFixed(4)}`;
 }

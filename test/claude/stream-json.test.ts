@@ -76,6 +76,7 @@ describe('a line of a headless Claude', () => {
       turns: 3,
       durationMs: 12_345,
       costUsd: 0.0421,
+      ownCostUsd: undefined,
       sessionId: 's1',
     };
     expect(read({ type: 'result', is_error: false, result: 'Done.', ...ended })).toEqual([
@@ -83,6 +84,10 @@ describe('a line of a headless Claude', () => {
     ]);
     expect(read({ type: 'result', is_error: true, errors: ['gone'], ...ended })).toEqual([
       { ...result, isError: true, text: 'gone' },
+    ]);
+    const usage = { a: { costUSD: 0.25, inputTokens: 7 }, b: { costUSD: 0.5 } };
+    expect(read({ type: 'result', model_usage_since_last_result: usage })).toMatchObject([
+      { ownCostUsd: 0.75 },
     ]);
     expect(read({ type: 'result' })).toMatchObject([{ turns: 0, costUsd: 0, text: '' }]);
   });

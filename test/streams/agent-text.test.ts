@@ -11,7 +11,7 @@ const delta = (said: string): StreamEvent => ({ kind: 'delta', text: said });
 const tool = (label: string): StreamEvent => ({ kind: 'tool', label });
 const result: Result = {
   ...{ kind: 'result', turns: 3, durationMs: 12_345, costUsd: 0.04213, isError: false },
-  ...{ sessionId: 's', text: 'Done.' },
+  ...{ ownCostUsd: undefined, sessionId: 's', text: 'Done.' },
 };
 
 describe('the document of a turn', () => {
@@ -94,6 +94,12 @@ describe('the last words of a turn', () => {
   it('count what Claude did after its first result, and the cost once', () => {
     const more = { ...result, turns: 1, durationMs: 1_000, costUsd: 0.05 };
     expect(lastWords({ ...ended, results: [result, more] })).toBe('✅ 4 turns · 13 s · $0.0500');
+  });
+
+  it('are the cost of this turn, where Claude Code tells that of the whole conversation', () => {
+    const one = { ...result, costUsd: 7.5, ownCostUsd: 0.25 };
+    expect(lastWords({ ...ended, results: [one] })).toContain('$0.2500');
+    expect(lastWords({ ...ended, results: [one, { ...one, costUsd: 8 }] })).toContain('$0.5000');
   });
 
   it('fit into a message, whatever went wrong', () => {

@@ -51,6 +51,8 @@ export interface ClaudeLab {
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
   log(): string;
+  /** Kills threadmux without a word and starts it anew; `between` runs while it is dead. */
+  restart(between: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -60,9 +62,13 @@ export async function startClaudeLab(): Promise<ClaudeLab> {
   const home = openHome(join(dir, 'home/.threadmux'));
   const env = labEnv(dir, home.root);
   const command = writeSettings(dir, home);
-  const up = await startUp(env);
-  const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
-  const person = await enter({ link: up.link, url: new URL(up.link).origin, api: local.api });
+  const begin = async () => {
+    const up = await startUp(env);
+    const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
+    const person = await enter({ link: up.link, url: new URL(up.link).origin, api: local.api });
+    return { up, local, person };
+  };
+  let running = await begin();
   const script = (...args: string[]) =>
     execFileSync(SCRIPT, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   const tmux = (...args: string[]) => script('tmux', ...args).replace(/\n$/, '');
@@ -78,15 +84,17 @@ export async function startClaudeLab(): Promise<ClaudeLab> {
       if (found === undefined) throw new Error(`nothing is known of the pane of ${name}`);
       return found;
     };
-    return openSession({ record, person, tmux });
+    return openSession({ record, person: running.person, tmux });
   };
 
   return {
     dir,
     project,
     command,
-    person,
-    channelId: local.channel,
+    get person() {
+      return running.person;
+    },
+    channelId: running.local.channel,
     find,
     tmux,
     async start(name, { unasked = false } = {}) {
@@ -100,11 +108,16 @@ export async function startClaudeLab(): Promise<ClaudeLab> {
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
+    async restart(between) {
+      await ended(running.up.process, 'SIGKILL');
+      await between();
+      running = await begin();
+    },
     async stop() {
       const agents = processesIn(script('panes').split('\n'));
       script('stop');
       await goneOrKilled(agents);
-      await ended(up.process);
+      await ended(running.up.process);
       const courier = Number(readIfThere(home.path('state', 'courier.pid')));
       if (courier > 0) await goneOrKilled([courier]); // a last letter may have started one
       if (process.env.CLAUDE_LAB_KEEP === undefined)
@@ -163,10 +176,10 @@ async function startUp(env: Record<string, string>) {
   return { process: up, link };
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function ended(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
+  child.kill(signal);
   const late = setTimeout(() => child.kill('SIGKILL'), 5_000);
   await exit;
   clearTimeout(late);
