@@ -85,6 +85,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     ...{ home, log, rest, botId, place, env: options.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
     ...{ tmux: hosts.tmux(config.host), command: config.agent.command },
+    slashCommands: config.slashCommands,
     agentSettings: options.agentSettings,
     onThread: threads.learn,
   });
