@@ -96,9 +96,7 @@ function start(command) {
     },
     /** As a supervisor does, the program itself: npm, around it, tells how it ended. */
     async stop() {
-      const itself = alive().find(({ args }) => /^\S*node\S* \S*threadmux\.js up /.test(args));
-      if (itself === undefined) throw new Error(`it does not run any more: ${said}`);
-      process.kill(itself.pid, 'SIGTERM');
+      child.kill('SIGTERM'); // as a service manager would: npm passes it on
       const status = await Promise.race([ended, sleep(ENDS_WITHIN_MS, 'nothing', { ref: false })]);
       if (status !== 0) throw new Error(`it ended with ${status}, not 0, saying: ${said}`);
       const left = alive();
