@@ -1,6 +1,7 @@
 // Follows one terminal: reads on when its log grows, shows it at most once in a while, and has its end told.
 // The state is written only after everything it speaks of was posted.
 
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain } from '../core/errors.ts';
 import { refusedWith } from '../discord/messages.ts';
@@ -20,7 +21,8 @@ export interface Follower {
   run(): Promise<void>;
   saw(seen: PaneSeen): void;
   close(): void;
-  /** The person has ended it: no word of its end is due. */
+  /** The person is about to end it: no word of its end is due. */
+  expectEnd(): void;
   end(): void;
   record(): StreamRecord;
   lines(): number;
@@ -64,36 +66,44 @@ export function createFollower(
   let lines = 0;
   let ending: Ending | undefined;
   let silent = false;
-  let size: Size = TERMINAL_SIZE;
+  let size: Size | undefined;
   let tellEnded = () => {};
   const ended = new Promise<void>((resolve) => {
     tellEnded = resolve;
   });
   const ends = (how: Ending) => {
-    ending ??= how;
+    ending ??= silent ? { kind: 'ended', at: how.at } : how;
     over.abort();
   };
 
   async function run(): Promise<void> {
-    const state = loadState(folder);
-    lines = state?.lines ?? 0;
-    if (record.ended !== undefined) return tellEnded();
-    const output = await openOutput({ logFolder, folder, size, keptBytes: fileBytes }, state);
+    try {
+      const state = loadState(folder);
+      lines = state?.lines ?? 0;
+      if (record.ended === undefined) await follow(state);
+      tellEnded();
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn('a terminal is not shown any more', { thread, because: explain(error) });
+    }
+  }
+
+  async function follow(state: TerminalState | undefined): Promise<void> {
+    const files = { logFolder, folder, size: TERMINAL_SIZE, keptBytes: fileBytes };
+    const output = await openOutput(files, state);
     const { store } = output;
     const shown = openShown({ rest, thread, store, signal, salt: startedAt, fileBytes }, state);
     try {
       const found = await patiently(() => postedUnnoted(state));
-      shown.adopt(found.filter(({ content }) => isStreamMessage(content)));
+      await patiently(() => shown.adopt(found.filter(({ content }) => isStreamMessage(content))));
       const movedAt = state?.finished === true ? 0 : await stream(output, shown);
       const told = found.some(({ content }) => isExitMessage(content));
       const how = await known();
       if (!told && !silent) await patiently(() => tell(output, shown, how, movedAt));
       record = { ...record, ended: { at: how.at, how: endingWords(how) } };
       saveStreamRecord(parts.home, record);
-      tellEnded();
-    } catch (error) {
-      if (signal.aborted) return;
-      log.warn('a terminal is not shown any more', { thread, because: explain(error) });
+      store.remove();
+      rmSync(logFolder, { recursive: true, force: true, maxRetries: 3 });
     } finally {
       output.close();
     }
@@ -113,9 +123,9 @@ export function createFollower(
         const early = shownAt + everyMs * slower - Date.now();
         await sleep(Math.max(GATHER_MS, early), undefined, { signal });
       }
-      const resized = await output.resize(size);
+      if (size !== undefined) shown.add(await output.resize(size));
       const { text, moved } = await output.advance();
-      shown.add(resized.text + text);
+      shown.add(text);
       if (moved) movedAt = Date.now();
       if (text !== '') linesAt = Date.now();
       lines = output.lines();
@@ -148,9 +158,10 @@ export function createFollower(
   }
 
   async function note(output: Output, shown: Shown, finished: boolean): Promise<void> {
-    const { position, ...checkpoint } = output.checkpoint();
-    await saveState(folder, { position, ...checkpoint, lines, ...shown.state(), finished });
-    output.log.forget(position);
+    output.store.cap(shown.state().from);
+    const checkpoint = output.checkpoint();
+    await saveState(folder, { ...checkpoint, lines, ...shown.state(), finished });
+    output.log.forget(checkpoint.position);
     output.store.settle();
   }
 
@@ -200,10 +211,10 @@ export function createFollower(
       }
     },
     close: () => closing.abort(),
-    end() {
+    expectEnd() {
       silent = true;
-      ends({ kind: 'ended', at: Date.now() });
     },
+    end: () => ends({ kind: 'ended', at: Date.now() }),
     record: () => record,
     lines: () => lines,
     ended,

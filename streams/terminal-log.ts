@@ -4,6 +4,7 @@
 import {
   closeSync,
   existsSync,
+  type FSWatcher,
   openSync,
   readdirSync,
   readSync,
@@ -69,20 +70,30 @@ export function openLog(folder: string, from: Position): TerminalLog {
     },
     changed(ms, signal) {
       return new Promise((resolve) => {
+        const watcher = watching(folder, () => done());
         const done = () => {
           clearTimeout(timer);
           signal.removeEventListener('abort', done);
-          watcher.close();
+          watcher?.close();
           resolve();
         };
-        const timer = setTimeout(done, ms);
-        const watcher = watch(folder, done);
-        watcher.on('error', done);
+        const timer = setTimeout(done, watcher === undefined ? Math.min(ms, POLL_MS) : ms);
         signal.addEventListener('abort', done);
-        if (signal.aborted || hasMore() || existsSync(join(folder, 'end'))) done();
+        if (signal.aborted || hasMore()) done();
       });
     },
   };
+}
+
+const POLL_MS = 500;
+
+/** Undefined where the system has no watchers left: then it is looked at now and then. */
+function watching(folder: string, tell: () => void): FSWatcher | undefined {
+  try {
+    return watch(folder, tell).on('error', tell);
+  } catch {
+    return undefined;
+  }
 }
 
 function segments(folder: string): readonly number[] {

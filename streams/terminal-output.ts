@@ -13,7 +13,8 @@ export interface Output {
   /** Reads on, a part of what there is. */
   advance(): Promise<Advance>;
   live(): string;
-  resize(size: Size): Promise<Advance>;
+  /** Resolves with the text that left the screen. */
+  resize(size: Size): Promise<string>;
   /** There is nothing more to read: what is on the screen is final, too. */
   finish(): Promise<Advance & { readonly live: string }>;
   checkpoint(): Pick<TerminalState, 'position' | 'emulator' | 'text' | 'lines'>;
@@ -74,7 +75,7 @@ export async function openOutput(
       return { ...stored(text), moved: read > 0 };
     },
     live: emulator.live,
-    resize: async (size) => stored(await emulator.resize(size)),
+    resize: async (size) => stored(await emulator.resize(size)).text,
     async finish() {
       const { left, live } = await emulator.finish();
       return { ...stored(left), live };

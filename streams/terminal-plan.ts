@@ -44,6 +44,10 @@ export function floodDone(lines: number, kept: number): string {
   return `${countOf(lines)}\n-# Too many to keep: only the last ${amount(kept)} are attached.`;
 }
 
+export function isFloodDone(content: string): boolean {
+  return /^… [\d,]+ lines? …\n-# /.test(content);
+}
+
 /** A message that a terminal's stream may have posted. */
 export function isStreamMessage(content: string): boolean {
   return /^… [\d,]+ lines? …/.test(content) || content.startsWith(blockOf('').slice(0, -3));

@@ -5,14 +5,14 @@ import { deleteMessage, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { type Open, type Part, type Showing, showParts } from './show.ts';
 import { linesIn } from './terminal-output.ts';
-import { floodDone, floodNow, planText } from './terminal-plan.ts';
+import { floodDone, floodNow, isFloodDone, planText } from './terminal-plan.ts';
 import type { TerminalState } from './terminal-state.ts';
 import type { TextStore } from './terminal-store.ts';
 import { slicesOf } from './terminal-text.ts';
 
 export interface Shown {
-  /** Messages that were posted behind those we know of. */
-  adopt(messages: readonly Open[]): void;
+  /** Messages that were posted behind those we know of: shown anew, or taken away if they carry a file. */
+  adopt(messages: readonly Open[]): Promise<void>;
   /** Text that changes no more, behind all that came before. */
   add(text: string): void;
   /** Makes the thread show it all. `calm`: not much has come of late. `final`: nothing will change any more. */
@@ -125,10 +125,12 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
   }
 
   return {
-    adopt(messages) {
-      open = [...open, ...messages];
+    async adopt(messages) {
+      const withFile = messages.filter(({ content }) => isFloodDone(content));
+      for (const { id } of withFile) await deleteMessage(rest, thread, id);
+      open = [...open, ...messages.filter((message) => !withFile.includes(message))];
       posted += messages.length;
-      last = open.at(-1)?.id ?? last;
+      last = messages.at(-1)?.id ?? last;
     },
     add(text) {
       if (flood === undefined) tail += text;

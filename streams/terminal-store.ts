@@ -26,6 +26,8 @@ export interface TextStore {
   cap(needed: number): void;
   /** What was kept before, and was not noted to be kept, goes for good. */
   settle(): void;
+  /** There is no more use for it. */
+  remove(): void;
 }
 
 /** `noted` is what a state says; what was appended after it was written is cut off again. */
@@ -67,6 +69,7 @@ export function openStore(folder: string, noted: Kept | undefined, maxBytes: num
       writeFileSync(path(), rest.subarray(start), { mode: 0o600 });
     },
     settle,
+    remove: () => rmSync(path(), { force: true }),
   };
 }
 

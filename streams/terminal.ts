@@ -108,11 +108,14 @@ export function followTerminal(
       await running;
     },
     async end() {
+      follower.expectEnd();
       if (pane !== undefined) await kill(parts.tmux, pane, record.name);
       follower.end();
       await running;
-      const { startedAt, ended = { at: Date.now(), how: 'ended' } } = follower.record();
-      return summary(follower.lines(), startedAt, ended);
+      const now = follower.record();
+      const ended = now.ended ?? { at: Date.now(), how: 'ended' };
+      saveStreamRecord(parts.home, { ...now, ended });
+      return summary(follower.lines(), now.startedAt, ended);
     },
   };
 }
