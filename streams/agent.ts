@@ -1,6 +1,7 @@
 // A headless agent and its thread: prompts one at a time, in order, each a turn of the same conversation. What becomes of
 // a prompt is told once; after a restart the conversation goes on, and a turn that was cut off is said to have been.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { createMessage } from '../discord/messages.ts';
@@ -41,6 +42,8 @@ export interface Agent {
   close(): Promise<void>;
 }
 
+/** What was stopped may still say so. */
+const LAST_WORDS_MS = 5_000;
 const LOST = /No conversation found with session ID/;
 const STREAM = [
   ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
@@ -175,6 +178,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     },
     state: () => (running === undefined && waiting.length === 0 ? 'idle' : 'working'),
     async close() {
+      if (told.toStop) await Promise.race([idle, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
       closing.abort();
       await running?.turn?.stop();
       await idle;

@@ -419,6 +419,21 @@ describe('/stop', () => {
   });
 });
 
+describe('/done', () => {
+  it('ends it, and what it said until then is there', async () => {
+    const { agent, contents } = await startSetting();
+    const { done: turn } = agent.ask(
+      prompt(steps({ say: 'one' }, { waitMs: 300 }, { say: 'two' }, { waitMs: 60_000 })),
+    );
+    await vi.waitFor(async () => expect(await contents()).toEqual(['one']), PATIENCE);
+    await new Promise((resolve) => setTimeout(resolve, 500)); // said, but not yet shown
+    await agent.stop();
+    await agent.close();
+    expect(await turn).toEqual({ kind: 'stopped' });
+    expect(await contents()).toEqual(['one\n\ntwo', expect.stringMatching(/^⏹️ Stopped after/)]);
+  });
+});
+
 describe('a restart of the bridge', () => {
   it('ends the process, keeps the conversation, and says once that the turn was cut off', async () => {
     const { agent, open, contents, starts } = await startSetting();
