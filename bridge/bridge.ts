@@ -187,6 +187,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       );
     }
     if (name === 'MESSAGE_CREATE' || name === 'MESSAGE_UPDATE') open.heard(data);
+    if (name === 'MESSAGE_CREATE') streams.heard(data);
     await handle(name, data);
   }
 

@@ -6,6 +6,7 @@ import { createInTurn } from '../core/in-turn.ts';
 import type { SessionName } from '../core/session-name.ts';
 import { type StreamKind, streamName, streamTitle } from '../core/stream-name.ts';
 import { streamWelcome } from '../core/welcome.ts';
+import { messageSchema } from '../discord/payloads.ts';
 import { archiveThread, freshThread, type Place, type ThreadRef } from '../discord/threads.ts';
 import { forgetPaneRecord, savePaneRecord } from '../home/pane-record.ts';
 import {
@@ -46,6 +47,8 @@ export interface Streams {
   begin(wanted: Wanted): Promise<Stream>;
   /** Ends it and resolves with a summary; its thread is still to be archived. */
   end(stream: Stream): Promise<string>;
+  /** Every message made anywhere. */
+  heard(data: unknown): void;
   /** Its thread was deleted. */
   gone(thread: string): Promise<void>;
   close(): Promise<void>;
@@ -170,6 +173,12 @@ export function createStreams(options: StreamsOptions): Streams {
         stream.kind === 'terminal' ? await stream.terminal.end() : await endAgent(stream.agent);
       drop(thread);
       return summary;
+    },
+    heard(data) {
+      const message = messageSchema.safeParse(data).data;
+      const stream = message === undefined ? undefined : streams.get(message.channel_id);
+      if (message === undefined || stream?.kind !== 'terminal') return;
+      stream.terminal.heard(message.content, message.author.id === options.botId);
     },
     async gone(thread) {
       const stream = streams.get(thread);

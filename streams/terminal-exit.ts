@@ -42,7 +42,7 @@ export async function tellExit(
 }
 
 export function isExitMessage(content: string): boolean {
-  return content.startsWith('⏹️ ');
+  return /^⏹️ (?:Exited|Ended|Over)\b/.test(content);
 }
 
 function lastLines(store: TextStore, length: number): string {

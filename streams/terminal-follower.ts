@@ -20,6 +20,8 @@ import { type Ending, endingWords } from './terminal-words.ts';
 export interface Follower {
   run(): Promise<void>;
   saw(seen: PaneSeen): void;
+  /** Somebody wrote in the thread. */
+  cut(): void;
   close(): void;
   /** The person is about to end it: no word of its end is due. */
   expectEnd(): void;
@@ -66,6 +68,7 @@ export function createFollower(
   let lines = 0;
   let ending: Ending | undefined;
   let silent = false;
+  let showing: Shown | undefined;
   let size: Size | undefined;
   let tellEnded = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -93,6 +96,7 @@ export function createFollower(
     const output = await openOutput(files, state);
     const { store } = output;
     const shown = openShown({ rest, thread, store, signal, salt: startedAt, fileBytes }, state);
+    showing = shown;
     try {
       const found = await patiently(() => postedUnnoted(state));
       await patiently(() => shown.adopt(found.filter(({ content }) => isStreamMessage(content))));
@@ -202,6 +206,7 @@ export function createFollower(
 
   return {
     run,
+    cut: () => showing?.cut(),
     saw(seen) {
       if (seen.kind === 'runs') size = seen.size;
       else if (seen.kind === 'gone') ends({ kind: 'gone', at: Date.now() });

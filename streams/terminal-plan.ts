@@ -18,17 +18,34 @@ export interface FloodPlan {
 /** More new messages than these at once are a flood. */
 const MANY = 3;
 
-/** `stable` changes no more, `live` may; `open` messages are there already. */
-export function planText(stable: string, live: string, open: number): TextPlan | FloodPlan {
+/** `stable` changes no more, `live` may; `open` messages are there already; a message ends at every one of `cuts`. */
+export function planText(
+  stable: string,
+  live: string,
+  open: number,
+  cuts: readonly number[] = [],
+): TextPlan | FloodPlan {
   const shown = Math.max(1, open);
-  const slices = slicesOf(stable + live, shown + MANY + 1);
+  const slices = cutSlices(stable + live, cuts, shown + MANY + 1);
   let end = 0;
   const final = slices.filter(({ text }) => {
     end += text.length;
     return end <= stable.length && end < stable.length + live.length;
   }).length;
   if (final > shown + MANY) return { kind: 'flood', slices: slices.slice(0, shown) };
-  return { kind: 'text', slices: slicesOf(stable + live), final };
+  return { kind: 'text', slices: cutSlices(stable + live, cuts), final };
+}
+
+function cutSlices(text: string, cuts: readonly number[], most?: number): readonly Slice[] {
+  const inside = cuts.filter((cut) => cut < text.length);
+  // The text may have changed since it was cut: never between the halves of a character.
+  const ends = [
+    ...inside.map((cut) => cut - (/[\ud800-\udbff]/.test(text.charAt(cut - 1)) ? 1 : 0)),
+    text.length,
+  ];
+  return ends
+    .flatMap((end, at) => slicesOf(text.slice(ends[at - 1] ?? 0, end), most))
+    .slice(0, most);
 }
 
 /** While it lasts: how much, and the end of the screen. */

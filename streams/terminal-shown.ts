@@ -8,16 +8,18 @@ import { linesIn } from './terminal-output.ts';
 import { floodDone, floodNow, isFloodDone, planText } from './terminal-plan.ts';
 import type { TerminalState } from './terminal-state.ts';
 import type { TextStore } from './terminal-store.ts';
-import { slicesOf } from './terminal-text.ts';
+import { sliceOf, slicesOf } from './terminal-text.ts';
 
 export interface Shown {
   /** Messages that were posted behind those we know of: shown anew, or taken away if they carry a file. */
   adopt(messages: readonly Open[]): Promise<void>;
   /** Text that changes no more, behind all that came before. */
   add(text: string): void;
+  /** Somebody wrote: what comes now stands below it. */
+  cut(): void;
   /** Makes the thread show it all. `calm`: not much has come of late. `final`: nothing will change any more. */
   show(live: string, how: { readonly calm: boolean; readonly final: boolean }): Promise<void>;
-  state(): Pick<TerminalState, 'from' | 'open' | 'last' | 'posted' | 'flood' | 'flooded'>;
+  state(): Pick<TerminalState, 'from' | 'open' | 'cuts' | 'last' | 'posted' | 'flood' | 'flooded'>;
 }
 
 export interface ShownOptions {
@@ -38,6 +40,7 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
   const { rest, thread, store } = options;
   let start = from?.from ?? 0;
   let open: readonly Open[] = from?.open ?? [];
+  let cuts: readonly number[] = from?.cuts ?? [];
   let last = from?.last ?? '';
   let posted = from?.posted ?? 0;
   let flood = from?.flood;
@@ -75,7 +78,8 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
 
   async function showText(live: string, final: boolean): Promise<void> {
     if (!final && open.length > 0 && (tail + live).trim() === '') return; // between two pictures
-    const plan = planText(tail, live, open.length);
+    cuts = cuts.filter((cut) => cut <= tail.length + live.length); // what is gone is no longer cut
+    const plan = planText(tail, live, open.length, cuts);
     const sealed = plan.kind === 'flood' ? plan.slices.length : plan.final;
     const text = plan.slices
       .slice(0, sealed)
@@ -85,6 +89,7 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
     if (plan.kind === 'text') {
       await put(plan.slices, final ? plan.slices.length : sealed, next);
       tail = tail.slice(text.length);
+      cuts = cuts.map((cut) => cut - text.length).filter((cut) => cut > 0);
       return;
     }
     const lines = linesIn(tail.slice(text.length));
@@ -92,6 +97,7 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
     flood = { lines, before: 0, files: 0 };
     flooded = true;
     tail = '';
+    cuts = [];
   }
 
   async function endFlood(live: string, final: boolean): Promise<void> {
@@ -136,6 +142,10 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
       if (flood === undefined) tail += text;
       else flood = { ...flood, lines: flood.lines + linesIn(text) };
     },
+    cut() {
+      const shown = open.map(({ content }) => sliceOf(content) ?? '').join('').length;
+      if (flood === undefined && shown > (cuts.at(-1) ?? 0)) cuts = [...cuts, shown];
+    },
     async show(live, { calm, final }) {
       if (flood === undefined) await showText(live, final);
       if (flood === undefined) return;
@@ -146,6 +156,7 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
     state: () => ({
       from: start,
       open: [...open],
+      cuts: [...cuts],
       last,
       posted,
       ...(flood === undefined ? {} : { flood }),

@@ -35,6 +35,8 @@ export const stateSchema = z.object({
   from: z.number(),
   /** Messages that may still change. */
   open: z.array(z.object({ id: z.string(), content: z.string() })),
+  /** How far from there messages end because somebody wrote between them, in characters. */
+  cuts: z.array(z.number()).default([]),
   /** The newest message of ours; empty before the first. */
   last: z.string(),
   /** How many messages were posted. */

@@ -15,6 +15,7 @@ import type { Tmux } from '../tmux/tmux.ts';
 import { createFollower } from './terminal-follower.ts';
 import { TERMINAL_SIZE } from './terminal-output.ts';
 import { panesOf } from './terminal-panes.ts';
+import { isStreamMessage } from './terminal-plan.ts';
 import { summary } from './terminal-words.ts';
 
 export interface TerminalParts {
@@ -40,6 +41,8 @@ export interface WantedTerminal {
 
 export interface Terminal {
   record(): StreamRecord;
+  /** Tells of a message in the thread: what is printed from now on stands below it, unless it is a part of the stream. */
+  heard(content: string, ours: boolean): void;
   /** Stops following; the program goes on. */
   close(): Promise<void>;
   /** Ends the program if it runs, shows the rest, and resolves with a summary in one line. */
@@ -103,6 +106,9 @@ export function followTerminal(
   return {
     record: follower.record,
     ended: follower.ended,
+    heard(content, ours) {
+      if (!(ours && isStreamMessage(content))) follower.cut();
+    },
     async close() {
       follower.close();
       await running;

@@ -86,6 +86,29 @@ describe('!terminal', () => {
     ).toHaveLength(1);
   });
 
+  it('answers below what was written, and the whole still reads as one text', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    const { thread } = await terminal(
+      `exec sh -c 'while printf "name? "; read n; do echo "hello $n"; done'`,
+    );
+    await untilPrinted(setting, thread, 'name? ');
+    for (const name of ['Ada', 'Grace', 'Edsger']) {
+      await setting.untilMarked(await setting.say(thread, name), '✅');
+      await untilPrinted(setting, thread, `hello ${name}\nname? `);
+    }
+    const all = (await setting.workspace.person.messages(thread)).toReversed();
+    const blocks = all
+      .filter(({ type }) => type === 0)
+      .map(({ content }) => content.replace(/^```text\n|```$/g, ''));
+    expect(blocks).toEqual([
+      'name? ',
+      ...['Ada', 'Ada\nhello Ada\nname? '],
+      ...['Grace', 'Grace\nhello Grace\nname? '],
+      ...['Edsger', 'Edsger\nhello Edsger\nname? '],
+    ]);
+  });
+
   it('that has ended says how, takes nothing any more, and says what can be done', async () => {
     opened = [];
     const { setting, terminal } = await start();

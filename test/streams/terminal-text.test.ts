@@ -68,6 +68,20 @@ describe('what the messages show next', () => {
     expect(planText('', lines(300), 1)).toMatchObject({ kind: 'text', final: 0 });
   });
 
+  it('ends a message wherever somebody wrote, and is still the whole text', () => {
+    const places = fc.array(fc.integer({ min: 1, max: 3000 }), { maxLength: 5 });
+    fc.assert(
+      fc.property(nasty, places, (text, at) => {
+        const cuts = at.toSorted((a, b) => a - b);
+        const { slices } = planText('', text, 100, cuts);
+        expect(slices.map(({ content }) => sliceOf(content)).join('')).toBe(text);
+        for (const { content } of slices) expect(content.isWellFormed()).toBe(true);
+      }),
+    );
+    const { slices } = planText('', 'one\ntwo\nthree', 1, [4, 8, 99]);
+    expect(slices.map(({ text }) => text)).toEqual(['one\n', 'two\n', 'three']);
+  });
+
   it('takes more than three new messages at once for a flood, behind what was there', () => {
     expect(planText(lines(99 * 4), 'live', 1).kind).toBe('text');
     const plan = planText(lines(99 * 9), 'live', 2);
