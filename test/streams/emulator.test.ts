@@ -24,6 +24,7 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
   ['lines', Array.from({ length: 40 }, (_, at) => `line ${at}\r\n`).join('')],
   ['long lines', `${'0123456789'.repeat(30)}\r\nnext\r\n${'abc'.repeat(33)}`],
   ['wide characters', `${'日本語'.repeat(20)}x${'🚀'.repeat(15)}\r\né\u0301ü\r\n`],
+  ['wide characters overwritten', '🚀🚀ab\x1b[3GX\r\n한글\x1b[5GY\r\n👍\x1b[2CZ\r\n'],
   ['colours', '\x1b[1;31mred\x1b[0m \x1b[38;2;1;2;3mrgb\x1b[m plain\r\n'.repeat(9)],
   ['a bar', `a\r\n${Array.from({ length: 30 }, (_, at) => `\r\x1b[K${at} %`).join('')}\r\nb`],
   ['rows drawn anew', `head\r\n${'one\r\ntwo\r\n\x1b[2A'.repeat(9)}1st\r\n2nd\r\n`],

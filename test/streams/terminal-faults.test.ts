@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -100,9 +101,23 @@ describe("a terminal's log", () => {
   it('is written below a home of any name', async () => {
     const odd = 'it\'s #{pid} %H 100%% #(touch pwned) #[x] ##[y] $(touch pwned) \\ "q" ;é';
     const setting = await terminalSetting({ home: join(tempFolder(), odd, 'home;') });
-    await setting.run('echo "50% #{pid}";');
-    expectText(await setting.text(), '50% #{pid}\n');
+    await setting.run('echo "50% #{pid}" a\\;');
+    expectText(await setting.text(), '50% #{pid} a;\n');
     expect(readdirSync(setting.server.dir)).not.toContain('pwned');
+  });
+
+  it('is read to its end, though it is written late', async () => {
+    const setting = await terminalSetting();
+    const record = await setting.start('echo early; sleep 0.5; echo late');
+    const terminal = setting.follow(record, { quietMs: 4000 });
+    await waitFor(async () => expect(await setting.text()).toBe('early\n'));
+    const writer = writerOf(setting.parts.home.path('streams', setting.thread, 'log'));
+    process.kill(writer, 'SIGSTOP');
+    await waitFor(() => expect(setting.captured(record)).toContain('Pane is dead'));
+    await sleep(2000);
+    process.kill(writer, 'SIGCONT');
+    await terminal.ended;
+    expectText(await setting.text(), 'early\nlate\n');
   });
 
   it('goes on over its segments, and removes those that were shown', async () => {
@@ -188,3 +203,15 @@ describe("a terminal's log", () => {
     expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(60_000);
   });
 });
+
+/** The process that writes the log in this folder. */
+function writerOf(folder: string): number {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split(
+    '\n',
+  );
+  const processes = rows.map((row) => row.trim().split(/\s+/));
+  const shells = processes.filter((_, at) => rows[at]?.includes(folder)).map(([pid]) => pid);
+  return Number(
+    processes.find(([, ppid, name]) => name === 'dd' && shells.includes(ppid))?.[0] ?? 'none',
+  );
+}

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Fault } from '../../workspace/faults.ts';
-import { expectText, sleep, type TerminalSetting, terminalSetting } from '../support/terminal.ts';
+import type { Fault, FaultyRequest } from '../../workspace/faults.ts';
+import { expectText, type TerminalSetting, terminalSetting } from '../support/terminal.ts';
 
 const FOLLOWER = fileURLToPath(new URL('../support/follow-terminal.mjs', import.meta.url));
 
@@ -33,6 +33,11 @@ const EXPECTED = Array.from({ length: 60 }, (_, at) => {
   const line = `line ${at + 1} ${'ä日🚀'.repeat((at + 1) % 40)}\n`;
   return (at + 1) % 20 === 0 ? `${line}bar 100 %\none 20\ntwo 20\n` : line;
 }).join('');
+
+const FLOOD = 'for i in $(seq 0 7); do seq "$i"0001 "$i"9999; sleep 0.6; done; echo over';
+const FLOOD_EXPECTED = `${Array.from({ length: 80_000 }, (_, at) =>
+  at % 10_000 === 0 ? '' : `${at}\n`,
+).join('')}over\n`;
 
 async function startProgram(setting: TerminalSetting) {
   const file = join(setting.server.dir, 'program.mjs');
@@ -82,16 +87,12 @@ describe('the follower of a terminal, killed again and again', () => {
 
   it('loses nothing and doubles nothing of a flood', { timeout: 90_000 }, async () => {
     const setting = await terminalSetting();
-    await setting.start(
-      'for i in $(seq 0 7); do seq "$i"0001 "$i"9999; sleep 0.6; done; echo over',
-    );
+    await setting.start(FLOOD);
     let left = 8;
     const deaths = await followUntilEnded(setting, (child) => {
       if (left-- > 0) setTimeout(() => child.kill('SIGKILL'), 300 + Math.random() * 900).unref();
     });
-    const tens = Array.from({ length: 9999 }, (_, at) => at + 1);
-    const lines = Array.from({ length: 8 }, (_, i) => tens.map((at) => `${i * 10_000 + at}\n`));
-    expectText(await setting.text(), `${lines.flat().join('')}over\n`);
+    expectText(await setting.text(), FLOOD_EXPECTED);
     expect(deaths).toBeGreaterThan(3);
   });
 
@@ -100,31 +101,48 @@ describe('the follower of a terminal, killed again and again', () => {
     ['when the answer never arrives', { kind: 'apply-then-reset' }],
     ['before the message arrived', { kind: 'reset' }],
   ])('loses nothing and doubles nothing, killed %s', { timeout: 90_000 }, async (_, fault) => {
-    let child: ChildProcess | undefined;
-    let left = 12;
-    let writes = 0;
-    const setting = await terminalSetting({
-      workspace: {
-        faults: {
-          onRequest({ method, path }) {
-            if (!path.includes('/messages') || !['POST', 'PATCH', 'DELETE'].includes(method))
-              return undefined;
-            if (child === undefined || ++writes % 2 !== 0 || left <= 0) return undefined;
-            left--;
-            child.kill('SIGKILL');
-            return fault;
-          },
-        },
-      },
-    });
+    const killer = atRequests(fault);
+    const setting = await terminalSetting({ workspace: killer.workspace });
     await startProgram(setting);
-    const deaths = await followUntilEnded(setting, (next) => {
-      child = next;
-    });
-    await sleep(100);
+    const deaths = await followUntilEnded(setting, killer.aimAt);
     expectText(await setting.text(), EXPECTED);
     expect(deaths).toBeGreaterThan(3);
     const exits = (await setting.messages()).filter(({ content }) => content.startsWith('⏹️'));
     expect(exits).toHaveLength(1);
   });
+
+  it('loses nothing and doubles nothing of a flood, killed in the middle of showing it', {
+    timeout: 90_000,
+  }, async () => {
+    const killer = atRequests(undefined);
+    const setting = await terminalSetting({ workspace: killer.workspace });
+    await setting.start(FLOOD);
+    const deaths = await followUntilEnded(setting, killer.aimAt);
+    expectText(await setting.text(), FLOOD_EXPECTED);
+    expect(deaths).toBeGreaterThan(3);
+  });
 });
+
+/** Kills at every second request that changes a message. Later than a nonce is remembered, so that none hides a double. */
+function atRequests(fault: Fault | undefined) {
+  let child: ChildProcess | undefined;
+  let left = 12;
+  let writes = 0;
+  return {
+    aimAt(next: ChildProcess) {
+      child = next;
+    },
+    workspace: {
+      nonceWindowMs: 1,
+      faults: {
+        onRequest({ method, path }: FaultyRequest): Fault | undefined {
+          if (!path.includes('/messages') || method === 'GET') return undefined;
+          if (child === undefined || ++writes % 2 !== 0 || left <= 0) return undefined;
+          left--;
+          child.kill('SIGKILL');
+          return fault;
+        },
+      },
+    },
+  };
+}

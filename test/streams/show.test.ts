@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { showParts } from '../../streams/show.ts';
+import { restOf } from '../support/client.ts';
+import { allMessages, newThread } from '../support/terminal.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+
+async function setting() {
+  const workspace = await startTestWorkspace();
+  const { id: thread } = await newThread(workspace);
+  const rest = restOf(workspace);
+  const contents = async () => (await allMessages(workspace, thread)).map(({ content }) => content);
+  return { workspace, thread, contents, showing: { rest, thread, nonce: (at: number) => [at] } };
+}
+
+describe('messages that show the end of a growing text', () => {
+  it('are edited, added and taken away until they show just that', async () => {
+    const { contents, showing } = await setting();
+    let open = await showParts([], [{ content: 'a' }, { content: 'b' }, { content: 'c' }], showing);
+    expect(await contents()).toEqual(['a', 'b', 'c']);
+    open = await showParts(open, [{ content: 'a' }, { content: 'B' }], showing);
+    expect(await contents()).toEqual(['a', 'B']);
+    expect(open.map(({ content }) => content)).toEqual(['a', 'B']);
+  });
+
+  it('show what they shall, though an earlier attempt had posted something else', async () => {
+    const { contents, showing } = await setting();
+    await showParts([], [{ content: 'as it was when the process died' }], showing);
+    await showParts([], [{ content: 'as it is now' }], showing);
+    expect(await contents()).toEqual(['as it is now']);
+  });
+
+  it('are written into an archived thread, too', async () => {
+    const { workspace, thread, contents, showing } = await setting();
+    const open = await showParts([], [{ content: 'a' }], showing);
+    await workspace.bot('PATCH', `/channels/${thread}`, { archived: true });
+    await showParts(open, [{ content: 'b' }], showing);
+    expect(await contents()).toEqual(['b']);
+  });
+});
