@@ -23,14 +23,14 @@ export function courierDesk(context: Context): Desk {
 const READ_AGAIN_MS = 2_000;
 
 /** Letters that wait for a better token, or for the workspace to come up, must not need a restart. */
-function serversInForce({ home, config, log }: Context): () => readonly Server[] {
+function serversInForce({ home, config, log, env }: Context): () => readonly Server[] {
   let { servers } = config;
   let readAt = Date.now();
   return () => {
     if (Date.now() - readAt >= READ_AGAIN_MS) {
       readAt = Date.now();
       try {
-        servers = loadConfig(home, process.env).servers;
+        servers = loadConfig(home, env).servers;
       } catch (error) {
         log.warn('reading the configuration again', { because: (error as Error).message });
       }

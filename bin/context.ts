@@ -1,11 +1,12 @@
 // What every command starts from. The environment is read here and nowhere else.
 
-import type { Config, Server } from '../core/config.ts';
+import type { Config, Env, Server } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { loadConfig } from '../home/config-file.ts';
 import { type Home, homeRoot, openHome } from '../home/home.ts';
 import { loadLocalServer } from '../home/local-server.ts';
 import { openLog } from '../home/log-file.ts';
+import { withRemembered } from '../home/remembered.ts';
 
 export interface Context {
   readonly home: Home;
@@ -13,14 +14,24 @@ export interface Context {
   /** The configured servers, or the local workspace once it has run. */
   readonly servers: readonly Server[];
   readonly log: Log;
+  readonly env: Env;
 }
 
 export function openContext(who: string, also?: (line: string) => void): Context {
+  return openContextOf(openHome(homeRoot(process.env)), process.env, who, also);
+}
+
+/** For what Claude Code starts: it may lack what the bridge was told by its environment. */
+export function openHookContext(who: string): Context {
   const home = openHome(homeRoot(process.env));
-  const config = loadConfig(home, process.env);
+  return openContextOf(home, withRemembered(home, process.env), who);
+}
+
+function openContextOf(home: Home, env: Env, who: string, also?: (line: string) => void): Context {
+  const config = loadConfig(home, env);
   const local = config.servers.length === 0 ? loadLocalServer(home) : undefined;
   const servers = local === undefined ? config.servers : [local];
   const secrets = servers.map(({ token }) => token);
   const log = openLog(home, who, also === undefined ? { secrets } : { secrets, also });
-  return { home, config, servers, log };
+  return { home, config, servers, log, env };
 }

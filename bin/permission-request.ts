@@ -13,7 +13,7 @@ import { permissionRequest } from '../hooks/permission-request.ts';
 import { localHost } from '../tmux/host.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import { readTmuxVariable } from '../tmux/whoami.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, openHookContext } from './context.ts';
 
 /** The prompt's own turn has just begun: its thread may still be in the making. */
 const THREAD_WITHIN_MS = 15_000;
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   if (asker === undefined) return;
   const input = parseHookInput(JSON.parse(raw));
   if (input?.hook_event_name !== 'PermissionRequest') return;
-  const context = openContext('prompt');
+  const context = openHookContext('prompt');
   const who = await knownAs(asker, context);
   const server = context.servers.find(({ name }) => name === who?.record.server);
   if (who === undefined || server === undefined)
@@ -104,7 +104,7 @@ async function paneRecord(
 
 main().catch((error: Error) => {
   try {
-    openContext('prompt').log.error('prompt failed', { because: error.stack ?? error.message });
+    openHookContext('prompt').log.error('prompt failed', { because: error.stack ?? error.message });
   } catch {
     // No configuration, no log. Nothing may be printed: it would be taken for a decision.
   }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deliver } from '../hooks/deliver.ts';
 import { parseLetter } from '../hooks/letter.ts';
 import { beCourier, courierDesk } from './be-courier.ts';
-import { type Context, openContext } from './context.ts';
+import { type Context, openHookContext } from './context.ts';
 
 const LINGER_MS = 60_000;
 const SAVE_TRIES = 3;
@@ -15,7 +15,7 @@ const DELIVERY_TRIES = 20;
 
 export async function stay(letter: string): Promise<void> {
   try {
-    const context = openContext('courier');
+    const context = openHookContext('courier');
     if (letter !== '') await carryUnsaved(context, letter);
     const stop = new AbortController();
     process.once('SIGTERM', () => stop.abort());
@@ -70,7 +70,7 @@ function saved({ home }: Context, letter: string): boolean {
 
 function tellOf(error: Error): void {
   try {
-    openContext('courier').log.error('courier failed', { because: error.message });
+    openHookContext('courier').log.error('courier failed', { because: error.message });
   } catch {
     // No configuration, no log: there is nobody to tell.
   }

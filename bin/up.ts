@@ -10,6 +10,7 @@ import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
+import { rememberEnvironment } from '../home/remembered.ts';
 import type { Workspace } from '../workspace/server.ts';
 import { agentSettings } from './agent-settings.ts';
 import { beCourier } from './be-courier.ts';
@@ -29,6 +30,7 @@ const OPEN_DOOR =
 export async function up(options: UpOptions): Promise<void> {
   const context = openContext('up', options.verbose ? (line) => console.error(line) : undefined);
   const release = onlyOne(context.home);
+  rememberEnvironment(context.home, process.env);
   const workspace = context.config.servers.length === 0 ? await serve(context, options) : undefined;
   const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
   const bridges = await Promise.all(servers.map((server) => bridge(context, server)));
@@ -63,6 +65,7 @@ export async function bridgeOnly(options: UpOptions): Promise<void> {
       hint: 'Run `threadmux up` for the local workspace, or configure Discord first.',
     });
   const release = onlyOne(context.home);
+  rememberEnvironment(context.home, process.env);
   const bridges = await Promise.all(context.servers.map((server) => bridge(context, server)));
   const courier = startCourier(context);
   console.log(

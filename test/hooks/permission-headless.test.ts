@@ -1,21 +1,25 @@
 // The hook of an agent that has no terminal, as a real process: the thread alone decides.
 
-import { describe, expect, it, vi } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseCustomId } from '../../core/prompt-id.ts';
 import { putAnswer } from '../../home/answer-file.ts';
 import { openPrompts } from '../../home/open-prompt.ts';
 import { saveStreamRecord, streamRecordSchema } from '../../home/stream-record.ts';
-import { fixture, startMachine } from '../support/hook-process.ts';
+import { PROGRAM } from '../bin/cli.ts';
+import { fixture, type Machine, startMachine } from '../support/hook-process.ts';
 import { buttonOf, decisionIn, promptIn, startHook, verdictOf } from '../support/prompt-pane.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
-async function start(kind: 'agent' | 'terminal' = 'agent') {
+async function start(kind: 'agent' | 'terminal' = 'agent', server = 'local') {
   const workspace = await startTestWorkspace();
   const machine = startMachine(workspace);
   const path = `/channels/${workspace.channelId}/messages`;
   const thread: string = (await workspace.bot('POST', path, { content: 'welcome' })).body.id;
   await workspace.bot('POST', `${path}/${thread}/threads`, { name: '[agent] demo' });
-  const told = { thread, server: 'local', kind, name: 'demo', dir: '/', asked: 'x', order: '1' };
+  const told = { thread, server, kind, name: 'demo', dir: '/', asked: 'x', order: '1' };
   saveStreamRecord(machine.home, streamRecordSchema.parse({ ...told, startedAt: 1 }));
   const hook = (env: Record<string, string> = {}, agent?: string) => {
     const input = { ...fixture('PermissionRequest.Bash'), ...(agent && { agent_id: agent }) };
@@ -65,4 +69,40 @@ describe('beside a headless agent', () => {
     const { hook } = await start('terminal');
     expect(await hook().printed).toBe('');
   });
+
+  it('reaches the server that the bridge alone was told of, by its environment', async () => {
+    const { workspace, machine, thread, hook } = await start('agent', 'discord');
+    rmSync(machine.home.path('state', 'workspace.json'));
+    const { child, said } = startBridgeProgram(machine, {
+      DISCORD_BOT_TOKEN: workspace.token,
+      DISCORD_CHANNEL_ID: workspace.channelId,
+      DISCORD_ALLOWED_USERS: workspace.userId,
+      DISCORD_API_BASE: workspace.api,
+    });
+    await vi.waitFor(() => expect(said()).toContain('Connected to discord'), 20_000);
+    const asked = hook();
+    const message = await promptIn(workspace, thread);
+    await workspace.person.tap(thread, message.id, buttonOf(message, 'Allow'));
+    expect(decisionIn(await asked.printed)).toEqual({ behavior: 'allow' });
+    const kept = machine.home.path('state', 'environment.json');
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    // The next one without such an environment forgets it.
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    const next = startBridgeProgram(machine, {}, 'up');
+    await vi.waitFor(() => expect(next.said()).toContain('threadmux is up'), 20_000);
+    expect(existsSync(kept)).toBe(false);
+  });
 });
+
+function startBridgeProgram(machine: Machine, env: Record<string, string>, command = 'bridge') {
+  const child = spawn(process.execPath, [PROGRAM, command], { env: { ...machine.env, ...env } });
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
+  });
+  let printed = '';
+  child.stdout.on('data', (chunk) => {
+    printed += chunk;
+  });
+  return { child, said: () => printed };
+}
