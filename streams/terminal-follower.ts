@@ -31,6 +31,7 @@ export interface Follower {
   readonly ended: Promise<void>;
 }
 
+/** A file has little more in the end; Discord takes ten megabytes. */
 const FILE_BYTES = 8 * 1024 * 1024;
 const EVERY_MS = 1000;
 const QUIET_MS = 500;
@@ -128,7 +129,7 @@ export function createFollower(
         await sleep(Math.max(GATHER_MS, early), undefined, { signal });
       }
       if (size !== undefined) shown.add(await output.resize(size));
-      const { text, moved } = await output.advance();
+      const { text, moved } = await output.advance(shown.room());
       shown.add(text);
       if (moved) movedAt = Date.now();
       if (text !== '') linesAt = Date.now();

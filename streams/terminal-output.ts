@@ -10,8 +10,8 @@ import { openStore, type TextStore } from './terminal-store.ts';
 export interface Output {
   readonly log: TerminalLog;
   readonly store: TextStore;
-  /** Reads on, a part of what there is. */
-  advance(): Promise<Advance>;
+  /** Reads on, a part of what there is: until the text has so many bytes, and little more. */
+  advance(textBytes: number): Promise<Advance>;
   live(): string;
   /** Resolves with the text that left the screen. */
   resize(size: Size): Promise<string>;
@@ -30,10 +30,10 @@ export interface Advance {
 }
 
 export const TERMINAL_SIZE: Size = { width: 100, height: 30 };
-const READ_BYTES = 64 * 1024;
+/** A program can make sixty bytes of text with one: a megabyte with these. */
+const READ_BYTES = 16 * 1024;
 /** For one update; the others wait meanwhile. */
 const ADVANCE_BYTES = 4 * 1024 * 1024;
-const ADVANCE_TEXT = 2 * 1024 * 1024;
 /** A cancel ends whatever sequence the missing part had begun. */
 const GAP = '\x18\x1b[m\r\n… output was dropped here: the log is capped …\r\n';
 
@@ -61,15 +61,18 @@ export async function openOutput(
   return {
     log,
     store,
-    async advance() {
+    async advance(textBytes) {
       let text = '';
+      let made = 0;
       let read = 0;
-      while (read < ADVANCE_BYTES && text.length < ADVANCE_TEXT) {
+      while (read < ADVANCE_BYTES && made < textBytes) {
         const reading = log.read(READ_BYTES);
         if (reading.kind === 'nothing') break;
         const bytes = reading.kind === 'gap' ? Buffer.from(GAP) : reading.bytes;
         read += bytes.length;
-        text += await emulator.feed(bytes);
+        const more = await emulator.feed(bytes);
+        made += Buffer.byteLength(more);
+        text += more;
         await breathe();
       }
       return { ...stored(text), moved: read > 0 };

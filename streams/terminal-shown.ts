@@ -13,6 +13,8 @@ import { sliceOf, slicesOf } from './terminal-text.ts';
 export interface Shown {
   /** Messages that were posted behind those we know of: shown anew, or taken away if they carry a file. */
   adopt(messages: readonly Open[]): Promise<void>;
+  /** How many bytes of text can be added before it has to be shown. */
+  room(): number;
   /** Text that changes no more, behind all that came before. */
   add(text: string): void;
   /** Somebody wrote: what comes now stands below it. */
@@ -35,6 +37,7 @@ export interface ShownOptions {
 
 /** More files than these of one flood are not worth their room: its text is dropped then, but for the end. */
 const FILES_OF_A_FLOOD = 4;
+const AT_ONCE = 2 * 1024 * 1024;
 
 export function openShown(options: ShownOptions, from: TerminalState | undefined): Shown {
   const { rest, thread, store } = options;
@@ -138,6 +141,10 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
       posted += messages.length;
       last = messages.at(-1)?.id ?? last;
     },
+    room() {
+      const left = options.fileBytes - (store.kept().length - start);
+      return flood === undefined ? AT_ONCE : Math.max(1, Math.min(AT_ONCE, left));
+    },
     add(text) {
       if (flood === undefined) tail += text;
       else flood = { ...flood, lines: flood.lines + linesIn(text) };
@@ -149,7 +156,7 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
     async show(live, { calm, final }) {
       if (flood === undefined) await showText(live, final);
       if (flood === undefined) return;
-      if (store.kept().length - start > options.fileBytes) await passOn(live);
+      if (store.kept().length - start >= options.fileBytes) await passOn(live);
       if (calm || final) await endFlood(live, final);
       else await put([{ content: floodNow(flood.lines, live) }], 0, start);
     },
