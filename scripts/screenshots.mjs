@@ -21,6 +21,14 @@ const PHONE = {
   hasTouch: true,
 };
 const MINUTE = 60_000;
+const TESTED = [
+  ' ✓ prices (9 tests) 14ms',
+  ' ✓ checkout (26 tests) 212ms',
+  ' ✗ cart (12 tests) 40ms',
+  '   → keeps its items on reload',
+  '',
+  ' 46 passed, 1 failed',
+];
 
 /** The clock of the workspace, which runs in this process, is set back while its story is told. */
 let ago = 0;
@@ -43,6 +51,7 @@ mkdirSync('docs/images', { recursive: true });
 await picture('page-light', { ...DESKTOP, colorScheme: 'light' }, `/#/${story.shop}`);
 await picture('page-dark', { ...DESKTOP, colorScheme: 'dark' }, `/#/${story.shop}`);
 await picture('phone-prompt', { ...PHONE, colorScheme: 'light' }, `/#/${story.shop}`);
+await picture('phone-terminal', { ...PHONE, colorScheme: 'dark' }, `/#/${story.terminal}`);
 await picture('phone-list', { ...PHONE, colorScheme: 'dark' }, '/');
 await browser.close();
 await workspace.close();
@@ -81,6 +90,10 @@ async function bot(method, path, body) {
   return text === '' ? undefined : JSON.parse(text);
 }
 
+function block(lines) {
+  return `\`\`\`text\n${lines.join('\n')}\n\`\`\``;
+}
+
 /** What happened in this workspace, and when. */
 async function tell({ channelId, link, url, api }) {
   const entrance = await fetch(link, { redirect: 'manual' });
@@ -97,8 +110,8 @@ async function tell({ channelId, link, url, api }) {
     const path = `/channels/${channel}/messages/${id}/reactions`;
     if (mark) await bot('PUT', `${path}/${encodeURIComponent(mark)}/@me`);
   };
-  const session = async (name, host, cwd) => {
-    const title = `[agent] ${name}${host === 'laptop' ? '' : `@${host}`}`;
+  const session = async (name, host, cwd, kind = 'agent') => {
+    const title = `[${kind}] ${name}${host === 'laptop' ? '' : `@${host}`}`;
     const welcome = await say(
       channelId,
       `**\`${name}\`** on \`${host}\`, in \`${cwd}\`\nWrite here and it is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.`,
@@ -116,6 +129,14 @@ async function tell({ channelId, link, url, api }) {
   at(41);
   const apiThread = await session('api', 'laptop', '~/shop/api');
   await write(apiThread, 'Move the rate limiter into its own module', '✅');
+  at(14);
+  const terminal = await session('shop-npm', 'laptop', '~/shop', 'terminal');
+  await say(terminal, block(['> shop@2.3.0 test', '> vitest run', '', ...TESTED, '']));
+  await write(terminal, 'r', '✅');
+  await say(
+    terminal,
+    block(['r', ' RERUN  cart', '', ' ✓ cart (12 tests) 31ms', '', ' 47 passed']),
+  );
   at(12);
   const shop = await session('shop', 'laptop', '~/shop');
   at(9);
@@ -177,7 +198,7 @@ async function tell({ channelId, link, url, api }) {
   );
   at(0);
   await say(apiThread, '⏳ Edit limiter.ts\n-# working · Read ×3, Edit · 41 s', { flags: 4096 });
-  return { shop, api: apiThread, training: train };
+  return { shop, terminal, api: apiThread, training: train };
 }
 
 /** The system's own font where there is a good one; a machine without a desktop has none. */
