@@ -115,6 +115,8 @@ describe('the courier', () => {
     const machine = startMachine();
     const hung = machine.courier();
     await vi.waitFor(() => expect(machine.courierPid()).toBe(hung.pid), 10_000);
+    // The lock comes first, then the heart that beats.
+    await vi.waitFor(() => statSync(machine.home.path('state', 'courier.pid')), 10_000);
     hung.child.kill('SIGSTOP');
     machine.write(PANE, stopInput('one'));
     const then = new Date(Date.now() - 5_000);
