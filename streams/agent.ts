@@ -10,7 +10,7 @@ import type { Home } from '../home/home.ts';
 import type { StreamRecord } from '../home/stream-record.ts';
 import { type Asked, createJob, type Job, over, type Prompt, type Turn } from './agent-job.ts';
 import { agentEnvironment } from './agent-process.ts';
-import { openAgentState } from './agent-state.ts';
+import { openAgentState, overAs, withOver } from './agent-state.ts';
 import { duration, type Ended, failureReason, lastWords } from './agent-text.ts';
 import { type RunningTurn, startTurn } from './agent-turn.ts';
 import { untilShown } from './until-shown.ts';
@@ -89,7 +89,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   }
 
   function ended(id: string, { kind }: Turn): void {
-    if (kind !== 'dropped') remember({ running: undefined, last: { id, kind } });
+    remember({ running: undefined, over: withOver(state.get().over, { id, kind }) });
   }
 
   async function work(): Promise<void> {
@@ -153,11 +153,11 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   return {
     ask(prompt) {
       const before = waiting.length + (running === undefined ? 0 : 1);
-      const { last } = state.get();
+      const kind = overAs(state.get().over, prompt.id);
       const known = [running?.job, ...waiting].find((job) => job?.id === prompt.id);
       if (known !== undefined) return { before: 0, begun: known.begun, done: known.done };
       if (prompt.id === cutOff) return over({ kind: 'failed', because: 'it was cut off' });
-      if (prompt.id === last?.id) return over({ kind: last.kind });
+      if (kind !== undefined) return over({ kind });
       const job = createJob(prompt);
       waiting.push(job);
       if (before === 0) idle = idle.then(work);
@@ -165,7 +165,10 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     },
     async stop() {
       const dropped = waiting.splice(0);
-      for (const job of dropped) job.settle({ kind: 'dropped', because: 'it was told to stop' });
+      const turn = { kind: 'dropped', because: 'it was told to stop' } as const;
+      const more = dropped.map(({ id }) => ({ id, kind: turn.kind }));
+      if (more.length > 0) remember({ over: withOver(state.get().over, ...more) });
+      for (const job of dropped) job.settle(turn);
       if (running === undefined) return dropped.length > 0;
       told.toStop = true;
       told.dropped += dropped.length;

@@ -361,6 +361,36 @@ describe('prompts', () => {
     expect(await contents()).toEqual(['Echo: once', RESULT]);
   });
 
+  it('run once, also if later ones ran before they are brought again', async () => {
+    const { agent, starts, open } = await startSetting();
+    const [failed, well, last] = [prompt(steps({ exit: 3 })), prompt('two'), prompt('three')];
+    for (const one of [failed, well, last]) await agent.ask(one).done;
+    await agent.close();
+    const again = open();
+    expect(await again.ask(failed).done).toEqual({ kind: 'failed' });
+    expect(await again.ask(well).done).toEqual(done);
+    expect(starts()).toHaveLength(3);
+  });
+
+  it('that were overtaken by a later one still run', async () => {
+    const { agent, contents } = await startSetting();
+    const [early, late] = [prompt('early'), prompt('late')];
+    await agent.ask(late).done;
+    await agent.ask(early).done;
+    expect(await contents()).toEqual(['Echo: late', RESULT, 'Echo: early', RESULT]);
+  });
+
+  it('that are older than all it remembers are over', async () => {
+    const { agent, open, home, thread, starts } = await startSetting();
+    await agent.close();
+    const over = Array.from({ length: 199 }, (_, at) => ({ id: String(1_000 + at), kind: 'done' }));
+    writeJson(home.path('streams', thread, 'state.json'), { over });
+    const again = open();
+    await again.ask({ id: '5000', text: 'x' }).done;
+    expect(await again.ask({ id: '999', text: 'old' }).done).toEqual(done);
+    expect(starts()).toHaveLength(1);
+  });
+
   it('begin a new conversation after /new, also if it comes while one runs', async () => {
     const { agent, contents } = await startSetting();
     await agent.ask(prompt('remember the milk')).done;
@@ -416,6 +446,20 @@ describe('/stop', () => {
     await agent.ask(prompt('go on')).done;
     expect(starts()).toHaveLength(2);
     expect(starts()[1]?.argv).toContain('--resume');
+  });
+});
+
+describe('what /stop has dropped', () => {
+  it('stays dropped after a restart', async () => {
+    const { agent, starts, open } = await startSetting();
+    agent.ask(prompt(steps({ waitMs: 60_000 })));
+    const waits = prompt('two');
+    agent.ask(waits);
+    await vi.waitFor(() => expect(starts()).toHaveLength(1), PATIENCE);
+    await agent.stop();
+    await agent.close();
+    expect(await open().ask(waits).done).toEqual({ kind: 'dropped' });
+    expect(starts()).toHaveLength(1);
   });
 });
 
