@@ -40,10 +40,15 @@ export interface Agent {
   state(): 'working' | 'idle';
   /** Ends the process and says nothing; a turn that ran is told to have been cut off by whoever opens it next. */
   close(): Promise<void>;
+  /** There is no next time, because its thread is gone or it is done: ends the process and drops what ran or waited. */
+  end(): Promise<void>;
 }
 
 /** What was stopped may still say so. */
 const LAST_WORDS_MS = 5_000;
+/** Far longer than its processes take to end. */
+const END_MS = 20_000;
+const GONE: Turn = { kind: 'dropped', because: 'the agent was ended' };
 const LOST = /No conversation found with session ID/;
 const STREAM = [
   ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
@@ -60,6 +65,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   let running: { readonly job: Job; turn: RunningTurn | undefined } | undefined;
   const told = { toStop: false, dropped: 0 };
   let conversation = 0;
+  let isGone = false;
   const cutOff = state.get().running;
   let idle = cutOff === undefined ? Promise.resolve() : tellOfCutOff(cutOff);
 
@@ -73,8 +79,9 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     });
   }
 
-  /** What was said has been said: a full disk must not end it. */
+  /** What was said has been said: a full disk must not end it. Of one that is gone nothing is kept. */
   function remember(change: Parameters<typeof state.set>[0]): void {
+    if (isGone) return;
     try {
       state.set(change);
     } catch (error) {
@@ -150,8 +157,16 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     return turn.done;
   }
 
+  async function close(): Promise<void> {
+    if (told.toStop) await within(LAST_WORDS_MS, idle);
+    closing.abort();
+    await running?.turn?.stop();
+    await idle;
+  }
+
   return {
     ask(prompt) {
+      if (isGone) return over(GONE);
       const before = waiting.length + (running === undefined ? 0 : 1);
       const kind = overAs(state.get().over, prompt.id);
       const known = [running?.job, ...waiting].find((job) => job?.id === prompt.id);
@@ -180,13 +195,21 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
       remember({ session: undefined });
     },
     state: () => (running === undefined && waiting.length === 0 ? 'idle' : 'working'),
-    async close() {
-      if (told.toStop) await Promise.race([idle, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
-      closing.abort();
-      await running?.turn?.stop();
-      await idle;
+    close,
+    async end() {
+      isGone = true;
+      const open = [...(running === undefined ? [] : [running.job]), ...waiting.splice(0)];
+      await within(END_MS, close());
+      for (const job of open) job.settle(GONE);
     },
   };
+}
+
+async function within(ms: number, what: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([what, sleep(ms, undefined, { ref: false, signal }).catch(() => {})]);
+  over.abort();
 }
 
 function argumentsOf(

@@ -472,9 +472,36 @@ describe('/done', () => {
     await vi.waitFor(async () => expect(await contents()).toEqual(['one']), PATIENCE);
     await new Promise((resolve) => setTimeout(resolve, 500)); // said, but not yet shown
     await agent.stop();
-    await agent.close();
+    await agent.end();
     expect(await turn).toEqual({ kind: 'stopped' });
     expect(await contents()).toEqual(['one\n\ntwo', expect.stringMatching(/^⏹️ Stopped after/)]);
+  });
+});
+
+describe('the end of an agent whose thread is gone', () => {
+  it('drops what runs and what waits, and leaves no process', async () => {
+    const { agent, starts, contents } = await startSetting();
+    const all = [steps({ waitMs: 60_000 }), 'two', 'three'].map((text) => agent.ask(prompt(text)));
+    await vi.waitFor(() => expect(starts()).toHaveLength(1), PATIENCE);
+    await agent.end();
+    expect(await Promise.all(all.map((one) => one.done))).toMatchObject(
+      all.map(() => ({ kind: 'dropped' })),
+    );
+    expect(() => process.kill(starts()[0]?.pid ?? 0, 0)).toThrow();
+    expect(await agent.ask(prompt('four')).done).toMatchObject({ kind: 'dropped' });
+    expect(starts()).toHaveLength(1);
+    expect(await contents()).toEqual([]);
+  });
+
+  it('does not wait for a server that is away', async () => {
+    let isAway = false;
+    const { agent, starts } = await startSetting({ away: () => isAway });
+    const turn = agent.ask(prompt('hello'));
+    isAway = true;
+    await vi.waitFor(() => expect(starts()).toHaveLength(1), PATIENCE);
+    await new Promise((resolve) => setTimeout(resolve, 2_000)); // it has ended, and cannot say so
+    await agent.end();
+    expect(await turn.done).toMatchObject({ kind: 'dropped' });
   });
 });
 
