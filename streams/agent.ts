@@ -2,12 +2,14 @@
 // a prompt is told once; after a restart the conversation goes on, and a turn that was cut off is said to have been.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { explain, isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { createMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
 import type { StreamRecord } from '../home/stream-record.ts';
+import { agentArguments, guarded } from './agent-arguments.ts';
 import { type Asked, createJob, type Job, over, type Prompt, type Turn } from './agent-job.ts';
 import { agentEnvironment } from './agent-process.ts';
 import { openAgentState, overAs, withOver } from './agent-state.ts';
@@ -29,6 +31,8 @@ export interface AgentParts {
   readonly slashCommands?: readonly string[];
   readonly shell?: string;
   readonly unaskedMs?: number;
+  /** Before every start, because what is allowed may have changed since: rejects if its directory is not any more. */
+  readonly check?: (record: StreamRecord) => Promise<{ readonly skipPermissions: boolean }>;
 }
 
 export interface Agent {
@@ -49,12 +53,8 @@ const LAST_WORDS_MS = 5_000;
 /** Far longer than its processes take to end. */
 const END_MS = 20_000;
 const GONE: Turn = { kind: 'dropped', because: 'the agent was ended' };
+const NEVER_STARTED: Ended = { results: [], status: undefined, stderr: '' };
 const LOST = /No conversation found with session ID/;
-const STREAM = [
-  ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
-  // Prompts on stdin, and permissions asked for instead of denied: our hook runs beside the question and answers it.
-  ...['--input-format', 'stream-json', '--permission-prompt-tool', 'stdio'],
-];
 
 export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   const { home, rest, log } = parts;
@@ -106,8 +106,10 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
       remember({ running: job.id });
       job.begin();
       const turn = await turnOf(job).catch(async (error: Error): Promise<Turn> => {
-        log.error('a turn of an agent', { thread, because: error.stack ?? error.message });
-        await say([job.id, 'failed'], `⚠️ The agent could not be started: ${error.message}`);
+        if (isThreadmuxError(error))
+          log.info('a turn of an agent', { thread, because: error.message });
+        else log.error('a turn of an agent', { thread, because: error.stack ?? error.message });
+        await say([job.id, 'failed'], `⚠️ The agent could not be started: ${explain(error)}`);
         return { kind: 'failed', because: error.message };
       });
       running = undefined;
@@ -138,7 +140,11 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     return because === undefined ? { kind: 'done' } : { kind: 'failed', because };
   }
 
-  function run(job: Job, session: string | undefined): Promise<Ended> {
+  async function run(job: Job, session: string | undefined): Promise<Ended> {
+    const allowed = (await parts.check?.(record)) ?? { skipPermissions: true };
+    if (told.toStop || closing.signal.aborted) return NEVER_STARTED;
+    const skipPermissions = record.skipPermissions && allowed.skipPermissions;
+    const { agentSettings } = parts;
     const mine = conversation;
     const turn = startTurn({
       ...parts,
@@ -146,7 +152,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
       prompt: { id: job.id, text: guarded(job.text, parts.slashCommands ?? []) },
       dir: record.dir,
       shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),
-      command: [...parts.command, ...STREAM, ...argumentsOf(parts, record, session)],
+      command: [...parts.command, ...agentArguments({ agentSettings, skipPermissions, session })],
       env: agentEnvironment(parts.env, { THREADMUX_HOME: home.root, THREADMUX_THREAD: thread }),
       signal: closing.signal,
       onSession(id) {
@@ -210,24 +216,6 @@ async function within(ms: number, what: Promise<void>): Promise<void> {
   const { signal } = over;
   await Promise.race([what, sleep(ms, undefined, { ref: false, signal }).catch(() => {})]);
   over.abort();
-}
-
-function argumentsOf(
-  { agentSettings }: AgentParts,
-  { skipPermissions }: StreamRecord,
-  session: string | undefined,
-): readonly string[] {
-  return [
-    ...(agentSettings === undefined ? [] : ['--settings', agentSettings]),
-    ...(skipPermissions ? ['--dangerously-skip-permissions'] : []),
-    ...(session === undefined ? [] : ['--resume', session]),
-  ];
-}
-
-/** Claude Code would take a first "/" for a command, also on stdin; a space before it makes it text. */
-function guarded(text: string, slashCommands: readonly string[]): string {
-  const [word = ''] = text.split(/\s/, 1);
-  return text.startsWith('/') && !slashCommands.includes(word) ? ` ${text}` : text;
 }
 
 function droppedNote(dropped: number): string {

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ThreadmuxError } from '../../core/errors.ts';
 import { silentLog } from '../../core/log.ts';
 import { connectRest, type Rest } from '../../discord/rest.ts';
 import { writeJson } from '../../home/files.ts';
@@ -187,6 +188,55 @@ describe('a turn', () => {
     const { agent, starts } = await startSetting({ skipPermissions: true });
     await agent.ask(prompt('hello')).done;
     expect(starts()[0]?.argv).toContain(flag);
+  });
+
+  it('skips permissions only as long as that is allowed', async () => {
+    const allowed = { skipPermissions: true };
+    const check = async () => ({ ...allowed });
+    const { agent, starts } = await startSetting({ skipPermissions: true, check });
+    await agent.ask(prompt('one')).done;
+    allowed.skipPermissions = false;
+    await agent.ask(prompt('two')).done;
+    const flag = '--dangerously-skip-permissions';
+    expect(starts().map(({ argv }) => argv.includes(flag))).toEqual([true, false]);
+  });
+
+  it('skips no permissions that nobody asked to be skipped', async () => {
+    const { agent, starts } = await startSetting({
+      check: async () => ({ skipPermissions: true }),
+    });
+    await agent.ask(prompt('one')).done;
+    expect(starts()[0]?.argv).not.toContain('--dangerously-skip-permissions');
+  });
+
+  it('does not start in a directory that is not allowed any more, and says why', async () => {
+    const refusal = new ThreadmuxError('bad_usage', 'it is outside of all roots', {
+      hint: 'Go in.',
+    });
+    const check = () => Promise.reject(refusal);
+    const { agent, starts, contents } = await startSetting({ check });
+    expect(await agent.ask(prompt('one')).done).toEqual({
+      kind: 'failed',
+      because: 'it is outside of all roots',
+    });
+    expect(starts()).toEqual([]);
+    expect(await contents()).toEqual([
+      '⚠️ The agent could not be started: it is outside of all roots\nGo in.',
+    ]);
+  });
+
+  it('does not start if it is stopped before', async () => {
+    let allow = (_: { skipPermissions: boolean }) => {};
+    const checked = new Promise<{ skipPermissions: boolean }>((resolve) => {
+      allow = resolve;
+    });
+    const { agent, starts } = await startSetting({ check: () => checked });
+    const { begun, done: turn } = agent.ask(prompt('one'));
+    await begun;
+    expect(await agent.stop()).toBe(true);
+    allow({ skipPermissions: false });
+    expect(await turn).toEqual({ kind: 'stopped' });
+    expect(starts()).toEqual([]);
   });
 
   it('reads over garbage, half lines and a shell that talks', async () => {
