@@ -4,7 +4,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain } from '../core/errors.ts';
-import { refusedWith } from '../discord/messages.ts';
 import { type StreamRecord, saveStreamRecord, streamFolder } from '../home/stream-record.ts';
 import type { Size } from './emulator.ts';
 import { type Open, unnoted } from './show.ts';
@@ -12,6 +11,7 @@ import type { FollowOptions, TerminalParts } from './terminal.ts';
 import { isExitMessage, tellExit } from './terminal-exit.ts';
 import { type Output, openOutput, TERMINAL_SIZE } from './terminal-output.ts';
 import type { PaneSeen } from './terminal-panes.ts';
+import { createPatience } from './terminal-patience.ts';
 import { isStreamMessage } from './terminal-plan.ts';
 import { openShown, type Shown } from './terminal-shown.ts';
 import { loadState, saveState, type TerminalState } from './terminal-state.ts';
@@ -40,14 +40,11 @@ const LOOK_MS = 50;
 const GATHER_MS = 40;
 /** Should the file system not tell of a change. */
 const IDLE_MS = 5000;
-const RETRY_MS = 5000;
 /** What only turns on the spot is shown less often after a while. */
 const SPINS_AFTER_MS = 60_000;
 const SPINS_SLOWER = 5;
 /** Less than a message in one update. */
 const CALM_CHARACTERS = 2000;
-/** The thread is gone, or closed to us: nothing can be shown there any more. */
-const CLOSED = [10003, 50001, 50013, 160005];
 
 export function createFollower(
   parts: TerminalParts,
@@ -63,7 +60,9 @@ export function createFollower(
   const fileBytes = options.fileBytes ?? FILE_BYTES;
   const closing = new AbortController();
   const { signal } = closing;
-  /** Aborted when the end of the program is known: no more waiting for its output. */
+  const { retryMs, lackingMs } = options;
+  const patiently = createPatience({ thread, log, signal, retryMs, lackingMs });
+  /** Aborted when the end of the program is known, or nobody follows it any more: no more waiting for its output. */
   const over = new AbortController();
   let record = from;
   let lines = 0;
@@ -82,7 +81,7 @@ export function createFollower(
 
   async function run(): Promise<void> {
     try {
-      const state = loadState(folder);
+      const state = await patiently(() => loadState(folder));
       lines = state?.lines ?? 0;
       if (record.ended === undefined) await follow(state);
       tellEnded();
@@ -93,22 +92,31 @@ export function createFollower(
   }
 
   async function follow(state: TerminalState | undefined): Promise<void> {
-    const files = { logFolder, folder, size: TERMINAL_SIZE, keptBytes: fileBytes };
-    const output = await openOutput(files, state);
+    const files = { logFolder, folder, size: TERMINAL_SIZE, keptBytes: fileBytes, patiently };
+    const output = await patiently(() => openOutput(files, state));
     const { store } = output;
     const shown = openShown({ rest, thread, store, signal, salt: startedAt, fileBytes }, state);
     showing = shown;
     try {
-      const found = await patiently(() => postedUnnoted(state));
-      await patiently(() => shown.adopt(found.filter(({ content }) => isStreamMessage(content))));
+      const found = await patiently(
+        () => postedUnnoted(state),
+        () => [],
+      );
+      const ours = found.filter(({ content }) => isStreamMessage(content));
+      await patiently(
+        () => shown.adopt(ours),
+        () => {},
+      );
       const movedAt = state?.finished === true ? 0 : await stream(output, shown);
       const told = found.some(({ content }) => isExitMessage(content));
       const how = await known();
-      if (!told && !silent) await patiently(() => tell(output, shown, how, movedAt));
+      if (!told && !silent) await tell(output, shown, how, movedAt);
       record = { ...record, ended: { at: how.at, how: endingWords(how) } };
-      saveStreamRecord(parts.home, record);
-      store.remove();
-      rmSync(logFolder, { recursive: true, force: true, maxRetries: 3 });
+      await patiently(() => {
+        saveStreamRecord(parts.home, record);
+        store.remove();
+        rmSync(logFolder, { recursive: true, force: true, maxRetries: 3 });
+      });
     } finally {
       output.close();
     }
@@ -122,7 +130,7 @@ export function createFollower(
     for (;;) {
       if (ending === undefined) {
         const waitMs = shown.state().flood === undefined ? IDLE_MS : everyMs;
-        await output.log.changed(waitMs, AbortSignal.any([signal, over.signal]));
+        await patiently(() => output.log.changed(waitMs, over.signal));
         const slower =
           Date.now() - linesAt > (options.spinsAfterMs ?? SPINS_AFTER_MS) ? SPINS_SLOWER : 1;
         const early = shownAt + everyMs * slower - Date.now();
@@ -138,17 +146,17 @@ export function createFollower(
       if (moved || shown.state().flood !== undefined) {
         await patiently(() => shown.show(output.live(), { calm, final: false }));
         shownAt = Date.now();
-        await note(output, shown, false);
+        await patiently(() => note(output, shown, false));
       }
       if (ending === undefined || moved) continue;
-      if (output.log.isEnded() || (await quiet(output))) break;
+      if (output.log.isEnded() || (await patiently(() => quiet(output)))) break;
     }
     const rest = await output.finish();
     shown.add(rest.text);
     await patiently(() => shown.show(rest.live, { calm: true, final: true }));
-    output.store.append(rest.live);
+    await patiently(() => output.store.append(rest.live));
     lines = output.lines() + (rest.live === '' ? 0 : rest.live.trimEnd().split('\n').length);
-    await note(output, shown, true);
+    await patiently(() => note(output, shown, true));
     return movedAt;
   }
 
@@ -165,6 +173,7 @@ export function createFollower(
   async function note(output: Output, shown: Shown, finished: boolean): Promise<void> {
     output.store.cap(shown.state().from);
     const checkpoint = output.checkpoint();
+    await output.store.sync(); // a state never speaks of text that is not there
     await saveState(folder, { ...checkpoint, lines, ...shown.state(), finished });
     output.log.forget(checkpoint.position);
     output.store.settle();
@@ -177,11 +186,16 @@ export function createFollower(
     return unnoted(rest, thread, botId, after, ours);
   }
 
+  /** Without a word of what was printed, if Discord does not take that. */
   async function tell(output: Output, shown: Shown, how: Ending, movedAt: number): Promise<void> {
-    const { flooded } = shown.state();
-    const { store } = output;
     const about = { thread, startedAt, ending: how, lines, movedAt };
-    await tellExit(rest, about, store, flooded ? fileBytes : undefined, signal);
+    const wholeBytes = shown.state().flooded ? fileBytes : undefined;
+    const bare = () =>
+      tellExit(rest, { ...about, movedAt: Date.now() }, output.store, undefined, signal);
+    await patiently(
+      () => tellExit(rest, about, output.store, wholeBytes, signal),
+      () => patiently(bare, () => {}),
+    );
   }
 
   /** How it ended: a look at the pane tells. */
@@ -190,19 +204,6 @@ export function createFollower(
       await sleep(LOOK_MS, undefined, { signal });
     }
     return ending;
-  }
-
-  /** Goes on trying, unless it can never succeed. */
-  async function patiently<T>(act: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await act();
-      } catch (error) {
-        if (signal.aborted || refusedWith(error, ...CLOSED)) throw error;
-        log.warn('a terminal could not be shown', { thread, because: explain(error) });
-        await sleep(options.retryMs ?? RETRY_MS, undefined, { signal });
-      }
-    }
   }
 
   return {
@@ -216,7 +217,10 @@ export function createFollower(
         ends({ kind: 'exited', at, ...exit });
       }
     },
-    close: () => closing.abort(),
+    close() {
+      closing.abort();
+      over.abort();
+    },
     expectEnd() {
       silent = true;
     },

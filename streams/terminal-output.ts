@@ -4,6 +4,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type Emulator, openEmulator, type Size } from './emulator.ts';
 import { LOG_START, openLog, type TerminalLog } from './terminal-log.ts';
+import type { Patience } from './terminal-patience.ts';
 import type { TerminalState } from './terminal-state.ts';
 import { openStore, type TextStore } from './terminal-store.ts';
 
@@ -43,6 +44,8 @@ export interface OutputOptions {
   readonly folder: string;
   readonly size: Size;
   readonly keptBytes: number;
+  /** A disk may be full for a while. */
+  readonly patiently: Patience;
 }
 
 export async function openOutput(
@@ -53,8 +56,8 @@ export async function openOutput(
   const store = openStore(options.folder, state?.text, options.keptBytes);
   const emulator: Emulator = await openEmulator(options.size, state?.emulator);
   let lines = state?.lines ?? 0;
-  const stored = (text: string): Advance => {
-    store.append(text);
+  const stored = async (text: string): Promise<Advance> => {
+    await options.patiently(() => store.append(text));
     lines += linesIn(text);
     return { text, moved: true };
   };
@@ -66,7 +69,7 @@ export async function openOutput(
       let made = 0;
       let read = 0;
       while (read < ADVANCE_BYTES && made < textBytes) {
-        const reading = log.read(READ_BYTES);
+        const reading = await options.patiently(() => log.read(READ_BYTES));
         if (reading.kind === 'nothing') break;
         const bytes = reading.kind === 'gap' ? Buffer.from(GAP) : reading.bytes;
         read += bytes.length;
@@ -75,13 +78,13 @@ export async function openOutput(
         text += more;
         await breathe();
       }
-      return { ...stored(text), moved: read > 0 };
+      return { ...(await stored(text)), moved: read > 0 };
     },
     live: emulator.live,
-    resize: async (size) => stored(await emulator.resize(size)).text,
+    resize: async (size) => (await stored(await emulator.resize(size))).text,
     async finish() {
       const { left, live } = await emulator.finish();
-      return { ...stored(left), live };
+      return { ...(await stored(left)), live };
     },
     checkpoint: () => ({
       position: log.position(),

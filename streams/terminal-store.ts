@@ -2,7 +2,6 @@
 // Capped: the oldest text goes. Positions count bytes from the beginning of the text, whether or not it is still there.
 
 import {
-  appendFileSync,
   closeSync,
   openSync,
   readdirSync,
@@ -10,7 +9,9 @@ import {
   rmSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 
@@ -19,6 +20,7 @@ export const keptSchema = z.object({ base: z.number(), length: z.number() });
 export type Kept = Readonly<z.output<typeof keptSchema>>;
 
 export interface TextStore {
+  /** All of it or, when it throws, nothing: it can be tried again. */
   append(text: string): void;
   kept(): Kept;
   slice(from: number, to: number): Buffer;
@@ -26,6 +28,8 @@ export interface TextStore {
   cap(needed: number): void;
   /** What was kept before, and was not noted to be kept, goes for good. */
   settle(): void;
+  /** Resolves when a loss of power takes nothing of it away any more. */
+  sync(): Promise<void>;
   /** There is no more use for it. */
   remove(): void;
 }
@@ -33,7 +37,9 @@ export interface TextStore {
 /** `noted` is what a state says; what was appended after it was written is cut off again. */
 export function openStore(folder: string, noted: Kept | undefined, maxBytes: number): TextStore {
   let { base, length } = noted ?? { base: 0, length: 0 };
-  const path = () => join(folder, `text-${base}`);
+  let synced = false;
+  const pathFrom = (start: number) => join(folder, `text-${start}`);
+  const path = () => pathFrom(base);
   const settle = () => {
     for (const name of readdirSync(folder))
       if (name.startsWith('text-') && join(folder, name) !== path())
@@ -54,8 +60,17 @@ export function openStore(folder: string, noted: Kept | undefined, maxBytes: num
   return {
     append(text) {
       if (text === '') return;
-      appendFileSync(path(), text);
-      length += Buffer.byteLength(text);
+      const bytes = Buffer.from(text);
+      const fd = openSync(path(), 'r+');
+      try {
+        // By position: what an attempt that failed left behind is written over.
+        for (let at = 0; at < bytes.length; )
+          at += writeSync(fd, bytes, at, bytes.length - at, length - base + at);
+      } finally {
+        closeSync(fd);
+      }
+      length += bytes.length;
+      synced = false;
     },
     kept: () => ({ base, length }),
     slice,
@@ -65,10 +80,21 @@ export function openStore(folder: string, noted: Kept | undefined, maxBytes: num
       if (from <= base) return;
       const rest = slice(from, length);
       const start = characterStart(rest);
+      writeFileSync(pathFrom(from + start), rest.subarray(start), { mode: 0o600 });
       base = from + start;
-      writeFileSync(path(), rest.subarray(start), { mode: 0o600 });
+      synced = false;
     },
     settle,
+    async sync() {
+      if (synced) return;
+      const file = await open(path(), 'r+');
+      try {
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      synced = true;
+    },
     remove: () => rmSync(path(), { force: true }),
   };
 }

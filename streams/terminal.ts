@@ -88,6 +88,10 @@ export interface FollowOptions {
   readonly spinsAfterMs?: number;
   /** How long to wait after a failure. */
   readonly retryMs?: number;
+  /** How long to wait for a permission that lacks. */
+  readonly lackingMs?: number;
+  /** How long an ordered end waits for the rest to be shown. */
+  readonly endMs?: number;
   /** The largest file that is attached. */
   readonly fileBytes?: number;
 }

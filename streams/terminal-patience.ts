@@ -1,0 +1,57 @@
+// What a terminal needs of Discord and of the disk is tried until it works: both come back. Only a thread that is gone
+// does not, and what Discord refuses for good is not asked for without end.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { explain, isThreadmuxError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { refusedWith } from '../discord/messages.ts';
+
+/** `instead` is what is done when Discord has refused it for good. What is tried must be repeatable. */
+export type Patience = <T>(act: () => Promise<T> | T, instead?: () => Promise<T> | T) => Promise<T>;
+
+export interface PatienceOptions {
+  readonly thread: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly retryMs?: number | undefined;
+  /** How long to wait for a permission that lacks. */
+  readonly lackingMs?: number | undefined;
+}
+
+const RETRY_MS = 5000;
+const LACKING_MS = 30_000;
+/** So often something is asked for before a refusal counts. */
+export const TRIES = 3;
+
+const GONE = 10003;
+/** Permissions that lack, and a thread that is locked: somebody may change that. */
+const LACKING = [50001, 50013, 160005];
+/** An archived thread, and a message that was edited too often: whoever shows it knows what to do. */
+const CURABLE = [50083, 30046];
+
+/** Code 0 is not Discord's own word, but a proxy's. */
+export function refusedForGood(error: unknown): boolean {
+  return (
+    isThreadmuxError(error, 'discord_refused') &&
+    error.answer !== undefined &&
+    ![0, GONE, ...LACKING, ...CURABLE].includes(error.answer.code)
+  );
+}
+
+export function createPatience(options: PatienceOptions): Patience {
+  const { thread, log, signal, retryMs = RETRY_MS, lackingMs = LACKING_MS } = options;
+  return async (act, instead) => {
+    for (let refusals = 0; ; ) {
+      try {
+        return await act();
+      } catch (error) {
+        if (signal.aborted || refusedWith(error, GONE)) throw error;
+        log.warn('a terminal could not be shown', { thread, because: explain(error) });
+        if (refusedForGood(error)) refusals++;
+        if (refusals >= TRIES && instead !== undefined) return instead();
+        const waitMs = refusedWith(error, ...LACKING) ? lackingMs : retryMs;
+        await sleep(waitMs, undefined, { signal });
+      }
+    }
+  };
+}
