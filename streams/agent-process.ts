@@ -45,24 +45,23 @@ export function startAgentProcess(agent: AgentCommand): AgentProcess {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   });
-  const [stdin, stdout, stderr, lifeline] = child.stdio as readonly unknown[] as [
-    Writable,
-    Readable,
-    Readable,
-    Writable,
-  ];
-  for (const stream of [stdin, stdout, stderr, lifeline]) stream.on('error', () => {}); // its end tells
+  // Where no pipe could be made, there is none: then an error follows.
+  const streams: readonly unknown[] = child.stdio ?? [];
+  const [stdin, stdout, stderr, lifeline] = streams as Partial<
+    [Writable, Readable, Readable, Writable]
+  >;
+  for (const stream of [stdin, stdout, stderr, lifeline]) stream?.on('error', () => {}); // its end tells
   const lines = createLines(agent.onLine);
-  stdout.on('data', lines.add);
+  stdout?.on('data', lines.add);
   let said = '';
-  stderr.on('data', (chunk: Buffer) => {
+  stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString('utf8')).slice(-STDERR_KEPT);
   });
 
   const ended = new Promise<AgentExit>((resolve) => {
     let status: number | undefined;
     const finish = () => {
-      for (const stream of [stdin, stdout, stderr, lifeline]) stream.destroy();
+      for (const stream of [stdin, stdout, stderr, lifeline]) stream?.destroy();
       lines.end();
       resolve({ status, stderr: withoutNoise(said) });
     };
@@ -82,10 +81,10 @@ export function startAgentProcess(agent: AgentCommand): AgentProcess {
 
   return {
     ended,
-    write: (text) => void stdin.write(text),
-    endInput: () => void stdin.end(),
+    write: (text) => void stdin?.write(text),
+    endInput: () => void stdin?.end(),
     async end() {
-      lifeline.destroy();
+      lifeline?.destroy();
       await ended;
     },
   };

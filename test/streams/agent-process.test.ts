@@ -110,6 +110,19 @@ describe('the process of an agent', () => {
     expect(exit.stderr).not.toMatch(/job control/);
   });
 
+  it('says why it could not start when no file can be opened any more', () => {
+    const script = `import { openSync } from 'node:fs';
+      import { startAgentProcess } from ${JSON.stringify(MODULE)};
+      process.stdout.write('');
+      try { for (;;) openSync('/dev/null'); } catch {}
+      const agent = startAgentProcess({ command: ['true'], dir: '/', shell: '/bin/sh', env: {}, onLine() {} });
+      agent.write('hello'); agent.endInput(); await agent.end();
+      process.stdout.write(JSON.stringify(await agent.ended));`;
+    const line = 'ulimit -n 60 && exec "$0" --input-type=module -e "$1"';
+    const said = execFileSync('sh', ['-c', line, process.execPath, script], { encoding: 'utf8' });
+    expect(JSON.parse(said)).toEqual({ stderr: expect.stringContaining('EMFILE') });
+  });
+
   it('does not start in a directory that is gone', async () => {
     const { agent, lines } = start(['echo', 'here'], { dir: join(tempFolder(), 'gone') });
     expect((await agent.ended).status).toBe(1);
