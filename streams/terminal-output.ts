@@ -36,7 +36,7 @@ const READ_BYTES = 16 * 1024;
 /** For one update; the others wait meanwhile. */
 const ADVANCE_BYTES = 4 * 1024 * 1024;
 /** A cancel ends whatever sequence the missing part had begun. */
-const GAP = '\x18\x1b[m\r\n… output was dropped here: the log is capped …\r\n';
+const GAP = '\x18\x1b[m\r\n… output was dropped here: the log had no room for it …\r\n';
 
 export interface OutputOptions {
   /** Holds the log and the text. */

@@ -80,18 +80,29 @@ const SEGMENTS_KEPT = 256;
 
 /**
  * Segments "1", "2" and so on, then an empty file "end". dd takes no byte more than it writes, and writes each read at once.
- * A segment that its reader has removed counts no more; those that nobody reads are capped all the same.
+ * A segment that its reader has removed counts no more; those that nobody reads are capped all the same. When one cannot be
+ * written, what it has stays, and a number is left out: so the reader knows that something is missing. The read that follows
+ * waits for more to come, or for the end, which a dd that cannot open its file does not see.
  */
 const WRITE = `umask 077; cd "$1" || exit 1
 n=1; first=1; total=0
-while dd of="$n" bs=4096 count="$2" 2>/dev/null && [ -s "$n" ]; do
-  eval "s$n=$(($(wc -c <"$n")))"; total=$((total + s$n)); n=$((n + 1))
+while :; do
+  step=1
+  if dd of="$n" bs=4096 count="$2" 2>/dev/null; then
+    [ -s "$n" ] || break
+  else
+    [ -d "$1" ] || exit 1
+    if [ -s "$n" ]; then step=2; else rm -f "$n"; fi
+    case $(LC_ALL=C dd of=/dev/null bs=65536 count=1 2>&1) in 0+0*) : >"$((n + step))"; break ;; esac
+  fi
+  [ -e "$n" ] && eval "s$n=$(($(wc -c <"$n")))"; total=$((total + s$n)); n=$((n + step))
   while [ "$first" -lt "$n" ]; do
     [ -e "$first" ] && [ "$total" -le "$3" ] && [ $((n - first)) -le ${SEGMENTS_KEPT} ] && break
     rm -f "$first"; total=$((total - s$first)); unset "s$first"; first=$((first + 1))
   done
 done
-rm -f "$n"; : >end`;
+[ -s "$n" ] || rm -f "$n"
+: >end`;
 
 /** tmux reads "%" and "#" in it before a shell does. All is inside single quotes: '' parts "#" from a "[" behind it. */
 function pipeCommand({ folder, readsPerSegment, maxBytes }: PipeLog): string {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -59,6 +60,32 @@ describe('a terminal whose disk fails for a while', () => {
     store.cap(30);
     expect(store.kept()).toEqual({ base: 20, length: 30 });
     expect(String(store.slice(20, 30))).toBe('0123456789');
+  });
+});
+
+describe("a terminal's log on a full disk", () => {
+  it('keeps what it has, says what is missing, and goes on', async () => {
+    const setting = await terminalSetting();
+    const { socket, dir } = setting.server;
+    // Every file may have some kilobytes and no more: dd fails with a segment that is partly written.
+    execFileSync(
+      'sh',
+      ['-c', 'ulimit -f 16; exec tmux -S "$1" -f /dev/null new-session -d', 'sh', socket],
+      {
+        env: { PATH: process.env.PATH, HOME: dir, SHELL: '/bin/sh', LANG: 'C.UTF-8' },
+      },
+    );
+    const record = await setting.start(
+      'seq 1 9999; for i in 1 2 3 4; do sleep 0.2; echo late $i; done',
+      { maxBytes: 1e6 },
+    );
+    await waitFor(() => expect(setting.captured(record)).toContain('Pane is dead'));
+    setting.follow(record);
+    await waitFor(async () => expect((await setting.messages()).at(-1)?.content).toMatch(/^⏹️/));
+    const text = await setting.text();
+    expect(text).toMatch(/^1\n2\n3\n/);
+    expect(text).toContain('… output was dropped here: the log had no room for it …\n');
+    expect(text).toMatch(/late 3\nlate 4\n$/);
   });
 });
 

@@ -161,8 +161,8 @@ describe("a terminal's log", () => {
     const terminal = setting.follow(record);
     await waitFor(async () => expect(await setting.text()).toMatch(/\n50000\n$/));
     const text = await setting.text();
-    expect(text).toContain('… output was dropped here: the log is capped …\n');
-    const [, after = ''] = text.split('the log is capped …\n');
+    expect(text).toContain('… output was dropped here: the log had no room for it …\n');
+    const [, after = ''] = text.split('the log had no room for it …\n');
     const first = Number(after.split('\n')[1]);
     expect(first).toBeGreaterThan(40_000);
     const rest = Array.from({ length: 50_000 - first + 1 }, (_, at) => `${first + at}\n`).join('');
