@@ -128,7 +128,8 @@ function withoutNoise(stderr: string): string {
 /**
  * Claude Code gives every tool a session of its own and, when it is killed, leaves it behind: a process group is not
  * enough. So: all descendants, and all that carry this turn's mark in their environment, whoever their parent is now.
- * What lives in tmux is meant to stay. First TERM, after two seconds KILL; it ends when nothing is left.
+ * What lives below a tmux server is meant to stay; TMUX in an environment proves nothing. What has cleared its
+ * environment and left its parent is not found. First TERM, after two seconds KILL; it ends when nothing is left.
  * The agent runs in the foreground, because a shell makes what it runs in the background ignore SIGINT.
  */
 const SUPERVISOR = `mark=$1; dir=$2; shell=$3; line=$4
@@ -138,22 +139,22 @@ cd "$dir" || exit 1
 marked() {
   if [ -d /proc/self ]; then
     for e in $(grep -l -s -F "THREADMUX_TURN=$mark" /proc/[0-9]*/environ); do
-      read -r name < "\${e%environ}comm" || continue
-      case $name in tmux*) continue;; esac
-      tr '\\0' '\\n' < "$e" | grep -q '^TMUX=' && continue
       e=\${e#/proc/}; echo "\${e%/environ}"
     done
-  else ps axeww -o pid= -o command= | grep "[T]HREADMUX_TURN=$mark" | grep -v -e ' TMUX=' -e '^ *[0-9]* tmux' | awk '{ print $1 }'
+  else ps axeww -o pid= -o command= | grep "[T]HREADMUX_TURN=$mark" | awk '{ print $1 }'
   fi 2>/dev/null
 }
 left() {
-  ps -A -o pid= -o ppid= -o stat= | awk -v root=$$ -v me="$me" -v also="$(echo $seen $(marked))" '
+  ps -A -o pid= -o ppid= -o stat= -o comm= | awk -v root=$$ -v me="$me" -v also="$(echo $seen $(marked))" '
     BEGIN { split(also, list, " "); for (i in list) known[list[i]] }
-    $3 !~ /^Z/ { parent[$1] = $2 }
+    $3 !~ /^Z/ { parent[$1] = $2; sub(/.*\\//, "", $4); if ($4 ~ /^tmux/) tmux[$1] }
     END { for (pid in parent) {
-      at = pid
-      for (n = 0; n < 99 && (at in parent) && at != root && at != me; n++) at = parent[at]
-      if (pid != root && at != me && (at == root || pid in known)) print pid } }'
+      at = pid; stays = 0
+      for (n = 0; n < 99 && (at in parent) && at != root && at != me; n++) {
+        if (at in tmux) stays = 1
+        at = parent[at]
+      }
+      if (pid != root && at != me && (at == root || (pid in known && !stays))) print pid } }'
 }
 sweep() {
   me=$(exec sh -c 'echo $PPID'); seen=; n=0

@@ -145,6 +145,14 @@ describe('the process of an agent', () => {
     expect(left(name)).toEqual([]);
   });
 
+  it('takes along what only says that it lives in tmux', async () => {
+    const name = sleepName();
+    const { agent } = start(['sh', '-c', `(TMUX=x setsid ${name} &); exec ${name}`]);
+    await vi.waitFor(() => expect(sleeping(name)).toBe(2));
+    await agent.end();
+    expect(left(name)).toEqual([]);
+  });
+
   it('ends with the bridge, even if the bridge is killed', async () => {
     const name = sleepName();
     const dir = tempFolder();
@@ -183,8 +191,10 @@ describe('the process of an agent', () => {
     const tmux = (...args: string[]) =>
       execFileSync('tmux', ['-S', socket, ...args], { encoding: 'utf8' });
     onTestFinished(() => void tmux('kill-server'));
-    const { agent } = start(['tmux', '-f', '/dev/null', '-S', socket, 'new-session', '-d', name]);
+    const inPane = `${name} & ${name}; true`;
+    const { agent } = start(['tmux', '-f', '/dev/null', '-S', socket, 'new-session', '-d', inPane]);
     expect((await agent.ended).status).toBe(0);
+    await vi.waitFor(() => expect(sleeping(name)).toBe(2));
     expect(left(name).some((line) => line.includes(name))).toBe(true);
     expect(tmux('list-sessions')).toContain('1 windows');
   });
