@@ -1,7 +1,10 @@
 // A message for a headless agent: it waits for its turn, and shows on itself what became of it.
 
 import { cleanInbound } from '../core/clean.ts';
+import { createInTurn } from '../core/in-turn.ts';
+import type { Log } from '../core/log.ts';
 import type { Agent } from '../streams/agent.ts';
+import type { Asked } from '../streams/agent-job.ts';
 import type { Fetched } from './attachments.ts';
 import type { Accepted, Inbox } from './inbox.ts';
 import type { Marks } from './marks.ts';
@@ -11,23 +14,35 @@ export interface AskOptions {
   readonly inbox: Inbox;
   readonly marks: Marks;
   readonly say: Say;
+  readonly log: Log;
+  readonly signal: AbortSignal;
   readonly fetch: (message: Accepted) => Promise<Fetched>;
 }
 
+/** Resolves when its outcome is known. Never rejects. */
 export type AskAgent = (message: Accepted, agent: Agent) => Promise<void>;
 
-export function createAskAgent({ inbox, marks, say, fetch }: AskOptions): AskAgent {
-  return async (message, agent) => {
+export function createAskAgent(options: AskOptions): AskAgent {
+  const { inbox, marks, log, signal } = options;
+  const inTurn = createInTurn();
+
+  /** The prompt itself matters more than what we have to say about it. */
+  const say: Say = (channelId, about, draft) =>
+    options
+      .say(channelId, about, draft)
+      .catch((error: Error) => log.warn('saying something', { because: error.message }));
+
+  /** In the order they were written, however long a file takes. Undefined: there is nothing to ask. */
+  async function ask(message: Accepted, agent: Agent): Promise<Asked | undefined> {
     const { channelId, id } = message;
-    const { paths, failed } = await fetch(message);
+    const { paths, failed } = await options.fetch(message);
     if (failed.length > 0)
       await say(channelId, [id, 'files'], { content: failed.map((why) => `📎 ${why}`).join('\n') });
     const text = [cleanInbound(message.text).trim(), paths.join('\n')].filter(Boolean).join('\n\n');
-    if (text === '') {
-      await marks.set(channelId, id, 'failed');
-      return inbox.done(id);
-    }
-    const { before, begun, done } = agent.ask({ id: message.deliveryId ?? id, text });
+    return text === '' ? undefined : agent.ask({ id: message.deliveryId ?? id, text });
+  }
+
+  async function follow({ channelId, id }: Accepted, { before, begun, done }: Asked) {
     if (before > 0) {
       await marks.set(channelId, id, 'waiting');
       await say(channelId, [id, 'waits'], {
@@ -40,6 +55,21 @@ export function createAskAgent({ inbox, marks, say, fetch }: AskOptions): AskAge
     await marks.set(channelId, id, 'typed');
     const turn = await done;
     await marks.set(channelId, id, turn.kind === 'done' ? 'submitted' : 'failed');
+  }
+
+  return async (message, agent) => {
+    const { channelId, id } = message;
+    try {
+      const asked = await inTurn(channelId, () => ask(message, agent));
+      if (asked === undefined) await marks.set(channelId, id, 'failed');
+      else await follow(message, asked);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.error('asking an agent', { message: id, because: (error as Error).stack ?? '' });
+      await marks.set(channelId, id, 'failed');
+      const content = `⚠️ Not delivered. ${(error as Error).message}`;
+      await say(channelId, [id, 'failed'], { content, replyTo: id });
+    }
     inbox.done(id);
   };
 }

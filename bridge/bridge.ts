@@ -3,7 +3,6 @@
 
 import type { Config, Env, Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
 import { sessionSchema } from '../discord/gateway-payload.ts';
@@ -14,11 +13,11 @@ import { openPlace, type ThreadRef } from '../discord/threads.ts';
 import { readJson, writeJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
 import { openDirectories } from '../streams/directories.ts';
+import { createAct } from './act.ts';
 import { createAskAgent } from './ask-agent.ts';
 import { fetchAttachments } from './attachments.ts';
 import { createCarry } from './carry.ts';
 import type { Tools } from './command.ts';
-import { runCommand } from './commands.ts';
 import { openCursors } from './cursors.ts';
 import { openHosts } from './hosts.ts';
 import { type Accepted, openInbox } from './inbox.ts';
@@ -33,7 +32,6 @@ import { createPanes } from './panes.ts';
 import { createPrompts } from './prompts.ts';
 import { createReceipts } from './receipts.ts';
 import { createRetry } from './retry.ts';
-import { type Decision, route } from './route.ts';
 import { createSay } from './say.ts';
 import { createSender } from './sender.ts';
 import { SLASH_COMMANDS } from './slash.ts';
@@ -59,8 +57,6 @@ export interface BridgeOptions {
   readonly settleMs?: number;
 }
 
-type Todo = Exclude<Decision, { kind: 'ignore' }>;
-
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { config, server, home, log } = options;
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
@@ -75,12 +71,17 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { botId } = place;
   const threads = createKnownThreads(places);
   const cursors = openCursors(state('cursors'));
-  const inbox = openInbox(home.folder('inbox'), cursors);
+  const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const hosts = openHosts({ ...options, config, home });
   const panes = createPanes(config, home, hosts, server.name);
   const receipts = createReceipts(rest, botId);
   const marks = createMarks(rest, log);
   const say = createSay(rest);
+  const directories = openDirectories({
+    projects: server.projects.map(({ path }) => path),
+    roots: config.roots,
+    homedir: options.env.HOME ?? '/',
+  });
   const streams = createStreams({
     ...{ home, log, rest, botId, place, env: options.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
@@ -88,6 +89,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     slashCommands: config.slashCommands,
     agentSettings: options.agentSettings,
     onThread: threads.learn,
+    check: async ({ dir }) => {
+      await directories.check(dir);
+      return { skipPermissions: await directories.isWithin(dir, config.skipPermissions) };
+    },
   });
   const isTerminal = (thread: string) => streams.of(thread)?.kind === 'terminal';
   const sender = createSender({
@@ -116,11 +121,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     log,
     agentSettings: options.agentSettings,
     streams,
-    directories: openDirectories({
-      projects: server.projects.map(({ path }) => path),
-      roots: config.roots,
-      homedir: options.env.HOME ?? '/',
-    }),
+    directories,
     say,
     retry: createRetry({ rest, server, inbox, marks, send }),
   };
@@ -129,40 +130,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const carry = createCarry(home, hosts, panes);
   const prompts = createPrompts({ rest, carry, open, log });
 
-  const inTurn = createInTurn();
-
-  async function act(message: Accepted, todo: Todo): Promise<void> {
-    if (todo.kind === 'forward')
-      return inTurn(message.channelId, () => forward(message, todo.text));
-    const thread = await threads.find(message.channelId);
-    const answer = await runCommand(todo.name, { id: message.id, thread, rest: todo.rest }, tools);
-    await say(message.channelId, [message.id, 'command'], { ...answer, replyTo: message.id });
-    inbox.done(message.id);
-    await answer.after?.(message.channelId);
-  }
-
-  /** In turn up to the session's own queue: the pane takes a message that comes after a newer one for typed. */
-  async function forward(message: Accepted, text: string): Promise<void> {
-    const thread = await threads.find(message.channelId);
-    if (thread === undefined || (await answered(message, text, thread))) return;
-    void send(message, thread);
-  }
-
-  /** While a prompt is open, what is written answers it: through its hook, never by keys. */
-  async function answered(message: Accepted, text: string, thread: ThreadRef): Promise<boolean> {
-    if (text === '' || message.attachments.length > 0) return false;
-    const by = { id: message.authorId, name: message.author };
-    if (!(await prompts.wrote(text, thread, message.id, by).catch(() => false))) return false;
-    await marks.set(message.channelId, message.id, 'submitted');
-    inbox.done(message.id);
-    return true;
-  }
-
-  const begin = (message: Accepted, todo: Todo) =>
-    void act(message, todo).catch((error: Error) => {
-      if (!signal.aborted)
-        log.error('acting on a message', { message: message.id, because: error.message });
-    });
+  const act = createAct({ threads, inbox, marks, prompts, tools, send, log, signal });
 
   const handle = listen({
     server,
@@ -173,10 +141,15 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     inbox,
     log,
     signal,
-    onAccepted: begin,
+    onAccepted: act.begin,
     onInteraction: createInteract({ rest, server, channels, botId, tools, prompts, log }),
     onReaction: receipts.heard,
-    onThreadGone: (id) => void streams.gone(id),
+    onThreadGone: (id) =>
+      void streams
+        .gone(id)
+        .catch((error: Error) =>
+          log.error('a deleted thread', { thread: id, because: error.message }),
+        ),
   });
 
   async function onEvent(name: string, data: unknown): Promise<void> {
@@ -192,29 +165,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   }
 
   await streams.recover();
-  // What an earlier process left is taken up before anything new, in the order it was written.
-  for (const message of inbox.left()) {
-    if (
-      !channels.includes(message.channelId) &&
-      (await threads.find(message.channelId)) === undefined
-    )
-      continue;
-    const decision = route(
-      {
-        ...message,
-        fromBot: false,
-        fromWebhook: false,
-        written: true,
-        attachments: message.attachments.length,
-      },
-      channels.includes(message.channelId) ? 'channel' : 'thread',
-      server,
-    );
-    marks.assume(message.id, ['waiting', 'typed']);
-    if (decision.kind === 'ignore') inbox.done(message.id);
-    else begin(message, decision);
-  }
-
+  await act.takeUp(channels, server);
   const position = createLater<Session>((session) => writeJson(state('gateway'), session), 200);
   const gateway = openGateway({
     rest,

@@ -12,6 +12,6 @@ export const stop: Command = {
     const stream = streamOf(order, tools);
     if (stream?.kind !== 'agent')
       return press(order, [stream?.kind === 'terminal' ? 'C-c' : 'Escape'], tools);
-    return say((await stream.agent.stop()) ? 'It ends what it does.' : 'Nothing runs.');
+    return say((await stream.agent.stop()) ? 'Stopping it.' : 'Nothing runs.');
   },
 };

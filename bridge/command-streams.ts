@@ -3,6 +3,7 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { archiveThread } from '../discord/threads.ts';
+import { agentOn } from './agent.ts';
 import { type Answer, type Command, code, type Order, say, type Tools } from './command.ts';
 import { age } from './command-sessions.ts';
 import type { Stream } from './streams.ts';
@@ -30,6 +31,13 @@ export const agent: Command = {
     const [, skip, asked = ''] =
       rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
     if (asked === '') throw usage('`!agent` needs a prompt', AGENT_HINT);
+    const here = { host: tools.config.host, command: undefined };
+    if ((await agentOn(here, tools)) === undefined)
+      throw new ThreadmuxError(
+        'not_found',
+        `${code(tools.config.agent.command[0] ?? 'claude')} was not found on this machine`,
+        { hint: 'Install Claude Code, in the PATH of your login shell, or name it in "agent".' },
+      );
     const stream = await begin(
       { kind: 'agent', order, dir, asked, skipPermissions: skip !== undefined },
       tools,
@@ -108,11 +116,20 @@ const AGENT_HINT = 'Example: `!agent shop Run the tests and mend what fails`';
 
 /** The first word, or what stands in quotes, is the directory. */
 export function parseStream(rest: string, hint: string): { dir: string; rest: string } {
-  const [, quoted, word, after = ''] = rest.match(/^(?:"([^"]*)"|(\S+))(?:\s+(.*))?$/s) ?? [];
-  const dir = quoted ?? word ?? '';
+  const [, quoted, word, after = ''] =
+    rest.match(/^(?:("(?:[^"\\]|\\.)*")|(\S+))(?:\s+(.*))?$/s) ?? [];
+  const dir = quoted === undefined ? (word ?? '') : unquoted(quoted);
   if (dir === '' || after.trim() === '')
     throw usage('a directory and what to do there are needed', hint);
   return { dir, rest: after.trim() };
+}
+
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text.slice(1, -1);
+  }
 }
 
 interface Begin {

@@ -99,7 +99,9 @@ async function attempt(errand: Errand, way: Way, again: boolean): Promise<Outcom
     const pane = await way.panes.find(errand.thread, again);
     if (pane === undefined)
       return failed(
-        'Nothing has reported from this session yet: start Claude in it, with the hooks installed.',
+        /^\[(?:terminal|headless)\] /.test(errand.thread.title)
+          ? 'This one was ended. `!terminal` and `!agent` start another.'
+          : 'Nothing has reported from this session yet: start Claude in it, with the hooks installed.',
       );
     const turn = await typeInto(errand, way, pane.tmux, pane.record);
     // A Claude that was started anew has another pane than the one we remember.
@@ -153,10 +155,11 @@ async function typeInto(
       await leaveMode(tmux, guard);
       return { kind: 'wait', because: 'The pane is in copy mode.', screen: text, surely: false };
     case 'run': {
-      const shell = { pane: record, command: seen.kind === 'pane' ? seen.command : '' };
-      return isStreaming(record)
-        ? writeToProgram(tmux, shell, errand)
-        : runInShell(tmux, shell, errand);
+      // In a terminal one program may start another at any moment: all of them are meant.
+      if (isStreaming(record))
+        return writeToProgram(tmux, { pane: record, command: undefined }, errand);
+      const command = seen.kind === 'pane' ? seen.command : '';
+      return runInShell(tmux, { pane: record, command }, errand);
     }
     case 'type': {
       if (hasDialog(text ?? ''))

@@ -16,11 +16,15 @@ export const letterSchema = z.object({
   /** Of an attempt that the person ordered anew; else the message's own id counts. */
   deliveryId: z.string().optional(),
   text: z.string(),
+  /** The name of the server it was written on; others share the folder. */
+  server: z.string().default(''),
+  /** Of an order that was carried out: only this is still to be said. */
+  answer: z.string().optional(),
   attachments: z.array(
     z.object({ id: z.string(), filename: z.string(), size: z.number(), url: z.string() }),
   ),
 });
-export type Accepted = z.output<typeof letterSchema>;
+export type Accepted = Omit<z.output<typeof letterSchema>, 'server'>;
 
 export interface Inbox {
   /** False if it was taken before. Durable when it returns. */
@@ -32,22 +36,23 @@ export interface Inbox {
   left(): readonly Accepted[];
 }
 
-export function openInbox(folder: string, cursors: Cursors): Inbox {
+export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox {
   const path = (id: string) => join(folder, `${id}.json`);
   return {
     take(message) {
       if (cursors.isRead(message.channelId, message.id)) return false;
       // First the message, then the cursor: between the two a crash repeats what is already here.
-      writeJson(path(message.id), message);
+      writeJson(path(message.id), { ...message, server });
       cursors.advance(message.channelId, message.id);
       return true;
     },
-    put: (message) => writeJson(path(message.id), message),
+    put: (message) => writeJson(path(message.id), { ...message, server }),
     done: (id) => rmSync(path(id), { force: true }),
     left: () =>
       readdirSync(folder)
         .filter((name) => /^\d+\.json$/.test(name))
         .flatMap((name) => readJson(join(folder, name), letterSchema) ?? [])
+        .filter((message) => message.server === server || message.server === '')
         .sort(byAge),
   };
 }

@@ -37,7 +37,7 @@ export interface Panes {
     host: string,
     thread: string,
     session: Session,
-    shell: 'ours' | 'found',
+    shell: 'no' | 'ours' | 'found',
   ): Promise<PaneRecord>;
   /** Everything the hooks of a host have reported. */
   records(host: string, timeoutMs: number): Promise<readonly PaneRecord[]>;

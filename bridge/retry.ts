@@ -64,7 +64,9 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
     again.add(message.id);
     inbox.put(accepted);
     marks.assume(message.id, ['failed']);
-    void send(accepted, thread).finally(() => again.delete(message.id));
+    void send(accepted, thread)
+      .catch(() => {}) // whoever sends says what became of it
+      .finally(() => again.delete(message.id));
     return '🔁 It is typed once more.';
   };
 }

@@ -28,12 +28,19 @@ export async function runInShell(
 /** Text, and Enter, to whatever reads there. */
 export async function writeToProgram(
   tmux: Tmux,
-  guard: { pane: PaneRef; command: string },
+  guard: { pane: PaneRef; command: string | undefined },
   errand: Errand,
 ): Promise<Outcome> {
   const message = { id: errand.deliveryId, text: errand.typed.text };
   const delivery = await deliver(tmux, guard, message, { settleMs: SETTLE_MS });
-  if (delivery.kind === 'refused' || delivery.kind === 'text-only')
+  // A program may end at the first key, before Enter: it has taken what was meant for it.
+  if (delivery.kind === 'text-only' && delivery.because !== 'dead')
+    return {
+      kind: 'failed',
+      because: `The text is there, but Enter was not pressed (${delivery.because}): \`!enter\` presses it.`,
+      screen: undefined,
+    };
+  if (delivery.kind === 'refused')
     return {
       kind: 'failed',
       because: `The program took nothing (${delivery.because}).`,

@@ -81,10 +81,10 @@ export function restOf(interaction: Interaction): string {
     case 'sh':
       return value('command');
     case 'terminal':
-      return `"${value('dir')}" ${value('command')}`;
+      return `${JSON.stringify(value('dir'))} ${value('command')}`;
     case 'agent': {
       const skip = value('skip-permissions') === 'true' ? '--skip-permissions ' : '';
-      return `"${value('dir')}" ${skip}${value('prompt')}`;
+      return `${JSON.stringify(value('dir'))} ${skip}${value('prompt')}`;
     }
     default:
       return value('name');

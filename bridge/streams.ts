@@ -83,7 +83,6 @@ export function createStreams(options: StreamsOptions): Streams {
     return { kind: 'terminal', terminal, record: () => terminal.record() };
   }
 
-  const isLive = (stream: Stream) => stream.record().ended === undefined;
   const all = () =>
     [...streams.values()].sort((a, b) => a.record().startedAt - b.record().startedAt);
 
@@ -116,6 +115,7 @@ export function createStreams(options: StreamsOptions): Streams {
         await startTerminal(options, { thread: thread.id, name, dir, command: asked, record }),
       );
     } catch (error) {
+      await killLeftOver(name).catch(() => {}); // what failed is said; this is only tidying up
       forgetStream(home, thread.id);
       await archiveThread(place.rest, thread.id).catch(() => {});
       throw error;
@@ -123,9 +123,9 @@ export function createStreams(options: StreamsOptions): Streams {
   }
 
   function checkRoom(): void {
-    const live = all().filter(isLive);
+    const live = loadStreamRecords(home).filter(({ ended }) => ended === undefined); // of all servers
     if (live.length < options.maxThreads) return;
-    const names = live.map((stream) => `\`${stream.record().name}\``).join(', ');
+    const names = live.map(({ name }) => `\`${name}\``).join(', ');
     throw new ThreadmuxError(
       'busy',
       `there are ${live.length} terminals and headless agents, and no more than ${options.maxThreads} at a time are allowed`,
@@ -136,7 +136,7 @@ export function createStreams(options: StreamsOptions): Streams {
   }
 
   async function freeName({ kind, dir, asked }: Wanted): Promise<SessionName> {
-    const sessions = kind === 'terminal' ? await listSessions(tmux) : [];
+    const sessions = await listSessions(tmux);
     const taken = [...sessions.map(({ name }) => name), ...all().map((one) => one.record().name)];
     return streamName(kind, dir, asked, new Set(taken));
   }
@@ -144,9 +144,16 @@ export function createStreams(options: StreamsOptions): Streams {
   async function recoverOne(record: StreamRecord): Promise<void> {
     if (record.kind === 'agent' || record.pane !== undefined) return void take(record);
     // We were killed while it was being started: it was not promised yet, and nothing of it may stay.
-    const session = (await listSessions(tmux)).find(({ name }) => name === record.name);
-    if (session !== undefined) await killSession(tmux, session);
+    await killLeftOver(record.name);
     forgetStream(home, record.thread);
+  }
+
+  /** Only one that we began: its output goes through a pipe. Somebody else may have one of that name by now. */
+  async function killLeftOver(name: string): Promise<void> {
+    const session = (await listSessions(tmux)).find((one) => one.name === name);
+    if (session === undefined) return;
+    const format = ['display-message', '-p', '-t', session.pane.id, '#{pane_pipe}'] as const;
+    if ((await tmux.run(format)).trim() === '1') await killSession(tmux, session);
   }
 
   function drop(thread: string): void {
@@ -185,6 +192,9 @@ export function createStreams(options: StreamsOptions): Streams {
       if (stream === undefined) return;
       log.info('the thread of a stream was deleted', { name: stream.record().name });
       await closed(stream);
+      const { pane } = stream.record();
+      // The program goes on as a session like any other; nobody reads its log any more.
+      if (pane !== undefined) await tmux.run(['pipe-pane', '-t', pane.paneId]).catch(() => {});
       drop(thread);
     },
     close: async () => void (await Promise.all(all().map(closed))),

@@ -78,11 +78,15 @@ export const configSchema = z.strictObject({
     .default(['/clear', '/compact', '/model', '/cost', '/context', '/status']),
   strip: z.array(pattern).default([]),
   /** Folders in which terminals and headless agents may be started, beside the projects. */
-  roots: z.array(place).default([]),
+  roots: z.array(place, 'must be a list of folders, such as ["~/code"]').default([]),
   /** Most terminals and headless agents at one time. */
-  maxThreads: z.int('must be a whole number').min(1).max(500).default(5),
+  maxThreads: z
+    .int('must be a whole number from 1 to 500')
+    .min(1, 'must be a whole number from 1 to 500')
+    .max(500, 'must be a whole number from 1 to 500')
+    .default(5),
   /** Folders in which a headless agent may be told to ask for no permission. */
-  skipPermissions: z.array(place).default([]),
+  skipPermissions: z.array(place, 'must be a list of folders, such as ["~/code/shop"]').default([]),
   /** Sessions that get no thread, by name. */
   ignoreSessions: z.array(pattern).default(['^_']),
 });

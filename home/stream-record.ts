@@ -58,5 +58,10 @@ export function loadStreamRecords(home: Home): readonly StreamRecord[] {
 }
 
 export function forgetStream(home: Home, thread: string): void {
-  rmSync(home.path('streams', thread), { recursive: true, force: true });
+  rmSync(home.path('streams', thread), {
+    recursive: true,
+    force: true,
+    maxRetries: 5, // a log may still be written to
+    retryDelay: 50,
+  });
 }

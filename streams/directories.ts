@@ -10,6 +10,8 @@ export interface Directories {
   names(begun: string): Promise<readonly string[]>;
   /** The directory's own path, every link resolved; rejects with a sentence. */
   resolve(name: string): Promise<string>;
+  /** Rejects if a directory that was resolved once is not one any more: the configuration or a link has changed. */
+  check(directory: string): Promise<void>;
   /** Whether a resolved directory is one of these paths, or below one. */
   isWithin(directory: string, paths: readonly string[]): Promise<boolean>;
 }
@@ -80,7 +82,12 @@ export function openDirectories({ projects, roots, homedir }: Open): Directories
     return real.some((path) => isBelow(directory, path));
   }
 
-  return { names, resolve, isWithin };
+  async function check(directory: string): Promise<void> {
+    if ((await directoryAt(directory)) === directory && (await isWithin(directory, places))) return;
+    throw refused(directory, 'it is not in the projects and roots any more');
+  }
+
+  return { names, resolve, check, isWithin };
 }
 
 /** The part of a name between slashes; whatever would climb or start elsewhere is refused. */

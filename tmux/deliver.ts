@@ -49,7 +49,7 @@ const SETTLE_MS = 300;
 
 export async function deliver(
   tmux: Tmux,
-  guard: PaneGuard & { readonly command: string },
+  guard: PaneGuard & { readonly command: string | undefined },
   message: Message,
   options: DeliverOptions = {},
 ): Promise<Delivery> {

@@ -1,6 +1,6 @@
 // The commands, as "!" messages and as slash commands, in the channel and in threads.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { tempFolder } from '../support/temp-home.ts';
@@ -37,20 +37,72 @@ describe('!new and !kill', () => {
     await setting.answer(thread, /^⚠️ Not delivered\. The pane is gone/);
   });
 
-  it('start in a directory, and say it when there is no Claude', async () => {
-    const setting = await startSetting({ file: { agent: { command: ['no-such-agent'] } } });
+  it('start in a directory', async () => {
+    const setting = await startSetting();
     const { channelId } = setting.workspace;
     const folder = tempFolder();
-    await setting.say(channelId, `!new shop ${folder}`);
-    const up = await setting.answer(channelId, /^▶️ `shop` is up \(a shell/);
+    await setting.say(channelId, `!new shop ${folder} -- sh`);
+    const up = await setting.answer(channelId, /^▶️ `shop` is up \(sh/);
     await setting.untilMarked(await setting.say(linked(up.content), 'pwd > where'), '✅');
     await vi.waitFor(
       () => expect(readFileSync(join(folder, 'where'), 'utf8')).toBe(`${folder}\n`),
       WAIT,
     );
-    await setting.say(channelId, '!new shop');
+    await setting.say(channelId, '!new shop -- sh');
     const there = await setting.answer(channelId, /is there already/);
     expect(linked(there.content)).toBe(linked(up.content));
+  });
+
+  it('start nothing where there is no Claude: a shell would run what was meant for it', async () => {
+    const setting = await startSetting({ file: { agent: { command: ['no-such-agent'] } } });
+    const { channelId } = setting.workspace;
+    for (const order of ['!new shop', '!new shop -- no-such-agent --model x']) {
+      const before = (await setting.answers(channelId)).length;
+      await setting.say(channelId, order);
+      await vi.waitFor(
+        async () => expect((await setting.answers(channelId)).length).toBe(before + 1),
+        WAIT,
+      );
+      const said = (await setting.answers(channelId)).at(-1)?.content;
+      expect(said).toMatch(/^⚠️ `no-such-agent` was not found on `laptop`.*`!new shop -- bash`/s);
+    }
+    expect(() => sessions(setting)).toThrow('tmux');
+  });
+
+  it('show what Claude asks before it starts, and type nothing into that', async () => {
+    const folder = tempFolder();
+    const asks = join(folder, 'asks');
+    const dialog =
+      ' Do you trust this folder?\\n ❯ 1. No\\n   2. Yes\\n\\n Enter to confirm · Esc to cancel';
+    writeFileSync(
+      asks,
+      `#!/bin/sh\nprintf '${dialog}'\nread line; echo "$line" > ${folder}/got\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    const setting = await startSetting({ file: { agent: { command: [asks] } } });
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!new shop');
+    const up = await setting.answer(channelId, /^🔔 `shop` waits for you/);
+    const thread = linked(up.content);
+    const shown = await setting.answer(thread, /^🔔 Claude asks something before it starts/);
+    expect(shown.components).not.toEqual([]);
+    const message = await setting.say(thread, 'hello claude');
+    await setting.untilMarked(message, '📨');
+    await aWhile(1_000);
+    expect(existsSync(join(folder, 'got'))).toBe(false);
+    expect(screenOf(setting.machine, 'shop')).not.toContain('hello');
+  });
+
+  it('tell the last words of a Claude that ends as soon as it is started', async () => {
+    const folder = tempFolder();
+    const ends = join(folder, 'ends');
+    writeFileSync(ends, '#!/bin/sh\necho "Unable to connect"; sleep 1; exit 1\n', { mode: 0o755 });
+    const setting = await startSetting({ file: { agent: { command: [ends] } } });
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!new shop');
+    await setting.answer(channelId, /^⚠️ `shop` ended on `laptop`[\s\S]*Unable to connect/);
   });
 
   it('end exactly the session of that name', async () => {

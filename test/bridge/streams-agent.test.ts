@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
+import { loadStreamRecord, saveStreamRecord } from '../../home/stream-record.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { type Setting, type SettingOptions, startSetting, WAIT } from './setting.ts';
 
@@ -169,6 +170,57 @@ describe('!agent', () => {
     await setting.restart();
     const said = await setting.answers(thread);
     expect(said.filter(({ content }) => /restarted while/.test(content))).toHaveLength(1);
+    expect(runs()).toHaveLength(3);
+  });
+
+  it('asks in the order of the messages, though a file takes its time, and whatever cannot be said', async () => {
+    let slow = true;
+    const { setting, agent } = await start({
+      faults: {
+        onRequest: ({ method, path, body }) => {
+          if (method === 'POST' && /^📨/.test(String((body as { content?: string })?.content)))
+            return { kind: 'answer', status: 403, body: { code: 50013, message: 'no' } };
+          if (!slow || !path.includes('/attachments/')) return undefined;
+          slow = false;
+          return { kind: 'delay', ms: 800 };
+        },
+      },
+    });
+    const thread = await agent([{ say: 'first' }, { waitMs: 2_000 }]);
+    await setting.answer(thread, /^first$/);
+    const files = [{ name: 'a.txt', type: 'text/plain', data: Buffer.from('x') }];
+    const { person } = setting.workspace;
+    const second = await person.say(thread, 'with a file', { files });
+    const third = await person.say(thread, 'without');
+    await setting.untilMarked(second, '✅');
+    await setting.untilMarked(third, '✅');
+    const echoes = (await setting.answers(thread)).filter(({ content }) => /^Echo/.test(content));
+    expect(echoes.map(({ content }) => content.split('\n')[0])).toEqual([
+      'Echo: with a file',
+      'Echo: without',
+    ]);
+  });
+
+  it('is bound by the configuration of now, not by that of its beginning', async () => {
+    const { setting, root, agent, runs } = await start();
+    const skipping = { file: { skipPermissions: [join(root, 'shop')] } };
+    const thread = await agent('one');
+    await setting.answer(thread, /^Echo: one$/);
+    const { home } = setting.machine;
+    const record = loadStreamRecord(home, thread);
+    if (record === undefined) throw new Error('there is no record');
+    await setting.bridge.close();
+    saveStreamRecord(home, { ...record, skipPermissions: true });
+    await setting.restart();
+    await setting.untilMarked(await setting.say(thread, 'two'), '✅');
+    expect(runs().at(-1)?.argv).not.toContain('--dangerously-skip-permissions');
+    const config = { ...setting.config, ...skipping.file };
+    await setting.restart({ config });
+    await setting.untilMarked(await setting.say(thread, 'three'), '✅');
+    expect(runs().at(-1)?.argv).toContain('--dangerously-skip-permissions');
+    await setting.restart({ config: { ...config, roots: [] } });
+    await setting.untilMarked(await setting.say(thread, 'four'), '⚠️');
+    await setting.answer(thread, /not in the projects and roots any more/);
     expect(runs()).toHaveLength(3);
   });
 });

@@ -1,9 +1,10 @@
 // Threads that stream, as a person has them: begun, spoken to, listed, ended, and found again.
 
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { saveAuto } from '../../home/auto.ts';
+import { writeJson } from '../../home/files.ts';
 import { loadStreamRecord, saveStreamRecord } from '../../home/stream-record.ts';
 import type { FaultyRequest } from '../../workspace/faults.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -107,6 +108,22 @@ describe('!terminal', () => {
       ...['Grace', 'Grace\nhello Grace\nname? '],
       ...['Edsger', 'Edsger\nhello Edsger\nname? '],
     ]);
+  });
+
+  it('takes input whatever the program is called, and while one program follows another', async () => {
+    opened = [];
+    const { setting, root, terminal } = await start();
+    const program = join(root, 'shop', 'prog');
+    writeFileSync(program, '#!/bin/sh\nread line; echo "prog heard $line"\n', { mode: 0o755 });
+    const { thread } = await terminal(
+      './prog; while :; do true; true; sleep 0.01; done & while read l; do echo "<$l>"; done',
+    );
+    await setting.untilMarked(await setting.say(thread, 'one'), '✅');
+    await untilPrinted(setting, thread, 'prog heard one');
+    for (const word of ['two', 'three', 'four', 'five'])
+      await setting.untilMarked(await setting.say(thread, word), '✅');
+    for (const word of ['two', 'three', 'four', 'five'])
+      await untilPrinted(setting, thread, `<${word}>`);
   });
 
   it('that has ended says how, takes nothing any more, and says what can be done', async () => {
@@ -291,6 +308,30 @@ describe('an order that the bridge did not live to answer', () => {
     expect((await activeTitles(setting)).filter((title) => /terminal/.test(title))).toHaveLength(1);
   });
 
+  it('is not carried out again, even if what it began is over by then', async () => {
+    let away = true;
+    let refused = 0;
+    const { setting, root, channelId } = await start({
+      faults: {
+        onRequest: (request) => {
+          if (!away || !isAnswer(request)) return undefined;
+          refused += 1;
+          return { kind: 'reset' };
+        },
+      },
+    });
+    await setting.say(channelId, '!terminal shop echo ran >> count; cat');
+    await vi.waitFor(() => expect(refused).toBeGreaterThan(0), WAIT);
+    await setting.say(channelId, '!kill shop-echo');
+    await vi.waitFor(() => expect(sessions(setting)).toEqual([]), WAIT);
+    await setting.bridge.close();
+    away = false;
+    await setting.restart();
+    await setting.answer(channelId, /^🖥️ `shop-echo` is up/);
+    await aWhile();
+    expect(readFileSync(join(root, 'shop', 'count'), 'utf8')).toBe('ran\n');
+  });
+
   it('that was killed while it began leaves nothing running', async () => {
     opened = [];
     const { setting, channelId, terminal } = await start();
@@ -303,6 +344,44 @@ describe('an order that the bridge did not live to answer', () => {
     await setting.say(channelId, '!status');
     await setting.answer(channelId, /^No terminals/);
     expect(sessions(setting)).toEqual([]);
+  });
+});
+
+describe('what is not ours', () => {
+  it('a session that somebody gave the same name meanwhile is left alone', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    const { name, thread } = await terminal('cat');
+    await setting.bridge.close();
+    const record = loadStreamRecord(setting.machine.home, thread);
+    if (record === undefined) throw new Error('there is no record');
+    saveStreamRecord(setting.machine.home, { ...record, pane: undefined });
+    setting.machine.tmux.call('kill-session', '-t', `=${name}`);
+    setting.machine.tmux.call('new-session', '-d', '-s', name, 'cat');
+    await setting.restart();
+    expect(sessions(setting)).toEqual([name]);
+  });
+
+  it('a message left in a thread that we may not see keeps nothing else from starting', async () => {
+    let hidden = '';
+    const { setting, channelId } = await start({
+      faults: {
+        onRequest: ({ path }) =>
+          hidden !== '' && path.startsWith(`/channels/${hidden}`)
+            ? { kind: 'answer', status: 403, body: { code: 50001, message: 'Missing Access' } }
+            : undefined,
+      },
+    });
+    const { folder } = setting.machine.home;
+    const left = { id: '1000000000000000001', channelId: '1000000000000000002' };
+    const rest = { authorId: '1', author: 'x', text: 'hello', attachments: [], server: 'local' };
+    await setting.bridge.close();
+    writeJson(join(folder('inbox'), `${left.id}.json`), { ...left, ...rest });
+    hidden = left.channelId;
+    await setting.restart();
+    await setting.say(channelId, '!status');
+    await setting.answer(channelId, /^No terminals/);
+    expect(existsSync(join(folder('inbox'), `${left.id}.json`))).toBe(true);
   });
 });
 

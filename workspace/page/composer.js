@@ -39,6 +39,7 @@ export function makeComposer({ interactions, commands, onSent }) {
 
   const grow = () => {
     box.style.height = 'auto';
+    if (box.scrollHeight === 0) return; // not shown: it has no height yet
     box.style.height = `${Math.min(box.scrollHeight + 2, Math.round(innerHeight * 0.4))}px`;
   };
   const draw = () => {

@@ -24,8 +24,13 @@ parser.inline.ruler.before('autolink', 'reference', reference);
  */
 export function markdown(text, names) {
   const root = document.createDocumentFragment();
-  build(parser.parse(text, {}), root, names);
+  build(parser.parse(closedBlocks(text), {}), root, names);
   return root;
+}
+
+/** As in Discord, a code block may end right behind its text; the parser wants its end on a line of its own. */
+function closedBlocks(text) {
+  return text.replace(/^(```[^`\n]*\n(?:(?!```)[\s\S])*?[^`\n])```(?=\n|$)/gm, '$1\n```');
 }
 
 /** "-# words": a small line. It may stand right under a paragraph. */
