@@ -95,8 +95,13 @@ function listed({ name, description }: Attached, at: number) {
   };
 }
 
-export async function deleteMessage(rest: Rest, channelId: string, id: string): Promise<void> {
-  await ignoring([10008], rest.call('DELETE', `/channels/${channelId}/messages/${id}`));
+export async function deleteMessage(
+  rest: Rest,
+  channelId: string,
+  id: string,
+  options: CallOptions = {},
+): Promise<void> {
+  await ignoring([10008], rest.call('DELETE', `/channels/${channelId}/messages/${id}`, options));
 }
 
 export async function react(rest: Rest, channelId: string, id: string, emoji: string) {

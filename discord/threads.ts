@@ -10,7 +10,7 @@ import { stableNonce } from '../core/nonce.ts';
 import { byAge } from '../core/snowflake.ts';
 import { createMessage, refusedWith } from './messages.ts';
 import { type Channel, channelSchema, threadListSchema } from './payloads.ts';
-import type { Rest } from './rest.ts';
+import type { CallOptions, Rest } from './rest.ts';
 
 export interface ThreadRef {
   readonly id: string;
@@ -124,11 +124,16 @@ export function ourThread(place: Place, channel: Channel): readonly ThreadRef[] 
 export const renameThread = (rest: Rest, id: string, title: string) =>
   modify(rest, id, { name: title, archived: false });
 export const archiveThread = (rest: Rest, id: string) => modify(rest, id, { archived: true });
-export const unarchiveThread = (rest: Rest, id: string) =>
-  modify(rest, id, { archived: false, locked: false });
+export const unarchiveThread = (rest: Rest, id: string, options: CallOptions = {}) =>
+  modify(rest, id, { archived: false, locked: false }, options);
 
-async function modify(rest: Rest, id: string, body: RESTPatchAPIChannelJSONBody): Promise<void> {
-  await rest.call('PATCH', `/channels/${id}`, { body });
+async function modify(
+  rest: Rest,
+  id: string,
+  body: RESTPatchAPIChannelJSONBody,
+  options: CallOptions = {},
+): Promise<void> {
+  await rest.call('PATCH', `/channels/${id}`, { ...options, body });
 }
 
 /** A week without a word before Discord archives it by itself. */

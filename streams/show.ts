@@ -9,7 +9,7 @@ import {
   messagesAfter,
   refusedWith,
 } from '../discord/messages.ts';
-import type { Rest, Upload } from '../discord/rest.ts';
+import type { CallOptions, Rest, Upload } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
 
 export interface Part {
@@ -32,9 +32,14 @@ export interface Showing {
   readonly signal?: AbortSignal;
   /** After every single message: what is open now. */
   readonly onShown?: (open: readonly Open[]) => void;
+  /** What is shown in the place of a part that could not be; undefined: the error is thrown. */
+  readonly instead?: (at: number, error: unknown) => Part | undefined;
 }
 
-/** Resolves with the messages that show the parts, in order. A part without content or files is not allowed. */
+/**
+ * Resolves with the messages that show the parts, in order; where somebody has deleted one as soon as it was posted, there is a hole. A part
+ * without content or files is not allowed.
+ */
 export async function showParts(
   open: readonly Open[],
   parts: readonly Part[],
@@ -43,15 +48,28 @@ export async function showParts(
   const now: Open[] = [...open];
   for (const [at, part] of parts.entries()) {
     const known = now[at];
-    const shown = known === undefined ? undefined : await edited(known, part, showing);
-    const message = shown ?? (await posted(at, part, showing));
+    const message = await shown(at, known, part, showing).catch((error: unknown) => {
+      const other = showing.instead?.(at, error);
+      if (other === undefined) throw error;
+      return shown(at, known, other, showing);
+    });
     if (message === undefined || message === known) continue;
     now[at] = message;
     showing.onShown?.([...now]);
   }
-  for (const { id } of now.splice(parts.length))
-    await deleteMessage(showing.rest, showing.thread, id);
+  for (const { id } of now.splice(parts.length).flatMap((message) => message ?? []))
+    await deleteMessage(showing.rest, showing.thread, id, callOf(showing));
   return now;
+}
+
+async function shown(
+  at: number,
+  known: Open | undefined,
+  part: Part,
+  showing: Showing,
+): Promise<Open | undefined> {
+  const message = known === undefined ? undefined : await edited(known, part, showing);
+  return message ?? (await posted(at, part, showing));
 }
 
 /** Undefined: somebody has deleted it. */
@@ -62,7 +80,7 @@ async function edited(known: Open, part: Part, showing: Showing): Promise<Open |
   try {
     await edit().catch(async (error: unknown) => {
       if (!refusedWith(error, 50083)) throw error;
-      await unarchiveThread(rest, thread);
+      await unarchiveThread(rest, thread, callOf(showing));
       return edit();
     });
     return { id: known.id, content: part.content };
@@ -94,8 +112,9 @@ export async function unnoted(
   botId: string,
   after: string,
   isOurs: (content: string) => boolean,
+  options: CallOptions = {},
 ): Promise<readonly Open[]> {
-  const messages = await messagesAfter(rest, thread, after);
+  const messages = await messagesAfter(rest, thread, after, options);
   return messages
     .filter(({ author, content }) => author.id === botId && isOurs(content))
     .map(({ id, content }) => ({ id, content }));

@@ -29,6 +29,17 @@ describe('messages that show the end of a growing text', () => {
     expect(await contents()).toEqual(['as it is now']);
   });
 
+  it('are taken away, though one of them was deleted as soon as it was posted', async () => {
+    const { workspace, thread, contents, showing } = await setting();
+    const parts = [{ content: 'a' }, { content: 'b' }, { content: 'c' }];
+    const [, b] = await showParts([], parts, showing);
+    await workspace.bot('DELETE', `/channels/${thread}/messages/${b?.id}`);
+    const open = await showParts([], parts, showing);
+    expect(await contents()).toEqual(['a', 'c']);
+    await showParts(open, [{ content: 'A' }], showing);
+    expect(await contents()).toEqual(['A']);
+  });
+
   it('are written into an archived thread, too', async () => {
     const { workspace, thread, contents, showing } = await setting();
     const open = await showParts([], [{ content: 'a' }], showing);
