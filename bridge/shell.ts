@@ -32,7 +32,9 @@ export async function writeToProgram(
   errand: Errand,
 ): Promise<Outcome> {
   const message = { id: errand.deliveryId, text: errand.typed.text };
-  const delivery = await deliver(tmux, guard, message, { settleMs: SETTLE_MS });
+  // What has one line is typed: an editor takes a paste for text, even where it waits for a command.
+  const asKeys = guard.command === undefined && !/[\n\t]/.test(message.text);
+  const delivery = await deliver(tmux, guard, message, { settleMs: SETTLE_MS, asKeys });
   // A program may end at the first key, before Enter: it has taken what was meant for it.
   if (delivery.kind === 'text-only' && delivery.because !== 'dead')
     return {

@@ -131,7 +131,7 @@ async function below(parents: readonly string[], before: string): Promise<readon
 
 function nothingOpen(): ThreadmuxError {
   return new ThreadmuxError('bad_usage', 'no directory is open for terminals and headless agents', {
-    hint: 'Name folders in config.json, such as "roots": ["~/code"], and start threadmux again. `threadmux config` tells where the file is.',
+    hint: 'Name folders in `~/.threadmux/config.json` (mode 600), such as `{ "roots": ["~/code"] }`, and start threadmux again.',
   });
 }
 

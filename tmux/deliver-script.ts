@@ -3,10 +3,10 @@
 
 /**
  * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready",
- * what to print of a refusal, and, if a draft is to be stashed first, the key and the pattern that confirms it.
+ * what to print of a refusal, if a draft is to be stashed first the key and the pattern that confirms it, and how to paste.
  * A buffer of this attempt's own name: a cut-off attempt beside us cannot put half a text into ours.
  */
-export const DELIVER_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9
+export const DELIVER_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}
 b=threadmux-$id-$$
 pause() { sleep "$1" 2>/dev/null || sleep 1; }
 drop() { t delete-buffer -b "$b" 2>/dev/null; }
@@ -29,7 +29,7 @@ if [ -n "$key" ]; then
 fi
 r=$(t if-shell -F -t "$pane" "$leave" "copy-mode -q -t $pane" \\; \\
   if-shell -F -t "$pane" "$typed" "delete-buffer -b $b ; display-message -p TEXT" \\
-  "if-shell -F -t $pane '$paste' { paste-buffer -p -r -d -b $b -t $pane ; set-option -p -t $pane @threadmux_text $id ; display-message -p TEXT } { delete-buffer -b $b ; display-message -p -t $pane 'REFUSED $seen' }") || { drop; exit 1; }
+  "if-shell -F -t $pane '$paste' { paste-buffer $brackets -r -d -b $b -t $pane ; set-option -p -t $pane @threadmux_text $id ; display-message -p TEXT } { delete-buffer -b $b ; display-message -p -t $pane 'REFUSED $seen' }") || { drop; exit 1; }
 printf '%s\\n' "$r"
 case $r in TEXT) ;; *) exit 0;; esac
 pause "$pause"

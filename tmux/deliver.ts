@@ -40,6 +40,8 @@ export type Delivery =
 export interface DeliverOptions extends ShOptions {
   /** Between text and Enter; Claude Code takes an Enter that comes with a long text for a part of it. */
   readonly settleMs?: number;
+  /** As if every character were typed: no program is told that it is a paste. */
+  readonly asKeys?: boolean;
   /** Press `key` first, and go on only when the screen shows `confirmed` (an extended regular expression). */
   readonly stash?: { readonly key: string; readonly confirmed: string };
 }
@@ -53,7 +55,7 @@ export async function deliver(
   message: Message,
   options: DeliverOptions = {},
 ): Promise<Delivery> {
-  const { settleMs = SETTLE_MS, stash, ...call } = options;
+  const { settleMs = SETTLE_MS, stash, asKeys = false, ...call } = options;
   const bytes = Buffer.from(checkedText(message.text));
   if (stash !== undefined && !isKey(stash.key))
     throw new ThreadmuxError('bad_usage', `${stash.key} is not a key`);
@@ -61,6 +63,7 @@ export async function deliver(
     ...[guard.pane.paneId, deliveryId(message.id), String(bytes.length), String(settleMs / 1000)],
     ...[sameFormat(guard), readyFormat(guard), seenFormat(guard)],
     ...(stash === undefined ? ['', ''] : [stash.key, patternOf(stash.confirmed)]),
+    asKeys ? '' : '-p',
   ];
   try {
     const printed = await tmux.script(DELIVER_SCRIPT, args, {

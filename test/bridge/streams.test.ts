@@ -126,6 +126,28 @@ describe('!terminal', () => {
       await untilPrinted(setting, thread, `<${word}>`);
   });
 
+  it('is typed into, not pasted into: an editor that waits for a command gets one', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    const { thread } = await terminal(`exec sh -c 'printf "\\033[?2004hready\\n"; exec cat -v'`);
+    await untilPrinted(setting, thread, 'ready');
+    await setting.untilMarked(await setting.say(thread, ':wq'), '✅');
+    await untilPrinted(setting, thread, ':wq\n:wq\n');
+    await setting.untilMarked(await setting.say(thread, 'two\nlines'), '✅');
+    await untilPrinted(setting, thread, '^[[200~two\n');
+  });
+
+  it('that ends at the first key has taken it', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    const { thread } = await terminal(
+      `exec sh -c 'stty raw -echo; echo ready; dd bs=1 count=1 2>/dev/null; exit 5'`,
+    );
+    await untilPrinted(setting, thread, 'ready');
+    await setting.untilMarked(await setting.say(thread, 'q'), '✅');
+    await setting.answer(thread, /code 5/);
+  });
+
   it('that has ended says how, takes nothing any more, and says what can be done', async () => {
     opened = [];
     const { setting, terminal } = await start();

@@ -86,7 +86,7 @@ export function makePlaces(onChange) {
       channel: isChannel,
       state: isChannel
         ? 'idle'
-        : stateOf({ recent: messages, typingUntil, archived, me }, Date.now()),
+        : stateOf({ recent: messages, typingUntil, archived, me, kind }, Date.now()),
       typing: typingUntil > Date.now(),
       unread: unread.length,
       last: messages.at(-1),

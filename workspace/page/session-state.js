@@ -3,6 +3,7 @@
 export const STATES = {
   needs: 'needs you',
   working: 'working',
+  running: 'running',
   idle: 'idle',
   ended: 'ended',
   closed: 'closed',
@@ -12,12 +13,13 @@ const SILENT = 1 << 12;
 const EPHEMERAL = 1 << 6;
 
 /**
- * @param {{ recent: readonly any[], typingUntil: number, archived: boolean, me: string }} known
+ * @param {{ recent: readonly any[], typingUntil: number, archived: boolean, me: string, kind?: string }} known
  * @param {number} now
  * @returns {keyof typeof STATES}
  */
-export function stateOf({ recent, typingUntil, archived, me }, now) {
+export function stateOf({ recent, typingUntil, archived, me, kind }, now) {
   if (archived) return 'closed';
+  if (kind === 'terminal') return recent.some(isExit) ? 'ended' : 'running';
   if (recent.some(isOpenPrompt)) return 'needs';
   const said = recent.filter((message) => !isEphemeral(message));
   const last = said.at(-1);
@@ -26,6 +28,11 @@ export function stateOf({ recent, typingUntil, archived, me }, now) {
   if (lastOfBot?.content.startsWith('⏹️')) return 'ended';
   if (typingUntil > now || recent.some(isWorking)) return 'working';
   return 'idle';
+}
+
+/** What is said of a terminal whose program has ended. */
+function isExit({ content }) {
+  return /^⏹️ (?:Exited|Ended|Over)\b/.test(content);
 }
 
 /** A dialog that can only be answered by keys; one that was answered keeps the bell and loses its buttons. */
