@@ -183,7 +183,7 @@ export function createFollower(
   function postedUnnoted(state: TerminalState | undefined): Promise<readonly Open[]> {
     const after = state?.open.at(-1)?.id || state?.last || thread;
     const ours = (content: string) => isStreamMessage(content) || isExitMessage(content);
-    return unnoted(rest, thread, botId, after, ours);
+    return unnoted(rest, thread, botId, after, ours, { signal });
   }
 
   /** Without a word of what was printed, if Discord does not take that. */

@@ -65,9 +65,16 @@ export function isFloodDone(content: string): boolean {
   return /^… [\d,]+ lines? …\n-# /.test(content);
 }
 
+/** Stands for a part that Discord does not take: a word that a filter of the server knows, a file that is too large. */
+export const REFUSED = '… Discord refused to show this part …';
+
 /** A message that a terminal's stream may have posted. */
 export function isStreamMessage(content: string): boolean {
-  return /^… [\d,]+ lines? …/.test(content) || content.startsWith(blockOf('').slice(0, -3));
+  return (
+    /^… [\d,]+ lines? …/.test(content) ||
+    content === REFUSED ||
+    content.startsWith(blockOf('').slice(0, -3))
+  );
 }
 
 function countOf(lines: number): string {

@@ -5,10 +5,11 @@ import { deleteMessage, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { type Open, type Part, type Showing, showParts } from './show.ts';
 import { linesIn } from './terminal-output.ts';
-import { floodDone, floodNow, isFloodDone, planText } from './terminal-plan.ts';
+import { refusedForGood, TRIES } from './terminal-patience.ts';
+import { floodDone, floodNow, isFloodDone, planText, REFUSED } from './terminal-plan.ts';
 import type { TerminalState } from './terminal-state.ts';
 import type { TextStore } from './terminal-store.ts';
-import { sliceOf, slicesOf } from './terminal-text.ts';
+import { type Slice, sliceOf, slicesOf } from './terminal-text.ts';
 
 export interface Shown {
   /** Messages that were posted behind those we know of: shown anew, or taken away if they carry a file. */
@@ -39,8 +40,16 @@ export interface ShownOptions {
 const FILES_OF_A_FLOOD = 4;
 const AT_ONCE = 2 * 1024 * 1024;
 
+interface Hidden {
+  readonly id: string;
+  /** The number of the part, what it was to show, and how long its text is. */
+  readonly at: number;
+  readonly content: string;
+  readonly length: number;
+}
+
 export function openShown(options: ShownOptions, from: TerminalState | undefined): Shown {
-  const { rest, thread, store } = options;
+  const { rest, thread, store, signal } = options;
   let start = from?.from ?? 0;
   let open: readonly Open[] = from?.open ?? [];
   let cuts: readonly number[] = from?.cuts ?? [];
@@ -48,34 +57,71 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
   let posted = from?.posted ?? 0;
   let flood = from?.flood;
   let flooded = from?.flooded ?? false;
+  /** How often Discord has refused something since all was shown. */
+  let refusals = 0;
+  /** Messages that stand for something that Discord refused. */
+  let hidden: readonly Hidden[] = [];
   let tail = flood === undefined ? store.slice(start, store.kept().length).toString('utf8') : '';
 
   /** Afterwards the first `sealed` of the messages are final, and the others begin at `next`. */
-  async function put(parts: readonly Part[], sealed: number, next: number): Promise<void> {
+  async function put(
+    parts: readonly (Part & Partial<Slice>)[],
+    sealed: number,
+    next: number,
+  ): Promise<void> {
     const before = open;
     const count = posted - before.length;
     const showing: Showing = {
       rest,
       thread,
-      signal: options.signal,
+      signal,
       nonce: (at) => [options.salt, before[at]?.id ?? count + at],
       onShown(now) {
         open = now.filter((message) => message !== undefined);
         posted = Math.max(posted, count + now.length);
         last = open.at(-1)?.id ?? last;
       },
+      instead(at, error) {
+        const known = before[at]?.content ?? '';
+        if (!refusedForGood(error)) return undefined;
+        refusals++;
+        if (refusals < TRIES && known !== REFUSED) return undefined;
+        return cutOff(parts, at, sliceOf(known) ?? '') ? undefined : { content: REFUSED };
+      },
     };
-    const shown = await showParts(before, parts, showing).catch(async (error: unknown) => {
+    const isHidden = (part: Part) => hidden.some(({ content }) => content === part.content);
+    const wanted = parts.map((part) => (isHidden(part) ? { content: REFUSED } : part));
+    const shown = await showParts(before, wanted, showing).catch(async (error: unknown) => {
       if (refusedWith(error, 30046)) await renew();
       throw error;
     });
-    open = shown.filter((message) => message !== undefined).slice(sealed);
+    refusals = 0;
+    hidden = parts.flatMap(({ content, text = '' }, at) => {
+      const message = shown[at];
+      return message?.content === REFUSED
+        ? { id: message.id, at, content, length: text.length }
+        : [];
+    });
+    open = shown.slice(sealed).filter((message) => message !== undefined);
     start = next;
+  }
+
+  /** What was shown before stays: only what has come since is refused. */
+  function cutOff(parts: readonly Partial<Slice>[], at: number, known: string): boolean {
+    const { text = '' } = parts[at] ?? {};
+    if (flood !== undefined || known === '' || known === text || !text.startsWith(known))
+      return false;
+    addCuts([endOf(parts, at - 1) + known.length]);
+    return true;
+  }
+
+  function addCuts(more: readonly number[]): void {
+    cuts = [...new Set([...cuts, ...more])].sort((a, b) => a - b);
   }
 
   /** Discord lets a message that is an hour old be edited so often and no more: they are posted anew. */
   async function renew(): Promise<void> {
-    for (const { id } of open) await deleteMessage(rest, thread, id);
+    for (const { id } of open) await deleteMessage(rest, thread, id, { signal });
     open = [];
   }
 
@@ -91,6 +137,8 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
     const next = start + Buffer.byteLength(text);
     if (plan.kind === 'text') {
       await put(plan.slices, final ? plan.slices.length : sealed, next);
+      // What comes behind a part that was refused is none of it.
+      addCuts(hidden.map(({ at }) => endOf(plan.slices, at)));
       tail = tail.slice(text.length);
       cuts = cuts.map((cut) => cut - text.length).filter((cut) => cut > 0);
       return;
@@ -126,6 +174,11 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
     }
   }
 
+  function lengthOf({ id, content }: Open): number {
+    const instead = hidden.find((message) => message.id === id);
+    return instead?.length ?? sliceOf(content)?.length ?? 0;
+  }
+
   function attached(end: number): Part {
     const { lines, before } = flood ?? { lines: 0, before: 0 };
     const content = floodDone(lines, lines - before);
@@ -136,7 +189,7 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
   return {
     async adopt(messages) {
       const withFile = messages.filter(({ content }) => isFloodDone(content));
-      for (const { id } of withFile) await deleteMessage(rest, thread, id);
+      for (const { id } of withFile) await deleteMessage(rest, thread, id, { signal });
       open = [...open, ...messages.filter((message) => !withFile.includes(message))];
       posted += messages.length;
       last = messages.at(-1)?.id ?? last;
@@ -150,7 +203,7 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
       else flood = { ...flood, lines: flood.lines + linesIn(text) };
     },
     cut() {
-      const shown = open.map(({ content }) => sliceOf(content) ?? '').join('').length;
+      const shown = open.reduce((sum, message) => sum + lengthOf(message), 0);
       if (flood === undefined && shown > (cuts.at(-1) ?? 0)) cuts = [...cuts, shown];
     },
     async show(live, { calm, final }) {
@@ -170,4 +223,9 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
       flooded,
     }),
   };
+}
+
+/** Where in the text this slice ends. */
+function endOf(slices: readonly Partial<Slice>[], at: number): number {
+  return slices.slice(0, at + 1).reduce((end, { text = '' }) => end + text.length, 0);
 }

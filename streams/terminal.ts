@@ -52,6 +52,7 @@ export interface Terminal {
 }
 
 const READS_PER_SEGMENT = 2048;
+const END_MS = 10_000;
 const LOG_BYTES = 128 * 1024 * 1024;
 
 export async function startTerminal(
@@ -121,13 +122,23 @@ export function followTerminal(
       follower.expectEnd();
       if (pane !== undefined) await kill(parts.tmux, pane, record.name);
       follower.end();
-      await running;
+      await inTime(running, options.endMs ?? END_MS, follower.close);
       const now = follower.record();
       const ended = now.ended ?? { at: Date.now(), how: 'ended' };
       saveStreamRecord(parts.home, { ...now, ended });
       return summary(follower.lines(), now.startedAt, ended);
     },
   };
+}
+
+/** Discord may be away, or not let us write: nobody waits for that without end. */
+async function inTime(running: Promise<void>, ms: number, giveUp: () => void): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  }).then(giveUp);
+  await Promise.race([running, late]);
+  clearTimeout(timer);
 }
 
 function logFolder(home: Home, thread: string): string {
