@@ -9,6 +9,33 @@ import { buttons, openWorkspace, PROMPT, sayIn, startThread } from './page.ts';
 
 closeBrowserAtTheEnd();
 
+describe('a terminal’s thread', () => {
+  it('shows what is printed, unfinished lines too, and whether it runs', async () => {
+    const { page, you, say } = await openWorkspace({ title: '[terminal] shop-npm' });
+    await say('```text\n*one*\n> 42% ```');
+    await you.openSession('shop-npm');
+    const block = you.last.locator('pre');
+    await see(block.getByText('*one*'));
+    expect((await block.textContent())?.trimEnd()).toBe('*one*\n> 42%');
+    const word = (text: string) => page.locator('#sessions .word', { hasText: text });
+    await see(word('running'));
+    await say('⏹️ Exited with code 1 after 3 s.');
+    await see(word('ended'));
+  });
+});
+
+describe('the message box', () => {
+  it('has its height on a phone, where it is hidden at first', async () => {
+    const { page, you } = await openWorkspace({ viewport: PHONE });
+    await you.openSession('web');
+    const box = page.locator('#text');
+    await see(box);
+    await vi.waitFor(async () =>
+      expect((await box.boundingBox())?.height ?? 0).toBeGreaterThan(20),
+    );
+  });
+});
+
 describe('writing', () => {
   it('sends with Enter, makes a line with Shift+Enter, and shows the message when the server has it', async () => {
     const { workspace, thread, you } = await openWorkspace();
