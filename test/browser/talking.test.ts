@@ -26,8 +26,12 @@ describe('a terminal’s thread', () => {
 
 describe('the message box', () => {
   it('has its height on a phone, where it is hidden at first', async () => {
-    const { page, you } = await openWorkspace({ viewport: PHONE });
-    await you.openSession('web');
+    const { page } = await openWorkspace({ viewport: PHONE });
+    await page
+      .locator('#sessions a, #sessions button')
+      .filter({ hasText: 'agents' })
+      .first()
+      .click();
     const box = page.locator('#text');
     await see(box);
     await vi.waitFor(async () =>
