@@ -1,5 +1,5 @@
 // One turn of a headless agent: starts it, gives it the prompt, and shows in the thread what it says while it says it.
-// The messages always show a beginning of the document; when this has ended, the whole of it.
+// The messages always show a beginning of the document; the whole of it is for whoever started this to show.
 
 import { denialLine, parseStreamLine, promptLine, type Result } from '../claude/stream-json.ts';
 import type { Log } from '../core/log.ts';
@@ -8,9 +8,10 @@ import type { Rest } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
 import { openPrompts } from '../home/open-prompt.ts';
 import { type AgentCommand, startAgentProcess } from './agent-process.ts';
+import { partNonce } from './agent-tell.ts';
 import { EMPTY, type Ended, partsOf, withEvent } from './agent-text.ts';
-import { type Open, showParts } from './show.ts';
-import { pause, untilShown } from './until-shown.ts';
+import { type Open, type Part, showParts } from './show.ts';
+import { pause } from './until-shown.ts';
 
 export interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
   readonly home: Home;
@@ -25,8 +26,20 @@ export interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
   readonly unaskedMs?: number;
 }
 
+/** What has ended, and what is to be shown of it. */
+export interface Said extends Ended {
+  readonly startedAt: number;
+  readonly parts: readonly Part[];
+  readonly shown: readonly Open[];
+  /** It did not end by itself, but with us. */
+  readonly isCut: boolean;
+  /** What is shown when nothing is under way any more and the next edit is due. */
+  readonly streamed: Promise<readonly Open[]>;
+}
+
 export interface RunningTurn {
-  readonly done: Promise<Ended>;
+  /** The process has ended. */
+  readonly done: Promise<Said>;
   /** Resolves when no process is left. */
   stop(): Promise<void>;
 }
@@ -67,11 +80,11 @@ export function startTurn(options: TurnOptions): RunningTurn {
     }
   }
 
-  async function show(ended: boolean): Promise<void> {
-    open = await showParts(open, partsOf(document, ended), {
+  async function show(): Promise<void> {
+    open = await showParts(open, partsOf(document, false), {
       rest,
       thread,
-      nonce: (at) => ['agent', options.prompt.id, startedAt, at],
+      nonce: (at) => partNonce({ id: options.prompt.id, startedAt }, at),
       signal,
       onShown: (now) => {
         open = now;
@@ -86,7 +99,7 @@ export function startTurn(options: TurnOptions): RunningTurn {
     for (; !ended.aborted; await pause(LOOK_MS, ended)) {
       if (document !== shown && due('edit', EDIT_MS)) {
         const now = document;
-        const failure = await show(false).catch((error: Error) => error);
+        const failure = await show().catch((error: Error) => error);
         if (failure === undefined) shown = now;
         else if (due('complaint', COMPLAIN_MS))
           log.info('showing an agent', { thread, because: failure.message });
@@ -113,16 +126,18 @@ export function startTurn(options: TurnOptions): RunningTurn {
     asking.clear();
   }
 
-  async function run(): Promise<Ended> {
+  async function run(): Promise<Said> {
     const ended = new AbortController();
     const streaming = stream(ended.signal).catch((error: Error) =>
       log.error('following an agent', { thread, because: error.stack ?? error.message }),
     );
     const exit = await agent.ended;
+    const isCut = signal.aborted && (exit.status !== 0 || results.length === 0);
     ended.abort();
-    await streaming;
-    await untilShown(() => show(true), { thread, log, signal });
-    return { results, ...exit };
+    return {
+      ...{ results, ...exit, startedAt, isCut, shown: open, parts: partsOf(document, true) },
+      streamed: streaming.then(() => open),
+    };
   }
 
   return { done: run(), stop: agent.end };

@@ -2,20 +2,19 @@
 // a prompt is told once; after a restart the conversation goes on, and a turn that was cut off is said to have been.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { explain, isThreadmuxError } from '../core/errors.ts';
+import { isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { stableNonce } from '../core/nonce.ts';
-import { createMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
 import type { StreamRecord } from '../home/stream-record.ts';
 import { agentArguments, guarded } from './agent-arguments.ts';
+import { type Due, openDueFile, type Shown } from './agent-due.ts';
+import { CUT_OFF, endOf, isLost, notStarted, stopped } from './agent-end.ts';
 import { type Asked, createJob, type Job, over, type Prompt, type Turn } from './agent-job.ts';
 import { agentEnvironment } from './agent-process.ts';
 import { openAgentState, overAs, withOver } from './agent-state.ts';
-import { duration, type Ended, failureReason, lastWords } from './agent-text.ts';
-import { type RunningTurn, startTurn } from './agent-turn.ts';
-import { untilShown } from './until-shown.ts';
+import { tell } from './agent-tell.ts';
+import { type RunningTurn, type Said, startTurn } from './agent-turn.ts';
 
 export interface AgentParts {
   readonly home: Home;
@@ -48,55 +47,65 @@ export interface Agent {
   end(): Promise<void>;
 }
 
+interface Told {
+  readonly due: Due;
+  readonly streamed?: Promise<Shown> | undefined;
+}
+
 /** What was stopped may still say so. */
 const LAST_WORDS_MS = 5_000;
 /** Far longer than its processes take to end. */
 const END_MS = 20_000;
 const GONE: Turn = { kind: 'dropped', because: 'the agent was ended' };
-const NEVER_STARTED: Ended = { results: [], status: undefined, stderr: '' };
-const LOST = /No conversation found with session ID/;
 
 export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   const { home, rest, log } = parts;
   const { thread } = record;
   const state = openAgentState(home, thread);
+  const dues = openDueFile(home, thread);
   const closing = new AbortController();
   const waiting: Job[] = [];
   let running: { readonly job: Job; turn: RunningTurn | undefined } | undefined;
   const told = { toStop: false, dropped: 0 };
   let conversation = 0;
   let isGone = false;
-  const cutOff = state.get().running;
-  let idle = cutOff === undefined ? Promise.resolve() : tellOfCutOff(cutOff);
+  const unsaid = unsaidBefore();
+  let idle = unsaid === undefined ? Promise.resolve() : finish(unsaid).then(() => {});
 
-  async function say(about: readonly string[], content: string, silent = false): Promise<void> {
-    const nonce = stableNonce('agent', thread, ...about);
+  /** Of a turn that the last bridge could not tell the end of. */
+  function unsaidBefore(): Due | undefined {
+    const { running: id, over } = state.get();
+    const due = dues.load();
+    if (due !== undefined && overAs(over, due.id) === undefined) return due;
+    return id === undefined ? undefined : { ...CUT_OFF, id, startedAt: 0, parts: [], shown: [] };
+  }
+
+  /** Says what is to be said of a turn; false if we had to leave first, and the next one goes on with it. */
+  async function finish(due: Due, streamed?: Promise<Shown>): Promise<boolean> {
+    const { id, turn } = due;
     const { signal } = closing;
-    await untilShown(() => createMessage(rest, thread, nonce, { content, silent }, { signal }), {
-      thread,
-      log,
-      signal,
-    });
+    keep(() => dues.save(due));
+    const onShown = (now: Shown) => keep(() => dues.note(due, now));
+    const shown = (await streamed) ?? due.shown;
+    onShown(shown);
+    if (!(await tell({ ...due, shown }, { rest, thread, log, signal, onShown }))) return false;
+    remember({ running: undefined, over: withOver(state.get().over, { id, kind: turn.kind }) });
+    keep(dues.remove);
+    return true;
+  }
+
+  function remember(change: Parameters<typeof state.set>[0]): void {
+    keep(() => state.set(change));
   }
 
   /** What was said has been said: a full disk must not end it. Of one that is gone nothing is kept. */
-  function remember(change: Parameters<typeof state.set>[0]): void {
+  function keep(write: () => void): void {
     if (isGone) return;
     try {
-      state.set(change);
+      write();
     } catch (error) {
       log.warn('remembering an agent', { thread, because: (error as Error).message });
     }
-  }
-
-  async function tellOfCutOff(id: string): Promise<void> {
-    const words = '⚠️ The bridge was restarted while this turn ran, and the turn ended with it.';
-    await say([id, 'cut off'], `${words}\n-# The conversation is kept: write to go on.`);
-    if (!closing.signal.aborted) ended(id, { kind: 'failed' });
-  }
-
-  function ended(id: string, { kind }: Turn): void {
-    remember({ running: undefined, over: withOver(state.get().over, { id, kind }) });
   }
 
   async function work(): Promise<void> {
@@ -105,47 +114,52 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
       running = { job, turn: undefined };
       remember({ running: job.id });
       job.begin();
-      const turn = await turnOf(job).catch(async (error: Error): Promise<Turn> => {
-        if (isThreadmuxError(error))
-          log.info('a turn of an agent', { thread, because: error.message });
-        else log.error('a turn of an agent', { thread, because: error.stack ?? error.message });
-        await say([job.id, 'failed'], `⚠️ The agent could not be started: ${explain(error)}`);
-        return { kind: 'failed', because: error.message };
+      const said = await turnOf(job).catch((error: Error): Told => {
+        complain(error);
+        return {
+          due: { ...notStarted(error), id: job.id, startedAt: Date.now(), parts: [], shown: [] },
+        };
       });
+      const isFinished = said !== undefined && (await finish(said.due, said.streamed));
+      if (said === undefined) remember({ running: undefined });
       running = undefined;
-      if (closing.signal.aborted) return;
-      ended(job.id, turn);
-      job.settle(turn);
+      if (!isFinished || closing.signal.aborted) return;
+      job.settle(said.due.turn);
     }
   }
 
-  async function turnOf(job: Job): Promise<Turn> {
+  function complain(error: Error): void {
+    if (isThreadmuxError(error)) log.info('a turn of an agent', { thread, because: error.message });
+    else log.error('a turn of an agent', { thread, because: error.stack ?? error.message });
+  }
+
+  /** Undefined: we leave, and it has not been started. */
+  async function turnOf(job: Job): Promise<Told | undefined> {
     const began = Date.now();
     Object.assign(told, { toStop: false, dropped: 0 });
     const resumed = state.get().session;
-    let outcome = await run(job, resumed);
-    const isLost = resumed !== undefined && LOST.test(failureReason(outcome) ?? '');
-    if (isLost && !told.toStop && !closing.signal.aborted) {
+    let said = await run(job, resumed);
+    const isNew = resumed !== undefined && isLost(said);
+    if (isNew && !told.toStop && !closing.signal.aborted) {
+      await said?.streamed;
       remember({ session: undefined });
-      outcome = await run(job, undefined);
+      said = await run(job, undefined);
     }
-    const note = isLost ? '-# The earlier conversation was gone: this is a new one.' : '';
-    if (told.toStop) {
-      const after = `⏹️ Stopped after ${duration(Date.now() - began)}.`;
-      await say([job.id, 'stopped', String(began)], after + droppedNote(told.dropped), true);
-      return { kind: 'stopped' };
-    }
-    const because = failureReason(outcome);
-    await say([job.id, 'result', String(began)], lastWords(outcome, note));
-    return because === undefined ? { kind: 'done' } : { kind: 'failed', because };
+    if (said === undefined && !told.toStop) return undefined;
+    const { startedAt = began, parts = [], shown = [], streamed } = said ?? {};
+    const end =
+      said === undefined || told.toStop
+        ? stopped(Date.now() - began, told.dropped)
+        : endOf(said, isNew);
+    return { streamed, due: { ...end, id: job.id, startedAt, parts, shown } };
   }
 
-  async function run(job: Job, session: string | undefined): Promise<Ended> {
+  async function run(job: Job, session: string | undefined): Promise<Said | undefined> {
+    const mine = conversation;
     const allowed = (await parts.check?.(record)) ?? { skipPermissions: true };
-    if (told.toStop || closing.signal.aborted) return NEVER_STARTED;
+    if (told.toStop || closing.signal.aborted) return undefined;
     const skipPermissions = record.skipPermissions && allowed.skipPermissions;
     const { agentSettings } = parts;
-    const mine = conversation;
     const turn = startTurn({
       ...parts,
       thread,
@@ -177,7 +191,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
       const kind = overAs(state.get().over, prompt.id);
       const known = [running?.job, ...waiting].find((job) => job?.id === prompt.id);
       if (known !== undefined) return { before: 0, begun: known.begun, done: known.done };
-      if (prompt.id === cutOff) return over({ kind: 'failed', because: 'it was cut off' });
+      if (prompt.id === unsaid?.id) return over(unsaid.turn);
       if (kind !== undefined) return over({ kind });
       const job = createJob(prompt);
       waiting.push(job);
@@ -216,11 +230,4 @@ async function within(ms: number, what: Promise<void>): Promise<void> {
   const { signal } = over;
   await Promise.race([what, sleep(ms, undefined, { ref: false, signal }).catch(() => {})]);
   over.abort();
-}
-
-function droppedNote(dropped: number): string {
-  if (dropped === 0) return '';
-  return dropped === 1
-    ? ' The message that waited was dropped.'
-    : ` ${dropped} messages that waited were dropped.`;
 }

@@ -13,7 +13,11 @@ export interface Trying {
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 
-export async function untilShown(show: () => Promise<unknown>, trying: Trying): Promise<void> {
+/** Resolves with the error if it was refused; when the signal comes, whatever became of it. */
+export async function untilShown(
+  show: () => Promise<unknown>,
+  trying: Trying,
+): Promise<Error | undefined> {
   const { thread, log, signal } = trying;
   for (
     let waitMs = FIRST_WAIT_MS;
@@ -22,13 +26,22 @@ export async function untilShown(show: () => Promise<unknown>, trying: Trying): 
   ) {
     try {
       await show();
-      return;
+      return undefined;
     } catch (error) {
       log.warn('showing what an agent said', { thread, because: (error as Error).message });
-      if (!isThreadmuxError(error, 'discord_unreachable')) return;
+      if (!isPassing(error)) return error as Error;
     }
     await pause(waitMs, signal);
   }
+  return undefined;
+}
+
+/** A token that is refused will be replaced: until then nothing is lost. */
+function isPassing(error: unknown): boolean {
+  return (
+    isThreadmuxError(error, 'discord_unreachable') ||
+    isThreadmuxError(error, 'discord_unauthorized')
+  );
 }
 
 /** Cut short when it is over. */

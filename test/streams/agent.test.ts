@@ -30,10 +30,17 @@ interface Options extends Partial<AgentParts> {
   readonly skipPermissions?: boolean;
   /** While it is true, the server is away. */
   readonly away?: () => boolean;
+  /** A message that says this is refused. */
+  readonly refused?: RegExp;
 }
 
-async function startSetting({ away = () => false, ...more }: Options = {}) {
-  const onRequest = () => (away() ? ({ kind: 'answer', status: 503 } as const) : undefined);
+async function startSetting({ away = () => false, refused, ...more }: Options = {}) {
+  const onRequest = ({ body }: { readonly body: unknown }) => {
+    if (away()) return { kind: 'answer', status: 503 } as const;
+    return refused?.test(JSON.stringify(body) ?? '')
+      ? ({ kind: 'answer', status: 400, body: { code: 50035, message: 'no' } } as const)
+      : undefined;
+  };
   const workspace = await startTestWorkspace({ faults: { onRequest } });
   const home = tempHome();
   const dir = tempFolder();
@@ -342,6 +349,17 @@ describe('a turn', () => {
     expect(await contents()).toEqual(['one\n\ntwo', RESULT]);
   });
 
+  it('is whole but for a part that Discord refuses, and says where it is missing', async () => {
+    const { agent, contents } = await startSetting({ refused: /terrible/ });
+    const [one, two, three] = ['fine', 'terrible', 'good'].map((word) =>
+      `${word} `.repeat(220).trim(),
+    );
+    const text = steps({ say: [one, two, three].join('\n\n') });
+    expect(await agent.ask(prompt(text)).done).toEqual(done);
+    const missing = '-# ⚠️ Discord refused the part of the answer that belongs here.';
+    expect(await contents()).toEqual([one, missing, three, RESULT]);
+  });
+
   it('goes on below somebody else’s message after a permission', async () => {
     const { agent, workspace, thread, contents } = await startSetting();
     const cancel = { type: 'control_cancel_request', request_id: 'r' };
@@ -582,6 +600,78 @@ describe('a restart of the bridge', () => {
     await again.close();
     await open().ask(prompt('x')).done;
     expect(await contents()).toEqual([...words, 'Echo: x', RESULT]);
+  });
+});
+
+describe('an answer that could not be shown before a restart', () => {
+  it('is on disk before it is shown, and is shown by the next bridge in place of what is there', async () => {
+    let isAway = false;
+    const { agent, open, contents, messages, starts, home, thread } = await startSetting({
+      away: () => isAway,
+    });
+    const due = home.path('streams', thread, 'due.json');
+    const once = prompt(steps({ say: 'one' }, { waitMs: 1_500 }, { say: 'two' }));
+    agent.ask(once);
+    await vi.waitFor(async () => expect(await contents()).toEqual(['one']), PATIENCE);
+    const [{ id } = { id: '' }] = await messages();
+    isAway = true;
+    await vi.waitFor(() => expect(existsSync(due)).toBe(true), PATIENCE);
+    await agent.close();
+    isAway = false;
+    const again = open();
+    expect(await again.ask(once).done).toEqual(done);
+    await vi.waitFor(
+      async () => expect(await contents()).toEqual(['one\n\ntwo', RESULT]),
+      PATIENCE,
+    );
+    expect((await messages())[0]?.id).toBe(id);
+    expect(existsSync(due)).toBe(false);
+    await again.ask(prompt('go on')).done;
+    await again.close();
+    await open().ask(prompt('x')).done;
+    const words = ['one\n\ntwo', RESULT, 'Echo: go on', RESULT, 'Echo: x', RESULT];
+    expect(await contents()).toEqual(words);
+    expect(starts()).toHaveLength(3);
+  });
+
+  it('comes with its file', async () => {
+    let isAway = false;
+    const { agent, open, messages, starts, home, thread } = await startSetting({
+      away: () => isAway,
+    });
+    isAway = true;
+    const long = 'A paragraph of many.\n\n'.repeat(3_000).trim();
+    agent.ask(prompt(steps({ say: long })));
+    const due = home.path('streams', thread, 'due.json');
+    await vi.waitFor(() => expect(existsSync(due)).toBe(true), PATIENCE);
+    await agent.close();
+    isAway = false;
+    open();
+    await vi.waitFor(async () => expect((await messages()).at(-1)?.content).toBe(RESULT), PATIENCE);
+    const all = await messages();
+    expect(all).toHaveLength(21);
+    const [file] = all.at(-2)?.attachments ?? [];
+    expect(await (await fetch(file?.url ?? '')).text()).toBe(long);
+    expect(starts()).toHaveLength(1);
+  });
+
+  it('of a turn that was cut off is what was said until then', async () => {
+    let isAway = false;
+    const { agent, open, contents } = await startSetting({ away: () => isAway });
+    const text = steps({ say: 'one' }, { waitMs: 1_200 }, { say: 'two' }, { waitMs: 60_000 });
+    agent.ask(prompt(text));
+    await vi.waitFor(async () => expect(await contents()).toEqual(['one']), PATIENCE);
+    isAway = true;
+    await new Promise((resolve) => setTimeout(resolve, 2_000)); // said, but not shown
+    await agent.close();
+    isAway = false;
+    await open().ask(prompt('go on')).done;
+    expect(await contents()).toEqual([
+      'one\n\ntwo',
+      expect.stringMatching(/^⚠️ The bridge was restarted while this turn ran/),
+      'Echo: go on',
+      RESULT,
+    ]);
   });
 });
 
