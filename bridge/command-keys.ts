@@ -42,7 +42,8 @@ export const key: Command = {
   name: 'key',
   usage: '!key <key…>',
   about: 'press keys, such as `!key Down Enter` (short: !esc !c !d !enter !tab !up !down)',
-  run: (order, tools) => press(order, order.rest.split(/\s+/).filter(Boolean).map(named), tools),
+  run: (order, tools) =>
+    pressAsked(order, order.rest.split(/\s+/).filter(Boolean).map(named), tools),
 };
 
 export const shortKeys: readonly Command[] = ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down'].map(
@@ -50,12 +51,24 @@ export const shortKeys: readonly Command[] = ['esc', 'c', 'd', 'enter', 'tab', '
     name,
     usage: `!${name}`,
     about: `press ${named(name)}`,
-    run: (order, tools) => press(order, [named(name)], tools),
+    run: (order, tools) => pressAsked(order, [named(name)], tools),
   }),
 );
 
 function named(word: string): string {
   return CALLED[word.toLowerCase()] ?? word;
+}
+
+/** On a person's word: what a terminal makes of it is in its thread anyway. */
+export async function pressAsked(
+  order: Order,
+  keys: readonly string[],
+  tools: Tools,
+): Promise<Draft> {
+  const shown = await press(order, keys, tools);
+  const isTerminal =
+    order.thread !== undefined && tools.streams.of(order.thread.id)?.kind === 'terminal';
+  return isTerminal && !shown.content.startsWith('⚠️') ? say(`⌨️ ${keys.join(' ')}`) : shown;
 }
 
 export async function press(order: Order, keys: readonly string[], tools: Tools): Promise<Draft> {

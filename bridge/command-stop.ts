@@ -1,7 +1,7 @@
 // !stop: whatever runs in this thread is interrupted, each kind in its own way.
 
 import { type Command, say } from './command.ts';
-import { press } from './command-keys.ts';
+import { pressAsked } from './command-keys.ts';
 import { streamOf } from './command-streams.ts';
 
 export const stop: Command = {
@@ -11,7 +11,7 @@ export const stop: Command = {
   async run(order, tools) {
     const stream = streamOf(order, tools);
     if (stream?.kind !== 'agent')
-      return press(order, [stream?.kind === 'terminal' ? 'C-c' : 'Escape'], tools);
+      return pressAsked(order, [stream?.kind === 'terminal' ? 'C-c' : 'Escape'], tools);
     return say((await stream.agent.stop()) ? 'Stopping it.' : 'Nothing runs.');
   },
 };

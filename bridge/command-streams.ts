@@ -155,9 +155,9 @@ async function begin({ order, ...wanted }: Begin, tools: Tools): Promise<Stream>
 }
 
 function line(stream: Stream): string {
-  const { name, thread, dir, startedAt } = stream.record();
+  const { name, thread, dir, asked, startedAt } = stream.record();
   const sign = stream.kind === 'terminal' ? '🖥️ terminal' : '🤖 agent';
-  return `${sign} ${code(name)} <#${thread}> ${stateOf(stream)} · ${code(dir)} · ${age(startedAt)}`;
+  return `${sign} ${code(name)} <#${thread}> ${stateOf(stream)} · ${code(asked.split('\n', 1)[0]?.slice(0, 60) ?? '')} · ${code(dir)} · ${age(startedAt)}`;
 }
 
 function stateOf(stream: Stream): string {

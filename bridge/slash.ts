@@ -107,7 +107,7 @@ export async function suggestions(
       ? tools.hosts.names()
       : interaction.data?.name === 'done'
         ? streams
-        : [...streams, ...(await sessionNames(tools))];
+        : [...new Set([...streams, ...(await sessionNames(tools))])];
   return names.filter((name) => name.toLowerCase().includes(begun));
 }
 
