@@ -66,7 +66,10 @@ export interface Sheet {
 export async function openPage(
   options: BrowserContextOptions & { readonly tolerate?: RegExp } = {},
 ): Promise<Sheet> {
-  const { tolerate = /ERR_(?:CONNECTION|INTERNET|SOCKET|EMPTY_RESPONSE|NETWORK)|WebSocket connection/, ...rest } = options;
+  const {
+    tolerate = /ERR_(?:CONNECTION|INTERNET|SOCKET|EMPTY_RESPONSE|NETWORK)|WebSocket connection/,
+    ...rest
+  } = options;
   const context = await (await browser()).newContext({ viewport: DESKTOP, ...rest });
   const complaints: string[] = [];
   const page = await context.newPage();
