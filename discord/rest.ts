@@ -4,7 +4,6 @@
 
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
@@ -120,12 +119,21 @@ export function connectRest(options: RestOptions): Rest {
     limits.sent(route, Date.now());
   }
 
-  async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    await sleep(ms, undefined, { signal: either(closing.signal, signal) }).catch(
-      (cause: unknown) => {
-        throw unreachable('waiting to send: stopped', cause);
-      },
-    );
+  /** Plain listeners: what AbortSignal.any leaves behind stays as long as the signals do. */
+  function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        clearTimeout(timer);
+        for (const one of signals) one.removeEventListener('abort', done);
+        const stopped = signals.find(({ aborted }) => aborted);
+        if (stopped === undefined) resolve();
+        else reject(unreachable('waiting to send: stopped', stopped.reason));
+      };
+      const timer = setTimeout(done, ms);
+      for (const one of signals) one.addEventListener('abort', done);
+      if (signals.some(({ aborted }) => aborted)) done();
+    });
   }
 
   return {
@@ -168,8 +176,4 @@ function mayHaveArrived(cause: unknown): boolean {
 function reason(cause: unknown): string {
   const { code, message } = cause as { code?: string; message?: string };
   return [message, code].filter(Boolean).join(' ') || String(cause);
-}
-
-function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
-  return other === undefined ? one : AbortSignal.any([one, other]);
 }
