@@ -3,6 +3,7 @@
 
 import { explain, isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { Host } from '../tmux/host.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import { readRow, rowFormat } from '../tmux/row.ts';
 import type { Tmux } from '../tmux/tmux.ts';
@@ -34,12 +35,14 @@ const LOOK_MS = 1000;
 const NUDGED_MS = 150;
 const NUDGES = 3;
 
-const shared = new WeakMap<Tmux, Panes>();
+const shared = new WeakMap<Host, Map<string | undefined, Panes>>();
 
 /** The same for all terminals of one server. */
 export function panesOf(tmux: Tmux, log: Log): Panes {
-  const panes = shared.get(tmux) ?? openPanes(tmux, log);
-  shared.set(tmux, panes);
+  const servers = shared.get(tmux.host) ?? new Map<string | undefined, Panes>();
+  shared.set(tmux.host, servers);
+  const panes = servers.get(tmux.socket) ?? openPanes(tmux, log);
+  servers.set(tmux.socket, panes);
   return panes;
 }
 

@@ -11,7 +11,7 @@ import type { Home } from '../home/home.ts';
 import { type StreamRecord, saveStreamRecord, streamFolder } from '../home/stream-record.ts';
 import { startPiped } from '../tmux/pipe.ts';
 import { killSession } from '../tmux/sessions.ts';
-import type { Tmux } from '../tmux/tmux.ts';
+import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { createFollower } from './terminal-follower.ts';
 import { TERMINAL_SIZE } from './terminal-output.ts';
 import { panesOf } from './terminal-panes.ts';
@@ -105,8 +105,9 @@ export function followTerminal(
 ): Terminal {
   const follower = createFollower(parts, record, logFolder(parts.home, record.thread), options);
   const { pane } = record;
-  const stop =
-    pane === undefined ? () => {} : panesOf(parts.tmux, parts.log).follow(pane, follower.saw);
+  // Where it was started: the configuration may name another server by now.
+  const tmux = tmuxOn(parts.tmux.host, pane?.socket);
+  const stop = pane === undefined ? () => {} : panesOf(tmux, parts.log).follow(pane, follower.saw);
   const running = follower.run().finally(stop);
   return {
     record: follower.record,
@@ -120,7 +121,7 @@ export function followTerminal(
     },
     async end() {
       follower.expectEnd();
-      if (pane !== undefined) await kill(parts.tmux, pane, record.name);
+      if (pane !== undefined) await kill(tmux, pane, record.name);
       follower.end();
       await inTime(running, options.endMs ?? END_MS, follower.close);
       const now = follower.record();
