@@ -191,7 +191,7 @@ export function createStreams(options: StreamsOptions): Streams {
       const stream = streams.get(thread);
       if (stream === undefined) return;
       log.info('the thread of a stream was deleted', { name: stream.record().name });
-      await closed(stream);
+      await (stream.kind === 'agent' ? stream.agent.end() : closed(stream));
       const { pane } = stream.record();
       // The program goes on as a session like any other; nobody reads its log any more.
       if (pane !== undefined) await tmux.run(['pipe-pane', '-t', pane.paneId]).catch(() => {});
@@ -207,7 +207,7 @@ function closed(stream: Stream): Promise<void> {
 }
 
 async function endAgent(agent: Agent): Promise<string> {
-  const stopped = await agent.stop();
-  await agent.close();
-  return stopped ? 'It was ended while it worked.' : 'It was ended.';
+  const worked = agent.state() === 'working';
+  await agent.end();
+  return worked ? 'It was ended while it worked.' : 'It was ended.';
 }

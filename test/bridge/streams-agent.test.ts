@@ -1,6 +1,6 @@
 // Headless agents, as a person has them in their thread; Claude Code is a stand-in that does as it is told.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
@@ -222,5 +222,22 @@ describe('!agent', () => {
     await setting.untilMarked(await setting.say(thread, 'four'), '⚠️');
     await setting.answer(thread, /not in the projects and roots any more/);
     expect(runs()).toHaveLength(3);
+  });
+
+  it('ends with its thread: no process, no message that waits for ever', async () => {
+    const { setting, channelId, agent, runs } = await start();
+    const thread = await agent('one');
+    await setting.answer(thread, /^✅ /);
+    await setting.say(thread, JSON.stringify([{ say: 'busy' }, WAITS]));
+    await setting.answer(thread, /^busy$/);
+    await setting.untilMarked(await setting.say(thread, 'waits'), '📨');
+    await setting.workspace.bot('DELETE', `/channels/${thread}`);
+    await vi.waitFor(
+      () => expect(readdirSync(setting.machine.home.folder('inbox'))).toEqual([]),
+      WAIT,
+    );
+    expect(() => process.kill(runs()[1]?.pid ?? 0, 0)).toThrow('ESRCH');
+    await setting.say(channelId, '!status');
+    await setting.answer(channelId, /^No terminals/);
   });
 });
