@@ -79,7 +79,17 @@ describe("a terminal's log on a full disk", () => {
       'seq 1 9999; for i in 1 2 3 4; do sleep 0.2; echo late $i; done',
       { maxBytes: 1e6 },
     );
-    await waitFor(() => expect(setting.captured(record)).toContain('Pane is dead'));
+    await waitFor(() =>
+      expect(
+        setting.server.call(
+          'display-message',
+          '-p',
+          '-t',
+          record.pane?.paneId ?? '',
+          '#{pane_dead}',
+        ),
+      ).toBe('1'),
+    );
     setting.follow(record);
     await waitFor(async () => expect((await setting.messages()).at(-1)?.content).toMatch(/^⏹️/));
     const text = await setting.text();

@@ -113,7 +113,17 @@ describe("a terminal's log", () => {
     await waitFor(async () => expect(await setting.text()).toBe('early\n'));
     const writer = writerOf(setting.parts.home.path('streams', setting.thread, 'log'));
     process.kill(writer, 'SIGSTOP');
-    await waitFor(() => expect(setting.captured(record)).toContain('Pane is dead'));
+    await waitFor(() =>
+      expect(
+        setting.server.call(
+          'display-message',
+          '-p',
+          '-t',
+          record.pane?.paneId ?? '',
+          '#{pane_dead}',
+        ),
+      ).toBe('1'),
+    );
     await sleep(2000);
     process.kill(writer, 'SIGCONT');
     await terminal.ended;

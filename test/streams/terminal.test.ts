@@ -250,7 +250,17 @@ describe('a terminal', () => {
     const first = setting.follow(record);
     await waitFor(async () => expect(await setting.text()).toBe('started\n'));
     await first.close();
-    await waitFor(() => expect(setting.captured(record)).toContain('Pane is dead'));
+    await waitFor(() =>
+      expect(
+        setting.server.call(
+          'display-message',
+          '-p',
+          '-t',
+          record.pane?.paneId ?? '',
+          '#{pane_dead}',
+        ),
+      ).toBe('1'),
+    );
     const second = setting.follow(record);
     await second.ended;
     expectText(await setting.text(), 'started\nover\n');
