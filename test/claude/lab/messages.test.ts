@@ -1,7 +1,7 @@
 // Journey 2 with the real Claude Code: what is written in the thread is submitted as it was written, and nothing else
 // happens. What was submitted is told by Claude Code's own transcript.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { deliver } from '../../../tmux/deliver.ts';
@@ -221,6 +221,31 @@ describe('sessions that come and go', () => {
     await fresh.next('▶️ Claude started.', '-# lab · project · fresh\nEcho: good morning');
   });
 
+  it('!new in a folder that Claude does not trust yet shows the question, and types nothing into it', async () => {
+    const folder = join(lab.project, '..', 'stranger');
+    mkdirSync(folder, { recursive: true });
+    const order = await lab.person.say(lab.channelId, `!new stranger ${folder}`);
+    const thread = await vi.waitFor(async () => {
+      const answers = await lab.person.messages(lab.channelId, `after=${order.id}`);
+      const said = answers.map(({ content }) => content).find((one) => one.startsWith('🔔'));
+      return /^🔔 `stranger` waits for you: <#(\d+)>$/.exec(said ?? '')?.[1] ?? fail(said);
+    }, PATIENCE);
+    const shown = (await lab.person.messages(thread)).find(({ content }) => /^🔔/.test(content));
+    expect(shown?.content).toContain('Claude asks something before it starts');
+    expect(shown?.components).not.toEqual([]);
+    const message = await lab.person.say(thread, 'hello there');
+    const marks = async () => {
+      const now = (await lab.person.messages(thread)).find(({ id }) => id === message.id);
+      return now?.reactions?.filter(({ count }) => count > 0).map(({ emoji }) => emoji.name);
+    };
+    await vi.waitFor(async () => expect(await marks()).toEqual(['📨']), PATIENCE);
+    expect(lab.tmux('capture-pane', '-p', '-t', '=stranger:')).not.toContain('hello there');
+    await lab.person.say(thread, '!enter');
+    await vi.waitFor(async () => expect(await marks()).toEqual(['✅']), PATIENCE);
+    const stranger = await lab.find('stranger');
+    await recorded(stranger, 0, 'hello there');
+  });
+
   it('a pane whose program has died takes nothing, and says so', async () => {
     const fresh = await lab.find('fresh');
     const { paneId, panePid } = fresh.record();
@@ -245,3 +270,7 @@ describe('sessions that come and go', () => {
     expect(demo.prompts()).toHaveLength(before);
   });
 });
+
+function fail(said: string | undefined): never {
+  throw new Error(`it said ${JSON.stringify(said)}`);
+}
