@@ -1,8 +1,9 @@
 // How a turn ended: what became of its prompt, and the words that say so. Pure.
 
+import { duration } from '../core/duration.ts';
 import { explain } from '../core/errors.ts';
 import type { Due } from './agent-due.ts';
-import { duration, type Ended, failureReason, lastWords } from './agent-text.ts';
+import { type Ended, failureReason, lastWords } from './agent-text.ts';
 
 export type End = Pick<Due, 'words' | 'silent' | 'turn'>;
 

@@ -2,6 +2,7 @@
 // it ended. Pure; whatever is too much for a handful of messages is in the file at the end, so nothing is lost.
 
 import type { Result, StreamEvent } from '../claude/stream-json.ts';
+import { duration } from '../core/duration.ts';
 import { closeLine, type Fence, fenceAfter } from '../core/fences.ts';
 import { maskSecrets } from '../core/log.ts';
 import { insideFence, neutralise } from '../core/neutralise.ts';
@@ -172,13 +173,4 @@ function figures(results: readonly Result[]): string {
       : Math.max(...results.map(({ costUsd }) => costUsd));
   const time = duration(sum((one) => one.durationMs));
   return `${turns} ${turns === 1 ? 'turn' : 'turns'} · ${time} · $${cost.toFixed(4)}`;
-}
-
-export function duration(ms: number): string {
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60
-    ? `${minutes} min ${seconds % 60} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -1,0 +1,23 @@
+// How long something took, as people say it: two units at most.
+
+/** "12 s", "3 min 5 s", "2 h 10 min", "4 d 3 h". */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const units = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['min', 60],
+    ['s', 1],
+  ] as const;
+  const first = units.findIndex(([, length]) => seconds >= length);
+  let left = seconds;
+  return units
+    .slice(first, first + 2)
+    .flatMap(([name, length]) => {
+      const count = Math.floor(left / length);
+      left -= count * length;
+      return count === 0 ? [] : [`${count} ${name}`];
+    })
+    .join(' ');
+}

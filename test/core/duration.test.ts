@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { duration } from '../../core/duration.ts';
+
+describe('how long something took', () => {
+  it.each([
+    [-5, '0 s'],
+    [0, '0 s'],
+    [12_400, '12 s'],
+    [60_000, '1 min'],
+    [185_000, '3 min 5 s'],
+    [7_800_000, '2 h 10 min'],
+    [7_201_000, '2 h'],
+    [356_400_000, '4 d 3 h'],
+  ])('%i ms is %j', (ms, words) => {
+    expect(duration(ms)).toBe(words);
+  });
+});
