@@ -181,7 +181,11 @@ describe('while Claude asks for permission', () => {
     const file = join(lab.project, 'never');
     await demo.submit(`bash touch ${file}`);
     await vi.waitFor(async () => expect((await demo.read()).kind).toBe('dialog'), PATIENCE);
-    await buttonsShown(demo);
+    // The prompt itself: other messages have buttons, too, and what is written before it is no answer to it.
+    await vi.waitFor(async () => {
+      const last = (await demo.news()).at(-1);
+      expect(JSON.stringify(last?.components)).toContain('"p:');
+    }, PATIENCE);
     await demo.submit('1 is not what I want');
     await vi.waitFor(async () => {
       expect((await demo.news()).at(-1)?.content).toContain('1 is not what I want');
