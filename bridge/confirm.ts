@@ -1,124 +1,115 @@
-// After Enter: proof. Claude Code's own hook confirms a prompt; without it we look again, press
-// Enter once more if the text still stands in the box, and never type a second time.
+// The receipt: proof that a typed message was submitted. The agent's hook says so; where it has none, its screen does.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
 import { boxHolds, describeScreen } from '../claude/screen-words.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import type { PaneRecord } from '../home/pane-record.ts';
+import type { ThreadRecord } from '../threads/record.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import { type Errand, screenOf } from './forward.ts';
+import { type OnItsWay, readPane } from './attempt.ts';
 import type { SharedLook } from './shared-look.ts';
 
-export interface Proof {
+export interface ProofOptions {
   readonly tmux: Tmux;
-  readonly record: PaneRecord;
+  readonly record: ThreadRecord;
   readonly signal: AbortSignal;
   readonly look: SharedLook;
+  /** Whether hooks report from this pane. */
+  readonly isHeard: () => boolean;
   /** Whether the receipt comes within this time. */
   readonly receipt: (ms: number) => Promise<boolean>;
-  /** Whether it came while nobody listened. */
-  readonly asked: () => Promise<boolean>;
+  /** Said once: the host is away, and what was typed there stays typed. */
+  readonly onUnreachable: (because: string) => Promise<void>;
   readonly waitMs?: number;
 }
 
-export type Verdict =
-  | { readonly kind: 'submitted'; readonly dialog: string | undefined }
+export type Proof =
+  | {
+      readonly kind: 'submitted';
+      readonly by: 'hook' | 'screen';
+      readonly dialog: string | undefined;
+    }
   | { readonly kind: 'unproven'; readonly because: string; readonly screen: string | undefined };
 
 const WAIT_MS = 4_000;
 /** Looks at a pane that does nothing about it, after which the receipt will not come any more. */
 const VAIN_LOOKS = 4;
 const LONGEST_MS = 24 * 3_600_000;
+const BY_HOOK = { kind: 'submitted', by: 'hook', dialog: undefined } as const;
 
-export async function confirm(errand: Errand, proof: Proof): Promise<Verdict> {
-  return errand.typed.kind === 'slash'
-    ? confirmByScreen(errand, proof)
-    : confirmByHook(errand, proof);
+export async function confirm(message: OnItsWay, options: ProofOptions): Promise<Proof> {
+  return message.typed.kind === 'slash' || !options.isHeard()
+    ? confirmByScreen(message, options)
+    : confirmByHook(message, options);
 }
 
-async function confirmByHook(errand: Errand, proof: Proof): Promise<Verdict> {
+async function confirmByHook(message: OnItsWay, options: ProofOptions): Promise<Proof> {
   const deadline = Date.now() + LONGEST_MS;
-  const waitMs = proof.waitMs ?? WAIT_MS;
-  for (let vain = 0, patient = 0; Date.now() < deadline; ) {
-    if (await proof.receipt(waitMs)) return { kind: 'submitted', dialog: undefined };
-    // What a neighbour saw will do, if it was seen well after our own text was typed.
-    const seen = await lookAgain(errand, proof, waitMs / 2);
-    if (seen.kind === 'unseen') continue; // the host is away: what was typed there stays typed
-    patient = seen.kind === 'busy' ? patient + 1 : 0;
-    if (isDue(patient) && (await proof.asked().catch(() => false)))
-      return { kind: 'submitted', dialog: undefined };
+  const waitMs = options.waitMs ?? WAIT_MS;
+  for (let vain = 0, unseen = 0; Date.now() < deadline; ) {
+    if (await options.receipt(waitMs)) return BY_HOOK;
+    // What another message's look saw will do, if it was well after our own text was typed.
+    const seen = await lookAgain(message, options, waitMs / 2);
+    if (seen.kind === 'unseen') {
+      if (++unseen === 2) await options.onUnreachable(seen.because);
+      continue;
+    }
     if (seen.kind === 'over')
       return { kind: 'unproven', because: seen.because, screen: seen.screen };
     vain = seen.kind === 'idle' || seen.kind === 'standing' ? vain + 1 : 0;
     if (vain >= VAIN_LOOKS)
       return {
         kind: 'unproven',
-        because:
-          seen.kind === 'standing'
-            ? 'It stands in the box, and Enter does not submit it.'
-            : 'It was typed, but Claude Code never confirmed it.',
+        because: seen.kind === 'standing' ? 'It is still in the box: Enter does not submit it.' : '',
         screen: seen.screen,
       };
-    if (seen.kind === 'standing') await pressOnceMore(errand, proof);
+    if (seen.kind === 'standing') await pressOnceMore(message, options);
   }
-  return {
-    kind: 'unproven',
-    because: 'Claude Code has not confirmed it for a day.',
-    screen: undefined,
-  };
+  return { kind: 'unproven', because: 'A day has passed.', screen: undefined };
 }
 
-/** While Claude works, receipts are late and hardly ever lost: the server is asked less and less often. */
-function isDue(patient: number): boolean {
-  return (patient & (patient - 1)) === 0;
-}
-
-/** No hook tells of a slash command; that it left the box, and what came of it, does. */
-async function confirmByScreen(errand: Errand, proof: Proof): Promise<Verdict> {
+/** No hook reports: that it left the box, and what came of it, is the proof. */
+async function confirmByScreen(message: OnItsWay, options: ProofOptions): Promise<Proof> {
   for (let tries = 0, gone = 0; tries < 12; tries++) {
-    await sleep(400, undefined, { signal: proof.signal });
-    const seen = await lookAgain(errand, proof);
-    if (seen.kind === 'dialog') return { kind: 'submitted', dialog: seen.screen };
+    if (await options.receipt(400)) return BY_HOOK;
+    const seen = await lookAgain(message, options);
+    if (seen.kind === 'dialog') return { kind: 'submitted', by: 'screen', dialog: seen.screen };
     if (seen.kind === 'over')
       return { kind: 'unproven', because: seen.because, screen: seen.screen };
     gone = seen.kind === 'idle' || seen.kind === 'busy' ? gone + 1 : 0;
-    if (gone >= 3) return { kind: 'submitted', dialog: undefined };
-    if (seen.kind === 'standing' && tries > 4) await pressOnceMore(errand, proof);
+    if (gone >= 3) return { kind: 'submitted', by: 'screen', dialog: undefined };
+    if (seen.kind === 'standing' && tries > 4) await pressOnceMore(message, options);
   }
-  return { kind: 'unproven', because: 'The command still stands in the box.', screen: undefined };
+  return { kind: 'unproven', because: 'It is still in the box.', screen: undefined };
 }
 
 /** Only if it stands there still after a moment: a draft that came back in its place must not be sent. */
-async function pressOnceMore(errand: Errand, proof: Proof): Promise<void> {
-  await sleep(500, undefined, { signal: proof.signal });
-  if ((await lookAgain(errand, proof)).kind !== 'standing') return;
-  const { tmux, record } = proof;
-  await pressEnter(
-    tmux,
-    { pane: record, command: record.command, dialog: DIALOG },
-    errand.deliveryId,
-  );
+async function pressOnceMore(message: OnItsWay, options: ProofOptions): Promise<void> {
+  await sleep(500, undefined, { signal: options.signal });
+  if ((await lookAgain(message, options)).kind !== 'standing') return;
+  const { tmux, record } = options;
+  const command = record.claudeSession === '' ? undefined : record.command;
+  await pressEnter(tmux, { pane: record, command, dialog: DIALOG }, message.deliveryId);
 }
 
 type Seen =
   | { readonly kind: 'idle' | 'busy' | 'dialog' | 'standing'; readonly screen: string }
-  | { readonly kind: 'unseen' }
+  | { readonly kind: 'unseen'; readonly because: string }
   | { readonly kind: 'over'; readonly because: string; readonly screen: string | undefined };
 
 async function lookAgain(
-  errand: Errand,
-  { tmux, record, signal, look }: Proof,
+  message: OnItsWay,
+  { tmux, record, signal, look }: ProofOptions,
   maxAgeMs = 0,
 ): Promise<Seen> {
   try {
     const seen = await look(tmux, record, { maxAgeMs, signal });
     if (seen.kind === 'gone')
       return { kind: 'over', because: 'The pane is gone.', screen: undefined };
-    const screen = screenOf(seen, record);
+    const { screen } = readPane(seen, record);
     const text = seen.text;
-    if (boxHolds(screen, errand.typed.text) === 'yes') return { kind: 'standing', screen: text };
+    if (boxHolds(screen, message.typed.text) === 'yes') return { kind: 'standing', screen: text };
     if (hasDialog(text)) return { kind: 'dialog', screen: text };
     switch (screen.kind) {
       case 'empty':
@@ -138,6 +129,6 @@ async function lookAgain(
     }
   } catch (error) {
     if (signal.aborted || !isThreadmuxError(error)) throw error;
-    return { kind: 'unseen' };
+    return { kind: 'unseen', because: error.message };
   }
 }

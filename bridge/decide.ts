@@ -3,7 +3,7 @@
 
 import type { Screen } from '../claude/screen.ts';
 import { boxHolds, describeScreen } from '../claude/screen-words.ts';
-import type { PaneRecord } from '../home/pane-record.ts';
+import type { ThreadRecord } from '../threads/record.ts';
 import type { Look } from '../tmux/look.ts';
 
 export type Step =
@@ -17,13 +17,20 @@ export type Step =
 export interface Facts {
   readonly look: Look;
   readonly screen: Screen;
-  readonly record: Pick<PaneRecord, 'panePid' | 'serverPid' | 'shell'>;
+  readonly record: Pick<ThreadRecord, 'panePid' | 'serverPid' | 'shell' | 'claudeSession' | 'at'>;
+  /** An agent runs there: its hooks say so, or its screen does. */
+  readonly isAgent: boolean;
   readonly allowShell: boolean;
   /** A text of ours that was typed and has not been confirmed yet. */
   readonly standing: string | undefined;
+  readonly now: number;
 }
 
-export function decide({ look, screen, record, allowShell, standing }: Facts): Step {
+/** An agent that was started a moment ago has not reported yet. */
+const STARTS_WITHIN_MS = 60_000;
+
+export function decide(facts: Facts): Step {
+  const { look, screen, record, allowShell, standing } = facts;
   if (look.kind === 'gone')
     return { do: 'refuse', because: 'The pane is gone: its session was closed.' };
   if (look.serverPid !== record.serverPid || look.panePid !== record.panePid)
@@ -35,7 +42,8 @@ export function decide({ look, screen, record, allowShell, standing }: Facts): S
   if (look.synchronized)
     return { do: 'wait', because: 'The pane shares its input with others (synchronize-panes).' };
   if (record.shell === 'terminal') return decideForTerminal(look);
-  if (record.shell !== 'no') return decideForShell(look, screen, record.shell, allowShell);
+  if (!facts.isAgent)
+    return decideForShell(look, screen, record.shell === 'ours' || allowShell);
   switch (screen.kind) {
     case 'empty':
       return { do: 'type', stash: false };
@@ -44,9 +52,12 @@ export function decide({ look, screen, record, allowShell, standing }: Facts): S
     case 'copyMode':
       return { do: 'leave-mode' };
     case 'dead':
+      return { do: 'refuse', because: describeScreen(screen) };
     case 'shell':
     case 'otherProgram':
-      return { do: 'refuse', because: describeScreen(screen) };
+      return isStarting(facts)
+        ? { do: 'wait', because: 'The agent is starting.' }
+        : { do: 'refuse', because: describeScreen(screen) };
     default:
       return { do: 'wait', because: describeScreen(screen) };
   }
@@ -69,12 +80,11 @@ function decideForDraft(screen: Screen & { kind: 'draft' }, standing: string | u
 function decideForShell(
   look: Look & { kind: 'pane' },
   screen: Screen,
-  shell: 'ours' | 'found',
-  allowShell: boolean,
+  mayRun: boolean,
 ): Step {
   if (look.dead) return { do: 'refuse', because: 'The shell in the pane has ended.' };
   if (look.mode !== undefined) return { do: 'leave-mode' };
-  if (shell === 'found' && !allowShell)
+  if (!mayRun)
     return {
       do: 'refuse',
       because: 'A plain shell is there, and "allowShell" is not set in the configuration.',
@@ -82,6 +92,10 @@ function decideForShell(
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
     ? { do: 'run' }
     : { do: 'wait', because: describeScreen(screen) };
+}
+
+function isStarting({ record, now }: Facts): boolean {
+  return record.claudeSession === '' && now - record.at < STARTS_WITHIN_MS;
 }
 
 /** Whatever runs there, what is written is its input: that is what it was started for. */

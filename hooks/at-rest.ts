@@ -5,9 +5,9 @@ import { readScreen } from '../claude/screen.ts';
 import type { Host } from '../tmux/host.ts';
 import { look } from '../tmux/look.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
-import type { Whereabouts } from '../tmux/whoami.ts';
+import type { SessionPane } from '../threads/threads.ts';
 
-export async function isAtRest(host: Host, session: Whereabouts): Promise<boolean> {
+export async function isAtRest(host: Host, session: SessionPane): Promise<boolean> {
   const pane = await look(tmuxOn(host, session.socket), session);
   if (pane.kind === 'gone' || pane.panePid !== session.panePid) return true;
   const screen = readScreen(`${pane.ansi}\n`, {

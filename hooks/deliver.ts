@@ -4,14 +4,15 @@
 import type { HookEvent, HookInput } from '../claude/hook-input.ts';
 import { isShell } from '../claude/screen.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import { loadPaneRecord, type PaneRecord, savePaneRecord } from '../home/pane-record.ts';
-import type { Whereabouts } from '../tmux/whoami.ts';
-import type { Desk } from './desk.ts';
+import type { ThreadRecord } from '../threads/record.ts';
+import type { SessionPane } from '../threads/threads.ts';
+import { readTmuxVariable } from '../tmux/whoami.ts';
+import type { CourierContext } from './context.ts';
 import type { Handler, Outcome, Report } from './event.ts';
 import { fit } from './fit.ts';
 import type { Letter } from './letter.ts';
 import { notification } from './notification.ts';
-import { postParts } from './post.ts';
+import { postParts, withPosted } from './post.ts';
 import { preToolUse } from './pre-tool-use.ts';
 import { sessionEnd } from './session-end.ts';
 import { sessionStart } from './session-start.ts';
@@ -19,47 +20,59 @@ import { stop } from './stop.ts';
 import { stopFailure } from './stop-failure.ts';
 import { userPromptSubmit } from './user-prompt-submit.ts';
 
-export async function deliver(letter: Letter, desk: Desk): Promise<void> {
+export async function deliver(letter: Letter, context: CourierContext): Promise<void> {
   const { input } = letter;
+  if (input.hook_event_name === 'PermissionRequest') return context.prompts.open(letter, input);
   if (isNested(letter)) return;
   const begins = input.hook_event_name === 'SessionStart';
-  const session = await desk.sessionOf(letter.tmux, letter.pane, begins);
-  if (session === undefined) return giveUpOn(letter, desk);
-  const to = desk.destinationOf(letter.project || input.cwd);
-  if (to === undefined) return;
+  const session = await context.sessionOf(letter.tmux, letter.pane, begins);
+  if (session === undefined) return giveUpOn(letter, context);
+  const directory = letter.project || input.cwd;
+  const thread = await context.threads.ensure(session, { directory, shell: 'no' });
+  const connection = thread && context.threads.connections.named(thread.server);
+  if (thread === undefined || connection === undefined) return; // it belongs nowhere
 
-  const rest = desk.restOf(to.server);
-  const thread = (gone?: string) => desk.threadOf(session, input.cwd, to, gone);
-  const report = { letter, session, desk, rest, thread: await thread() };
+  const { rest } = connection;
+  const report = { letter, session, context, rest, thread };
   const outcome = await handle(input, report);
   if (outcome.say !== undefined) {
     const parts = fit(outcome.say);
-    const { botId } = await desk.placeOf(to);
-    await desk.inTurn(report.thread.thread, () =>
+    const { botId } = await connection.place(thread.channel);
+    await context.inTurn(thread.thread, () =>
       postParts(parts, {
-        rest,
-        botId,
-        letter: letter.id,
-        pane: letter.pane,
-        since: letter.writtenAt,
-        thread,
-        onPosted: (posted) => desk.posted(session, posted),
+        ...{ rest, botId, letter: letter.id, pane: letter.pane, since: letter.writtenAt },
+        thread: async (gone) => {
+          const found = await context.threads.ensure(session, {
+            ...{ directory, shell: 'no' as const },
+            ...(gone === undefined ? {} : { gone }),
+          });
+          return found ?? thread;
+        },
+        onPosted(posted) {
+          const record = context.threads.registry.ofSession(session.host, session);
+          if (record !== undefined)
+            context.threads.registry.change(record.thread, withPosted(record, posted));
+        },
       }),
     );
   }
   await outcome.after?.();
-  try {
-    record({ ...report, thread: await thread() }, outcome);
-  } catch (error) {
-    // What was said has been said: a full disk must not make it wait and come again.
-    desk.log.warn('recording a pane', { because: (error as Error).message });
-  }
+  record(report, outcome);
+}
+
+/** As soon as a letter is here, before the letters in front of it are posted: a receipt needs no request. */
+export function arrived(letter: Letter, { threads, receipts, host }: CourierContext): void {
+  const { input } = letter;
+  if (input.hook_event_name !== 'UserPromptSubmit' || isNested(letter)) return;
+  const server = readTmuxVariable(letter.tmux);
+  const thread = server && threads.registry.ofPane(host.name, server.pid, letter.pane);
+  if (thread !== undefined) receipts.submitted(thread.thread, [input.prompt], letter.id);
 }
 
 /** Until then tmux may only have been too busy to say whose pane it is. */
 const UNKNOWN_FOR_MS = 30_000;
 
-function giveUpOn({ pane, writtenAt }: Letter, { log }: Desk): void {
+function giveUpOn({ pane, writtenAt }: Letter, { log }: CourierContext): void {
   if (Date.now() - writtenAt < UNKNOWN_FOR_MS)
     throw new ThreadmuxError(
       'session_not_found',
@@ -90,25 +103,20 @@ async function handle(input: HookInput, report: Report): Promise<Outcome> {
   return (await handler?.(input, report)) ?? {};
 }
 
-/** For the bridge: which pane this thread speaks to, and what Claude does there. */
-function record({ letter, session, desk, thread }: Report, outcome: Outcome): void {
+/** Which pane this thread speaks to, and what Claude does there. */
+function record({ letter, session, context }: Report, outcome: Outcome): void {
   const { input } = letter;
-  const before = loadPaneRecord(desk.home, thread.thread);
-  savePaneRecord(desk.home, {
-    thread: thread.thread,
-    server: thread.server,
-    host: desk.config.host,
-    socket: session.socket,
-    serverPid: session.serverPid,
-    paneId: session.paneId,
-    panePid: session.panePid,
-    sessionId: session.sessionId,
-    sessionName: session.sessionName,
+  const { registry } = context.threads;
+  const before = registry.ofSession(session.host, session);
+  if (before === undefined) return;
+  const { path: _, ...pane } = session;
+  registry.change(before.thread, {
+    ...pane,
     command: agentCommand(letter, session, before),
     cwd: input.cwd,
     claudeSession: input.session_id,
     transcript: input.transcript_path,
-    state: outcome.state ?? before?.state ?? 'idle',
+    state: outcome.state ?? before.state,
     shell: 'no',
     at: letter.writtenAt,
   });
@@ -117,10 +125,10 @@ function record({ letter, session, desk, thread }: Report, outcome: Outcome): vo
 /** When the letter is read, Claude may have left: what has the pane then is not the agent. */
 function agentCommand(
   { input }: Letter,
-  { command, panePid }: Whereabouts,
-  before: PaneRecord | undefined,
+  { command, panePid }: SessionPane,
+  before: ThreadRecord,
 ): string {
-  const same = before?.claudeSession === input.session_id && before.panePid === panePid;
+  const same = before.claudeSession === input.session_id && before.panePid === panePid;
   const left = input.hook_event_name === 'SessionEnd' || isShell(command);
   return same && left ? before.command : command;
 }

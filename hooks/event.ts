@@ -2,19 +2,18 @@
 
 import type { HookInput } from '../claude/hook-input.ts';
 import type { Rest } from '../discord/rest.ts';
-import type { PaneRecord } from '../home/pane-record.ts';
-import type { Whereabouts } from '../tmux/whoami.ts';
-import type { Desk } from './desk.ts';
+import type { ThreadRecord } from '../threads/record.ts';
+import type { SessionPane } from '../threads/threads.ts';
+import type { CourierContext } from './context.ts';
 import type { Saying } from './fit.ts';
 import type { Letter } from './letter.ts';
-import type { Bound } from './thread-book.ts';
 
 export interface Report {
   readonly letter: Letter;
-  readonly session: Whereabouts;
-  readonly desk: Desk;
+  readonly session: SessionPane;
+  readonly context: CourierContext;
   readonly rest: Rest;
-  readonly thread: Bound;
+  readonly thread: ThreadRecord;
 }
 
 /** What a turn's progress is kept by: two panes of one session may work at the same time. */
@@ -24,7 +23,7 @@ export function turnOf({ thread, letter }: Report): string {
 
 export interface Outcome {
   readonly say?: Saying;
-  readonly state?: PaneRecord['state'];
+  readonly state?: ThreadRecord['state'];
   /** Done once what was to be said has been posted. */
   readonly after?: () => void | Promise<void>;
 }

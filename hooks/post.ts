@@ -5,7 +5,8 @@ import { stableNonce } from '../core/nonce.ts';
 import { createMessage, type Draft, messagesAfter, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
-import { type Bound, lastOf, type Posted } from './thread-book.ts';
+import type { Posted, ThreadRecord } from '../threads/record.ts';
+import { newest } from '../core/snowflake.ts';
 
 export interface Posting {
   readonly rest: Rest;
@@ -15,7 +16,7 @@ export interface Posting {
   /** When the letter was written: how old a first attempt may be. */
   readonly since: number;
   /** The thread; another one if this one turned out to be gone. */
-  readonly thread: (gone?: string) => Promise<Bound>;
+  readonly thread: (gone?: string) => Promise<ThreadRecord>;
   /** Called once, when the whole letter has been posted. */
   readonly onPosted: (posted: Posted) => void;
 }
@@ -54,7 +55,7 @@ export async function postParts(parts: readonly Draft[], posting: Posting): Prom
 }
 
 /** What an attempt too long ago for its nonce has left in the thread, by content. */
-async function postedBefore(thread: Bound, posting: Posting): Promise<Map<string, string[]>> {
+async function postedBefore(thread: ThreadRecord, posting: Posting): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   const age = Date.now() - posting.since;
   // A letter from the future: the clock was set back, so its age is unknown.
@@ -88,4 +89,22 @@ function withoutFiles({ files, ...part }: Draft): Draft {
   const names = (files ?? []).map(({ name }) => name).join(', ');
   const note = `\n-# 📎 not attached, too large for this server: ${names}`;
   return { ...part, content: `${part.content}${note}`.slice(0, 2_000) };
+}
+
+const LETTERS_KEPT = 10;
+
+/** The letter, its messages and how far its pane has come are one fact, written down at once. */
+export function withPosted(
+  record: Pick<ThreadRecord, 'posted' | 'last'>,
+  posted: Posted,
+): Pick<ThreadRecord, 'posted' | 'last'> {
+  const all = [...record.posted, posted];
+  const dropped = all.slice(0, -LETTERS_KEPT).flatMap(({ messages }) => messages);
+  return { last: newest(record.last, ...dropped), posted: all.slice(-LETTERS_KEPT) };
+}
+
+/** The last message that is accounted for, as far as letters of this pane are concerned. */
+function lastOf(record: ThreadRecord, pane: string): string {
+  const own = record.posted.filter((one) => one.pane === pane).flatMap(({ messages }) => messages);
+  return newest(record.last, record.thread, ...own);
 }

@@ -8,6 +8,6 @@ export function sessionEnd(input: SessionEndInput, report: Report): Outcome {
   return {
     state: 'ended',
     say: { text: '⏹️ Claude has exited.', silent: true },
-    after: () => report.desk.progress.end(turnOf(report), report.rest, 'interrupted'),
+    after: () => report.context.progress.end(turnOf(report), report.rest, 'interrupted'),
   };
 }

@@ -18,6 +18,6 @@ export function stopFailure(input: StopFailureInput, report: Report): Outcome {
     say: {
       text: `⚠️ Claude stopped: ${what}.${said.trim() === '' ? '' : `\n> ${said.trim().split('\n').join('\n> ')}`}`,
     },
-    after: () => report.desk.progress.end(turnOf(report), report.rest, 'failed'),
+    after: () => report.context.progress.end(turnOf(report), report.rest, 'failed'),
   };
 }

@@ -11,22 +11,22 @@ import { stableNonce } from '../core/nonce.ts';
 import { takeAttachments } from './attachments.ts';
 import { type Outcome, type Report, turnOf } from './event.ts';
 import type { Saying } from './fit.ts';
-import { confirmPrompts } from './receipts.ts';
 import { stripBlocks } from './strip.ts';
 
 export async function stop(input: StopInput, report: Report): Promise<Outcome> {
-  const { desk, rest } = report;
+  const { context, rest } = report;
   const turn = await writtenTurn(input);
-  const reply = replyOf(turn, input, (id) => desk.shown.has(input.session_id, id));
+  const reply = replyOf(turn, input, (id) => context.shown.has(input.session_id, id));
   const say = saying(reply.texts.join('\n\n'), input, report);
   return {
     state: 'idle',
     ...(say === undefined ? {} : { say }),
     async after() {
-      desk.shown.add(input.session_id, input.prompt_id ?? '', reply.ids);
-      await desk.progress.end(turnOf(report), rest, 'done');
+      context.shown.add(input.session_id, input.prompt_id ?? '', reply.ids);
+      await context.progress.end(turnOf(report), rest, 'done');
       // What was typed while Claude worked may have been read between two tools, with no hook of its own.
-      if (turn !== undefined && turn.prompts.length > 1) await confirmPrompts(turn.prompts, report);
+      // The first one had a hook.
+      context.receipts.submitted(report.thread.thread, turn?.prompts.slice(1) ?? [], report.letter.id);
     },
   };
 }
@@ -92,20 +92,20 @@ function unwritten(text: string, prompt = ''): string {
 function saying(
   reply: string,
   input: StopInput,
-  { desk, session, letter }: Report,
+  { context, session, letter }: Report,
 ): Saying | undefined {
-  const text = stripBlocks(reply, desk.config.strip);
+  const text = stripBlocks(reply, context.config.strip);
   if (text.trim() === '') return undefined;
   const attached = takeAttachments(text, {
-    roots: [desk.home.folder('files'), letter.project || input.cwd],
+    roots: [context.home.folder('files'), letter.project || input.cwd],
     cwd: input.cwd,
     homeDir: homedir(),
   });
   const refusals = attached.refused.map((why) => `📎 not attached: ${why}`);
   return {
     text: [attached.text.trim(), ...refusals].filter(Boolean).join('\n'),
-    header: desk.header(session, letter.project || input.cwd),
-    footer: desk.footer(input.session_id),
+    header: context.header(session, letter.project || input.cwd),
+    footer: context.footer(input.session_id),
     files: attached.files,
   };
 }

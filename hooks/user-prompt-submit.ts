@@ -3,26 +3,25 @@
 import type { UserPromptSubmitInput } from '../claude/hook-input.ts';
 import { isAtRest } from './at-rest.ts';
 import { type Outcome, type Report, turnOf } from './event.ts';
-import { confirmPrompts } from './receipts.ts';
 
 export async function userPromptSubmit(
   input: UserPromptSubmitInput,
   report: Report,
 ): Promise<Outcome> {
-  const { desk, rest, thread, letter, session } = report;
-  await confirmPrompts([input.prompt], report);
+  const { context, rest, letter, session, thread } = report;
+  context.receipts.submitted(thread.thread, [input.prompt], letter.id);
   // A turn before this one that ended unseen (Esc in the terminal) leaves its message behind.
-  await desk.progress.end(turnOf(report), rest, 'interrupted');
+  await context.progress.end(turnOf(report), rest, 'interrupted');
   const age = Date.now() - letter.writtenAt;
   if (age < 60_000)
-    desk.progress.begin({
+    context.progress.begin({
       key: turnOf(report),
       rest,
       thread: thread.thread,
       transcript: input.transcript_path,
       promptId: input.prompt_id,
-      level: desk.config.progress,
-      isAtRest: () => isAtRest(desk.host, session),
+      level: context.config.progress,
+      isAtRest: () => isAtRest(context.host, session),
     });
   return { state: 'working' };
 }

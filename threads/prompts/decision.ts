@@ -1,19 +1,10 @@
 // From what Claude Code asks to a prompt of ours, and from a decision back to what it reads.
 
 import * as z from 'zod';
-import type { PermissionRequestInput } from '../claude/hook-input.ts';
-import type { Decision, Prompt } from '../core/prompt.ts';
-import type { AnswerFile } from '../home/answer-file.ts';
-import { plain } from './prompt-words.ts';
-
-/** How a prompt came to its end. */
-export type Ended =
-  | { readonly kind: 'decided'; readonly decision: Decision; readonly by: AnswerFile['by'] }
-  | { readonly kind: 'answered' }
-  | { readonly kind: 'exited' }
-  /** Claude Code has ended the hook: somebody pressed Esc, or it ends itself. */
-  | { readonly kind: 'called off' }
-  | { readonly kind: 'time is up' };
+import type { PermissionRequestInput } from '../../claude/hook-input.ts';
+import type { Decision, Prompt } from '../../core/prompt.ts';
+import type { Ended } from './record.ts';
+import { plain } from './words.ts';
 
 const questionsSchema = z.object({
   questions: z

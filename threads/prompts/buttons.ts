@@ -1,10 +1,10 @@
 // The buttons and menus under a prompt.
 
-import { optionValue, type Progress, type Prompt, type Question } from '../core/prompt.ts';
-import { customId } from '../core/prompt-id.ts';
-import { button, row } from '../discord/buttons.ts';
-import type { Row } from '../discord/messages.ts';
-import { begin, visible } from './prompt-words.ts';
+import { optionValue, type Progress, type Prompt, type Question } from '../../core/prompt.ts';
+import { customId } from '../../core/prompt-id.ts';
+import { button, row } from '../../discord/buttons.ts';
+import type { Row } from '../../discord/messages.ts';
+import { begin, visible } from './words.ts';
 
 const IN_A_ROW = 5;
 

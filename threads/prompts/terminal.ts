@@ -2,12 +2,12 @@
 // answered there: the transcript does when the tool has run, the screen does at once.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasDialog } from '../claude/dialog-line.ts';
-import { readScreen } from '../claude/screen.ts';
-import { openTool, readTurn, toolAnswered } from '../claude/transcript.ts';
-import type { PaneRecord } from '../home/pane-record.ts';
-import { look } from '../tmux/look.ts';
-import type { Tmux } from '../tmux/tmux.ts';
+import { hasDialog } from '../../claude/dialog-line.ts';
+import { readScreen } from '../../claude/screen.ts';
+import { openTool, readTurn, toolAnswered } from '../../claude/transcript.ts';
+import { look } from '../../tmux/look.ts';
+import type { ThreadRecord } from '../record.ts';
+import type { Tmux } from '../../tmux/tmux.ts';
 
 export interface Request {
   readonly transcript: string;
@@ -29,7 +29,7 @@ const NEVER_SEEN = 5;
 /** Asked again and again; it remembers what it has seen. */
 export function watchTerminal(
   tmux: Tmux,
-  record: PaneRecord,
+  record: Pick<ThreadRecord, 'serverPid' | 'paneId' | 'panePid' | 'command'>,
   request: Request,
 ): () => Promise<Terminal> {
   const words = tellingWords(request.input);

@@ -1,9 +1,9 @@
 // What a tool will do, in full: a command, a change of a file, or its input as it is. What is too
 // long for a message shows its beginning and its end, and comes whole as a file.
 
-import { insideFence, neutralise } from '../core/neutralise.ts';
-import type { Upload } from '../discord/rest.ts';
-import { code } from './prompt-words.ts';
+import { insideFence, neutralise } from '../../core/neutralise.ts';
+import type { Upload } from '../../discord/rest.ts';
+import { code } from './words.ts';
 
 export interface Preview {
   readonly text: string;

@@ -14,14 +14,21 @@ export type Say = (
 ) => Promise<void>;
 
 export function createSay(rest: Rest): Say {
-  return async (channelId, about, draft) => {
-    const nonce = stableNonce('bridge', channelId, ...about);
-    await createMessage(rest, channelId, nonce, draft).catch(async (error: unknown) => {
-      if (!refusedWith(error, 50083, 160005)) throw error;
-      await unarchiveThread(rest, channelId);
-      return createMessage(rest, channelId, nonce, draft);
-    });
-  };
+  return (channelId, about, draft) => sayIn(rest, channelId, about, draft);
+}
+
+export async function sayIn(
+  rest: Rest,
+  channelId: string,
+  about: readonly (string | number)[],
+  draft: Draft,
+): Promise<void> {
+  const nonce = stableNonce('bridge', channelId, ...about);
+  await createMessage(rest, channelId, nonce, draft).catch(async (error: unknown) => {
+    if (!refusedWith(error, 50083, 160005)) throw error;
+    await unarchiveThread(rest, channelId);
+    return createMessage(rest, channelId, nonce, draft);
+  });
 }
 
 const SCREEN_ROOM = 1_500;

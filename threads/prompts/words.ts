@@ -1,7 +1,7 @@
 // Words of others inside our own lines: nothing in them is Markdown, a mention or invisible, and
 // none is ever longer than the room it has.
 
-import { neutralise } from '../core/neutralise.ts';
+import { neutralise } from '../../core/neutralise.ts';
 
 /** In one line, with everything in it visible. */
 export function visible(text: string): string {

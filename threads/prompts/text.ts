@@ -1,13 +1,13 @@
 // What a prompt looks like in the thread: everything a person needs to decide, shown as what it
 // is. Text that tries to hide (bidi overrides, zero-width characters, fences) is made visible.
 
-import type { PermissionUpdate } from '../claude/hook-input.ts';
-import { neutralise } from '../core/neutralise.ts';
-import type { Progress, Question } from '../core/prompt.ts';
-import { splitMessage } from '../core/split.ts';
-import type { Upload } from '../discord/rest.ts';
-import { preview, upload } from './prompt-preview.ts';
-import { code, plain } from './prompt-words.ts';
+import type { PermissionUpdate } from '../../claude/hook-input.ts';
+import { neutralise } from '../../core/neutralise.ts';
+import type { Progress, Question } from '../../core/prompt.ts';
+import { splitMessage } from '../../core/split.ts';
+import type { Upload } from '../../discord/rest.ts';
+import { preview, upload } from './preview.ts';
+import { code, plain } from './words.ts';
 
 export interface Shown {
   /** At most `ROOM` long: what is said under it always fits. */

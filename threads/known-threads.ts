@@ -2,9 +2,11 @@
 // thread's id, so what we know of each is kept here and asked for when it is missing.
 
 import { type Channel, channelSchema } from '../discord/payloads.ts';
+import type { Rest } from '../discord/rest.ts';
 import { getThread, ourThread, type Place, type ThreadRef } from '../discord/threads.ts';
 
 export interface KnownThreads {
+  readonly rest: Rest;
   /** What the gateway tells of a thread. */
   hear(channel: unknown): ThreadRef | undefined;
   /** One that we made or found ourselves. */
@@ -17,7 +19,7 @@ export interface KnownThreads {
 /** Other people's threads are remembered as such, but not for ever. */
 const FOREIGN_KEPT = 1_000;
 
-export function createKnownThreads(places: readonly Place[]): KnownThreads {
+export function createKnownThreads(rest: Rest, places: readonly Place[]): KnownThreads {
   const ours = new Map<string, ThreadRef>();
   const foreign = new Set<string>();
   const ask = new Map<string, Promise<ThreadRef | undefined>>();
@@ -45,6 +47,7 @@ export function createKnownThreads(places: readonly Place[]): KnownThreads {
   }
 
   return {
+    rest,
     hear,
     learn: (thread) => void ours.set(thread.id, thread),
     forget: (id) => void ours.delete(id),

@@ -3,9 +3,9 @@
 import type { Config, Env } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Home } from '../home/home.ts';
-import { type Host, localHost } from '../tmux/host.ts';
-import { sshHost } from '../tmux/ssh.ts';
-import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import { type Host, localHost } from './host.ts';
+import { sshHost } from './ssh.ts';
+import { type Tmux, tmuxOn } from './tmux.ts';
 
 export interface Hosts {
   /** Rejects a name that is not in the configuration. */

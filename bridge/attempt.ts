@@ -1,0 +1,237 @@
+// One attempt to type a message: look, decide, type, Enter. It may be repeated at any step: the marks in the pane tell
+// what was done.
+
+import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
+import { isShell, readScreen, type Screen } from '../claude/screen.ts';
+import { timesShown } from '../claude/screen-words.ts';
+import { isThreadmuxError } from '../core/errors.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import type { Panes } from '../threads/panes.ts';
+import type { ThreadRecord } from '../threads/record.ts';
+import { deliver } from '../tmux/deliver.ts';
+import { leaveMode } from '../tmux/leave-mode.ts';
+import { type Look, look } from '../tmux/look.ts';
+import type { Tmux } from '../tmux/tmux.ts';
+import type { Typed } from './compose.ts';
+import { decide } from './decide.ts';
+import { runInShell, writeToProgram } from './shell.ts';
+
+/** A message on its way into its pane. */
+export interface OnItsWay {
+  /** Grows with every attempt the person orders; the pane remembers it. */
+  readonly deliveryId: string;
+  readonly thread: ThreadRef;
+  readonly typed: Exclude<Typed, { kind: 'nothing' }>;
+}
+
+export interface AttemptOptions {
+  readonly panes: Panes;
+  readonly allowShell: boolean;
+  readonly signal: AbortSignal;
+  readonly settleMs?: number;
+  /** The text of ours in this thread that was typed last and is not confirmed yet. */
+  readonly standing: () => Standing | undefined;
+  /** Right before the first key. */
+  readonly onTyping: () => void;
+}
+
+export interface Standing {
+  readonly text: string;
+  /** What the pane showed before it was typed. */
+  readonly before: string;
+  readonly at: number;
+}
+
+export type Outcome =
+  | {
+      readonly kind: 'typed';
+      readonly tmux: Tmux;
+      readonly record: ThreadRecord;
+      readonly before: string;
+    }
+  /** Without an output if that streams into the thread anyway. */
+  | { readonly kind: 'ran'; readonly output: string | undefined }
+  /** Nothing was typed. */
+  | { readonly kind: 'failed'; readonly because: string; readonly screen: string | undefined }
+  /** Text or keys are in the pane, and nobody knows whether they were submitted. */
+  | { readonly kind: 'unconfirmed'; readonly because: string; readonly screen: string | undefined };
+
+export interface Waiting {
+  readonly kind: 'wait';
+  readonly because: string;
+  readonly screen: string | undefined;
+  /** No need to see whether it passes by itself. */
+  readonly surely: boolean;
+}
+
+export const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
+
+export async function attempt(
+  message: OnItsWay,
+  options: AttemptOptions,
+): Promise<Outcome | Waiting> {
+  try {
+    const pane = await options.panes.find(message.thread);
+    if (pane === undefined) return failed(notRunning(message.thread));
+    const first = await typeInto(message, options, pane.tmux, pane.record);
+    if (first !== 'gone') return first;
+    // An agent that was started again has another pane than the one we remember.
+    const found = await options.panes.find(message.thread, true);
+    if (found === undefined) return failed(notRunning(message.thread));
+    const second = await typeInto(message, options, found.tmux, found.record);
+    return second === 'gone' ? failed('The pane is gone: its session was closed.') : second;
+  } catch (error) {
+    if (isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed'))
+      return waiting(error.message, undefined, isThreadmuxError(error, 'host_unreachable'));
+    if (isThreadmuxError(error))
+      return failed([error.message, error.hint].filter(Boolean).join(' '));
+    throw error;
+  }
+}
+
+function notRunning({ title }: ThreadRef): string {
+  return /^\[(?:terminal|headless)\] /.test(title)
+    ? 'This one was ended. `!terminal` and `!agent` start another.'
+    : 'Its session is not running. `!new` with its name starts it again.';
+}
+
+async function typeInto(
+  message: OnItsWay,
+  options: AttemptOptions,
+  tmux: Tmux,
+  record: ThreadRecord,
+): Promise<Outcome | Waiting | 'gone'> {
+  const seen = await look(tmux, record, { signal: options.signal });
+  const isOther =
+    seen.kind === 'gone' ||
+    seen.serverPid !== record.serverPid ||
+    seen.panePid !== record.panePid;
+  if (isOther && record.shell !== 'terminal') return 'gone';
+  const { screen, isAgent } = readPane(seen, record);
+  // Typed by an attempt before a crash or a lost connection: only its receipt is still to come.
+  if (wasEntered(seen, message.deliveryId))
+    return isAgent
+      ? { kind: 'typed', tmux, record, before: '' }
+      : { kind: 'ran', output: seen.kind === 'gone' || isStreaming(record) ? undefined : seen.text };
+  const text = seen.kind === 'gone' ? undefined : seen.text;
+  const standing = options.standing();
+  const step = decide({
+    ...{ look: seen, screen, record, isAgent, allowShell: options.allowShell },
+    ...{ standing: standing?.text, now: Date.now() },
+  });
+  // What runs without our hooks is guarded by what was seen a moment ago.
+  const command =
+    record.shell === 'no' && record.claudeSession !== ''
+      ? record.command
+      : seen.kind === 'pane'
+        ? seen.command
+        : record.command;
+  const guard = { pane: record, command, dialog: DIALOG };
+  switch (step.do) {
+    case 'refuse':
+      return failed(step.because, text);
+    case 'wait':
+      return waiting(step.because, text);
+    case 'leave-mode':
+      await leaveMode(tmux, guard);
+      return waiting('The pane is in copy mode.', text);
+    case 'run': {
+      options.onTyping();
+      // In a terminal one program may start another at any moment: all of them are meant.
+      if (isStreaming(record))
+        return writeToProgram(tmux, { pane: record, command: undefined }, message);
+      return runInShell(tmux, { pane: record, command }, message);
+    }
+    case 'type': {
+      if (hasDialog(text ?? '')) return waiting('Claude shows a dialog.', text);
+      if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now()))
+        return waiting('An earlier message is on its way into the box.', text);
+      options.onTyping();
+      const delivery = await deliver(
+        tmux,
+        guard,
+        { id: message.deliveryId, text: message.typed.text },
+        {
+          signal: options.signal,
+          ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+          ...(step.stash ? { stash: STASH } : {}),
+        },
+      );
+      if (delivery.kind === 'delivered' || delivery.kind === 'already')
+        return { kind: 'typed', tmux, record, before: text ?? '' };
+      if (delivery.kind === 'text-only')
+        return {
+          kind: 'unconfirmed',
+          because: 'The text is in the box, but something came up before Enter.',
+          screen: text,
+        };
+      return waiting(`The pane changed while we looked (${delivery.because}).`, text);
+    }
+  }
+}
+
+/** After this it is judged by the box alone. */
+const ARRIVES_WITHIN_MS = 2_000;
+
+/**
+ * While Claude Code is too busy to read, the box looks empty although a text and its Enter are on the way; what is typed
+ * then becomes one message with it. So the earlier one has to be seen submitted, if it is not confirmed yet.
+ */
+export function hasArrived({ text, before, at }: Standing, screen: string, now: number): boolean {
+  return now - at > ARRIVES_WITHIN_MS || timesShown(screen, text) > timesShown(before, text);
+}
+
+/** What the pane shows, and whether an agent runs there. One that never reported is known by its screen alone. */
+export function readPane(
+  seen: Look,
+  record: Pick<ThreadRecord, 'command' | 'shell' | 'claudeSession'>,
+): { readonly screen: Screen; readonly isAgent: boolean } {
+  const isAgent = record.shell === 'no';
+  if (seen.kind === 'gone') return { screen: { kind: 'unknown' }, isAgent };
+  if (record.claudeSession !== '' || record.shell === 'terminal')
+    return { screen: screenOf(seen, record), isAgent };
+  const screen = screenOf(seen, seen);
+  const surely = ['empty', 'draft', 'menu', 'shellMode'].includes(screen.kind);
+  const likely = ['dialog', 'agents', 'subagent', 'transcript', 'aside'].includes(screen.kind);
+  if (surely || (likely && !isShell(seen.command))) return { screen, isAgent: true };
+  return { screen: screenOf(seen, { command: '' }), isAgent };
+}
+
+export function screenOf(
+  seen: Look & { kind: 'pane' },
+  record: Pick<ThreadRecord, 'command'>,
+): Screen {
+  // As tmux prints it, with a line end after the last line too.
+  return readScreen(`${seen.ansi}\n`, {
+    cursorX: seen.cursor.x,
+    cursorY: seen.cursor.y,
+    width: seen.width,
+    height: seen.height,
+    paneDead: seen.dead,
+    inMode: seen.mode !== undefined,
+    title: seen.title,
+    currentCommand: seen.command,
+    agentCommand: record.command,
+  });
+}
+
+/** What it prints is in the thread as soon as it is printed. */
+function isStreaming({ shell }: ThreadRecord): boolean {
+  return shell === 'terminal';
+}
+
+function wasEntered(seen: Look, deliveryId: string): boolean {
+  return (
+    seen.kind === 'pane' &&
+    seen.typed.enter !== undefined &&
+    BigInt(seen.typed.enter) >= BigInt(deliveryId)
+  );
+}
+
+function waiting(because: string, screen: string | undefined, surely = false): Waiting {
+  return { kind: 'wait', because, screen, surely };
+}
+
+function failed(because: string, screen?: string): Outcome {
+  return { kind: 'failed', because, screen };
+}

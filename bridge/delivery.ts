@@ -1,0 +1,166 @@
+// One message into its pane: files, text, look, decide, type, Enter, receipt. Each step may be repeated after a crash.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isThreadmuxError } from '../core/errors.ts';
+import { timeOf } from '../core/snowflake.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import { attempt, type OnItsWay, type Outcome, type Standing } from './attempt.ts';
+import { type Fetched, fetchAttachments } from './attachments.ts';
+import { compose, composePlain } from './compose.ts';
+import { confirm } from './confirm.ts';
+import type { Accepted } from './inbox.ts';
+import type { JourneyOptions } from './journey.ts';
+import { createSharedLook } from './shared-look.ts';
+
+/** Resolves when it was typed, or will not be; the receipt is waited for in the background. */
+export type Deliver = (message: Accepted, thread: ThreadRef) => Promise<void>;
+
+const GIVE_UP_MS = 24 * 3_600_000;
+const PATIENCE_MS = 2_500;
+const LONGEST_PAUSE_MS = 10_000;
+const FILES_PAUSE_MS = 2_000;
+
+export function createDeliver(options: JourneyOptions): Deliver {
+  const { config, server, inbox, marks, outcomes, receipts, log, signal } = options;
+  const look = createSharedLook();
+  const standing = new Map<string, Standing & { readonly deliveryId: string }>();
+
+  async function deliver(message: Accepted, thread: ThreadRef): Promise<void> {
+    const deliveryId = message.deliveryId ?? message.id;
+    // Submitted before a restart: only its mark is still to be set.
+    if (receipts.isSubmitted(thread.id, deliveryId)) return done(message, outcomes.submitted);
+    const { paths, failed } = await fetched(message, thread);
+    if (failed.length > 0)
+      await outcomes.say(thread.id, [message.id, 'files'], {
+        content: failed.map((why) => `📎 ${why}`).join('\n'),
+        silent: true,
+      });
+    const typed = options.isTerminal(thread.id)
+      ? composePlain(message.text, paths)
+      : compose(message.text, paths, config.slashCommands);
+    if (typed.kind === 'nothing') {
+      await marks.set(message.channelId, message.id, 'failed');
+      return inbox.done(message.id);
+    }
+    const way: OnItsWay = { deliveryId, thread, typed };
+    const outcome = await untilTyped(message, way, paths);
+    if (outcome.kind !== 'typed') {
+      if (outcome.kind === 'failed') receipts.withdraw(thread.id, deliveryId);
+      if (outcome.kind === 'unconfirmed') receipts.unconfirmed(thread.id, deliveryId);
+      return done(message, () => outcomes.ended(message, outcome));
+    }
+    const { before } = outcome;
+    standing.set(thread.id, { deliveryId, text: typed.text, before, at: Date.now() });
+    await outcomes.typed(message);
+    // The next message need not wait for this one's receipt: Claude Code keeps a queue of its own.
+    void prove(message, way, outcome).catch((error: Error) => {
+      if (!signal.aborted)
+        log.error('confirming a message', { message: message.id, because: error.message });
+    });
+  }
+
+  async function untilTyped(
+    message: Accepted,
+    way: OnItsWay,
+    paths: readonly string[],
+  ): Promise<Outcome> {
+    const began = Date.now();
+    const { deliveryId, thread } = way;
+    for (let told = '', tries = 0; ; tries++) {
+      const turn = await attempt(way, {
+        ...{ panes: options.panes, allowShell: config.allowShell, signal },
+        ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+        standing: () => standing.get(thread.id),
+        onTyping: () =>
+          receipts.stand(thread.id, {
+            ...{ id: deliveryId, message: message.id, paths: [...paths] },
+            words: paths.reduce((text, path) => text.replaceAll(path, ' '), way.typed.text),
+          }),
+      });
+      if (turn.kind !== 'wait') return turn;
+      if (isTooOld(deliveryId)) {
+        const because = `It has waited for a day. ${turn.because}`;
+        return { kind: 'failed', because, screen: turn.screen };
+      }
+      if (told !== turn.because && (turn.surely || Date.now() - began > PATIENCE_MS)) {
+        told = turn.because;
+        await outcomes.waiting(message, turn.because, turn.screen);
+      }
+      const pauseMs = Math.min(LONGEST_PAUSE_MS, 250 * 1.5 ** Math.min(tries, 20));
+      await sleep(pauseMs, undefined, { signal });
+    }
+  }
+
+  /** Files go to the session's own host: while it is away, the message waits with them. */
+  async function fetched(message: Accepted, thread: ThreadRef): Promise<Fetched> {
+    const { home, hosts, panes } = options;
+    for (let told = ''; ; await sleep(FILES_PAUSE_MS, undefined, { signal })) {
+      try {
+        const to = { api: server.api, home, hosts };
+        return await fetchAttachments(message, panes.hostOf(thread), to);
+      } catch (error) {
+        const because = (error as Error).message;
+        if (!isThreadmuxError(error, 'host_unreachable')) throw error;
+        if (isTooOld(message.deliveryId ?? message.id)) return { paths: [], failed: [because] };
+        if (told === '') await outcomes.waiting(message, because, undefined);
+        told = because;
+      }
+    }
+  }
+
+  async function prove(
+    message: Accepted,
+    way: OnItsWay,
+    { tmux, record }: Outcome & { kind: 'typed' },
+  ): Promise<void> {
+    const { deliveryId, thread } = way;
+    const proof = await confirm(way, {
+      ...{ tmux, record, signal, look },
+      isHeard: () => options.threads.registry.get(thread.id)?.claudeSession !== '',
+      receipt: (ms) => receipts.wait(thread.id, deliveryId, ms),
+      onUnreachable: (because) => outcomes.unreachable(message, because),
+    });
+    if (standing.get(thread.id)?.deliveryId === deliveryId) standing.delete(thread.id);
+    if (proof.kind === 'unproven') {
+      receipts.unconfirmed(thread.id, deliveryId);
+      return done(message, () => outcomes.ended(message, { ...proof, kind: 'unconfirmed' }));
+    }
+    if (proof.by === 'screen') receipts.seen(thread.id, deliveryId);
+    await done(message, () => outcomes.submitted(message, proof.dialog));
+    if (proof.by === 'screen' && way.typed.kind === 'prompt') await tellUnheard(thread);
+  }
+
+  /** Once per session: its replies do not arrive, and how to change that. */
+  async function tellUnheard({ id }: ThreadRef): Promise<void> {
+    const { registry } = options.threads;
+    const record = registry.get(id);
+    if (record === undefined || record.claudeSession !== '' || record.toldUnheard) return;
+    registry.change(id, { toldUnheard: true });
+    await outcomes.say(id, [id, 'unheard', record.panePid], {
+      content:
+        'ℹ️ This agent runs without our hooks, so its replies do not appear here. Run `threadmux install` once, then start it again (`claude --continue`). `!screen` shows what it says.',
+      silent: true,
+    });
+  }
+
+  async function done(message: Accepted, tell: (message: Accepted) => Promise<void>): Promise<void> {
+    await tell(message);
+    inbox.done(message.id);
+  }
+
+  return (message, thread) =>
+    deliver(message, thread).catch(async (error: Error) => {
+      if (signal.aborted) return;
+      log.error('sending a message', { message: message.id, because: error.stack ?? '' });
+      // A fault of ours: the person must hear of it all the same.
+      const deliveryId = message.deliveryId ?? message.id;
+      const kind = receipts.isStanding(thread.id, deliveryId) ? 'unconfirmed' : 'failed';
+      const ended = { kind, because: error.message, screen: undefined } as const;
+      await done(message, () => outcomes.ended(message, ended));
+    });
+}
+
+/** What has waited for a day is given up: nobody expects it to be typed any more. */
+function isTooOld(deliveryId: string): boolean {
+  return Date.now() > timeOf(deliveryId) + GIVE_UP_MS;
+}

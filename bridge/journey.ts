@@ -1,0 +1,152 @@
+// Journey in: a message that was accepted reaches the pane of its session. It is in the inbox until its outcome is known.
+//
+//   listen.ts → route.ts → inbox.ts → here: a command is run, an answer goes to its prompt, everything else waits in the
+//   queue of its session → delivery.ts → attempt.ts (look, decide, type, Enter) → confirm.ts (the receipt) → outcomes.ts
+
+import type { Server } from '../core/config.ts';
+import { createInTurn } from '../core/in-turn.ts';
+import { optionValue } from '../core/prompt.ts';
+import { looksLikeAnswer } from '../core/prompt-answer.ts';
+import { refusedWith } from '../discord/messages.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import type { KnownThreads } from '../threads/known-threads.ts';
+import type { Shared } from '../threads/shared.ts';
+import type { Answer, Tools } from './command.ts';
+import { runCommand } from './commands.ts';
+import { createDeliver } from './delivery.ts';
+import type { Accepted, Inbox } from './inbox.ts';
+import type { Marks } from './marks.ts';
+import type { Outcomes } from './outcomes.ts';
+import { route, type Todo } from './route.ts';
+
+export interface JourneyOptions extends Shared {
+  readonly server: Server;
+  readonly channels: readonly string[];
+  readonly known: KnownThreads;
+  readonly inbox: Inbox;
+  readonly marks: Marks;
+  readonly outcomes: Outcomes;
+  readonly signal: AbortSignal;
+  readonly settleMs?: number;
+  /** To a headless agent, if the thread is one's; undefined if it is not. */
+  readonly toStream: (message: Accepted, thread: ThreadRef) => Promise<void> | undefined;
+  /** What is written there is a program's input, and nothing is read into it. */
+  readonly isTerminal: (threadId: string) => boolean;
+  readonly tools: () => Tools;
+}
+
+export interface Journey {
+  begin(message: Accepted, todo: Todo): void;
+  /** Into its pane, or to the headless agent whose thread it is. Never rejects. */
+  send(message: Accepted, thread: ThreadRef): Promise<void>;
+  /** Everything an earlier process left, in the order it was written. */
+  takeUp(): Promise<void>;
+}
+
+export function createJourney(options: JourneyOptions): Journey {
+  const { server, known, inbox, marks, outcomes, receipts, prompts, log, signal } = options;
+  const deliver = createDeliver(options);
+  /** One queue per session: messages are typed in the order they were written. */
+  const inTurn = createInTurn();
+
+  const begin = (message: Accepted, todo: Todo) =>
+    void act(message, todo).catch((error: Error) => {
+      if (!signal.aborted)
+        log.error('acting on a message', { message: message.id, because: error.message });
+    });
+
+  async function act(message: Accepted, todo: Todo): Promise<void> {
+    const thread = await known.find(message.channelId);
+    if (todo.kind === 'command') return command(message, todo, thread);
+    if (thread === undefined) return inbox.done(message.id);
+    if (message.answers !== undefined && (await answered(message))) return;
+    await send(message, thread);
+  }
+
+  /** Noted before it is said: what was done on an order is not done again. */
+  async function command(
+    message: Accepted,
+    todo: Extract<Todo, { kind: 'command' }>,
+    thread: ThreadRef | undefined,
+  ): Promise<void> {
+    let answer: Answer = { content: message.answer ?? '' };
+    if (message.answer === undefined) {
+      const order = { id: message.id, thread, rest: todo.rest, live: message.liveAt !== undefined };
+      answer = await runCommand(todo.name, order, options.tools());
+      inbox.put({ ...message, answer: answer.content });
+    }
+    const said = { ...answer, replyTo: message.id };
+    await options.tools().say(message.channelId, [message.id, 'command'], said);
+    inbox.done(message.id);
+    await answer.after?.(message.channelId);
+  }
+
+  /** Whether it is done with. What was meant for a prompt is given to its hook or typed, never both. */
+  async function answered(message: Accepted): Promise<boolean> {
+    const { answers } = message;
+    if (answers === undefined) return false;
+    if (answers === 'unclear') return over(() => outcomes.unclear(message));
+    const given = await prompts.answer({
+      prompt: answers.id,
+      on: { thread: message.channelId, message: answers.messageId },
+      answer: {
+        action: 'text',
+        values: [optionValue(answers.question, 0)],
+        text: message.text.trim(),
+      },
+      by: { id: message.authorId, name: message.author },
+      order: message.id,
+    });
+    if (given === 'taken') return over(() => outcomes.submitted(message));
+    if (looksLikeAnswer(message.text, [answers])) return over(() => outcomes.unclear(message));
+    const { answers: _, ...plain } = message;
+    inbox.put(plain);
+    return false;
+
+    async function over(tell: () => Promise<void>): Promise<true> {
+      await tell();
+      inbox.done(message.id);
+      return true;
+    }
+  }
+
+  function send(message: Accepted, thread: ThreadRef): Promise<void> {
+    const toStream = options.toStream(message, thread);
+    if (toStream !== undefined) return toStream;
+    return inTurn(thread.id, () => deliver(message, thread));
+  }
+
+  receipts.onLate((thread, messageId) => {
+    if (known.all().some(({ id }) => id === thread)) void marks.correct(thread, messageId);
+  });
+
+  /** Undefined for what is over: the thread is gone, or nobody would be heard with it any more. */
+  async function todoOf(message: Accepted): Promise<Todo | undefined> {
+    const inChannel = options.channels.includes(message.channelId);
+    if (!inChannel && (await known.find(message.channelId)) === undefined) return undefined;
+    const facts = { fromBot: false, fromWebhook: false, written: true };
+    const attachments = message.attachments.length;
+    const where = inChannel ? 'channel' : 'thread';
+    const decision = route({ ...message, ...facts, attachments }, where, server);
+    return decision.kind === 'ignore' ? undefined : decision;
+  }
+
+  return {
+    begin,
+    send,
+    async takeUp() {
+      for (const message of inbox.left()) {
+        try {
+          const todo = await todoOf(message);
+          marks.assume(message.id, ['waiting', 'typed']);
+          if (todo === undefined) inbox.done(message.id);
+          else begin(message, todo);
+        } catch (error) {
+          // A thread that we may not see now must not keep everything else from starting.
+          if (!refusedWith(error, 50001, 50013)) throw error;
+          log.warn('a message stays where it is', { message: message.id });
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// What a person is told about their message: one mark on it, and one notice if there is something to say.
+
+import type { Log } from '../core/log.ts';
+import { KEY_BUTTONS } from '../discord/buttons.ts';
+import { type Say, screenBlock } from '../threads/notices.ts';
+import type { Outcome } from './attempt.ts';
+import { retryButton } from './buttons.ts';
+import type { Accepted } from './inbox.ts';
+import type { Marks } from './marks.ts';
+
+export interface Outcomes {
+  waiting(message: Accepted, because: string, screen: string | undefined): Promise<void>;
+  typed(message: Accepted): Promise<void>;
+  /** The host went away after it was typed. */
+  unreachable(message: Accepted, because: string): Promise<void>;
+  /** `dialog`: what the command opened. */
+  submitted(message: Accepted, dialog?: string): Promise<void>;
+  ended(message: Accepted, outcome: Exclude<Outcome, { kind: 'typed' }>): Promise<void>;
+  /** A prompt is open, and this may not be about it. */
+  unclear(message: Accepted): Promise<void>;
+  /** Never rejects: the message itself matters more than what we have to say about it. */
+  say: Say;
+}
+
+const UNCLEAR =
+  '⚠️ Not taken as an answer, because it may not be about the prompt that is open now. Tap a button under the prompt, or reply to its message.';
+
+export function createOutcomes(parts: {
+  readonly say: Say;
+  readonly marks: Marks;
+  readonly log: Log;
+}): Outcomes {
+  const { marks, log } = parts;
+  const say: Say = (channelId, about, draft) =>
+    parts
+      .say(channelId, about, draft)
+      .catch((error: Error) => log.warn('saying something', { because: error.message }));
+
+  return {
+    say,
+    async waiting(message, because, screen) {
+      await marks.set(message.channelId, message.id, 'waiting');
+      await say(message.channelId, [message.id, 'waits', because], {
+        content: `📨 Your message waits. ${because}${screen === undefined ? '' : `\n${screenBlock(screen)}`}`,
+        ...(screen === undefined ? {} : { components: [KEY_BUTTONS] }),
+        replyTo: message.id,
+      });
+    },
+    typed: (message) => marks.set(message.channelId, message.id, 'typed'),
+    unreachable: (message, because) =>
+      say(message.channelId, [message.id, 'unreachable'], {
+        content: `🔌 Typed, but its host cannot be reached now: ${because} It is confirmed when the host is back.`,
+        replyTo: message.id,
+        silent: true,
+      }),
+    async submitted(message, dialog) {
+      await marks.set(message.channelId, message.id, 'submitted');
+      if (dialog !== undefined)
+        await say(message.channelId, [message.id, 'dialog'], {
+          content: screenBlock(dialog),
+          components: [KEY_BUTTONS],
+        });
+    },
+    async ended(message, outcome) {
+      if (outcome.kind === 'ran') {
+        await marks.set(message.channelId, message.id, 'submitted');
+        if (outcome.output !== undefined)
+          await say(message.channelId, [message.id, 'ran'], { content: screenBlock(outcome.output) });
+        return;
+      }
+      log.info(`message ${outcome.kind}`, { message: message.id, because: outcome.because });
+      await marks.set(message.channelId, message.id, 'failed');
+      const screen = outcome.screen === undefined ? '' : `\n${screenBlock(outcome.screen)}`;
+      const words =
+        outcome.kind === 'failed'
+          ? `⚠️ Not delivered. ${outcome.because}`
+          : `⚠️ Typed, but not confirmed. ${outcome.because} Check the screen before you send it again.`;
+      await say(message.channelId, [message.id, outcome.kind, outcome.because], {
+        content: `${words}${screen}`,
+        components: [
+          retryButton(message.id, outcome.kind === 'unconfirmed'),
+          ...(outcome.screen === undefined ? [] : [KEY_BUTTONS]),
+        ],
+        replyTo: message.id,
+      });
+    },
+    async unclear(message) {
+      await marks.set(message.channelId, message.id, 'failed');
+      await say(message.channelId, [message.id, 'unclear'], {
+        content: UNCLEAR,
+        replyTo: message.id,
+      });
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// One REST client per server, shared by everything in this process, so that one limiter sees every request.
+
+import type { Server } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { connectRest, type Rest } from '../discord/rest.ts';
+import { openPlace, type Place } from '../discord/threads.ts';
+
+export interface Connection {
+  readonly server: Server;
+  readonly rest: Rest;
+  /** The channel, and who we are there; asked for once. */
+  place(channel: string): Promise<Place>;
+}
+
+export interface Connections {
+  all(): readonly Connection[];
+  of(server: Server): Connection;
+  named(name: string): Connection | undefined;
+  close(): Promise<void>;
+}
+
+/** `servers` is asked each time: the configuration may change, and the local workspace may start later. */
+export function openConnections(servers: () => readonly Server[], log: Log): Connections {
+  const open = new Map<string, Connection>();
+
+  function of(server: Server): Connection {
+    const key = `${server.api} ${server.token}`;
+    const known = open.get(key);
+    const rest = known?.rest ?? connectRest({ ...server, log });
+    if (known?.server === server) return known;
+    const places = new Map<string, Promise<Place>>();
+    const connection: Connection = {
+      server,
+      rest,
+      place(channel) {
+        const place = places.get(channel) ?? openPlace(rest, channel);
+        places.set(channel, place);
+        place.catch(() => places.delete(channel)); // asked again next time
+        return place;
+      },
+    };
+    open.set(key, connection);
+    return connection;
+  }
+
+  const all = () => servers().map(of);
+  return {
+    of,
+    all,
+    named: (name) => all().find(({ server }) => server.name === name),
+    close: async () => {
+      await Promise.all([...open.values()].map(({ rest }) => rest.close()));
+    },
+  };
+}
+
+export function channelsOf(server: Server): readonly string[] {
+  return [...new Set([server.channel, ...server.projects.map(({ channel }) => channel)])];
+}

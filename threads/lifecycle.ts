@@ -1,0 +1,166 @@
+// Keeps threads in step with tmux sessions made, renamed and closed by hand, on all hosts: when tmux tells of one, at
+// the start, and every few minutes, because what tmux tells is only a hint.
+
+import { mkdirSync, rmSync, watch } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { renameThread, archiveThread } from '../discord/threads.ts';
+import { loadAuto } from '../home/auto.ts';
+import type { Home } from '../home/home.ts';
+import { loadStreamRecords } from '../home/stream-record.ts';
+import type { Hosts } from '../tmux/hosts.ts';
+import { sessionPanes } from './session-panes.ts';
+import type { KnownThreads } from './known-threads.ts';
+import { sayIn } from './notices.ts';
+import { type Change, reconcile } from './reconcile.ts';
+import type { Threads } from './threads.ts';
+
+export interface Lifecycle {
+  /** Once now, over all hosts. */
+  run(): Promise<void>;
+  close(): void;
+}
+
+export interface LifecycleOptions {
+  readonly home: Home;
+  readonly config: Config;
+  readonly hosts: Hosts;
+  readonly threads: Threads;
+  /** The open threads that the gateway told of, one list per server. */
+  readonly known: readonly KnownThreads[];
+  readonly log: Log;
+}
+
+const EVERY_MS = 3 * 60_000;
+const DEADLINE_MS = 10_000;
+/** Several events come at once when a session is made. */
+const SETTLE_MS = 300;
+
+export function startLifecycle(options: LifecycleOptions): Lifecycle {
+  const { home, config, hosts, threads, log } = options;
+  const { registry, connections } = threads;
+  const hints = join(home.folder('state'), 'tmux-events');
+  mkdirSync(hints, { recursive: true, mode: 0o700 });
+  let running = Promise.resolve();
+  let due: NodeJS.Timeout | undefined;
+
+  async function onHost(host: string): Promise<void> {
+    const records = registry
+      .all()
+      .filter((one) => one.host === host && !one.closed && one.shell !== 'terminal');
+    // An unreachable host is not one without sessions: this rejects, and nothing is closed.
+    const sessions = await sessionPanes(hosts, host, records, DEADLINE_MS);
+    const strays = options.known
+      .flatMap((known) => known.all())
+      .filter(({ id, archived }) => !archived && registry.get(id) === undefined);
+    const streams = loadStreamRecords(home).map(({ name }) => `^${name}$`);
+    const changes = reconcile({
+      ...{ host, defaultHost: config.defaultHost, sessions, records, strays },
+      ignore: [...config.ignoreSessions, ...streams],
+      auto: loadAuto(home) && hosts.isLocal(host),
+    });
+    for (const change of changes) await apply(change);
+  }
+
+  async function apply(change: Change): Promise<void> {
+    log.info('lifecycle', { do: change.do, what: nameOf(change) });
+    switch (change.do) {
+      case 'open':
+        return void (await threads.ensure(change.session, { directory: change.session.path }));
+      case 'adopt': {
+        const { path, ...pane } = change.session;
+        const fresh = { claudeSession: '', transcript: '', state: 'idle', shell: 'found' } as const;
+        registry.change(change.record.thread, { ...pane, cwd: path, ...fresh, toldUnheard: false });
+        return;
+      }
+      case 'rename': {
+        const rest = connections.named(change.record.server)?.rest;
+        if (rest === undefined) return;
+        await renameThread(rest, change.record.thread, change.title);
+        registry.change(change.record.thread, { title: change.title });
+        return;
+      }
+      case 'close': {
+        const { thread, server, archived, deleted, sessionName } = change.record;
+        const rest = connections.named(server)?.rest;
+        registry.change(thread, { closed: true, state: 'ended' });
+        if (deleted) return registry.forget(thread);
+        if (rest === undefined || archived !== 'no') return;
+        await sayIn(rest, thread, [thread, 'closed', minute()], closedText(sessionName));
+        return threads.archive(thread, { closed: true });
+      }
+      case 'close-stray': {
+        const { id } = change.thread;
+        const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
+        if (known === undefined) return;
+        await sayIn(known.rest, id, [id, 'closed', minute()], closedText(change.name));
+        return archiveThread(known.rest, id);
+      }
+    }
+  }
+
+  async function run(): Promise<void> {
+    await Promise.all(
+      hosts
+        .names()
+        .map((host) =>
+          onHost(host).catch((error: Error) =>
+            log.info('lifecycle', { host, because: error.message }),
+          ),
+        ),
+    );
+  }
+
+  /** One at a time: two that run together would both miss the other's threads. */
+  function soon(): void {
+    due ??= setTimeout(() => {
+      due = undefined;
+      running = running.then(clearHints).then(run);
+    }, SETTLE_MS);
+  }
+
+  async function clearHints(): Promise<void> {
+    for (const name of await readdir(hints).catch(() => []))
+      rmSync(join(hints, name), { force: true });
+  }
+
+  const watcher = watch(hints, soon);
+  const every = setInterval(soon, EVERY_MS);
+  soon();
+  return {
+    run: () => {
+      running = running.then(run);
+      return running;
+    },
+    close() {
+      watcher.close();
+      clearInterval(every);
+      clearTimeout(due);
+    },
+  };
+}
+
+function closedText(session: string) {
+  return {
+    content: `⏹️ The session was closed. \`!new ${session.replaceAll('`', "'")}\` starts it again.`,
+    silent: true,
+  };
+}
+
+/** One notice per thread and minute, also after a restart. */
+function minute(): number {
+  return Math.floor(Date.now() / 60_000);
+}
+
+function nameOf(change: Change): string {
+  switch (change.do) {
+    case 'open':
+      return change.session.sessionName;
+    case 'close-stray':
+      return change.thread.title;
+    default:
+      return change.record.title;
+  }
+}

@@ -1,0 +1,87 @@
+// Which pane a thread speaks to: the one in its record. If that pane is gone, the session's present one; there is no
+// other choice.
+
+import type { Config } from '../core/config.ts';
+import { placeOfTitle } from '../core/session-name.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import type { Home } from '../home/home.ts';
+import { loadStreamRecord } from '../home/stream-record.ts';
+import type { Hosts } from '../tmux/hosts.ts';
+import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import { sessionKey, type ThreadRecord } from './record.ts';
+import { sessionPanes } from './session-panes.ts';
+import { type Threads, titleOf } from './threads.ts';
+
+export interface PaneOf {
+  readonly tmux: Tmux;
+  readonly record: ThreadRecord;
+}
+
+export interface Panes {
+  /** Undefined: there is no such session. `again` if the pane we knew turned out to be gone. */
+  find(thread: Pick<ThreadRef, 'id' | 'title'>, again?: boolean): Promise<PaneOf | undefined>;
+  hostOf(thread: Pick<ThreadRef, 'id' | 'title'>): string;
+}
+
+const DEADLINE_MS = 10_000;
+
+export function createPanes(
+  { config, home, hosts }: { readonly config: Config; readonly home: Home; readonly hosts: Hosts },
+  { registry }: Pick<Threads, 'registry'>,
+): Panes {
+  const hostOf: Panes['hostOf'] = ({ id, title }) =>
+    registry.get(id)?.host ??
+    (loadStreamRecord(home, id) === undefined ? undefined : config.host) ??
+    placeOfTitle(title)?.host ??
+    config.defaultHost;
+
+  /** By its identity in tmux, else by its name: it was started again, or the registry was lost. */
+  async function locate(thread: Pick<ThreadRef, 'id' | 'title'>): Promise<ThreadRecord | undefined> {
+    const host = hostOf(thread);
+    const known = registry.get(thread.id);
+    const sessions = await sessionPanes(hosts, host, known ? [known] : [], DEADLINE_MS);
+    const session =
+      (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
+      sessions.find((one) => titled(one, config) === (known?.title ?? thread.title));
+    if (session === undefined) return undefined;
+    const other = registry.ofSession(host, session);
+    if (other !== undefined && other.thread !== thread.id) return undefined;
+    const { path, ...pane } = session;
+    const record: ThreadRecord = {
+      ...(known ?? unknownThread(thread)),
+      ...pane,
+      ...{ cwd: path, claudeSession: '', transcript: '', state: 'idle', shell: 'found' },
+      ...{ closed: false, at: Date.now() },
+    };
+    registry.put(record);
+    return record;
+  }
+
+  return {
+    hostOf,
+    async find(thread, again = false) {
+      const known = registry.get(thread.id);
+      const record =
+        known === undefined || known.closed || (again && known.shell !== 'terminal')
+          ? await locate(thread)
+          : known;
+      if (record === undefined) return undefined;
+      return { record, tmux: tmuxOn(hosts.get(record.host), record.socket) };
+    },
+  };
+}
+
+function unknownThread({ id, title }: Pick<ThreadRef, 'id' | 'title'>) {
+  return {
+    ...{ thread: id, title, server: '', channel: '', last: id, posted: [], deliveries: [] },
+    ...{ archived: 'no', deleted: false, toldUnheard: false },
+  } as const;
+}
+
+function titled(session: Parameters<typeof titleOf>[0], config: Config): string | undefined {
+  try {
+    return titleOf(session, config);
+  } catch {
+    return undefined;
+  }
+}

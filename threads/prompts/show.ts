@@ -1,0 +1,59 @@
+// What a prompt's message shows: while it is open, and when it is over.
+
+import type { PermissionRequestInput } from '../../claude/hook-input.ts';
+import type { Progress, Prompt } from '../../core/prompt.ts';
+import type { Upload } from '../../discord/rest.ts';
+import { verdictText } from './decision.ts';
+import type { Ended } from './record.ts';
+import { permissionText, planText, questionText, type Shown } from './text.ts';
+
+export function contentOf(prompt: Prompt, input: PermissionRequestInput, progress: Progress) {
+  const { text, hint } = shownOf(prompt, input, progress);
+  return `${text}\n${hint}`;
+}
+
+export function filesOf(prompt: Prompt, input: PermissionRequestInput): readonly Upload[] {
+  return shownOf(prompt, input, { chosen: [] }).files;
+}
+
+export function endText(
+  prompt: Prompt,
+  input: PermissionRequestInput,
+  progress: Progress,
+  ended: Ended,
+  headless: boolean,
+): string {
+  return `${shownOf(prompt, input, progress).text}\n${lastLine(prompt, ended, headless)}`;
+}
+
+/** The question that is shown now, counted from one (0: none), and the words on its buttons. */
+export function labelsOf(prompt: Prompt, { chosen }: Progress) {
+  const asked = prompt.kind === 'question' ? prompt.questions[chosen.length] : undefined;
+  return {
+    question: asked === undefined ? 0 : chosen.length + 1,
+    labels: asked?.options.map(({ label }) => label) ?? [],
+  };
+}
+
+function lastLine(prompt: Prompt, ended: Ended, headless: boolean): string {
+  if (headless && ended.kind === 'called off') return '⏹️ The agent was stopped.';
+  if (headless && ended.kind === 'time is up') return '⌛ Nobody answered: denied.';
+  return verdictText(prompt, ended);
+}
+
+function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progress): Shown {
+  switch (prompt.kind) {
+    case 'permission':
+      return permissionText(
+        input.tool_name,
+        input.tool_input,
+        input.cwd,
+        input.permission_suggestions,
+      );
+    case 'plan':
+      return planText(String(input.tool_input.plan ?? ''));
+    case 'question':
+      return questionText(prompt.questions, progress);
+  }
+}
+

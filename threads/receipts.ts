@@ -1,0 +1,95 @@
+// Receipts: the agent's own word that a message was submitted. The courier tells of submitted prompts, the registry
+// knows which messages stand in the pane, and whoever waits for one is woken. No request is needed.
+
+import { confirmedBy, withDelivery } from './deliveries.ts';
+import type { Delivery } from './record.ts';
+import type { Registry } from './registry.ts';
+
+export interface Receipts {
+  /** Before it is typed: the receipt may come before we know that it was. */
+  stand(thread: string, delivery: Omit<Delivery, 'state' | 'at' | 'receipt'>): void;
+  /** Prompts that the agent of this thread has submitted. */
+  submitted(thread: string, prompts: readonly string[], letter: string): void;
+  /** Seen on the screen, where no hook reports. */
+  seen(thread: string, id: string): void;
+  unconfirmed(thread: string, id: string): void;
+  /** It was not typed after all. */
+  withdraw(thread: string, id: string): void;
+  isSubmitted(thread: string, id: string): boolean;
+  /** It was typed, or typing it was begun. */
+  isStanding(thread: string, id: string): boolean;
+  /** Whether the receipt is there, or comes within this time. */
+  wait(thread: string, id: string, ms: number): Promise<boolean>;
+  /** Called with a message whose receipt came after it was given up. */
+  onLate(listener: (thread: string, message: string) => void): void;
+}
+
+export function createReceipts(registry: Registry): Receipts {
+  const waiting = new Map<string, Set<() => void>>();
+  const late: ((thread: string, message: string) => void)[] = [];
+  const deliveryOf = (thread: string, id: string) =>
+    registry.get(thread)?.deliveries.find((one) => one.id === id);
+  const isSubmitted = (thread: string, id: string) => deliveryOf(thread, id)?.state === 'submitted';
+
+  function setState(thread: string, id: string, state: Delivery['state']): void {
+    const record = registry.get(thread);
+    if (record === undefined || deliveryOf(thread, id) === undefined) return;
+    const deliveries = record.deliveries.map((one) => (one.id === id ? { ...one, state } : one));
+    registry.change(thread, { deliveries });
+  }
+
+  function wake(id: string): void {
+    for (const end of waiting.get(id) ?? []) end();
+  }
+
+  return {
+    isSubmitted,
+    isStanding: (thread, id) => deliveryOf(thread, id) !== undefined,
+    stand(thread, delivery) {
+      const record = registry.get(thread);
+      if (record === undefined || deliveryOf(thread, delivery.id) !== undefined) return;
+      const typed = { ...delivery, at: Date.now(), state: 'typed', receipt: '' } as const;
+      registry.change(thread, { deliveries: withDelivery(record, typed) });
+    },
+    submitted(thread, prompts, letter) {
+      const record = registry.get(thread);
+      if (record === undefined) return;
+      const { ids, deliveries } = confirmedBy(record.deliveries, prompts, letter);
+      if (ids.length === 0) return;
+      const before = new Map(record.deliveries.map((one) => [one.id, one]));
+      registry.change(thread, { deliveries });
+      for (const id of ids) {
+        wake(id);
+        const delivery = before.get(id);
+        if (delivery?.state === 'unconfirmed')
+          for (const listener of late) listener(thread, delivery.message);
+      }
+    },
+    seen(thread, id) {
+      setState(thread, id, 'submitted');
+      wake(id);
+    },
+    unconfirmed: (thread, id) => setState(thread, id, 'unconfirmed'),
+    withdraw(thread, id) {
+      const record = registry.get(thread);
+      if (record !== undefined)
+        registry.change(thread, { deliveries: record.deliveries.filter((one) => one.id !== id) });
+    },
+    wait(thread, id, ms) {
+      if (isSubmitted(thread, id)) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        const listeners = waiting.get(id) ?? new Set();
+        waiting.set(id, listeners);
+        const end = () => {
+          clearTimeout(timer);
+          listeners.delete(end);
+          if (listeners.size === 0) waiting.delete(id);
+          resolve(isSubmitted(thread, id));
+        };
+        const timer = setTimeout(end, ms);
+        listeners.add(end);
+      });
+    },
+    onLate: (listener) => void late.push(listener),
+  };
+}

@@ -1,0 +1,99 @@
+// The registry: all thread records, in memory and on disk. One process writes it. A write that fails (a full disk) is
+// tried again; what is in memory counts meanwhile.
+
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../core/log.ts';
+import { writeJson } from '../home/files.ts';
+import type { Home } from '../home/home.ts';
+import { loadThreadRecords, sessionKey, type ThreadRecord } from './record.ts';
+
+export interface Registry {
+  get(thread: string): ThreadRecord | undefined;
+  all(): readonly ThreadRecord[];
+  /** The thread of a tmux session, whatever its name is now. */
+  ofSession(host: string, session: Parameters<typeof sessionKey>[0]): ThreadRecord | undefined;
+  ofPane(host: string, serverPid: number, paneId: string): ThreadRecord | undefined;
+  put(record: ThreadRecord): void;
+  /** Undefined if there is no such thread. */
+  change(thread: string, to: Partial<ThreadRecord>): ThreadRecord | undefined;
+  forget(thread: string): void;
+  /** Removes records of sessions that closed long ago. */
+  sweep(now?: number): void;
+  close(): void;
+}
+
+const RETRY_MS = 2_000;
+const CLOSED_KEPT_MS = 30 * 86_400_000;
+const KEPT = 2_000;
+
+export function openRegistry(home: Home, log: Log): Registry {
+  const records = new Map(loadThreadRecords(home).map((record) => [record.thread, record]));
+  const unsaved = new Set<string>();
+  const path = (thread: string) => join(home.folder('threads'), `${thread}.json`);
+  let retry: NodeJS.Timeout | undefined;
+
+  function save(thread: string): void {
+    const record = records.get(thread);
+    try {
+      if (record === undefined) rmSync(path(thread), { force: true });
+      else writeJson(path(thread), record);
+      unsaved.delete(thread);
+    } catch (error) {
+      if (unsaved.size === 0) log.error('registry', { because: (error as Error).message });
+      unsaved.add(thread);
+      retry ??= setTimeout(saveLater, RETRY_MS).unref();
+    }
+  }
+
+  function saveLater(): void {
+    retry = undefined;
+    for (const thread of [...unsaved]) save(thread);
+  }
+
+  const newestFirst = () => [...records.values()].sort((a, b) => b.at - a.at);
+  const live = (one: ThreadRecord) => !one.closed && one.shell !== 'terminal';
+
+  function forget(thread: string): void {
+    if (records.delete(thread)) save(thread);
+  }
+
+  return {
+    get: (thread) => records.get(thread),
+    all: () => [...records.values()],
+    ofSession: (host, session) =>
+      newestFirst().find(
+        (one) => live(one) && one.host === host && sessionKey(one) === sessionKey(session),
+      ),
+    ofPane: (host, serverPid, paneId) =>
+      newestFirst().find(
+        (one) =>
+          one.host === host && one.serverPid === serverPid && one.paneId === paneId && live(one),
+      ),
+    put(record) {
+      records.set(record.thread, record);
+      save(record.thread);
+    },
+    change(thread, to) {
+      const record = records.get(thread);
+      if (record === undefined) return undefined;
+      const changed = { ...record, ...to };
+      records.set(thread, changed);
+      save(thread);
+      return changed;
+    },
+    forget,
+    sweep(now = Date.now()) {
+      const closed = newestFirst().filter((one) => one.closed);
+      for (const [at, { thread }] of closed.entries()) {
+        const written = statSync(path(thread), { throwIfNoEntry: false })?.mtimeMs ?? now;
+        if (now - written > CLOSED_KEPT_MS || at >= KEPT) forget(thread);
+      }
+    },
+    close() {
+      clearTimeout(retry);
+      saveLater();
+      clearTimeout(retry);
+    },
+  };
+}

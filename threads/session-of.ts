@@ -1,0 +1,40 @@
+// Which tmux session a letter came from: the pane that ran the hook, on its own server, whoever is attached where. A
+// pane that is gone before its last letter is known from the registry.
+
+import type { Registry } from './registry.ts';
+import type { SessionPane } from './threads.ts';
+import type { Host } from '../tmux/host.ts';
+import { readTmuxVariable, whoami } from '../tmux/whoami.ts';
+
+/** `again` when the pane may run something else than a moment ago. */
+export type SessionOf = (
+  tmux: string,
+  pane: string,
+  again?: boolean,
+) => Promise<SessionPane | undefined>;
+
+const FRESH_MS = 10_000;
+const KEPT = 1_000;
+
+export function createSessionOf(host: Host, registry: Registry): SessionOf {
+  const seen = new Map<string, { readonly at: number; readonly session: SessionPane }>();
+
+  function remembered(tmux: string, pane: string): SessionPane | undefined {
+    const server = readTmuxVariable(tmux);
+    const record =
+      server === undefined ? undefined : registry.ofPane(host.name, server.pid, pane);
+    return record === undefined ? undefined : { ...record, group: record.group, path: record.cwd };
+  }
+
+  return async (tmux, pane, again = false) => {
+    const key = `${tmux}|${pane}`;
+    const known = seen.get(key);
+    if (known !== undefined && !again && Date.now() - known.at < FRESH_MS) return known.session;
+    const found = await whoami(host, tmux, pane);
+    if (found === undefined) return known?.session ?? remembered(tmux, pane);
+    const session = { ...found, host: host.name };
+    if (seen.size >= KEPT) seen.clear();
+    seen.set(key, { at: Date.now(), session });
+    return session;
+  };
+}

@@ -1,0 +1,50 @@
+// The sessions of a host with the pane that has their focus, on every tmux server that we know there.
+
+import { isThreadmuxError } from '../core/errors.ts';
+import type { Hosts } from '../tmux/hosts.ts';
+import { listSessions, type Session } from '../tmux/sessions.ts';
+import { tmuxOn } from '../tmux/tmux.ts';
+import type { ThreadRecord } from './record.ts';
+import type { SessionPane } from './threads.ts';
+
+/** Hooks report from any server a person runs, not only from the one that new sessions go to. */
+export async function sessionPanes(
+  hosts: Hosts,
+  host: string,
+  records: readonly Pick<ThreadRecord, 'socket'>[],
+  timeoutMs: number,
+): Promise<readonly SessionPane[]> {
+  const own = await socketOf(hosts, host);
+  const sockets = new Set([own, ...records.map(({ socket }) => socket)]);
+  const lists = await Promise.all(
+    [...sockets]
+      .filter((socket) => socket !== undefined)
+      .map(async (socket) =>
+        (await listSessions(tmuxOn(hosts.get(host), socket), { timeoutMs })).map((session) =>
+          toSessionPane(host, socket, session),
+        ),
+      ),
+  );
+  return lists.flat();
+}
+
+/** The socket of the server that new sessions are started on; undefined while none runs. */
+export function socketOf(hosts: Hosts, host: string): Promise<string | undefined> {
+  return hosts
+    .tmux(host)
+    .run(['display-message', '-p', '#{socket_path}'])
+    .then((path) => path.trim())
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error, 'session_not_found')) return undefined;
+      throw error;
+    });
+}
+
+export function toSessionPane(host: string, socket: string, session: Session): SessionPane {
+  const { pane } = session;
+  return {
+    ...{ host, socket, serverPid: session.serverPid, paneId: pane.id, panePid: pane.pid },
+    ...{ sessionId: session.id, sessionName: session.name, group: session.group },
+    ...{ command: pane.command, path: pane.path },
+  };
+}

@@ -1,0 +1,61 @@
+// Everything that both journeys share: hosts, connections, the registry, receipts and prompts. Opened by whoever holds
+// the courier's lock, the only writer of the registry.
+
+import type { Config, Env, Server } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import type { Home } from '../home/home.ts';
+import { type Hosts, openHosts } from '../tmux/hosts.ts';
+import { type Connections, openConnections } from './connections.ts';
+import { createPanes, type Panes } from './panes.ts';
+import { openPrompts, type Prompts } from './prompts/prompts.ts';
+import { createWatch } from './prompts/watch.ts';
+import { createReceipts, type Receipts } from './receipts.ts';
+import { createSessionOf, type SessionOf } from './session-of.ts';
+import { openThreads, type Threads } from './threads.ts';
+
+export interface Shared {
+  readonly home: Home;
+  readonly config: Config;
+  readonly log: Log;
+  readonly hosts: Hosts;
+  readonly connections: Connections;
+  readonly threads: Threads;
+  readonly receipts: Receipts;
+  readonly panes: Panes;
+  readonly prompts: Prompts;
+  readonly sessionOf: SessionOf;
+  close(): Promise<void>;
+}
+
+export interface SharedOptions {
+  readonly home: Home;
+  readonly config: Config;
+  /** Asked each time: the local workspace may start later. */
+  readonly servers: () => readonly Server[];
+  readonly env: Env;
+  readonly log: Log;
+  readonly sshConfig?: string;
+}
+
+export function openShared(options: SharedOptions): Shared {
+  const { home, config, log } = options;
+  const hosts = openHosts(options);
+  const connections = openConnections(options.servers, log);
+  const threads = openThreads({ home, config, connections, log });
+  const { registry } = threads;
+  const sessionOf = createSessionOf(hosts.get(config.host), registry);
+  const prompts = openPrompts({
+    ...{ home, threads, log, sessionOf },
+    watch: createWatch(hosts, registry),
+  });
+  return {
+    ...{ home, config, log, hosts, connections, threads, prompts, sessionOf },
+    receipts: createReceipts(registry),
+    panes: createPanes({ config, home, hosts }, threads),
+    async close() {
+      prompts.close();
+      registry.close();
+      await Promise.all([connections.close(), hosts.close()]);
+    },
+  };
+}
