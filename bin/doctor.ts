@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Hosts, openHosts } from '../bridge/hosts.ts';
+import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import { inspectSettings } from '../claude/inspect-settings.ts';
 import type { Config, Env, Server } from '../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';

@@ -2,12 +2,11 @@
 // typed in. The connections are left open: a bridge beside us uses the same ones.
 
 import { findSessions } from '../bridge/command-sessions.ts';
-import { type Hosts, openHosts } from '../bridge/hosts.ts';
-import { createPanes, type Panes } from '../bridge/panes.ts';
+import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import type { Config } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Home } from '../home/home.ts';
-import { loadPaneRecords, type PaneRecord } from '../home/pane-record.ts';
+import { loadThreadRecords, type ThreadRecord } from '../threads/record.ts';
 import { localHost } from '../tmux/host.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
@@ -20,7 +19,8 @@ export interface Reach {
   readonly home: Home;
   readonly config: Config;
   readonly hosts: Hosts;
-  readonly panes: Panes;
+  /** What the registry knows; only the bridge writes it. */
+  readonly records: readonly ThreadRecord[];
 }
 
 export interface Target {
@@ -28,15 +28,15 @@ export interface Target {
   readonly tmux: Tmux;
   readonly session: Session;
   /** What the hooks reported from there; undefined if nothing did. */
-  readonly record: PaneRecord | undefined;
+  readonly record: ThreadRecord | undefined;
 }
 
 const ANSWERS_WITHIN_MS = 15_000;
 
 export function openReach(): Reach {
-  const { home, config, servers } = openContext('cli');
+  const { home, config } = openContext('cli');
   const hosts = openHosts({ config, home, env: process.env });
-  return { home, config, hosts, panes: createPanes(config, home, hosts, servers[0]?.name ?? '') };
+  return { home, config, hosts, records: loadThreadRecords(home) };
 }
 
 /** `name` may be `name@host`, or a session's id such as `$3`, for names that are hard to write. */
@@ -90,7 +90,7 @@ export function paneOf({ session, record }: Target): PaneRef {
   );
 }
 
-async function ownSession({ home, config }: Reach, host: string | undefined): Promise<Target> {
+async function ownSession({ records: all, config }: Reach, host: string | undefined): Promise<Target> {
   const { TMUX = '', TMUX_PANE = '' } = process.env;
   const here = localHost({ name: config.host, env: process.env });
   const me = host === undefined ? await whoami(here, TMUX, TMUX_PANE) : undefined;
@@ -104,7 +104,7 @@ async function ownSession({ home, config }: Reach, host: string | undefined): Pr
     throw new ThreadmuxError('bad_usage', 'tell which session is meant', {
       hint: 'Only inside tmux may its name be left out. `threadmux sessions` lists them.',
     });
-  const records = loadPaneRecords(home).filter(
+  const records = all.filter(
     ({ serverPid, sessionId }) => serverPid === session.serverPid && sessionId === session.id,
   );
   const record = records.find(({ paneId }) => paneId === TMUX_PANE) ?? records[0];

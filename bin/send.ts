@@ -5,14 +5,12 @@ import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compose } from '../bridge/compose.ts';
 import { decide, type Step } from '../bridge/decide.ts';
-import { STASH, screenOf } from '../bridge/forward.ts';
+import { readPane, STASH } from '../bridge/attempt.ts';
 import { DIALOG } from '../claude/dialog-line.ts';
-import type { Screen } from '../claude/screen.ts';
 import { cleanInbound } from '../core/clean.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { newest } from '../core/snowflake.ts';
-import type { PaneRecord } from '../home/pane-record.ts';
 import { deliver } from '../tmux/deliver.ts';
 import { leaveMode } from '../tmux/leave-mode.ts';
 import { look, type PaneLook } from '../tmux/look.ts';
@@ -85,19 +83,19 @@ async function attempt(target: Target, text: string, reach: Reach): Promise<Outc
   if (seen.kind === 'gone') return refused('The pane is gone: its session was closed.');
   if (target.record === undefined && isOwnPane(pane.paneId, seen.serverPid))
     return refused('This command itself runs in that pane.');
-  const record = target.record ?? unreported(target, seen, reach);
+  const record = target.record ?? unreported(target, seen);
+  const { screen, isAgent } = readPane(seen, record);
   const step = decide({
-    look: seen,
-    screen: screenOf(seen, record),
-    record,
+    ...{ look: seen, screen, record, isAgent },
     allowShell: true, // whoever is at this terminal has a shell already
-    standing: undefined,
+    ...{ standing: undefined, now: Date.now() },
   });
   if (step.do === 'refuse') return refused(step.because);
   if (step.do === 'wait') return refused(step.because, true);
   if (target.record && hasMessagesFor(reach.home, target.record.thread))
     return refused('A message from its thread is on its way into that pane.', true);
-  const guard = { pane, command: step.do === 'run' ? seen.command : record.command };
+  const isKnown = step.do !== 'run' && record.claudeSession !== '';
+  const guard = { pane, command: isKnown ? record.command : seen.command };
   if (step.do === 'leave-mode') {
     await leaveMode(tmux, guard);
     return refused('The pane is in copy mode.', true);
@@ -142,21 +140,13 @@ export function nextMark({ typed }: Pick<PaneLook, 'typed'>): string {
   return String(BigInt(newest(typed.text ?? '0', typed.enter ?? '0')) + 1n);
 }
 
-const CLAUDE: ReadonlySet<Screen['kind']> = new Set<Screen['kind']>([
-  ...(['empty', 'draft', 'menu', 'shellMode', 'aside', 'dialog'] as const),
-  ...(['agents', 'subagent', 'transcript'] as const),
-]);
-
-/** Without hooks nobody told us what runs there: what looks like the agent is treated as the agent. */
-function unreported(
-  { session }: Target,
-  seen: PaneLook,
-  { config }: Reach,
-): Pick<PaneRecord, 'panePid' | 'serverPid' | 'shell' | 'command'> {
-  const agent = config.agent.command[0]?.split('/').at(-1);
-  const isAgent = seen.command === agent || CLAUDE.has(screenOf(seen, seen).kind);
+/** Without hooks nobody told us what runs there: what looks like an agent is treated as one. */
+function unreported({ session }: Target, seen: PaneLook) {
   const { serverPid, pane } = session;
-  return { serverPid, panePid: pane.pid, command: seen.command, shell: isAgent ? 'no' : 'ours' };
+  return {
+    ...{ serverPid, panePid: pane.pid, command: seen.command, claudeSession: '', at: 0 },
+    shell: 'ours' as const,
+  };
 }
 
 function isOwnPane(paneId: string, serverPid: number): boolean {

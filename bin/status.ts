@@ -7,8 +7,8 @@ import { errorData } from '../core/exit-codes.ts';
 import { loadAuto } from '../home/auto.ts';
 import { readText } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
-import { openPrompts } from '../home/open-prompt.ts';
 import { openOutbox } from '../hooks/outbox.ts';
+import { loadPromptRecords } from '../threads/prompts/record.ts';
 import { openContext } from './context.ts';
 import { entryOf } from './logs.ts';
 import { during, printJson, printText, shown } from './print.ts';
@@ -31,7 +31,7 @@ export async function status(flags: { readonly json?: boolean }): Promise<void> 
       waiting: outbox.boxes().flatMap((box) => outbox.letters(box)).length,
       aside: outbox.aside().length,
     },
-    openPrompts: openPrompts(home).length,
+    openPrompts: loadPromptRecords(home).filter(({ shown }) => !shown).length,
     auto: loadAuto(home),
     defaultHost: config.defaultHost,
     hosts: await during(

@@ -8,7 +8,7 @@ import type { Asked } from '../streams/agent-job.ts';
 import type { Fetched } from './attachments.ts';
 import type { Accepted, Inbox } from './inbox.ts';
 import type { Marks } from './marks.ts';
-import type { Say } from './say.ts';
+import type { Say } from '../threads/notices.ts';
 
 export interface AskOptions {
   readonly inbox: Inbox;

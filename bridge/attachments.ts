@@ -7,7 +7,7 @@ import { isThreadmuxError } from '../core/errors.ts';
 import { download } from '../discord/download.ts';
 import { writeWhole } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
-import type { Hosts } from './hosts.ts';
+import type { Hosts } from '../tmux/hosts.ts';
 import type { Accepted } from './inbox.ts';
 
 export interface Fetched {

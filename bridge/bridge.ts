@@ -1,82 +1,100 @@
-// Journey 2, from start to end: the gateway tells, `listen` takes, the inbox keeps, and each
-// message is acted on in its turn: a command is run, everything else is typed into its pane.
+// The bridge: one gateway connection per server, and everything a message needs on its way into its pane. It wires the
+// parts; it decides nothing. journey.ts tells the way.
 
-import type { Config, Env, Server } from '../core/config.ts';
+import type { Env, Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
+import { textMeaning } from '../core/prompt-answer.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
 import { sessionSchema } from '../discord/gateway-payload.ts';
 import type { Session } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
-import { connectRest } from '../discord/rest.ts';
-import { openPlace, type ThreadRef } from '../discord/threads.ts';
 import { readJson, writeJson } from '../home/files.ts';
-import type { Home } from '../home/home.ts';
 import { openDirectories } from '../streams/directories.ts';
-import { createAct } from './act.ts';
+import { channelsOf } from '../threads/connections.ts';
+import { createKnownThreads, type KnownThreads } from '../threads/known-threads.ts';
+import { startLifecycle } from '../threads/lifecycle.ts';
+import { createSay } from '../threads/notices.ts';
+import type { Shared } from '../threads/shared.ts';
 import { createAskAgent } from './ask-agent.ts';
 import { fetchAttachments } from './attachments.ts';
-import { createCarry } from './carry.ts';
 import type { Tools } from './command.ts';
 import { openCursors } from './cursors.ts';
-import { openHosts } from './hosts.ts';
-import { type Accepted, openInbox } from './inbox.ts';
+import { openInbox } from './inbox.ts';
 import { createInteract } from './interact.ts';
-import { createKnownThreads } from './known-threads.ts';
+import { createJourney } from './journey.ts';
 import { createLater } from './later.ts';
-import { startLifecycle } from './lifecycle.ts';
 import { listen } from './listen.ts';
 import { createMarks } from './marks.ts';
-import { createOpenPrompts } from './open-prompts.ts';
-import { createPanes } from './panes.ts';
+import { createOutcomes } from './outcomes.ts';
 import { createPrompts } from './prompts.ts';
-import { createReceipts } from './receipts.ts';
 import { createRetry } from './retry.ts';
-import { createSay } from './say.ts';
-import { createSender } from './sender.ts';
 import { SLASH_COMMANDS } from './slash.ts';
 import { createStreams } from './streams.ts';
 
-/** Guilds, messages of guilds, reactions to them, and what is in them. */
-export const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);
+/** Guilds, messages of guilds, and what is in them. */
+export const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
 export interface Bridge {
-  readonly gateway: Gateway;
+  /** One per server. */
+  readonly gateways: readonly Gateway[];
   close(): Promise<void>;
 }
 
 export interface BridgeOptions {
-  readonly config: Config;
-  readonly server: Server;
-  readonly home: Home;
+  readonly servers: readonly Server[];
   readonly env: Env;
-  readonly log: Log;
   readonly onFatal: (error: ThreadmuxError) => void;
   readonly agentSettings?: string;
-  readonly sshConfig?: string;
   readonly settleMs?: number;
 }
 
-export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { config, server, home, log } = options;
+export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
+  const sides = await Promise.all(
+    options.servers.map((server) => startServer(server, shared, options)),
+  );
+  shared.prompts.takeUp();
+  for (const side of sides) await side.takeUp();
+  const gateways = sides.map((side) => side.connect());
+  const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known) });
+  return {
+    gateways,
+    async close() {
+      lifecycle.close();
+      await Promise.all(sides.map((side) => side.close()));
+    },
+  };
+}
+
+interface Side {
+  readonly known: KnownThreads;
+  takeUp(): Promise<void>;
+  connect(): Gateway;
+  close(): Promise<void>;
+}
+
+async function startServer(
+  server: Server,
+  shared: Shared,
+  options: BridgeOptions,
+): Promise<Side> {
+  const { home, config, log, hosts, threads, prompts } = shared;
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
   const closing = new AbortController();
   const { signal } = closing;
-  const rest = connectRest({ token: server.token, api: server.api, log });
-  const channels = [...new Set([server.channel, ...server.projects.map(({ channel }) => channel)])];
-  const places = await Promise.all(channels.map((channel) => openPlace(rest, channel)));
+  const connection = shared.connections.of(server);
+  const { rest } = connection;
+  const channels = channelsOf(server);
+  const places = await Promise.all(channels.map((channel) => connection.place(channel)));
   const [place] = places;
   if (place === undefined)
     throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
   const { botId } = place;
-  const threads = createKnownThreads(places);
+  const known = createKnownThreads(rest, places);
   const cursors = openCursors(state('cursors'));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
-  const hosts = openHosts({ ...options, config, home });
-  const panes = createPanes(config, home, hosts, server.name);
-  const receipts = createReceipts(rest, botId);
   const marks = createMarks(rest, log);
   const say = createSay(rest);
+  const outcomes = createOutcomes({ say, marks, log });
   const directories = openDirectories({
     projects: server.projects.map(({ path }) => path),
     roots: config.roots,
@@ -86,107 +104,86 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     ...{ home, log, rest, botId, place, env: options.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
     ...{ tmux: hosts.tmux(config.host), command: config.agent.command },
-    slashCommands: config.slashCommands,
+    ...{ slashCommands: config.slashCommands, registry: threads.registry },
     agentSettings: options.agentSettings,
-    onThread: threads.learn,
+    onThread: known.learn,
     check: async ({ dir }) => {
       await directories.check(dir);
       return { skipPermissions: await directories.isWithin(dir, config.skipPermissions) };
     },
   });
-  const isTerminal = (thread: string) => streams.of(thread)?.kind === 'terminal';
-  const sender = createSender({
-    ...{ ...options, hosts, panes, inbox, marks, receipts, say, signal, isTerminal },
-  });
   const askAgent = createAskAgent({
     ...{ inbox, marks, say, log, signal },
     fetch: (message) => fetchAttachments(message, config.host, { api: server.api, home, hosts }),
   });
-
-  /** Into its pane, or to the headless agent whose thread it is. */
-  function send(message: Accepted, thread: ThreadRef): Promise<void> {
-    const stream = streams.of(thread.id);
-    return stream?.kind === 'agent'
-      ? askAgent(message, stream.agent)
-      : sender.send(message, thread);
-  }
-
+  const journey = createJourney({
+    ...shared,
+    ...{ server, channels, known, inbox, marks, outcomes, signal },
+    ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+    toStream(message, thread) {
+      const stream = streams.of(thread.id);
+      return stream?.kind === 'agent' ? askAgent(message, stream.agent) : undefined;
+    },
+    isTerminal: (thread) => streams.of(thread)?.kind === 'terminal',
+    tools: () => tools,
+  });
   const tools: Tools = {
-    config,
-    hosts,
-    panes,
-    threads,
-    place,
-    members: server.allow,
-    log,
+    ...{ config, hosts, threads, known, server, log, streams, directories, say },
+    panes: shared.panes,
     agentSettings: options.agentSettings,
-    streams,
-    directories,
-    say,
-    retry: createRetry({ rest, server, inbox, marks, send }),
+    retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };
-
-  const open = createOpenPrompts(rest, botId);
-  const carry = createCarry(home, hosts, panes);
-  const prompts = createPrompts({ rest, carry, open, log });
-
-  const act = createAct({ threads, inbox, marks, prompts, tools, send, log, signal });
-
+  const taps = createPrompts({ rest, prompts, log });
   const handle = listen({
-    server,
-    rest,
-    channels,
-    threads,
-    cursors,
-    inbox,
-    log,
-    signal,
-    onAccepted: act.begin,
-    onInteraction: createInteract({ rest, server, channels, botId, tools, prompts, log }),
-    onReaction: receipts.heard,
-    onThreadGone: (id) =>
-      void streams
+    ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
+    meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),
+    onAccepted: journey.begin,
+    onInteraction: createInteract({ rest, server, channels, botId, tools, prompts: taps, log }),
+    onThread: (thread) => threads.heard(thread.id, thread.archived),
+    onThreadGone(id) {
+      if (threads.registry.get(id)?.shell !== 'terminal')
+        threads.registry.change(id, { deleted: true });
+      streams
         .gone(id)
         .catch((error: Error) =>
           log.error('a deleted thread', { thread: id, because: error.message }),
-        ),
+        );
+    },
   });
 
-  async function onEvent(name: string, data: unknown): Promise<void> {
+  async function onEvent(name: string, data: unknown, live: boolean): Promise<void> {
     if (name === 'READY') {
       const { application } = data as { application: { id: string } };
       registerCommands(rest, application.id, place?.guildId ?? '', SLASH_COMMANDS).catch(
         (error: Error) => log.warn('slash commands', { because: error.message }),
       );
     }
-    if (name === 'MESSAGE_CREATE' || name === 'MESSAGE_UPDATE') open.heard(data);
     if (name === 'MESSAGE_CREATE') streams.heard(data);
-    await handle(name, data);
+    await handle(name, data, live);
   }
 
-  await streams.recover();
-  await act.takeUp(channels, server);
   const position = createLater<Session>((session) => writeJson(state('gateway'), session), 200);
-  const gateway = openGateway({
-    rest,
-    token: server.token,
-    intents: INTENTS,
-    handle: onEvent,
-    load: () => readJson(state('gateway'), sessionSchema),
-    save: position.set,
-    onFatal: options.onFatal,
-    log,
-  });
-  const lifecycle = startLifecycle(home, tools, say);
+  let gateway: Gateway | undefined;
   return {
-    gateway,
+    known,
+    async takeUp() {
+      await streams.recover();
+      await journey.takeUp();
+    },
+    connect() {
+      gateway = openGateway({
+        ...{ rest, token: server.token, intents: INTENTS, handle: onEvent, log },
+        load: () => readJson(state('gateway'), sessionSchema),
+        save: position.set,
+        onFatal: options.onFatal,
+      });
+      return gateway;
+    },
     async close() {
       closing.abort();
-      lifecycle.close();
       await streams.close();
-      gateway.close();
+      gateway?.close();
       position.flush();
-      await Promise.all([rest.close(), hosts.close()]);
     },
   };
 }

@@ -10,8 +10,8 @@ import { renderPicture } from '../streams/picture.ts';
 import { pressKeys } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
 import { type Command, code, type Order, say, type Tools } from './command.ts';
-import type { PaneOf } from './panes.ts';
-import { screenBlock } from './say.ts';
+import type { PaneOf } from '../threads/panes.ts';
+import { screenBlock } from '../threads/notices.ts';
 
 /** What people call keys, in tmux's words. */
 const CALLED: Readonly<Record<string, string>> = {

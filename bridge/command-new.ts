@@ -4,17 +4,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasDialog } from '../claude/dialog-line.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import { parseSessionName, type SessionName, threadTitle } from '../core/session-name.ts';
-import { welcomeText } from '../core/welcome.ts';
-import { archiveThread, ensureThread, type ThreadRef } from '../discord/threads.ts';
+import { parseSessionName, type SessionName } from '../core/session-name.ts';
 import { look } from '../tmux/look.ts';
-import { killSession, newSession, type Session } from '../tmux/sessions.ts';
+import { killSession, listSessions, newSession, type Session } from '../tmux/sessions.ts';
 import { agentOn } from './agent.ts';
 import { type Answer, type Command, code, say, type Tools } from './command.ts';
 import { showScreen } from './command-keys.ts';
-import { findSessions } from './command-sessions.ts';
+import { findOurSessions } from './command-sessions.ts';
 import { endStream, startAfresh, streamOf } from './command-streams.ts';
-import { screenBlock } from './say.ts';
+import { screenBlock } from '../threads/notices.ts';
+import type { ThreadRecord } from '../threads/record.ts';
+import { socketOf, toSessionPane } from '../threads/session-panes.ts';
 
 /** Until then it may only be drawing. */
 const ASKS_AFTER_MS = 1_500;
@@ -50,12 +50,12 @@ export const create: Command = {
     });
     if (!created)
       return say(
-        `Session ${code(wanted.name)} is there already${await linkOf(wanted, session, tools)}.`,
+        `Session ${code(wanted.name)} is there already${linkOf(wanted, session, tools)}.`,
       );
-    if (agent !== undefined) return untilItSpeaks(wanted, session, tools);
-    const thread = await bind(wanted, session, tools, 'ours');
+    const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
+    if (agent !== undefined) return untilItSpeaks(wanted, session, thread, tools);
     return say(
-      `▶️ ${code(wanted.name)} is up (${command.join(' ').slice(0, 200)}): <#${thread.id}>`,
+      `▶️ ${code(wanted.name)} is up (${command.join(' ').slice(0, 200)}): <#${thread.thread}>`,
     );
   },
 };
@@ -70,7 +70,7 @@ export const kill: Command = {
     if (name === '') throw usage('`!kill <name>` needs the exact name of a session');
     const stream = order.rest.includes('@') ? undefined : tools.streams.named(name);
     if (stream !== undefined) return endStream(stream, tools);
-    const found = (await findSessions(host, tools)).find(({ session }) => session.name === name);
+    const found = (await findOurSessions(host, tools)).find(({ session }) => session.name === name);
     if (found === undefined)
       throw new ThreadmuxError(
         'session_not_found',
@@ -81,11 +81,18 @@ export const kill: Command = {
       );
     await killSession(tools.hosts.tmux(host), found.session);
     const thread = found.record?.thread;
-    if (thread !== undefined && order.thread?.id !== thread)
-      await archiveThread(tools.place.rest, thread).catch((error: Error) =>
-        tools.log.info('archiving a thread', { because: error.message }),
-      );
-    return say(`⏹️ ${code(name)} on ${code(host)} was ended.`);
+    if (thread !== undefined) tools.threads.registry.change(thread, { closed: true });
+    return {
+      content: `⏹️ ${code(name)} on ${code(host)} was ended.`,
+      async after() {
+        if (thread !== undefined)
+          await tools.threads
+            .archive(thread, { closed: true })
+            .catch((error: Error) =>
+              tools.log.info('archiving a thread', { because: error.message }),
+            );
+      },
+    };
   },
 };
 
@@ -126,21 +133,30 @@ function usage(what: string): ThreadmuxError {
  * Claude's own SessionStart makes the thread; no timer guesses it. Before that it may ask something (is this folder to be
  * trusted?), or end: then its screen tells, in the thread. It is Claude all the same, and never typed into as a shell.
  */
-async function untilItSpeaks(wanted: Wanted, session: Session, tools: Tools): Promise<Answer> {
+async function untilItSpeaks(
+  wanted: Wanted,
+  session: Session,
+  thread: ThreadRecord,
+  tools: Tools,
+): Promise<Answer> {
   const began = Date.now();
+  const { registry } = tools.threads;
   for (let last = ''; ; await sleep(500)) {
-    const found = await findSessions(wanted.host, tools);
-    const mine = found.find(
-      (one) => one.session.id === session.id && one.session.serverPid === session.serverPid,
+    if (registry.get(thread.thread)?.claudeSession !== '')
+      return say(`▶️ ${code(wanted.name)} is up: <#${thread.thread}>`);
+    const list = await listSessions(tools.hosts.tmux(wanted.host));
+    const mine = list.find(
+      ({ id, serverPid }) => id === session.id && serverPid === session.serverPid,
     );
-    if (mine?.record?.shell === 'no')
-      return say(`▶️ ${code(wanted.name)} is up: <#${mine.record.thread}>`);
-    if (mine === undefined || mine.session.pane.dead) throw endedAtOnce(wanted, last);
-    const seen = await lookAt(wanted, mine.session, tools);
+    if (mine === undefined || mine.pane.dead) {
+      await tools.threads.archive(thread.thread, { closed: true });
+      throw endedAtOnce(wanted, last);
+    }
+    const seen = await lookAt(wanted, mine, tools);
     last = seen === '' ? last : seen;
     const waitedMs = Date.now() - began;
     if ((waitedMs > ASKS_AFTER_MS && hasDialog(seen)) || waitedMs > SILENT_FOR_MS)
-      return whatItShows(wanted, mine.session, tools, hasDialog(seen));
+      return whatItShows(wanted, thread, tools, hasDialog(seen));
   }
 }
 
@@ -152,22 +168,21 @@ async function lookAt({ host }: Wanted, { serverPid, pane }: Session, tools: Too
 
 async function whatItShows(
   wanted: Wanted,
-  session: Session,
+  { thread: id, title, panePid }: ThreadRecord,
   tools: Tools,
   asks: boolean,
 ): Promise<Answer> {
-  const thread = await bind(wanted, session, tools, 'no');
-  const pane = await tools.panes.find(thread, true);
+  const pane = await tools.panes.find({ id, title });
   const shown = pane === undefined ? say('') : await showScreen(pane);
   const words = asks
     ? 'Claude asks something before it starts. The buttons press keys.'
     : 'Claude has not reported yet. This is what its pane shows.';
-  await tools.say(thread.id, [thread.id, 'starts', session.id, session.serverPid], {
+  await tools.say(id, [id, 'starts', panePid], {
     ...shown,
     content: `🔔 ${words}\n${pane === undefined ? '' : shown.content}`.slice(0, 2_000),
   });
   return say(
-    `🔔 ${code(wanted.name)} ${asks ? 'waits for you' : 'has not reported yet'}: <#${thread.id}>`,
+    `🔔 ${code(wanted.name)} ${asks ? 'waits for you' : 'has not reported yet'}: <#${id}>`,
   );
 }
 
@@ -179,25 +194,27 @@ function endedAtOnce({ name, host }: Wanted, last: string): ThreadmuxError {
   );
 }
 
-/** A session that will not report by itself gets its thread from us. */
+/** Its thread is there before it reports: what is written there meanwhile waits. */
 async function bind(
-  { name, host }: Wanted,
+  { name, host, directory }: Wanted,
   session: Session,
   tools: Tools,
   shell: 'no' | 'ours',
-): Promise<ThreadRef> {
-  const { config, place } = tools;
-  const title = threadTitle(
-    host === config.defaultHost ? { session: name } : { session: name, host },
+): Promise<ThreadRecord> {
+  const socket = (await socketOf(tools.hosts, host)) ?? '';
+  const pane = toSessionPane(host, socket, session);
+  const thread = await tools.threads.ensure(pane, { directory: pane.path, shell });
+  if (thread !== undefined) return thread;
+  await killSession(tools.hosts.tmux(host), session);
+  throw new ThreadmuxError(
+    'bad_usage',
+    `${code(name)} was not started: no channel takes sessions of ${code(directory)}`,
+    { hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.' },
   );
-  const welcome = welcomeText({ session: name, host, cwd: session.pane.path });
-  const thread = await ensureThread(place, title, welcome, tools.members);
-  tools.threads.learn(thread);
-  await tools.panes.save(await tools.panes.found(host, thread.id, session, shell));
-  return thread;
 }
 
-async function linkOf({ host }: Wanted, session: Session, tools: Tools): Promise<string> {
-  const found = (await findSessions(host, tools)).find((one) => one.session.id === session.id);
-  return found?.record === undefined ? '' : `: <#${found.record.thread}>`;
+function linkOf({ host }: Wanted, session: Session, tools: Tools): string {
+  const pane = toSessionPane(host, '', session);
+  const record = tools.threads.registry.ofSession(host, pane);
+  return record === undefined ? '' : `: <#${record.thread}>`;
 }

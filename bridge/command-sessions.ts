@@ -1,7 +1,9 @@
 // !sessions: every session of every host in one list. A host that does not answer in time is
 // marked, and the others are shown all the same.
 
-import type { PaneRecord } from '../home/pane-record.ts';
+import type { ThreadRecord } from '../threads/record.ts';
+import type { Threads } from '../threads/threads.ts';
+import type { Hosts } from '../tmux/hosts.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Command, code, say, type Tools } from './command.ts';
 
@@ -24,30 +26,46 @@ export const sessions: Command = {
 export interface Found {
   readonly host: string;
   readonly session: Session;
-  readonly record: PaneRecord | undefined;
+  readonly record: ThreadRecord | undefined;
 }
 
 export async function findSessions(
   host: string,
-  tools: Pick<Tools, 'hosts' | 'panes'>,
+  { hosts, records }: { readonly hosts: Hosts; readonly records: readonly ThreadRecord[] },
   timeoutMs = DEADLINE_MS,
 ): Promise<readonly Found[]> {
-  const [list, records] = await Promise.all([
-    listSessions(tools.hosts.tmux(host), { timeoutMs }),
-    tools.panes.records(host, timeoutMs),
-  ]);
+  const list = await listSessions(hosts.tmux(host), { timeoutMs });
   return list.map((session) => ({
     host,
     session,
     record: records.find(
-      ({ serverPid, sessionId }) => serverPid === session.serverPid && sessionId === session.id,
+      (one) =>
+        one.host === host &&
+        one.serverPid === session.serverPid &&
+        one.sessionId === session.id &&
+        !one.closed,
     ),
   }));
 }
 
+/** Those that belong to this server; the others are named nowhere in it. */
+export async function findOurSessions(
+  host: string,
+  { hosts, threads, server }: Pick<Tools, 'hosts' | 'threads' | 'server'>,
+  timeoutMs = DEADLINE_MS,
+): Promise<readonly Found[]> {
+  const records = threads.registry.all();
+  const found = await findSessions(host, { hosts, records }, timeoutMs);
+  return found.filter((one) => serverOf(one, threads) === server.name);
+}
+
+function serverOf({ session, record }: Found, threads: Threads): string | undefined {
+  return record?.server ?? threads.destinationOf(session.pane.path)?.server.name;
+}
+
 async function listHost(host: string, tools: Tools): Promise<readonly string[]> {
   try {
-    const found = await findSessions(host, tools);
+    const found = await findOurSessions(host, tools);
     return found.map((one) => line(one, tools));
   } catch (error) {
     return [`🔌 ${code(host)} is not reachable: ${(error as Error).message.split('\n')[0]}`];
@@ -60,7 +78,7 @@ function line({ host, session, record }: Found, { config }: Tools): string {
   return `${sign(session, record)} ${code(session.name + where)}${thread} ${state(session, record)} · ${code(session.pane.path)} · ${age(session.createdAt)}`;
 }
 
-export function state(session: Session, record: PaneRecord | undefined): string {
+export function state(session: Session, record: ThreadRecord | undefined): string {
   if (session.pane.dead) return 'dead';
   if (record === undefined) return session.pane.command;
   if (record.shell === 'terminal') return 'terminal';
@@ -69,7 +87,7 @@ export function state(session: Session, record: PaneRecord | undefined): string 
   return { working: 'working', waiting: 'waiting for you', idle: 'idle' }[record.state];
 }
 
-function sign(session: Session, record: PaneRecord | undefined): string {
+function sign(session: Session, record: ThreadRecord | undefined): string {
   const word = state(session, record);
   return (
     { working: '⏳', 'waiting for you': '🔔', idle: '🟢', shell: '🐚', terminal: '🖥️', dead: '💀' }[

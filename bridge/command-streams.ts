@@ -96,7 +96,7 @@ export async function endStream(stream: Stream, tools: Tools): Promise<Answer> {
     content,
     async after(said) {
       if (said !== thread) await tools.say(thread, ['ended', name], { content, silent: true });
-      await archiveThread(tools.place.rest, thread);
+      await archiveThread(tools.known.rest, thread);
     },
   };
 }

@@ -1,24 +1,26 @@
 // What every command of ours gets and gives. A command comes as a "!" message or as a slash
 // command; it does not know which.
 
-import type { Config } from '../core/config.ts';
+import type { Config, Server } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { Draft } from '../discord/messages.ts';
-import type { Place, ThreadRef } from '../discord/threads.ts';
+import type { ThreadRef } from '../discord/threads.ts';
 import type { Directories } from '../streams/directories.ts';
-import type { Hosts } from './hosts.ts';
-import type { KnownThreads } from './known-threads.ts';
-import type { Panes } from './panes.ts';
-import type { Say } from './say.ts';
+import type { KnownThreads } from '../threads/known-threads.ts';
+import type { Say } from '../threads/notices.ts';
+import type { Panes } from '../threads/panes.ts';
+import type { Threads } from '../threads/threads.ts';
+import type { Hosts } from '../tmux/hosts.ts';
 import type { Streams } from './streams.ts';
 
 export interface Tools {
   readonly config: Config;
   readonly hosts: Hosts;
   readonly panes: Panes;
-  readonly threads: KnownThreads;
-  readonly place: Place;
-  readonly members: readonly string[];
+  readonly threads: Threads;
+  /** The threads of this server. */
+  readonly known: KnownThreads;
+  readonly server: Server;
   readonly log: Log;
   /** The settings file with our hooks, for agents that we start ourselves on this machine. */
   readonly agentSettings: string | undefined;

@@ -8,7 +8,7 @@ import { create, kill } from './command-new.ts';
 import { sessions } from './command-sessions.ts';
 import { stop } from './command-stop.ts';
 import { agent, done, status, terminal } from './command-streams.ts';
-import { screenBlock } from './say.ts';
+import { screenBlock } from '../threads/notices.ts';
 
 const retry: Command = {
   name: 'retry',

@@ -20,7 +20,7 @@ import type { Rest } from '../discord/rest.ts';
 import { backoffMs } from '../discord/verdict.ts';
 import type { Cursors } from './cursors.ts';
 import type { Accepted, Inbox } from './inbox.ts';
-import type { KnownThreads } from './known-threads.ts';
+import type { KnownThreads } from '../threads/known-threads.ts';
 import { type Decision, route, type Where } from './route.ts';
 
 export interface ListenOptions {

@@ -2,7 +2,7 @@
 
 import type { Commands, Interaction } from '../discord/interactions.ts';
 import type { Tools } from './command.ts';
-import { findSessions } from './command-sessions.ts';
+import { findOurSessions } from './command-sessions.ts';
 import { COMMANDS } from './commands.ts';
 
 const STRING = 3 as const;
@@ -114,7 +114,7 @@ export async function suggestions(
 async function sessionNames(tools: Tools): Promise<readonly string[]> {
   const { hosts, config } = tools;
   const lists = hosts.names().map(async (host) => {
-    const found = await findSessions(host, tools, DEADLINE_MS).catch(() => []);
+    const found = await findOurSessions(host, tools, DEADLINE_MS).catch(() => []);
     return found.map(({ session }) =>
       host === config.defaultHost ? session.name : `${session.name}@${host}`,
     );

@@ -8,7 +8,6 @@ import { type StreamKind, streamName, streamTitle } from '../core/stream-name.ts
 import { streamWelcome } from '../core/welcome.ts';
 import { messageSchema } from '../discord/payloads.ts';
 import { archiveThread, freshThread, type Place, type ThreadRef } from '../discord/threads.ts';
-import { forgetPaneRecord, savePaneRecord } from '../home/pane-record.ts';
 import {
   forgetStream,
   loadStreamRecords,
@@ -22,6 +21,7 @@ import {
   type Terminal,
   type TerminalParts,
 } from '../streams/terminal.ts';
+import type { Registry } from '../threads/registry.ts';
 import { killSession, listSessions } from '../tmux/sessions.ts';
 import { paneRecordOf } from './terminal-pane.ts';
 
@@ -59,6 +59,7 @@ export interface StreamsOptions extends TerminalParts, AgentParts {
   readonly members: readonly string[];
   readonly host: string;
   readonly maxThreads: number;
+  readonly registry: Registry;
   readonly onThread: (thread: ThreadRef) => void;
 }
 
@@ -78,7 +79,7 @@ export function createStreams(options: StreamsOptions): Streams {
 
   function terminalOf(record: StreamRecord): Stream {
     const pane = paneRecordOf(record, options.host);
-    if (pane !== undefined) savePaneRecord(home, pane);
+    if (pane !== undefined) options.registry.put(pane);
     const terminal = followTerminal(options, record);
     return { kind: 'terminal', terminal, record: () => terminal.record() };
   }
@@ -159,7 +160,7 @@ export function createStreams(options: StreamsOptions): Streams {
   function drop(thread: string): void {
     streams.delete(thread);
     forgetStream(home, thread);
-    forgetPaneRecord(home, thread);
+    options.registry.forget(thread);
   }
 
   return {

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import { showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
-import { openPrompts } from '../home/open-prompt.ts';
+import { loadPromptRecords } from '../threads/prompts/record.ts';
 import { type AgentCommand, startAgentProcess } from './agent-process.ts';
 import { partNonce } from './agent-tell.ts';
 import { EMPTY, type Ended, partsOf, withEvent } from './agent-text.ts';
@@ -116,7 +116,7 @@ export function startTurn(options: TurnOptions): RunningTurn {
   /** The hook posts the prompt and waits beside it. Where it cannot, Claude would wait for ever. */
   let askedAt = Date.now();
   function denyUnasked(): void {
-    const isAsked = asking.size === 0 || openPrompts(home).some((one) => one.thread === thread);
+    const isAsked = asking.size === 0 || loadPromptRecords(home).some((one) => one.thread === thread && !one.shown);
     if (isAsked) askedAt = Date.now();
     if (Date.now() - askedAt < (options.unaskedMs ?? UNASKED_MS)) return;
     for (const requestId of asking) {
