@@ -33,6 +33,9 @@ export interface Act {
   takeUp(channels: readonly string[], server: Server): Promise<void>;
 }
 
+const UNCLEAR =
+  '⚠️ Not taken as an answer, because it may not be about the prompt that is open now. Tap a button under the prompt, or reply to its message.';
+
 export function createAct(options: ActOptions): Act {
   const { threads, inbox, marks, prompts, tools, log, signal } = options;
   const inTurn = createInTurn();
@@ -69,9 +72,14 @@ export function createAct(options: ActOptions): Act {
   /** While a prompt is open, what is written answers it: through its hook, never by keys. */
   async function answered(message: Accepted, text: string, thread: ThreadRef): Promise<boolean> {
     if (text === '' || message.attachments.length > 0) return false;
-    const by = { id: message.authorId, name: message.author };
-    if (!(await prompts.wrote(text, thread, message.id, by).catch(() => false))) return false;
-    await marks.set(message.channelId, message.id, 'submitted');
+    const meaning = await prompts.wrote(message, text, thread).catch(() => 'message' as const);
+    if (meaning === 'message') return false;
+    await marks.set(message.channelId, message.id, meaning === 'answer' ? 'submitted' : 'failed');
+    if (meaning === 'unclear')
+      await tools.say(message.channelId, [message.id, 'unclear'], {
+        content: UNCLEAR,
+        replyTo: message.id,
+      });
     inbox.done(message.id);
     return true;
   }

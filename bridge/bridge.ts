@@ -152,7 +152,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         ),
   });
 
-  async function onEvent(name: string, data: unknown): Promise<void> {
+  async function onEvent(name: string, data: unknown, live: boolean): Promise<void> {
     if (name === 'READY') {
       const { application } = data as { application: { id: string } };
       registerCommands(rest, application.id, place?.guildId ?? '', SLASH_COMMANDS).catch(
@@ -161,7 +161,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     }
     if (name === 'MESSAGE_CREATE' || name === 'MESSAGE_UPDATE') open.heard(data);
     if (name === 'MESSAGE_CREATE') streams.heard(data);
-    await handle(name, data);
+    await handle(name, data, live);
   }
 
   await streams.recover();

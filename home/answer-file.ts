@@ -13,6 +13,8 @@ export const answerSchema = z.object({
   values: z.array(z.string()),
   text: z.string(),
   by: z.object({ id: z.string(), name: z.string() }),
+  /** The message it was given on: that of the button, or of the prompt that a text answers. */
+  on: z.object({ thread: z.string(), message: z.string() }),
 });
 export type AnswerFile = Readonly<z.output<typeof answerSchema>>;
 

@@ -14,6 +14,7 @@ import {
   type Step,
   step,
 } from '../core/prompt.ts';
+import { isOwnMessage } from '../core/prompt-answer.ts';
 import { createMessage, editMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { type AnswerFile, arrivedAnswers, watchAnswers } from '../home/answer-file.ts';
@@ -125,13 +126,15 @@ async function wait(
   const deadline = Date.now() + (asking.waitMs ?? patienceOf(asking));
   const answers = watchAnswers(home, UNWATCHED_MS);
   signal?.addEventListener('abort', answers.wake); // Claude Code gives us a moment, not more
+  const own = { thread: asking.record.thread, message: messageId };
   let progress: Progress = NOTHING_YET;
 
   /** Goes through what has come; the first answer that decides is the only one that is taken further. */
   async function takeAnswers(): Promise<Ended | undefined> {
     let ended: Ended | undefined;
     for (const { answer, take, refuse } of arrivedAnswers(home, id)) {
-      const next = meaning(prompt, progress, answer, ended !== undefined);
+      const isOurs = answer !== undefined && isOwnMessage(answer.on, own);
+      const next = meaning(prompt, progress, isOurs ? answer : undefined, ended !== undefined);
       if (next.kind === 'no answer') {
         log.info('not an answer', { id, because: next.because });
         refuse();
@@ -172,7 +175,8 @@ function meaning(
   answer: AnswerFile | undefined,
   isOver: boolean,
 ): Step {
-  if (answer === undefined) return { kind: 'no answer', because: 'it is for another prompt' };
+  if (answer === undefined)
+    return { kind: 'no answer', because: 'it is for another prompt or message' };
   if (isOver) return { kind: 'no answer', because: 'it is decided' };
   return step(prompt, progress, answer);
 }
