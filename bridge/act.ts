@@ -8,7 +8,7 @@ import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Answer, Tools } from './command.ts';
 import { runCommand } from './commands.ts';
-import type { Accepted, Inbox } from './inbox.ts';
+import { type Accepted, type Inbox, isFresh } from './inbox.ts';
 import type { KnownThreads } from './known-threads.ts';
 import type { Marks } from './marks.ts';
 import type { Prompts } from './prompts.ts';
@@ -57,7 +57,9 @@ export function createAct(options: ActOptions): Act {
     thread: ThreadRef | undefined,
   ): Promise<Answer> {
     if (message.answer !== undefined) return { content: message.answer };
-    const answer = await runCommand(todo.name, { id: message.id, thread, rest: todo.rest }, tools);
+    const live = isFresh(message.liveAt, performance.now());
+    const order = { id: message.id, thread, rest: todo.rest, live };
+    const answer = await runCommand(todo.name, order, tools);
     inbox.put({ ...message, answer: answer.content });
     return answer;
   }

@@ -9,6 +9,7 @@ import type { PaneRecord } from '../home/pane-record.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { type Errand, screenOf } from './forward.ts';
+import { type SeenScreen, seenScreen } from './seen-screen.ts';
 import type { SharedLook } from './shared-look.ts';
 
 export interface Proof {
@@ -24,8 +25,12 @@ export interface Proof {
 }
 
 export type Verdict =
-  | { readonly kind: 'submitted'; readonly dialog: string | undefined }
-  | { readonly kind: 'unproven'; readonly because: string; readonly screen: string | undefined };
+  | { readonly kind: 'submitted'; readonly dialog: SeenScreen | undefined }
+  | {
+      readonly kind: 'unproven';
+      readonly because: string;
+      readonly screen: SeenScreen | undefined;
+    };
 
 const WAIT_MS = 4_000;
 /** Looks at a pane that does nothing about it, after which the receipt will not come any more. */
@@ -103,9 +108,9 @@ async function pressOnceMore(errand: Errand, proof: Proof): Promise<void> {
 }
 
 type Seen =
-  | { readonly kind: 'idle' | 'busy' | 'dialog' | 'standing'; readonly screen: string }
+  | { readonly kind: 'idle' | 'busy' | 'dialog' | 'standing'; readonly screen: SeenScreen }
   | { readonly kind: 'unseen' }
-  | { readonly kind: 'over'; readonly because: string; readonly screen: string | undefined };
+  | { readonly kind: 'over'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 async function lookAgain(
   errand: Errand,
@@ -118,23 +123,24 @@ async function lookAgain(
       return { kind: 'over', because: 'The pane is gone.', screen: undefined };
     const screen = screenOf(seen, record);
     const text = seen.text;
-    if (boxHolds(screen, errand.typed.text) === 'yes') return { kind: 'standing', screen: text };
-    if (hasDialog(text)) return { kind: 'dialog', screen: text };
+    const shown = seenScreen(record, seen);
+    if (boxHolds(screen, errand.typed.text) === 'yes') return { kind: 'standing', screen: shown };
+    if (hasDialog(text)) return { kind: 'dialog', screen: shown };
     switch (screen.kind) {
       case 'empty':
       case 'draft':
         return {
           kind: screen.busy || (screen.kind === 'empty' && screen.queued) ? 'busy' : 'idle',
-          screen: text,
+          screen: shown,
         };
       case 'dialog':
-        return { kind: 'dialog', screen: text };
+        return { kind: 'dialog', screen: shown };
       case 'dead':
       case 'shell':
       case 'otherProgram':
-        return { kind: 'over', because: describeScreen(screen), screen: text };
+        return { kind: 'over', because: describeScreen(screen), screen: shown };
       default:
-        return { kind: 'busy', screen: text };
+        return { kind: 'busy', screen: shown };
     }
   } catch (error) {
     if (signal.aborted || !isThreadmuxError(error)) throw error;

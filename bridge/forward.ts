@@ -16,6 +16,7 @@ import type { Tmux } from '../tmux/tmux.ts';
 import type { Typed } from './compose.ts';
 import { decide } from './decide.ts';
 import type { Panes } from './panes.ts';
+import { type SeenScreen, seenScreen } from './seen-screen.ts';
 import { runInShell, writeToProgram } from './shell.ts';
 
 export interface Errand {
@@ -31,7 +32,7 @@ export interface Way {
   readonly signal: AbortSignal;
   readonly settleMs?: number;
   /** Said once it is clear that the message has to wait, and again when the reason changes. */
-  readonly onWaiting: (because: string, screen: string | undefined) => Promise<void>;
+  readonly onWaiting: (because: string, screen: SeenScreen | undefined) => Promise<void>;
   /** The text of ours in this thread that was typed last and is not confirmed yet. */
   readonly standing: () => Standing | undefined;
 }
@@ -52,7 +53,7 @@ export type Outcome =
     }
   /** Without an output if that streams into the thread anyway. */
   | { readonly kind: 'ran'; readonly output: string | undefined }
-  | { readonly kind: 'failed'; readonly because: string; readonly screen: string | undefined };
+  | { readonly kind: 'failed'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 export const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
 const GIVE_UP_MS = 24 * 3_600_000;
@@ -89,7 +90,7 @@ export function isTooOld(deliveryId: string): boolean {
 interface Waiting {
   readonly kind: 'wait';
   readonly because: string;
-  readonly screen: string | undefined;
+  readonly screen: SeenScreen | undefined;
   /** No need to see whether it passes by itself. */
   readonly surely: boolean;
 }
@@ -137,6 +138,7 @@ async function typeInto(
         };
   const screen = seen.kind === 'gone' ? ({ kind: 'unknown' } as const) : screenOf(seen, record);
   const text = seen.kind === 'gone' ? undefined : seen.text;
+  const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen);
   const standing = way.standing();
   const step = decide({
     look: seen,
@@ -148,12 +150,12 @@ async function typeInto(
   const guard = { pane: record, command: record.command, dialog: DIALOG };
   switch (step.do) {
     case 'refuse':
-      return failed(step.because, text);
+      return failed(step.because, shown);
     case 'wait':
-      return { kind: 'wait', because: step.because, screen: text, surely: false };
+      return { kind: 'wait', because: step.because, screen: shown, surely: false };
     case 'leave-mode':
       await leaveMode(tmux, guard);
-      return { kind: 'wait', because: 'The pane is in copy mode.', screen: text, surely: false };
+      return { kind: 'wait', because: 'The pane is in copy mode.', screen: shown, surely: false };
     case 'run': {
       // In a terminal one program may start another at any moment: all of them are meant.
       if (isStreaming(record))
@@ -163,12 +165,12 @@ async function typeInto(
     }
     case 'type': {
       if (hasDialog(text ?? ''))
-        return { kind: 'wait', because: 'Claude shows a dialog.', screen: text, surely: false };
+        return { kind: 'wait', because: 'Claude shows a dialog.', screen: shown, surely: false };
       if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now()))
         return {
           kind: 'wait',
           because: 'An earlier message is on its way into the box.',
-          screen: text,
+          screen: shown,
           surely: false,
         };
       const delivery = await deliver(
@@ -186,12 +188,12 @@ async function typeInto(
       if (delivery.kind === 'text-only')
         return failed(
           'The text was put into the box, but something came up before Enter: look, and press Enter if it is right.',
-          text,
+          shown,
         );
       return {
         kind: 'wait',
         because: `The pane changed while we looked (${delivery.because}).`,
-        screen: text,
+        screen: shown,
         surely: false,
       };
     }
@@ -240,6 +242,6 @@ function wasEntered(seen: Look, deliveryId: string): boolean {
   );
 }
 
-function failed(because: string, screen?: string): Outcome {
+function failed(because: string, screen?: SeenScreen): Outcome {
   return { kind: 'failed', because, screen };
 }

@@ -34,6 +34,13 @@ export type Accepted = Omit<z.output<typeof letterSchema>, 'server'> & {
   readonly liveAt?: number;
 };
 
+const FRESH_MS = 15_000;
+
+/** Whether a message came live, and was not held up since, by a full disk for example. */
+export function isFresh(liveAt: number | undefined, now: number): boolean {
+  return liveAt !== undefined && now - liveAt < FRESH_MS;
+}
+
 export interface Inbox {
   /** False if it was taken before. Durable when it returns. */
   take(message: Accepted): boolean;

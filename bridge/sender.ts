@@ -6,7 +6,7 @@ import type { Config, Server } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
-import { KEY_BUTTONS } from '../discord/buttons.ts';
+import { keyButtons } from '../discord/buttons.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { type Fetched, fetchAttachments } from './attachments.ts';
@@ -19,6 +19,7 @@ import type { Marks } from './marks.ts';
 import type { Panes } from './panes.ts';
 import type { Receipts } from './receipts.ts';
 import { retryButton, type Say, screenBlock } from './say.ts';
+import type { SeenScreen } from './seen-screen.ts';
 import { createSharedLook } from './shared-look.ts';
 
 export interface SenderOptions {
@@ -138,8 +139,8 @@ export function createSender(options: SenderOptions): Sender {
     await marks.set(message.channelId, message.id, 'submitted');
     if (verdict.dialog !== undefined)
       await say(errand.thread.id, [errand.deliveryId, 'dialog'], {
-        content: screenBlock(verdict.dialog),
-        components: [KEY_BUTTONS],
+        content: screenBlock(verdict.dialog.text),
+        components: [keyButtons(verdict.dialog.print)],
       });
     inbox.done(message.id);
   }
@@ -147,12 +148,12 @@ export function createSender(options: SenderOptions): Sender {
   async function waiting(
     message: Accepted,
     because: string,
-    screen: string | undefined,
+    screen: SeenScreen | undefined,
   ): Promise<void> {
     await marks.set(message.channelId, message.id, 'waiting');
     await say(message.channelId, [message.id, 'waits', because], {
-      content: `📨 Your message waits. ${because}${screen === undefined ? '' : `\n${screenBlock(screen)}`}`,
-      ...(screen === undefined ? {} : { components: [KEY_BUTTONS] }),
+      content: `📨 Your message waits. ${because}${screen === undefined ? '' : `\n${screenBlock(screen.text)}`}`,
+      ...(screen === undefined ? {} : { components: [keyButtons(screen.print)] }),
       replyTo: message.id,
     });
   }
@@ -168,12 +169,12 @@ export function createSender(options: SenderOptions): Sender {
     } else {
       log.info('message failed', { message: message.id, because: outcome.because });
       await marks.set(message.channelId, message.id, 'failed');
-      const screen = outcome.screen === undefined ? '' : `\n${screenBlock(outcome.screen)}`;
+      const screen = outcome.screen === undefined ? '' : `\n${screenBlock(outcome.screen.text)}`;
       await say(message.channelId, [message.id, 'failed', outcome.because], {
         content: `⚠️ Not delivered. ${outcome.because}${screen}`,
         components: [
           retryButton(message.id),
-          ...(outcome.screen === undefined ? [] : [KEY_BUTTONS]),
+          ...(outcome.screen === undefined ? [] : [keyButtons(outcome.screen.print)]),
         ],
         replyTo: message.id,
       });
