@@ -14,6 +14,7 @@ import { type Look, look } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import type { Typed } from './compose.ts';
 import { decide } from './decide.ts';
+import { type SeenScreen, seenScreen } from './seen-screen.ts';
 import { runInShell, writeToProgram } from './shell.ts';
 
 /** A message on its way into its pane. */
@@ -52,14 +53,14 @@ export type Outcome =
   /** Without an output if that streams into the thread anyway. */
   | { readonly kind: 'ran'; readonly output: string | undefined }
   /** Nothing was typed. */
-  | { readonly kind: 'failed'; readonly because: string; readonly screen: string | undefined }
+  | { readonly kind: 'failed'; readonly because: string; readonly screen: SeenScreen | undefined }
   /** Text or keys are in the pane, and nobody knows whether they were submitted. */
-  | { readonly kind: 'unconfirmed'; readonly because: string; readonly screen: string | undefined };
+  | { readonly kind: 'unconfirmed'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 export interface Waiting {
   readonly kind: 'wait';
   readonly because: string;
-  readonly screen: string | undefined;
+  readonly screen: SeenScreen | undefined;
   /** No need to see whether it passes by itself. */
   readonly surely: boolean;
 }
@@ -114,6 +115,7 @@ async function typeInto(
       ? { kind: 'typed', tmux, record, before: '' }
       : { kind: 'ran', output: seen.kind === 'gone' || isStreaming(record) ? undefined : seen.text };
   const text = seen.kind === 'gone' ? undefined : seen.text;
+  const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen);
   const standing = options.standing();
   const step = decide({
     ...{ look: seen, screen, record, isAgent, allowShell: options.allowShell },
@@ -129,12 +131,12 @@ async function typeInto(
   const guard = { pane: record, command, dialog: DIALOG };
   switch (step.do) {
     case 'refuse':
-      return failed(step.because, text);
+      return failed(step.because, shown);
     case 'wait':
-      return waiting(step.because, text);
+      return waiting(step.because, shown);
     case 'leave-mode':
       await leaveMode(tmux, guard);
-      return waiting('The pane is in copy mode.', text);
+      return waiting('The pane is in copy mode.', shown);
     case 'run': {
       options.onTyping();
       // In a terminal one program may start another at any moment: all of them are meant.
@@ -143,9 +145,9 @@ async function typeInto(
       return runInShell(tmux, { pane: record, command }, message);
     }
     case 'type': {
-      if (hasDialog(text ?? '')) return waiting('Claude shows a dialog.', text);
+      if (hasDialog(text ?? '')) return waiting('Claude shows a dialog.', shown);
       if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now()))
-        return waiting('An earlier message is on its way into the box.', text);
+        return waiting('An earlier message is on its way into the box.', shown);
       options.onTyping();
       const delivery = await deliver(
         tmux,
@@ -163,9 +165,9 @@ async function typeInto(
         return {
           kind: 'unconfirmed',
           because: 'The text is in the box, but something came up before Enter.',
-          screen: text,
+          screen: shown,
         };
-      return waiting(`The pane changed while we looked (${delivery.because}).`, text);
+      return waiting(`The pane changed while we looked (${delivery.because}).`, shown);
     }
   }
 }
@@ -228,10 +230,10 @@ function wasEntered(seen: Look, deliveryId: string): boolean {
   );
 }
 
-function waiting(because: string, screen: string | undefined, surely = false): Waiting {
+function waiting(because: string, screen: SeenScreen | undefined, surely = false): Waiting {
   return { kind: 'wait', because, screen, surely };
 }
 
-function failed(because: string, screen?: string): Outcome {
+function failed(because: string, screen?: SeenScreen): Outcome {
   return { kind: 'failed', because, screen };
 }

@@ -2,13 +2,16 @@
 // from a list; nothing here can spell a command.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DIALOG } from '../claude/dialog-line.ts';
+import { dialogPatterns, screenPrint } from '../claude/screen-print.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import { KEY_BUTTONS } from '../discord/buttons.ts';
+import { keyButtons } from '../discord/buttons.ts';
 import type { Draft } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { renderPicture } from '../streams/picture.ts';
 import { pressKeys } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
+import type { PaneGuard } from '../tmux/pane.ts';
 import { type Command, code, type Order, say, type Tools } from './command.ts';
 import type { PaneOf } from '../threads/panes.ts';
 import { screenBlock } from '../threads/notices.ts';
@@ -71,18 +74,52 @@ export async function pressAsked(
   return isTerminal && !shown.content.startsWith('⚠️') ? say(`⌨️ ${keys.join(' ')}`) : shown;
 }
 
-export async function press(order: Order, keys: readonly string[], tools: Tools): Promise<Draft> {
+async function press(order: Order, keys: readonly string[], tools: Tools): Promise<Draft> {
   const pane = await paneOf(order.thread, tools);
-  const pressed = await pressKeys(
-    pane.tmux,
-    { pane: pane.record, command: undefined },
-    order.id,
-    keys,
-  );
-  if (pressed.kind === 'refused')
+  return pressIn(pane, order, keys, { pane: pane.record, command: undefined });
+}
+
+/** A button under a screen: pressed only if the pane still shows what the button was shown under. */
+export async function pressUnder(
+  order: Order,
+  key: string,
+  print: string | undefined,
+  tools: Tools,
+): Promise<Draft> {
+  const pane = await paneOf(order.thread, tools);
+  const { tmux, record } = pane;
+  const seen = await look(tmux, record);
+  if (seen.kind === 'gone' || screenPrint(record.paneId, seen) !== print) return changed(pane);
+  // Checked once more inside tmux: a dialog may come up, or give way to another, after the look.
+  const shows = dialogPatterns(seen);
+  const still = shows.length === 0 ? { dialog: DIALOG } : { shows };
+  return pressIn(pane, order, [key], { pane: record, command: undefined, ...still });
+}
+
+async function pressIn(
+  pane: PaneOf,
+  order: Order,
+  keys: readonly string[],
+  guard: PaneGuard,
+): Promise<Draft> {
+  if (!order.live)
+    return say(
+      '⚠️ Not pressed: written while threadmux was not listening. `!screen` shows what the pane shows now.',
+    );
+  const pressed = await pressKeys(pane.tmux, guard, order.id, keys);
+  if (pressed.kind === 'refused') {
+    if (pressed.because === 'dialog' || pressed.because === 'changing') return changed(pane);
     return say(`⚠️ No key was pressed: ${WHY[pressed.because] ?? pressed.because}.`);
+  }
   await sleep(SEEN_AFTER_MS);
   return showScreen(pane);
+}
+
+async function changed(pane: PaneOf): Promise<Draft> {
+  const shown = await showScreen(pane);
+  const words =
+    '⚠️ Not pressed: the screen has changed since. These buttons belong to what it shows now.';
+  return { ...shown, content: `${words}\n${shown.content}`.slice(0, 2_000) };
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -100,7 +137,7 @@ export async function showScreen({ tmux, record }: PaneOf): Promise<Draft> {
   if (seen.kind === 'gone') return say('The pane is gone: its session was closed.');
   const cursor = seen.cursorShown ? seen.cursor : undefined;
   const picture = await renderPicture(seen.ansi, seen, cursor);
-  const components = [KEY_BUTTONS];
+  const components = [keyButtons(screenPrint(record.paneId, seen))];
   if (picture === undefined) return { content: screenBlock(seen.text), components, files: [] };
   const file = { name: 'screen.png', data: picture, description: inWords(seen.text) };
   return { content: `What ${code(seen.sessionName)} shows:`, components, files: [file] };

@@ -37,6 +37,8 @@ export interface Order {
   /** The thread it was given in; undefined in the channel itself. */
   readonly thread: ThreadRef | undefined;
   readonly rest: string;
+  /** It was given just now; keys are pressed for no other. */
+  readonly live: boolean;
 }
 
 export interface Command {

@@ -8,6 +8,7 @@ import type { ThreadRecord } from '../threads/record.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { type OnItsWay, readPane } from './attempt.ts';
+import { type SeenScreen, seenScreen } from './seen-screen.ts';
 import type { SharedLook } from './shared-look.ts';
 
 export interface ProofOptions {
@@ -28,9 +29,9 @@ export type Proof =
   | {
       readonly kind: 'submitted';
       readonly by: 'hook' | 'screen';
-      readonly dialog: string | undefined;
+      readonly dialog: SeenScreen | undefined;
     }
-  | { readonly kind: 'unproven'; readonly because: string; readonly screen: string | undefined };
+  | { readonly kind: 'unproven'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 const WAIT_MS = 4_000;
 /** Looks at a pane that does nothing about it, after which the receipt will not come any more. */
@@ -94,9 +95,9 @@ async function pressOnceMore(message: OnItsWay, options: ProofOptions): Promise<
 }
 
 type Seen =
-  | { readonly kind: 'idle' | 'busy' | 'dialog' | 'standing'; readonly screen: string }
+  | { readonly kind: 'idle' | 'busy' | 'dialog' | 'standing'; readonly screen: SeenScreen }
   | { readonly kind: 'unseen'; readonly because: string }
-  | { readonly kind: 'over'; readonly because: string; readonly screen: string | undefined };
+  | { readonly kind: 'over'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 async function lookAgain(
   message: OnItsWay,
@@ -108,24 +109,25 @@ async function lookAgain(
     if (seen.kind === 'gone')
       return { kind: 'over', because: 'The pane is gone.', screen: undefined };
     const { screen } = readPane(seen, record);
-    const text = seen.text;
-    if (boxHolds(screen, message.typed.text) === 'yes') return { kind: 'standing', screen: text };
-    if (hasDialog(text)) return { kind: 'dialog', screen: text };
+    const { text } = seen;
+    const shown = seenScreen(record, seen);
+    if (boxHolds(screen, message.typed.text) === 'yes') return { kind: 'standing', screen: shown };
+    if (hasDialog(text)) return { kind: 'dialog', screen: shown };
     switch (screen.kind) {
       case 'empty':
       case 'draft':
         return {
           kind: screen.busy || (screen.kind === 'empty' && screen.queued) ? 'busy' : 'idle',
-          screen: text,
+          screen: shown,
         };
       case 'dialog':
-        return { kind: 'dialog', screen: text };
+        return { kind: 'dialog', screen: shown };
       case 'dead':
       case 'shell':
       case 'otherProgram':
-        return { kind: 'over', because: describeScreen(screen), screen: text };
+        return { kind: 'over', because: describeScreen(screen), screen: shown };
       default:
-        return { kind: 'busy', screen: text };
+        return { kind: 'busy', screen: shown };
     }
   } catch (error) {
     if (signal.aborted || !isThreadmuxError(error)) throw error;

@@ -16,6 +16,8 @@ export const letterSchema = z.object({
   /** Of an attempt that the person ordered anew; else the message's own id counts. */
   deliveryId: z.string().optional(),
   text: z.string(),
+  /** The message it replies to. */
+  repliedTo: z.string().optional(),
   /** The name of the server it was written on; others share the folder. */
   server: z.string().default(''),
   /** Of an order that was carried out: only this is still to be said. */
@@ -24,7 +26,20 @@ export const letterSchema = z.object({
     z.object({ id: z.string(), filename: z.string(), size: z.number(), url: z.string() }),
   ),
 });
-export type Accepted = Omit<z.output<typeof letterSchema>, 'server'>;
+export type Accepted = Omit<z.output<typeof letterSchema>, 'server'> & {
+  /**
+   * When the gateway told us of it (of `performance.now`). Missing for a message that was missed or repeated; never
+   * stored, so that a message from the inbox is not live after a restart.
+   */
+  readonly liveAt?: number;
+};
+
+const FRESH_MS = 15_000;
+
+/** Whether a message came live, and was not held up since, by a full disk for example. */
+export function isFresh(liveAt: number | undefined, now: number): boolean {
+  return liveAt !== undefined && now - liveAt < FRESH_MS;
+}
 
 export interface Inbox {
   /** False if it was taken before. Durable when it returns. */
@@ -42,11 +57,11 @@ export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox 
     take(message) {
       if (cursors.isRead(message.channelId, message.id)) return false;
       // First the message, then the cursor: between the two a crash repeats what is already here.
-      writeJson(path(message.id), { ...message, server });
+      writeJson(path(message.id), { ...message, server, liveAt: undefined });
       cursors.advance(message.channelId, message.id);
       return true;
     },
-    put: (message) => writeJson(path(message.id), { ...message, server }),
+    put: (message) => writeJson(path(message.id), { ...message, server, liveAt: undefined }),
     done: (id) => rmSync(path(id), { force: true }),
     left: () =>
       readdirSync(folder)

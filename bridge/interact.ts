@@ -21,7 +21,7 @@ import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { strangerness } from './authorise.ts';
 import type { Order, Tools } from './command.ts';
-import { press } from './command-keys.ts';
+import { pressUnder } from './command-keys.ts';
 import { runCommand } from './commands.ts';
 import type { Prompts } from './prompts.ts';
 import { restOf, suggestions } from './slash.ts';
@@ -36,7 +36,9 @@ export interface InteractOptions {
   readonly log: Log;
 }
 
-export function createInteract(options: InteractOptions): (data: unknown) => Promise<void> {
+export function createInteract(
+  options: InteractOptions,
+): (data: unknown, live: boolean) => Promise<void> {
   const { rest, server, tools, log } = options;
 
   async function whereFrom(
@@ -57,7 +59,7 @@ export function createInteract(options: InteractOptions): (data: unknown) => Pro
 
   async function onTap(interaction: Interaction, order: Order): Promise<void> {
     if (await options.prompts.tapped(interaction, order.thread)) return;
-    const [kind, what = ''] = (interaction.data?.custom_id ?? '').split(':', 2);
+    const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
     if (kind !== 'retry' && kind !== 'key')
       return log.info('a button nobody made', { kind: kind ?? '' });
@@ -66,7 +68,9 @@ export function createInteract(options: InteractOptions): (data: unknown) => Pro
       return followUp(rest, interaction, { content: answer.content, components: [] });
     }
     const shown =
-      what === 'look' ? await runCommand('screen', order, tools) : await pressed(order, what);
+      what === 'look'
+        ? await runCommand('screen', order, tools)
+        : await pressed(order, what, print);
     // The way to try again stays, whatever keys are pressed meanwhile.
     const kept = (interaction.message.components as Row[]).filter((one) =>
       JSON.stringify(one).includes('"retry:'),
@@ -79,10 +83,10 @@ export function createInteract(options: InteractOptions): (data: unknown) => Pro
     });
   }
 
-  const pressed = (order: Order, key: string) =>
-    press(order, [key], tools).catch(() => runCommand('screen', order, tools));
+  const pressed = (order: Order, key: string, print: string | undefined) =>
+    pressUnder(order, key, print, tools).catch(() => runCommand('screen', order, tools));
 
-  return async (data) => {
+  return async (data, live) => {
     const interaction = interactionSchema.safeParse(data).data;
     if (interaction === undefined) return;
     const user = interaction.member?.user ?? interaction.user;
@@ -102,7 +106,8 @@ export function createInteract(options: InteractOptions): (data: unknown) => Pro
         await sayToThem(rest, interaction, 'You may not use this here.');
       return;
     }
-    const order: Order = { id: interaction.id, thread: where.thread, rest: restOf(interaction) };
+    const asked = restOf(interaction);
+    const order: Order = { id: interaction.id, thread: where.thread, rest: asked, live };
     switch (interaction.type) {
       case AUTOCOMPLETE:
         await suggest(rest, interaction, await suggestions(interaction, tools));

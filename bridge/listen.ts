@@ -34,13 +34,15 @@ export interface ListenOptions {
   readonly signal: AbortSignal;
   /** A message was accepted: it is in the inbox and has to be acted on. */
   readonly onAccepted: (message: Accepted, decision: Exclude<Decision, { kind: 'ignore' }>) => void;
-  readonly onInteraction?: (data: unknown) => Promise<void> | void;
+  readonly onInteraction?: (data: unknown, live: boolean) => Promise<void> | void;
   readonly onReaction?: (data: unknown) => void;
   readonly onThreadGone?: (id: string) => void;
 }
 
 /** What the gateway calls with every event. */
-export function listen(options: ListenOptions): (name: string, data: unknown) => Promise<void> {
+export function listen(
+  options: ListenOptions,
+): (name: string, data: unknown, live?: boolean) => Promise<void> {
   const { rest, channels, threads, cursors, inbox, log } = options;
   const inTurn = createInTurn();
   const ignored: Record<string, number> = {};
@@ -51,7 +53,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown) =>
     return (await threads.find(channelId)) === undefined ? 'elsewhere' : 'thread';
   }
 
-  async function accept(message: Message): Promise<void> {
+  async function accept(message: Message, liveAt?: number): Promise<void> {
     if (cursors.isRead(message.channel_id, message.id)) return;
     const where = await whereIs(message.channel_id);
     if (where === 'elsewhere') return;
@@ -67,7 +69,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown) =>
         });
       return cursors.advance(message.channel_id, message.id);
     }
-    const accepted = acceptedOf(message);
+    const accepted = { ...acceptedOf(message), ...(liveAt === undefined ? {} : { liveAt }) };
     if (inbox.take(accepted)) options.onAccepted(accepted, decision);
   }
 
@@ -119,7 +121,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown) =>
     log.error('messages arrive empty', { hint: CONTENT_HINT });
   }
 
-  return async (name, data) => {
+  return async (name, data, live = false) => {
     switch (name) {
       case 'READY': {
         const { application } = readySchema.parse(data);
@@ -141,12 +143,13 @@ export function listen(options: ListenOptions): (name: string, data: unknown) =>
       }
       case 'MESSAGE_CREATE': {
         const message = messageSchema.parse(data);
-        return inTurn(message.channel_id, () => insist(() => accept(message)));
+        const liveAt = live ? performance.now() : undefined;
+        return inTurn(message.channel_id, () => insist(() => accept(message, liveAt)));
       }
       case 'MESSAGE_REACTION_ADD':
         return options.onReaction?.(data);
       case 'INTERACTION_CREATE':
-        return options.onInteraction?.(data);
+        return options.onInteraction?.(data, live);
     }
   };
 }
@@ -173,12 +176,14 @@ export function incomingOf(message: Message) {
 }
 
 export function acceptedOf(message: Message): Accepted {
+  const repliedTo = message.message_reference?.message_id;
   return {
     id: message.id,
     channelId: message.channel_id,
     authorId: message.author.id,
     author: message.author.username,
     text: message.content,
+    ...(repliedTo === undefined ? {} : { repliedTo }),
     attachments: message.attachments.map(({ id, filename, size, url }) => ({
       id,
       filename,

@@ -1,20 +1,21 @@
 // What a person is told about their message: one mark on it, and one notice if there is something to say.
 
 import type { Log } from '../core/log.ts';
-import { KEY_BUTTONS } from '../discord/buttons.ts';
+import { keyButtons } from '../discord/buttons.ts';
 import { type Say, screenBlock } from '../threads/notices.ts';
 import type { Outcome } from './attempt.ts';
 import { retryButton } from './buttons.ts';
 import type { Accepted } from './inbox.ts';
 import type { Marks } from './marks.ts';
+import type { SeenScreen } from './seen-screen.ts';
 
 export interface Outcomes {
-  waiting(message: Accepted, because: string, screen: string | undefined): Promise<void>;
+  waiting(message: Accepted, because: string, screen: SeenScreen | undefined): Promise<void>;
   typed(message: Accepted): Promise<void>;
   /** The host went away after it was typed. */
   unreachable(message: Accepted, because: string): Promise<void>;
   /** `dialog`: what the command opened. */
-  submitted(message: Accepted, dialog?: string): Promise<void>;
+  submitted(message: Accepted, dialog?: SeenScreen): Promise<void>;
   ended(message: Accepted, outcome: Exclude<Outcome, { kind: 'typed' }>): Promise<void>;
   /** A prompt is open, and this may not be about it. */
   unclear(message: Accepted): Promise<void>;
@@ -41,8 +42,8 @@ export function createOutcomes(parts: {
     async waiting(message, because, screen) {
       await marks.set(message.channelId, message.id, 'waiting');
       await say(message.channelId, [message.id, 'waits', because], {
-        content: `📨 Your message waits. ${because}${screen === undefined ? '' : `\n${screenBlock(screen)}`}`,
-        ...(screen === undefined ? {} : { components: [KEY_BUTTONS] }),
+        content: `📨 Your message waits. ${because}${screen === undefined ? '' : `\n${screenBlock(screen.text)}`}`,
+        ...(screen === undefined ? {} : { components: [keyButtons(screen.print)] }),
         replyTo: message.id,
       });
     },
@@ -57,8 +58,8 @@ export function createOutcomes(parts: {
       await marks.set(message.channelId, message.id, 'submitted');
       if (dialog !== undefined)
         await say(message.channelId, [message.id, 'dialog'], {
-          content: screenBlock(dialog),
-          components: [KEY_BUTTONS],
+          content: screenBlock(dialog.text),
+          components: [keyButtons(dialog.print)],
         });
     },
     async ended(message, outcome) {
@@ -70,7 +71,7 @@ export function createOutcomes(parts: {
       }
       log.info(`message ${outcome.kind}`, { message: message.id, because: outcome.because });
       await marks.set(message.channelId, message.id, 'failed');
-      const screen = outcome.screen === undefined ? '' : `\n${screenBlock(outcome.screen)}`;
+      const screen = outcome.screen === undefined ? '' : `\n${screenBlock(outcome.screen.text)}`;
       const words =
         outcome.kind === 'failed'
           ? `⚠️ Not delivered. ${outcome.because}`
@@ -79,7 +80,7 @@ export function createOutcomes(parts: {
         content: `${words}${screen}`,
         components: [
           retryButton(message.id, outcome.kind === 'unconfirmed'),
-          ...(outcome.screen === undefined ? [] : [KEY_BUTTONS]),
+          ...(outcome.screen === undefined ? [] : [keyButtons(outcome.screen.print)]),
         ],
         replyTo: message.id,
       });

@@ -2,12 +2,15 @@
 // said on the message if nobody waits for it any more. What an answer means is the hook's to say.
 
 import type { Log } from '../core/log.ts';
+import { optionValue } from '../core/prompt.ts';
+import { looksLikeAnswer, type TextMeaning, textMeaning } from '../core/prompt-answer.ts';
 import { parseCustomId, type Tap } from '../core/prompt-id.ts';
 import { type Interaction, openModal, takeTap, tellThem } from '../discord/interactions.ts';
 import { editMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Carry } from './carry.ts';
+import type { Accepted } from './inbox.ts';
 import type { OpenPrompts } from './open-prompts.ts';
 
 export interface PromptsOptions {
@@ -20,13 +23,8 @@ export interface PromptsOptions {
 export interface Prompts {
   /** False if the tap does not belong to a prompt. */
   tapped(interaction: Interaction, thread: ThreadRef | undefined): Promise<boolean>;
-  /** Whether this text was taken as the answer to an open prompt. */
-  wrote(
-    text: string,
-    thread: ThreadRef,
-    order: string,
-    by: { id: string; name: string },
-  ): Promise<boolean>;
+  /** `answer`: it was taken as the answer to an open prompt. `unclear`: it must not be used for anything. */
+  wrote(message: Accepted, text: string, thread: ThreadRef): Promise<TextMeaning['kind']>;
 }
 
 const FIELD = 'words';
@@ -57,6 +55,7 @@ export function createPrompts({ rest, carry, open, log }: PromptsOptions): Promp
       values,
       text,
       by,
+      on: { thread: interaction.channel_id ?? '', message: interaction.message?.id ?? '' },
     }).catch((error: Error) => error);
     if (carried === 'taken' || carried === 'refused') return; // the hook shows and logs it
     log.info('answer for nobody', {
@@ -82,13 +81,24 @@ export function createPrompts({ rest, carry, open, log }: PromptsOptions): Promp
       if (thread !== undefined) await onTap(interaction, thread, tap);
       return true;
     },
-    async wrote(text, thread, order, by) {
-      const prompt = await open.find(thread.id);
-      if (prompt === undefined) return false;
-      const answer = { prompt, action: 'text', values: [], text, by };
-      const carried = await carry(thread, order, answer);
-      if (carried === 'left') open.forget(thread.id, prompt);
-      return carried === 'taken';
+    async wrote({ id, repliedTo, liveAt, authorId, author }, text, thread) {
+      const shown = await open.find(thread.id, liveAt ?? performance.now());
+      const written = { id, text, repliedTo, live: liveAt !== undefined };
+      const meaning = textMeaning(written, shown);
+      if (meaning.kind !== 'answer') return meaning.kind;
+      const { prompt } = meaning;
+      const carried = await carry(thread, id, {
+        prompt: prompt.id,
+        action: 'text',
+        values: [optionValue(prompt.question, 0)],
+        text,
+        by: { id: authorId, name: author },
+        on: { thread: thread.id, message: prompt.messageId },
+      });
+      if (carried === 'taken') return 'answer';
+      if (carried === 'left') open.forget(thread.id, prompt.id);
+      const others = carried === 'left' ? shown.filter((one) => one !== prompt) : shown;
+      return looksLikeAnswer(text, others) ? 'unclear' : 'message';
     },
   };
 }

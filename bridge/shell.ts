@@ -20,7 +20,8 @@ export async function runInShell(
 ): Promise<Outcome> {
   const before = await lines(tmux, guard.pane);
   const written = await writeToProgram(tmux, guard, errand);
-  if (written.kind === 'failed') return { ...written, screen: before.join('\n') };
+  if (written.kind === 'failed')
+    return { ...written, screen: { text: before.join('\n'), print: undefined } };
   const after = await settled(tmux, guard.pane);
   return { kind: 'ran', output: newLines(before, after) };
 }

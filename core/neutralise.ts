@@ -28,7 +28,7 @@ export function insideFence(text: string, language = ''): string {
   return `\`\`\`${language.replace(/[^\w+#.-]/g, '')}\n${held.trim() === '' ? '⟨empty⟩' : held}\n\`\`\``;
 }
 
-function spelledOut(character: string): string {
+export function spelledOut(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }

@@ -21,7 +21,7 @@ export type Prompt =
 /** What a person did: tapped a button, chose in a menu, filled in a field, or just wrote. */
 export interface Answer {
   readonly action: string;
-  /** Options by `optionValue`, so that a tap on one question never answers the next one. */
+  /** By `optionValue`, so that an answer to one question never answers the next: the options, or for a text the question shown. */
   readonly values: readonly string[];
   readonly text: string;
 }
@@ -80,6 +80,12 @@ function stepPlan({ action, text }: Answer): Step {
 
 function stepQuestion(questions: readonly Question[], progress: Progress, answer: Answer): Step {
   const { chosen } = progress;
+  const shown = chosen.length < questions.length ? chosen.length + 1 : 0;
+  if (
+    answer.action === 'text' &&
+    (answer.values[0] ?? optionValue(shown, 0)) !== optionValue(shown, 0)
+  )
+    return noAnswer('it was written while another question was shown');
   if (answer.action === 'again') return { kind: 'goes on', progress: NOTHING_YET };
   const asked = questions[chosen.length];
   if (asked === undefined) {

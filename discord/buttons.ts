@@ -2,19 +2,19 @@
 
 import type { Row } from './messages.ts';
 
-/** For a screen that a person has to deal with by keys. */
-export const KEY_BUTTONS: Row = {
-  type: 1,
-  components: (
-    [
-      ['Escape', 'Esc'],
-      ['Up', '↑'],
-      ['Down', '↓'],
-      ['Enter', 'Enter'],
-      ['look', 'Screen'],
-    ] as const
-  ).map(([key, label]) => ({ type: 2, style: 2, label, custom_id: `key:${key}` })),
-};
+const KEYS = [
+  ['Escape', 'Esc'],
+  ['Up', '↑'],
+  ['Down', '↓'],
+  ['Enter', 'Enter'],
+] as const;
+
+/** For a screen that a person has to deal with by keys. They belong to that screen, by its print, and to no later one. */
+export function keyButtons(print: string | undefined): Row {
+  const keys =
+    print === undefined ? [] : KEYS.map(([key, label]) => button(label, `key:${key}:${print}`));
+  return row(...keys, button('Screen', 'key:look'));
+}
 
 export type Style = 'primary' | 'plain' | 'good' | 'bad';
 const STYLES = { primary: 1, plain: 2, good: 3, bad: 4 } as const;

@@ -19,12 +19,15 @@ import { createLedger } from './ledger.ts';
 import type { Rest } from './rest.ts';
 import { USER_AGENT } from './user-agent.ts';
 
+/** `live`: it happens now; an event that a resume repeats may be minutes old. */
+export type Handle = (name: string, data: unknown, live: boolean) => Promise<void> | void;
+
 export interface GatewayOptions {
   readonly rest: Rest;
   readonly token: string;
   readonly intents: number;
   /** Called in the order of the events; what it returns is waited for before the event counts as read. */
-  readonly handle: (name: string, data: unknown) => Promise<void> | void;
+  readonly handle: Handle;
   readonly load: () => Session | undefined;
   readonly save: (session: Session) => void;
   /** Nothing more can be done: the token was refused, an intent is not allowed. */
@@ -191,8 +194,9 @@ export function openGateway(options: GatewayOptions): Gateway {
     const session = 'session' in state ? state.session : undefined;
     if (session === undefined) return;
     const done = ledger.open({ ...session, seq });
+    const live = state.at === 'live';
     Promise.resolve()
-      .then(() => options.handle(name, data))
+      .then(() => options.handle(name, data, live))
       .catch((error: Error) =>
         log.error('event failed', { name, because: error.stack ?? error.message }),
       )

@@ -31,6 +31,8 @@ export const messageSchema = z.object({
   sticker_items: z.array(z.unknown()).default([]),
   message_snapshots: z.array(z.unknown()).default([]),
   poll: z.unknown().optional(),
+  /** The message that this one replies to. */
+  message_reference: z.object({ message_id: z.string().optional() }).nullish(),
 });
 export type Message = z.output<typeof messageSchema>;
 

@@ -1,8 +1,9 @@
 // Notification: Claude waits for a person. It says something only if the thread does not know yet.
 
 import type { NotificationInput, StopInput } from '../claude/hook-input.ts';
+import { screenPrint } from '../claude/screen-print.ts';
 import { insideFence } from '../core/neutralise.ts';
-import { KEY_BUTTONS } from '../discord/buttons.ts';
+import { keyButtons } from '../discord/buttons.ts';
 import { look } from '../tmux/look.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import type { Outcome, Report } from './event.ts';
@@ -33,9 +34,10 @@ async function permissionPrompt(
     return { state: 'waiting' };
   const seen = await look(tmuxOn(context.host, session.socket), session);
   const screen = seen.kind === 'gone' ? '' : insideFence(lastLines(seen.text));
+  const print = seen.kind === 'gone' ? undefined : screenPrint(session.paneId, seen);
   return {
     state: 'waiting',
-    say: { text: `🔔 ${input.message}\n${screen}`, components: [KEY_BUTTONS] },
+    say: { text: `🔔 ${input.message}\n${screen}`, components: [keyButtons(print)] },
   };
 }
 

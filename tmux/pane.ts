@@ -18,6 +18,8 @@ export interface PaneGuard {
   readonly command: string | undefined;
   /** An extended regular expression; where it matches a line of the screen, a dialog is open. */
   readonly dialog?: string;
+  /** The same; each must match a line of the screen. */
+  readonly shows?: readonly string[];
 }
 
 export type Refusal =
@@ -72,6 +74,7 @@ export function readyFormat(guard: PaneGuard): string {
     sameFormat(guard),
     '#{==:#{pane_in_mode},0}',
     ...(guard.dialog === undefined ? [] : [`#{==:#{C/r:${patternOf(guard.dialog)}},0}`]),
+    ...(guard.shows ?? []).map((line) => `#{!=:#{C/r:${patternOf(line)}},0}`),
   ]);
 }
 

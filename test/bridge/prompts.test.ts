@@ -236,8 +236,9 @@ describe('what is written while a prompt is open', () => {
     const parts = await start();
     const { hook, message } = await askTwo(parts);
     const { setting, pane } = parts;
-    for (const text of ['2', '1, 3'])
-      await setting.untilMarked(await setting.say(pane.thread, text), '✅');
+    await setting.untilMarked(await setting.say(pane.thread, '2'), '✅');
+    await promptIn(setting.workspace, pane.thread, /\(2 of 2\)/);
+    await setting.untilMarked(await setting.say(pane.thread, '1, 3'), '✅');
     await promptIn(setting.workspace, pane.thread, /Your answers/);
     const waits = await setting.say(pane.thread, 'and run the tests');
     await setting.untilMarked(waits, '📨');

@@ -39,7 +39,8 @@ describe('beside a headless agent', () => {
       expect(openPrompts(machine.home)).toMatchObject([{ id: prompt, thread }]),
     );
     const by = { id: '1', name: 'someone' };
-    putAnswer(machine.home, '1', { prompt, action: 'allow', values: [], text: '', by });
+    const on = { thread, message: message.id };
+    putAnswer(machine.home, '1', { prompt, action: 'allow', values: [], text: '', by, on });
     expect(decisionIn(await asked.printed)).toEqual({ behavior: 'allow' });
     expect(await verdictOf(workspace, message)).toBe('✅ **Allowed** — someone');
     expect(await asked.ended).toBe(0);

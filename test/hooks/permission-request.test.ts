@@ -50,12 +50,17 @@ async function ask(
   return { hook, message, id };
 }
 
-const answer = (id: string, action: string, text = '', values: readonly string[] = []) => ({
+const answer = (
+  { id, message }: { id: string; message: WireMessage },
+  action: string,
+  values: readonly string[] = [],
+) => ({
   prompt: id,
   action,
   values: [...values],
-  text,
+  text: '',
   by: you,
+  on: { thread: message.channel_id, message: message.id },
 });
 
 /** The hook has looked at the screen at least once. */
@@ -72,7 +77,7 @@ describe('beside a dialog', () => {
     });
     const { hook, message, id } = await ask(parts);
     const began = Date.now();
-    putAnswer(parts.machine.home, '1', answer(id, 'allow'));
+    putAnswer(parts.machine.home, '1', answer({ id, message }, 'allow'));
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
     expect(Date.now() - began).toBeLessThan(1_400);
     expect(hook.hasEnded()).toBe(false);
@@ -146,7 +151,7 @@ describe('beside a dialog', () => {
     const { hook, message, id } = await ask(parts);
     await looked();
     await parts.pane.show('busy-status-line');
-    putAnswer(parts.machine.home, '1', answer(id, 'allow'));
+    putAnswer(parts.machine.home, '1', answer({ id, message }, 'allow'));
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
     const [left] = readdirSync(parts.machine.home.folder('answers'));
@@ -220,11 +225,15 @@ describe('beside a dialog', () => {
           method === 'PATCH' ? { kind: 'answer', status: 503 } : undefined,
       },
     });
-    const { hook, id } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
+    const { hook, message, id } = await ask(
+      parts,
+      'AskUserQuestion.two-questions',
+      'dialog-question-first',
+    );
     const { home } = parts.machine;
-    putAnswer(home, '1', answer(id, 'pick', '', ['1.1']));
-    putAnswer(home, '2', answer(id, 'choose', '', ['2.1', '2.3']));
-    putAnswer(home, '3', answer(id, 'submit'));
+    putAnswer(home, '1', answer({ id, message }, 'pick', ['1.1']));
+    putAnswer(home, '2', answer({ id, message }, 'choose', ['2.1', '2.3']));
+    putAnswer(home, '3', answer({ id, message }, 'submit'));
     expect(Object.values(decisionIn(await hook.printed).updatedInput.answers)).toEqual([
       'SQLite',
       'Cache, Search',
@@ -251,11 +260,11 @@ describe('an answer that is none', () => {
     const folder = machine.home.folder('answers');
     const other = 'X'.repeat(22);
     const files = {
-      [`${id}.1.json`]: JSON.stringify(answer(other, 'allow')), // for another prompt
+      [`${id}.1.json`]: JSON.stringify(answer({ id: other, message }, 'allow')), // for another prompt
       [`${id}.2.json`]: '{"action":"allow"}',
       [`${id}.3.json`]: 'allow',
-      [`${id}.4.json`]: JSON.stringify(answer(id, 'approve')), // of a plan
-      [`${other}.5.json`]: JSON.stringify(answer(id, 'allow')), // under another name
+      [`${id}.4.json`]: JSON.stringify(answer({ id, message }, 'approve')), // of a plan
+      [`${other}.5.json`]: JSON.stringify(answer({ id, message }, 'allow')), // under another name
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(`${folder}/${name}`, text);
     expect((await asking).output).toBeUndefined();
@@ -270,10 +279,10 @@ describe('an answer that is none', () => {
 
   it('of two at once the first decides, the second is refused', async () => {
     const parts = await start();
-    const { hook, id } = await ask(parts);
+    const { hook, message, id } = await ask(parts);
     const { home } = parts.machine;
-    putAnswer(home, '2', answer(id, 'deny'));
-    putAnswer(home, '1', answer(id, 'allow'));
+    putAnswer(home, '2', answer({ id, message }, 'deny'));
+    putAnswer(home, '1', answer({ id, message }, 'allow'));
     const { behavior } = decisionIn(await hook.printed);
     expect(['allow', 'deny']).toContain(behavior);
     expect(readdirSync(home.folder('answers'))).toHaveLength(1);

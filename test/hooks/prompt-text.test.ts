@@ -115,6 +115,36 @@ describe('a permission in the thread', () => {
     for (const content of contents) expect(fileOf(shown, 'always.json')).toContain(content);
   });
 
+  const ZERO_WIDTH = '\u200b'.repeat(60);
+
+  it('attaches a rule that invisible characters push out of sight', () => {
+    const rules = [{ toolName: 'Bash', ruleContent: `ls ${ZERO_WIDTH} && rm:*` }];
+    const shown = permissionText('Bash', { command: 'ls' }, '/', [{ type: 'addRules', rules }]);
+    expect(shown.text).toContain('`always.json`');
+    expect(fileOf(shown, 'always.json')).toContain('⟨U+200B⟩ && rm:*');
+  });
+
+  it('shows a backtick, a tab and a line break of a rule as what they are', () => {
+    const rules = [{ toolName: 'Bash', ruleContent: 'echo `id`\trm\nrm:*' }];
+    const { text } = permissionText('Bash', { command: 'x' }, '/', [{ type: 'addRules', rules }]);
+    expect(text).toContain('`Bash(echo ⟨U+0060⟩id⟨U+0060⟩⟨U+0009⟩rm⟨U+000A⟩rm:*)`');
+  });
+
+  it('shows a description whole although invisible characters make it long', () => {
+    const shown = bash('make', { description: `safe ${ZERO_WIDTH} && rm -rf ~` });
+    const all = [shown.text, ...shown.files.map(({ name }) => fileOf(shown, name))].join('\n');
+    expect(all).toContain('⟨U+200B⟩ && rm -rf ~');
+  });
+
+  it.each([
+    ['folder', 'Bash', `/home/me/${'deep/'.repeat(60)}production`, 'production'],
+    ['name of the tool', `mcp__${'x'.repeat(120)}__delete`, '/', '__delete'],
+  ])('attaches the %s if it does not fit, and says so', (_, tool, cwd, end) => {
+    const shown = permissionText(tool, { command: 'x' }, cwd, []);
+    expect(shown.text).toContain('`request.json`');
+    expect(fileOf(shown, 'request.json')).toContain(`${end}"`);
+  });
+
   it('says what always would do if it does not only allow something', () => {
     const { text } = permissionText('Bash', { command: 'x' }, '/', [
       { type: 'removeRules', behavior: 'deny', rules: [{ toolName: 'Read' }] },
@@ -171,6 +201,14 @@ describe('a plan in the thread', () => {
     expect(files).toEqual([]);
   });
 
+  it.each(['||rm -rf ~||', '[the manual](https://example.com/other)'])(
+    'comes as a file, too, if Markdown hides a part of it: %s',
+    (plan) => {
+      expect(fileOf(planText(plan), 'plan.md')).toBe(plan);
+      expect(planText(plan).text).toContain('attached');
+    },
+  );
+
   it('comes as a file, too, if it is long; a fence open at the cut is closed', () => {
     const plan = `Begin\n\`\`\`sh\n${'echo hello\n'.repeat(900)}\`\`\`\nEnd`;
     const shown = planText(plan);
@@ -226,6 +264,16 @@ describe('questions in the thread', () => {
     );
     expect(rows).not.toMatch(HIDDEN);
     expect(rows).toContain('⟨U+202E⟩');
+  });
+
+  it('are shown whole after a long answer, or attached', () => {
+    const asked = question({ question: `${'Why? '.repeat(200)}And delete it?` });
+    const shown = questionText([question(), asked], { chosen: ['w'.repeat(2_000)] });
+    expect(shown.text).toContain('And delete it?');
+    const huge = question({ question: `${'Why? '.repeat(310)}And delete it?` });
+    expect(fileOf(questionText([question(), huge], NOTHING_YET), 'questions.txt')).toContain(
+      'And delete it?',
+    );
   });
 
   it('that are long are shortened, and attached in full with the first one', () => {

@@ -55,7 +55,7 @@ export interface Person {
   say(
     channelId: string,
     content: string,
-    options?: { files?: readonly UploadedFile[] },
+    options?: { files?: readonly UploadedFile[]; replyTo?: string },
   ): Promise<WireMessage>;
   messages(channelId: string, query?: string): Promise<WireMessage[]>;
   react(channelId: string, messageId: string, emoji: string): Promise<void>;
@@ -127,8 +127,11 @@ export async function enter(workspace: Pick<Workspace, 'link' | 'api' | 'url'>):
   return {
     cookie,
     call,
-    say: (channelId, content, { files = [] } = {}) =>
-      done('POST', `/channels/${channelId}/messages`, withFiles({ content }, files)),
+    say: (channelId, content, { files = [], replyTo } = {}) => {
+      const reference = replyTo === undefined ? {} : { message_reference: { message_id: replyTo } };
+      const body = withFiles({ content, ...reference }, files);
+      return done('POST', `/channels/${channelId}/messages`, body);
+    },
     messages: (channelId, query = 'limit=100') =>
       done('GET', `/channels/${channelId}/messages?${query}`),
     react: (channelId, messageId, emoji) =>

@@ -3,7 +3,10 @@
 
 import { insideFence, neutralise } from '../../core/neutralise.ts';
 import type { Upload } from '../../discord/rest.ts';
-import { code } from './words.ts';
+import { code, fitsPlain } from './words.ts';
+
+/** What a description has in the heading of a prompt. */
+export const DESCRIPTION_ROOM = 200;
 
 export interface Preview {
   readonly text: string;
@@ -23,7 +26,7 @@ interface Body {
 export function preview(tool: string, input: Input, room: number): Preview {
   const body = bodyOf(tool, input);
   const isSaidAbove = (key: string, value: unknown) =>
-    key === 'description' && typeof value === 'string' && value.length < 100;
+    key === 'description' && typeof value === 'string' && fitsPlain(value, DESCRIPTION_ROOM);
   const rest = Object.entries(input).filter(
     ([key, value]) => !body.fields.includes(key) && !isSaidAbove(key, value),
   );

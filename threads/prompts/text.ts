@@ -6,8 +6,8 @@ import { neutralise } from '../../core/neutralise.ts';
 import type { Progress, Question } from '../../core/prompt.ts';
 import { splitMessage } from '../../core/split.ts';
 import type { Upload } from '../../discord/rest.ts';
-import { preview, upload } from './preview.ts';
-import { code, plain } from './words.ts';
+import { DESCRIPTION_ROOM, preview, upload } from './preview.ts';
+import { code, fitsCode, fitsPlain, plain } from './words.ts';
 
 export interface Shown {
   /** At most `ROOM` long: what is said under it always fits. */
@@ -19,6 +19,9 @@ export interface Shown {
 }
 
 export const ROOM = 1_600;
+const TOOL_ROOM = 100;
+const FOLDER_ROOM = 200;
+const RULE_ROOM = 130;
 
 export function permissionText(
   tool: string,
@@ -26,35 +29,48 @@ export function permissionText(
   cwd: string,
   suggestions: readonly PermissionUpdate[],
 ): Shown {
-  const about = typeof input.description === 'string' ? plain(input.description, 200) : '';
+  const about =
+    typeof input.description === 'string' ? plain(input.description, DESCRIPTION_ROOM) : '';
   const always = suggestions.length === 0 ? undefined : rules(suggestions);
-  const above = `🔔 Claude wants to use **${plain(tool, 100)}**${about === '' ? '' : `: ${about}`}`;
-  const below = [`in ${code(cwd, 200)}`, ...(always === undefined ? [] : [always.text])];
+  const above = `🔔 Claude wants to use **${plain(tool, TOOL_ROOM)}**${about === '' ? '' : `: ${about}`}`;
+  const isCut = !fitsPlain(tool, TOOL_ROOM) || !fitsCode(cwd, FOLDER_ROOM);
+  const where = `in ${code(cwd, FOLDER_ROOM)}${isCut ? `; tool and folder are whole in ${code('request.json')}` : ''}`;
+  const below = [where, ...(always === undefined ? [] : [always.text])];
   const room = ROOM - [above, ...below].join('\n').length - 1;
   const what = preview(tool, input, room);
   return {
     text: [above, what.text, ...below].join('\n'),
     hint: '-# `allow` or `yes` allows it once; anything else you write denies it, with your words as the reason.',
-    files: [...what.files, ...(always?.files ?? [])],
+    files: [
+      ...what.files,
+      ...(always?.files ?? []),
+      ...(isCut ? [upload('request.json', JSON.stringify({ tool, cwd }, null, 2))] : []),
+    ],
   };
 }
 
 export function planText(plan: string): Shown {
   const [first = '*(it is empty)*', ...rest] = splitMessage(neutralise(plan), { limit: ROOM - 80 });
-  const note = rest.length === 0 ? '' : '\n*The whole plan is attached.*';
+  const isAttached = rest.length > 0 || HIDES.test(plan);
+  const note = isAttached ? '\n*The whole plan is attached.*' : '';
   return {
     text: `📋 Claude has a plan:\n${first}${note}`,
     hint: '-# `approve` starts it; anything else you write goes back as feedback.',
-    files: rest.length === 0 ? [] : [upload('plan.md', plan)],
+    files: isAttached ? [upload('plan.md', plan)] : [],
   };
 }
+
+/** Markdown that shows less than it holds: a spoiler, a link with a text of its own. */
+const HIDES = /\|\||\]\(/;
 
 /** The more there is to show, the less of each; the file, posted with the first question, has it all. */
 const PIECES = [Number.POSITIVE_INFINITY, 300, 120, 60, 30, 12];
 
 export function questionText(questions: readonly Question[], progress: Progress): Shown {
   const asked = questions[progress.chosen.length];
-  const isLong = questions.some((_, at) => linesOf(questions, at, []).join('\n').length > ROOM);
+  const isLong = questions.some(
+    (_, at) => linesOf(questions, at, longAnswers(at)).join('\n').length > ROOM,
+  );
   const lines = (piece: number) =>
     linesOf(questions, progress.chosen.length, progress.chosen, piece);
   const fitting = PIECES.map((piece) => lines(piece).join('\n')).find(
@@ -67,6 +83,10 @@ export function questionText(questions: readonly Question[], progress: Progress)
   };
 }
 
+/** A question may come after answers of any length: what of them is shown above it has a limit. */
+const ANSWER_ROOM = 120;
+const longAnswers = (count: number) => Array<string>(count).fill('x'.repeat(ANSWER_ROOM));
+
 function linesOf(
   questions: readonly Question[],
   at: number,
@@ -75,8 +95,10 @@ function linesOf(
 ): readonly string[] {
   const asked = questions[at];
   const show = (text: string) => plain(text, piece);
+  const short = (text: string) =>
+    plain(text, asked === undefined ? piece : Math.min(piece, ANSWER_ROOM));
   const before = chosen.map(
-    (answer, index) => `✔ **${show(questions[index]?.header ?? '')}**: ${show(answer)}`,
+    (answer, index) => `✔ **${short(questions[index]?.header ?? '')}**: ${short(answer)}`,
   );
   if (asked === undefined) return ['❓ Your answers:', ...before];
   const count = questions.length === 1 ? '' : ` (${at + 1} of ${questions.length})`;
@@ -124,9 +146,10 @@ function rules(suggestions: readonly PermissionUpdate[]): {
   text: string;
   files: readonly Upload[];
 } {
-  const names = suggestions.flatMap(namesOf).map((name) => code(name, 130));
+  const whole = suggestions.flatMap(namesOf);
+  const names = whole.map((name) => code(name, RULE_ROOM));
   const text = `*Always allow* would add: ${names.join(', ')}`;
-  const isCut = suggestions.flatMap(namesOf).some((name) => name.length > 120);
+  const isCut = whole.some((name) => !fitsCode(name, RULE_ROOM));
   if (text.length <= 420 && !isCut) return { text, files: [] };
   return {
     text: `*Always allow* would add ${names.length} rules: ${names[0]}, … all of them in ${code('always.json')}`,

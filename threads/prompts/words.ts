@@ -1,7 +1,7 @@
 // Words of others inside our own lines: nothing in them is Markdown, a mention or invisible, and
 // none is ever longer than the room it has.
 
-import { neutralise } from '../../core/neutralise.ts';
+import { neutralise, spelledOut } from '../../core/neutralise.ts';
 
 /** In one line, with everything in it visible. */
 export function visible(text: string): string {
@@ -19,8 +19,19 @@ export function plain(text: string, room = Number.POSITIVE_INFINITY): string {
   return shown;
 }
 
+/** Whether `plain` shows all of it in this room. */
+export function fitsPlain(text: string, room: number): boolean {
+  return plain(text, room) === plain(text);
+}
+
+/** Exact: a backtick would end it, and a line break or a tab would look like a space, so they are spelled out. */
 export function code(text: string, room = Number.POSITIVE_INFINITY): string {
-  return `\`${begin(visible(text).replaceAll('`', "'"), room - 2) || ' '}\``;
+  const shown = neutralise(text).replace(/[`\n\t]/g, spelledOut);
+  return `\`${begin(shown, room - 2) || ' '}\``;
+}
+
+export function fitsCode(text: string, room: number): boolean {
+  return code(text).length <= room;
 }
 
 /** Never ends in half of a character. */

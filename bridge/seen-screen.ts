@@ -1,0 +1,13 @@
+// A screen as it was seen, to be shown to the person with buttons that belong to it.
+
+import { type PaneView, screenPrint } from '../claude/screen-print.ts';
+
+export interface SeenScreen {
+  readonly text: string;
+  /** Undefined: no key may be pressed for it. */
+  readonly print: string | undefined;
+}
+
+export function seenScreen(pane: { readonly paneId: string }, view: PaneView): SeenScreen {
+  return { text: view.text, print: screenPrint(pane.paneId, view) };
+}

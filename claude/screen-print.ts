@@ -1,0 +1,78 @@
+// What a key would act on, as a short hash: a key button carries it, and is pressed only while the pane still shows that.
+// Spinners and clocks do not count, or no button would ever work; which pane and program it is always counts.
+
+import { createHash } from 'node:crypto';
+import { hasDialog } from './dialog-line.ts';
+import { readScreen, type Screen } from './screen.ts';
+
+/** One look at a pane. */
+export interface PaneView {
+  readonly serverPid: number;
+  readonly panePid: number;
+  readonly command: string;
+  readonly cursor: { readonly x: number; readonly y: number };
+  readonly width: number;
+  readonly height: number;
+  readonly dead: boolean;
+  readonly title: string;
+  readonly text: string;
+  readonly ansi: string;
+}
+
+export function screenPrint(paneId: string, view: PaneView): string {
+  const { serverPid, panePid, command } = view;
+  const facts = [serverPid, paneId, panePid, command, ...shownTo(readView(view), view.text)];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
+}
+
+/**
+ * The last lines of a dialog as extended regular expressions, for tmux to check in the moment of the key; none if the pane
+ * shows no dialog.
+ */
+export function dialogPatterns(view: PaneView): readonly string[] {
+  if (!hasDialog(view.text) && readView(view).kind !== 'dialog') return [];
+  const lines = view.text.split('\n').filter((line) => /[a-z]/i.test(line));
+  return lines.slice(-DIALOG_LINES).map((line) => line.slice(0, 60).replace(/[^a-z0-9 ]+/gi, '.*'));
+}
+
+const DIALOG_LINES = 10;
+
+/** Without what tmux says of modes: a key leaves copy mode first, and then reaches what is below it. */
+function readView({ ansi, cursor, width, height, dead, title }: PaneView): Screen {
+  // As tmux prints it, with a line end after the last line too.
+  return readScreen(`${ansi}\n`, {
+    ...{ cursorX: cursor.x, cursorY: cursor.y, width, height, title },
+    paneDead: dead,
+  });
+}
+
+/** Above a box is only conversation. A plan to be approved stands above its dialog, so there everything counts. */
+function shownTo(screen: Screen, text: string): readonly unknown[] {
+  if (hasDialog(text) && screen.kind !== 'dialog') return [still(text)];
+  switch (screen.kind) {
+    case 'empty':
+      return ['box', ''];
+    case 'draft':
+    case 'menu':
+    case 'shellMode':
+      return [screen.kind, screen.text];
+    case 'dialog':
+      return screen.full ? [screen.which, screen.options] : [still(text)];
+    case 'transcript':
+      return [screen.kind];
+    default:
+      return [still(text)];
+  }
+}
+
+/** The text without what changes by itself: spinners, clocks, how long something takes, how much is done. */
+function still(text: string): string {
+  return text
+    .replace(/[\u2800-\u28ff·✢✳✶✻✽∗]/g, '*')
+    .replace(/\d{1,2}(?::\d{2}){1,2}/g, '0:00')
+    .replace(/\d{1,9}(?:\.\d{1,3})?\s?(?:ms|s|m|h|%)(?![a-z])/g, '0s')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trimEnd();
+}

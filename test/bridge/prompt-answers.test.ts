@@ -1,0 +1,168 @@
+// Which prompt a word, a tap or a field decides: only the one the person saw, on its own message in its own thread.
+
+import { describe, expect, it, vi } from 'vitest';
+import { openCursors } from '../../bridge/cursors.ts';
+import { openInbox } from '../../bridge/inbox.ts';
+import {
+  buttonOf,
+  decisionIn,
+  messageNow,
+  type PromptPane,
+  promptIn,
+  startHook,
+  startPromptPane,
+  verdictOf,
+} from '../support/prompt-pane.ts';
+import { aWhile, type Setting, startSetting, WAIT } from './setting.ts';
+
+const UNCLEAR = /^⚠️ Not taken as an answer.*Tap a button/s;
+
+async function start() {
+  const setting = await startSetting();
+  const pane = await startPromptPane(setting.machine);
+  return { setting, pane };
+}
+
+/** A prompt in the thread; the command makes it different from others. */
+async function ask({ setting, pane }: { setting: Setting; pane: PromptPane }, command: string) {
+  await pane.show('dialog-permission-long');
+  const hook = startHook(
+    setting.machine,
+    pane,
+    pane.input('Bash', { tool_input: { command }, permission_suggestions: [] }),
+  );
+  return { hook, message: await promptIn(setting.workspace, pane.thread, new RegExp(command)) };
+}
+
+async function expectOpen(
+  { workspace }: Setting,
+  { hook, message }: Awaited<ReturnType<typeof ask>>,
+) {
+  await aWhile();
+  expect(hook.hasEnded()).toBe(false);
+  expect((await messageNow(workspace, message)).components).not.toEqual([]);
+}
+
+describe('a text that was not received live', () => {
+  it.each(['yes', 'No', '1'])(
+    '"%s" written while threadmux was down decides nothing',
+    async (text) => {
+      const parts = await start();
+      const { setting, pane } = parts;
+      await setting.bridge.close();
+      await setting.say(pane.thread, text);
+      const prompt = await ask(parts, 'rm -rf build');
+      await setting.restart();
+      await setting.answer(pane.thread, UNCLEAR);
+      await expectOpen(setting, prompt);
+    },
+  );
+
+  it('decides nothing either if it is newer than the prompt', async () => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    const prompt = await ask(parts, 'rm -rf build');
+    await setting.bridge.close();
+    const said = await setting.say(pane.thread, 'yes');
+    await setting.restart();
+    await setting.answer(pane.thread, UNCLEAR);
+    await setting.untilMarked(said, '⚠️');
+    await expectOpen(setting, prompt);
+  });
+
+  it('"yes" that an earlier process left in the inbox decides nothing', async () => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    const prompt = await ask(parts, 'rm -rf build');
+    await setting.bridge.close();
+    const { home } = setting.machine;
+    const said = await setting.say(pane.thread, 'yes');
+    const cursors = openCursors(`${home.folder('state')}/local.cursors.json`);
+    openInbox(home.folder('inbox'), cursors, 'local').take({
+      id: said.id,
+      channelId: pane.thread,
+      authorId: setting.workspace.userId,
+      author: 'you',
+      text: 'yes',
+      attachments: [],
+      liveAt: performance.now(),
+    });
+    await setting.restart();
+    await setting.answer(pane.thread, UNCLEAR);
+    await expectOpen(setting, prompt);
+  });
+
+  it('and is no answer by its words waits as any message does', async () => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    await setting.bridge.close();
+    const said = await setting.say(pane.thread, 'also run the tests');
+    const prompt = await ask(parts, 'rm -rf build');
+    await setting.restart();
+    await setting.untilMarked(said, '📨');
+    await expectOpen(setting, prompt);
+  });
+});
+
+describe('two prompts in one thread', () => {
+  it('"yes" decides neither, a reply decides the one it replies to', async () => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    const first = await ask(parts, 'make');
+    const second = await ask(parts, 'rm -rf build');
+    await setting.say(pane.thread, 'yes');
+    await setting.answer(pane.thread, UNCLEAR);
+    await expectOpen(setting, first);
+    await expectOpen(setting, second);
+    await setting.workspace.person.say(pane.thread, 'yes', { replyTo: first.message.id });
+    expect(decisionIn(await first.hook.printed)).toEqual({ behavior: 'allow' });
+    await expectOpen(setting, second);
+  });
+
+  it('a reply to one that is over does not decide the other', async () => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    const { person } = setting.workspace;
+    const first = await ask(parts, 'make');
+    await person.tap(pane.thread, first.message.id, buttonOf(first.message, 'Deny'));
+    await verdictOf(setting.workspace, first.message);
+    const second = await ask(parts, 'rm -rf build');
+    await person.say(pane.thread, 'yes', { replyTo: first.message.id });
+    await setting.answer(pane.thread, UNCLEAR);
+    await expectOpen(setting, second);
+    await setting.say(pane.thread, 'yes');
+    expect(decisionIn(await second.hook.printed)).toEqual({ behavior: 'allow' });
+  });
+});
+
+describe('a button with the id of a prompt, on another message', () => {
+  async function forge(setting: Setting, thread: string, customId: string) {
+    const components = [
+      { type: 1, components: [{ type: 2, style: 3, label: 'Continue', custom_id: customId }] },
+    ];
+    const path = `/channels/${thread}/messages`;
+    return (await setting.workspace.bot('POST', path, { content: 'Go on?', components })).body;
+  }
+
+  it.each(['its own thread', 'the thread of another session'])(
+    'in %s decides nothing',
+    async (where) => {
+      const parts = await start();
+      const { setting, pane } = parts;
+      const { person } = setting.workspace;
+      const other = await startPromptPane(setting.machine, 'other');
+      const prompt = await ask(parts, 'rm -rf build');
+      const thread = where === 'its own thread' ? pane.thread : other.thread;
+      const allow = buttonOf(prompt.message, 'Allow');
+      const forged = await forge(setting, thread, allow);
+      await person.tap(thread, forged.id, allow);
+      const field = buttonOf(prompt.message, 'reason');
+      const withField = await forge(setting, thread, field);
+      const tapped = await person.tap(thread, withField.id, field);
+      await vi.waitFor(() => person.submitModal(thread, tapped, { words: 'no' }), WAIT);
+      await expectOpen(setting, prompt);
+      await person.tap(pane.thread, prompt.message.id, allow);
+      expect(decisionIn(await prompt.hook.printed)).toEqual({ behavior: 'allow' });
+    },
+  );
+});

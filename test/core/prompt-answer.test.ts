@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { NOTHING_YET, optionValue, type Prompt, step } from '../../core/prompt.ts';
+import {
+  isOwnMessage,
+  looksLikeAnswer,
+  type ShownPrompt,
+  textMeaning,
+  type Written,
+} from '../../core/prompt-answer.ts';
+
+const shown = (messageId: string, labels: readonly string[] = []): ShownPrompt => ({
+  id: `prompt of ${messageId}`,
+  messageId,
+  question: 0,
+  labels,
+});
+const A = shown('100');
+const B = shown('200');
+
+describe('a text', () => {
+  const meaning = (written: Partial<Written>, open: readonly ShownPrompt[]) => {
+    const whole = { id: '300', text: 'yes', repliedTo: undefined, live: true, ...written };
+    const meant = textMeaning(whole, open);
+    return meant.kind === 'answer' ? meant.prompt.messageId : meant.kind;
+  };
+
+  it.each<[string, Partial<Written>, readonly ShownPrompt[], string]>([
+    ['answers the only prompt', {}, [A], '100'],
+    ['denies it with any words', { text: 'not like this' }, [A], '100'],
+    ['is a message while nothing is open', {}, [], 'message'],
+    ['that is older than the prompt', { id: '99' }, [A], 'unclear'],
+    ['with the id of the prompt itself', { id: '100' }, [A], 'unclear'],
+    ['whose id is shorter, and so older', { id: '99', text: 'no' }, [A], 'unclear'],
+    ['that was not received live', { live: false }, [A], 'unclear'],
+    ['that was not received live, as a reply', { live: false, repliedTo: '100' }, [A], 'unclear'],
+    [
+      'not received live and no answer by its words',
+      { live: false, text: 'run the tests' },
+      [A],
+      'message',
+    ],
+    ['older and no answer by its words', { id: '99', text: 'run the tests' }, [A], 'message'],
+    ['while two are open', {}, [A, B], 'unclear'],
+    ['while two are open, in other words', { text: 'not like this' }, [A, B], 'message'],
+    ['replying to the first of two', { repliedTo: '100' }, [A, B], '100'],
+    ['replying to the second of two', { repliedTo: '200' }, [A, B], '200'],
+    [
+      'replying to one that is newer than itself',
+      { id: '150', repliedTo: '200' },
+      [A, B],
+      'unclear',
+    ],
+    ['replying to a prompt that is over', { repliedTo: '100' }, [B], 'unclear'],
+    ['replying to something else', { repliedTo: '50' }, [A], 'unclear'],
+    [
+      'replying to something else, in other words',
+      { repliedTo: '50', text: 'why?' },
+      [A],
+      'message',
+    ],
+  ])('%s', (_, written, open, expected) => {
+    expect(meaning(written, open)).toBe(expected);
+  });
+});
+
+describe('what looks like an answer', () => {
+  const open = [shown('1', ['1. SQLite', '2. Postgres, managed', 'Other…'])];
+
+  it.each([
+    'yes',
+    'YES',
+    ' Allow ',
+    'ok.',
+    'yes!',
+    'n',
+    'no',
+    'deny',
+    'approve',
+    'submit',
+    '2',
+    '1, 3',
+    '2.',
+    'sqlite',
+    '1. SQLite',
+    'Postgres, managed',
+    'yes, 2',
+  ])('%j', (text) => {
+    expect(looksLikeAnswer(text, open)).toBe(true);
+    expect(looksLikeAnswer(text, [])).toBe(false);
+  });
+
+  it.each([
+    'yes, but first run the tests',
+    'mysql',
+    '1 more thing',
+    '123',
+    'no way around it',
+    ',',
+  ])('not %j', (text) => {
+    expect(looksLikeAnswer(text, open)).toBe(false);
+  });
+});
+
+describe('the question that a text was written for', () => {
+  const question = { question: '?', header: '', multiSelect: false, options: [] };
+  const prompt: Prompt = { kind: 'question', questions: [question, question] };
+  const write = (at: number, chosen: readonly string[]) =>
+    step(prompt, { chosen }, { action: 'text', values: [optionValue(at, 0)], text: 'yes' }).kind;
+
+  it('is the only one it answers', () => {
+    expect(write(1, NOTHING_YET.chosen)).toBe('goes on');
+    expect(write(1, ['a'])).toBe('no answer');
+    expect(write(2, ['a'])).toBe('goes on');
+    expect(write(2, ['a', 'b'])).toBe('no answer');
+    expect(write(0, ['a', 'b'])).toBe('decided');
+  });
+});
+
+describe('an answer', () => {
+  it('counts on the message and in the thread of its prompt, nowhere else', () => {
+    const own = { thread: '1', message: '2' };
+    expect(isOwnMessage({ thread: '1', message: '2' }, own)).toBe(true);
+    expect(isOwnMessage({ thread: '1', message: '3' }, own)).toBe(false);
+    expect(isOwnMessage({ thread: '3', message: '2' }, own)).toBe(false);
+    expect(isOwnMessage({ thread: '', message: '' }, own)).toBe(false);
+  });
+});
