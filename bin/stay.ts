@@ -4,47 +4,70 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openCourierContext } from '../hooks/context.ts';
+import { takeCourierLock } from '../hooks/courier.ts';
 import { deliver } from '../hooks/deliver.ts';
 import { parseLetter } from '../hooks/letter.ts';
-import { beCourier, courierDesk } from './be-courier.ts';
+import type { Shared } from '../threads/shared.ts';
 import { type Context, openHookContext } from './context.ts';
+import { openSharedParts, workAsCourier } from './courier-work.ts';
 
 const LINGER_MS = 60_000;
 const SAVE_TRIES = 3;
+const LOCK_TRIES = 20;
 const DELIVERY_TRIES = 20;
 
 export async function stay(letter: string): Promise<void> {
   try {
     const context = openHookContext('courier');
-    if (letter !== '') await carryUnsaved(context, letter);
+    const { home, log } = context;
+    const isSaved = letter === '' || (await savedSoon(context, letter));
     const stop = new AbortController();
     process.once('SIGTERM', () => stop.abort());
-    await beCourier(context, LINGER_MS, stop.signal);
+    let release = await takeCourierLock({ home, log });
+    // A letter that found no room on the disk is only here: it waits for its turn.
+    for (let tries = 0; release === undefined && !isSaved && tries < LOCK_TRIES; tries++) {
+      await sleep(1_000);
+      if (saved(context, letter)) return;
+      release = await takeCourierLock({ home, log });
+    }
+    if (release === undefined) return;
+    const shared = openSharedParts(context);
+    try {
+      shared.prompts.takeUp();
+      if (!isSaved) await deliverUnsaved(shared, letter);
+      await workAsCourier(shared, { lingerMs: LINGER_MS, signal: stop.signal });
+    } finally {
+      await shared.close();
+      release();
+    }
   } catch (error) {
     tellOf(error as Error);
     process.exitCode = 1;
   }
 }
 
-/** A letter that found no room on the disk: saved as soon as there is some, else delivered from memory. */
-async function carryUnsaved(context: Context, letter: string): Promise<void> {
+async function savedSoon(context: Context, letter: string): Promise<boolean> {
   for (let tries = 0; tries < SAVE_TRIES; tries++) {
-    if (saved(context, letter)) return;
+    if (saved(context, letter)) return true;
     await sleep(1_000);
   }
+  return false;
+}
+
+async function deliverUnsaved(shared: Shared, letter: string): Promise<void> {
+  const { log } = shared;
   const reading = parseLetter(letter, randomBytes(12).toString('hex'), Date.now());
-  if (reading.kind !== 'letter') return context.log.error('unsaved letter cannot be read');
-  const desk = courierDesk(context);
+  if (reading.kind !== 'letter') return log.error('unsaved letter cannot be read');
+  const context = openCourierContext(shared);
   for (let tries = 0; tries < DELIVERY_TRIES; tries++) {
     try {
-      await deliver(reading.letter, desk);
-      break;
+      return await deliver(reading.letter, context);
     } catch (error) {
-      context.log.warn('unsaved letter waits', { because: (error as Error).message });
+      log.warn('unsaved letter waits', { because: (error as Error).message });
       await sleep(Math.min(60_000, 1_000 * 2 ** tries));
     }
   }
-  await desk.close();
 }
 
 function saved({ home }: Context, letter: string): boolean {

@@ -2,7 +2,6 @@
 // bridge until it is told to stop.
 
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bridge, startBridge } from '../bridge/bridge.ts';
 import type { Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -12,8 +11,9 @@ import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { rememberEnvironment } from '../home/remembered.ts';
 import type { Workspace } from '../workspace/server.ts';
+import { takeCourierLock } from '../hooks/courier.ts';
 import { agentSettings } from './agent-settings.ts';
-import { beCourier } from './be-courier.ts';
+import { openSharedParts, workAsCourier } from './courier-work.ts';
 import { type Context, openContext } from './context.ts';
 
 export interface UpOptions {
@@ -33,12 +33,10 @@ export async function up(options: UpOptions): Promise<void> {
   rememberEnvironment(context.home, process.env);
   const workspace = context.config.servers.length === 0 ? await serve(context, options) : undefined;
   const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
-  const bridges = await Promise.all(servers.map((server) => bridge(context, server)));
-  const courier = startCourier(context);
+  const running = await start(context, servers);
   for (const line of greeting(servers, workspace)) console.log(line);
   await untilStopped();
-  await courier.stop();
-  await Promise.all(bridges.map((one) => one.close()));
+  await running.stop();
   await workspace?.close();
   release();
 }
@@ -66,32 +64,44 @@ export async function bridgeOnly(options: UpOptions): Promise<void> {
     });
   const release = onlyOne(context.home);
   rememberEnvironment(context.home, process.env);
-  const bridges = await Promise.all(context.servers.map((server) => bridge(context, server)));
-  const courier = startCourier(context);
+  const running = await start(context, context.servers);
   console.log(
     `Connected to ${context.servers.map(({ name }) => name).join(', ')}. Stop it with Ctrl-C.`,
   );
   await untilStopped();
-  await courier.stop();
-  await Promise.all(bridges.map((one) => one.close()));
+  await running.stop();
   release();
 }
 
-/** Where the bridge runs it is the courier too; one that a hook started leaves within a minute. */
-function startCourier(context: Context): { stop(): Promise<void> } {
+/** Both journeys in one process, which alone talks to Discord and writes the registry. */
+async function start(context: Context, servers: readonly Server[]): Promise<Running> {
+  const { home, log } = context;
+  const release = await takeCourierLock({ home, log, takeOver: true });
+  if (release === undefined)
+    throw new ThreadmuxError('busy', 'another process posts for this home and does not leave', {
+      hint: 'Look at `threadmux status`; end that process, then start again.',
+    });
+  const shared = openSharedParts(context);
   const stopping = new AbortController();
-  const done = (async () => {
-    while (!stopping.signal.aborted) {
-      await beCourier(context, Number.POSITIVE_INFINITY, stopping.signal);
-      await sleep(1_000, undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  })();
+  const bridge: Bridge = await startBridge(shared, {
+    ...{ servers, env: process.env, agentSettings: agentSettings(home) },
+    onFatal: (error) => fail(error, log),
+  });
+  const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal };
+  const courier = workAsCourier(shared, options);
   return {
-    stop() {
+    async stop() {
       stopping.abort();
-      return done;
+      await courier;
+      await bridge.close();
+      await shared.close();
+      release();
     },
   };
+}
+
+interface Running {
+  stop(): Promise<void>;
 }
 
 /** Two bridges with one home would type every message twice. */
@@ -140,18 +150,6 @@ function rememberLocal({ home }: Context, workspace: Workspace): Server {
   };
   saveLocalServer(home, local);
   return localServer(local);
-}
-
-function bridge({ config, home, log }: Context, server: Server): Promise<Bridge> {
-  return startBridge({
-    config,
-    server,
-    home,
-    log,
-    env: process.env,
-    agentSettings: agentSettings(home),
-    onFatal: (error) => fail(error, log),
-  });
 }
 
 /** 78 tells a service manager that starting again would not help. */

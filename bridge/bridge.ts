@@ -26,7 +26,7 @@ import { createLater } from './later.ts';
 import { listen } from './listen.ts';
 import { createMarks } from './marks.ts';
 import { createOutcomes } from './outcomes.ts';
-import { createPrompts } from './prompts.ts';
+import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
 import { SLASH_COMMANDS } from './slash.ts';
 import { createStreams } from './streams.ts';
@@ -133,7 +133,7 @@ async function startServer(
     agentSettings: options.agentSettings,
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };
-  const taps = createPrompts({ rest, prompts, log });
+  const taps = createPromptTaps({ rest, prompts, log });
   const handle = listen({
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
     meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),

@@ -90,8 +90,11 @@ async function pressOnceMore(message: OnItsWay, options: ProofOptions): Promise<
   await sleep(500, undefined, { signal: options.signal });
   if ((await lookAgain(message, options)).kind !== 'standing') return;
   const { tmux, record } = options;
-  const command = record.claudeSession === '' ? undefined : record.command;
-  await pressEnter(tmux, { pane: record, command, dialog: DIALOG }, message.deliveryId);
+  await pressEnter(
+    tmux,
+    { pane: record, command: record.command, dialog: DIALOG },
+    message.deliveryId,
+  );
 }
 
 type Seen =

@@ -73,7 +73,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
         standing: () => standing.get(thread.id),
         onTyping: () =>
           receipts.stand(thread.id, {
-            ...{ id: deliveryId, message: message.id, paths: [...paths] },
+            ...{ id: deliveryId, message: message.id, paths },
             words: paths.reduce((text, path) => text.replaceAll(path, ' '), way.typed.text),
           }),
       });

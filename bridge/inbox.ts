@@ -8,6 +8,13 @@ import { byAge } from '../core/snowflake.ts';
 import { readJson, writeJson } from '../home/files.ts';
 import type { Cursors } from './cursors.ts';
 
+const shownPromptSchema = z.object({
+  id: z.string(),
+  messageId: z.string(),
+  question: z.number(),
+  labels: z.array(z.string()).readonly(),
+});
+
 export const letterSchema = z.object({
   id: z.string(),
   channelId: z.string(),
@@ -20,6 +27,11 @@ export const letterSchema = z.object({
   repliedTo: z.string().optional(),
   /** The name of the server it was written on; others share the folder. */
   server: z.string().default(''),
+  /**
+   * What it was taken for when it came, while a prompt was open: the answer to that prompt, or unclear. Written down
+   * first, so that it is never given to the prompt and typed as well.
+   */
+  answers: z.union([shownPromptSchema, z.literal('unclear')]).optional(),
   /** Of an order that was carried out: only this is still to be said. */
   answer: z.string().optional(),
   attachments: z.array(

@@ -16,6 +16,7 @@ import {
   takeCommand,
   takeTap,
 } from '../discord/interactions.ts';
+import { button, row } from '../discord/buttons.ts';
 import { editMessage, type Row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
@@ -23,7 +24,7 @@ import { strangerness } from './authorise.ts';
 import type { Order, Tools } from './command.ts';
 import { pressUnder } from './command-keys.ts';
 import { runCommand } from './commands.ts';
-import type { Prompts } from './prompts.ts';
+import type { PromptTaps } from './prompt-taps.ts';
 import { restOf, suggestions } from './slash.ts';
 
 export interface InteractOptions {
@@ -32,7 +33,7 @@ export interface InteractOptions {
   readonly channels: readonly string[];
   readonly botId: string;
   readonly tools: Tools;
-  readonly prompts: Prompts;
+  readonly prompts: PromptTaps;
   readonly log: Log;
 }
 
@@ -46,7 +47,7 @@ export function createInteract(
   ): Promise<{ thread: ThreadRef | undefined } | undefined> {
     const id = interaction.channel_id ?? '';
     if (options.channels.includes(id)) return { thread: undefined };
-    const thread = await tools.threads.find(id);
+    const thread = await tools.known.find(id);
     return thread === undefined ? undefined : { thread };
   }
 
@@ -61,8 +62,13 @@ export function createInteract(
     if (await options.prompts.tapped(interaction, order.thread)) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
-    if (kind !== 'retry' && kind !== 'key')
+    if (kind !== 'retry' && kind !== 'retry-asks' && kind !== 'key')
       return log.info('a button nobody made', { kind: kind ?? '' });
+    if (kind === 'retry-asks')
+      return followUp(rest, interaction, {
+        content: 'It was typed and may have arrived. Send it again?',
+        components: [row(button('Send it again', `retry:${what}`, 'bad'))],
+      });
     if (kind === 'retry') {
       const answer = await runCommand('retry', { ...order, rest: what }, tools);
       return followUp(rest, interaction, { content: answer.content, components: [] });

@@ -14,7 +14,7 @@ import type { Shared } from '../threads/shared.ts';
 import type { Answer, Tools } from './command.ts';
 import { runCommand } from './commands.ts';
 import { createDeliver } from './delivery.ts';
-import type { Accepted, Inbox } from './inbox.ts';
+import { type Accepted, type Inbox, isFresh } from './inbox.ts';
 import type { Marks } from './marks.ts';
 import type { Outcomes } from './outcomes.ts';
 import { route, type Todo } from './route.ts';
@@ -71,7 +71,7 @@ export function createJourney(options: JourneyOptions): Journey {
   ): Promise<void> {
     let answer: Answer = { content: message.answer ?? '' };
     if (message.answer === undefined) {
-      const order = { id: message.id, thread, rest: todo.rest, live: message.liveAt !== undefined };
+      const order = { id: message.id, thread, rest: todo.rest, live: isFresh(message.liveAt, performance.now()) };
       answer = await runCommand(todo.name, order, options.tools());
       inbox.put({ ...message, answer: answer.content });
     }

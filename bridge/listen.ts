@@ -6,6 +6,7 @@ import type { Server } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
+import type { TextMeaning, Written } from '../core/prompt-answer.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/message-content.ts';
 import { messagesAfter, refusedWith } from '../discord/messages.ts';
@@ -17,11 +18,12 @@ import {
   readySchema,
 } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
+import type { ThreadRef } from '../discord/threads.ts';
 import { backoffMs } from '../discord/verdict.ts';
 import type { Cursors } from './cursors.ts';
-import type { Accepted, Inbox } from './inbox.ts';
+import { type Accepted, type Inbox, isFresh } from './inbox.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
-import { type Decision, route, type Where } from './route.ts';
+import { route, type Todo, type Where } from './route.ts';
 
 export interface ListenOptions {
   readonly server: Server;
@@ -33,9 +35,11 @@ export interface ListenOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   /** A message was accepted: it is in the inbox and has to be acted on. */
-  readonly onAccepted: (message: Accepted, decision: Exclude<Decision, { kind: 'ignore' }>) => void;
+  readonly onAccepted: (message: Accepted, todo: Todo) => void;
   readonly onInteraction?: (data: unknown, live: boolean) => Promise<void> | void;
-  readonly onReaction?: (data: unknown) => void;
+  /** What a text means while a prompt is open. */
+  readonly meaningOf: (written: Written & { readonly channelId: string }) => TextMeaning;
+  readonly onThread?: (thread: ThreadRef) => void;
   readonly onThreadGone?: (id: string) => void;
 }
 
@@ -69,8 +73,23 @@ export function listen(
         });
       return cursors.advance(message.channel_id, message.id);
     }
-    const accepted = { ...acceptedOf(message), ...(liveAt === undefined ? {} : { liveAt }) };
+    const accepted = {
+      ...acceptedOf(message),
+      ...(liveAt === undefined ? {} : { liveAt }),
+      ...(decision.kind === 'forward' ? answersOf(message, decision.text, liveAt) : {}),
+    };
     if (inbox.take(accepted)) options.onAccepted(accepted, decision);
+  }
+
+  function answersOf(message: Message, text: string, liveAt: number | undefined) {
+    if (text === '' || message.attachments.length > 0) return {};
+    const meaning = options.meaningOf({
+      ...{ id: message.id, channelId: message.channel_id, text },
+      repliedTo: message.message_reference?.message_id,
+      live: isFresh(liveAt, performance.now()),
+    });
+    if (meaning.kind === 'message') return {};
+    return { answers: meaning.kind === 'answer' ? meaning.prompt : ('unclear' as const) };
   }
 
   /** Messages written while we were away, before any that arrives now. */
@@ -132,9 +151,11 @@ export function listen(
       case 'GUILD_CREATE':
         return onGuild(data);
       case 'THREAD_CREATE':
-      case 'THREAD_UPDATE':
-        threads.hear(data);
+      case 'THREAD_UPDATE': {
+        const thread = threads.hear(data);
+        if (thread !== undefined) options.onThread?.(thread);
         return;
+      }
       case 'THREAD_DELETE': {
         const { id } = messageSchema.pick({ id: true }).parse(data);
         threads.forget(id);
@@ -146,8 +167,6 @@ export function listen(
         const liveAt = live ? performance.now() : undefined;
         return inTurn(message.channel_id, () => insist(() => accept(message, liveAt)));
       }
-      case 'MESSAGE_REACTION_ADD':
-        return options.onReaction?.(data);
       case 'INTERACTION_CREATE':
         return options.onInteraction?.(data, live);
     }

@@ -9,14 +9,20 @@ export type Mark = keyof typeof MARKS;
 
 export interface Marks {
   set(channelId: string, messageId: string, mark: Mark): Promise<void>;
+  /** A receipt that came after the message was given up. */
+  correct(channelId: string, messageId: string): Promise<void>;
   /** What an earlier attempt, or an earlier process, may have left on it: the next mark replaces it. */
   assume(messageId: string, marks: readonly Mark[]): void;
 }
 
 export function createMarks(rest: Rest, log: Log): Marks {
   const shown = new Map<string, readonly Mark[]>();
-  return {
+  const marks: Marks = {
     assume: (messageId, marks) => void shown.set(messageId, marks),
+    correct(channelId, messageId) {
+      shown.set(messageId, ['failed']);
+      return marks.set(channelId, messageId, 'submitted');
+    },
     async set(channelId, messageId, mark) {
       const before = shown.get(messageId) ?? [];
       if (before.length === 1 && before[0] === mark) return;
@@ -31,4 +37,5 @@ export function createMarks(rest: Rest, log: Log): Marks {
       ]).catch((error: Error) => log.info('marking a message', { mark, because: error.message }));
     },
   };
+  return marks;
 }

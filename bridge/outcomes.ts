@@ -1,10 +1,9 @@
 // What a person is told about their message: one mark on it, and one notice if there is something to say.
 
 import type { Log } from '../core/log.ts';
-import { keyButtons } from '../discord/buttons.ts';
+import { button, keyButtons, row } from '../discord/buttons.ts';
 import { type Say, screenBlock } from '../threads/notices.ts';
 import type { Outcome } from './attempt.ts';
-import { retryButton } from './buttons.ts';
 import type { Accepted } from './inbox.ts';
 import type { Marks } from './marks.ts';
 import type { SeenScreen } from './seen-screen.ts';
@@ -79,7 +78,8 @@ export function createOutcomes(parts: {
       await say(message.channelId, [message.id, outcome.kind, outcome.because], {
         content: `${words}${screen}`,
         components: [
-          retryButton(message.id, outcome.kind === 'unconfirmed'),
+          // What may have arrived is not sent again without a question.
+          row(button('Retry', `retry${outcome.kind === 'failed' ? '' : '-asks'}:${message.id}`, 'primary')),
           ...(outcome.screen === undefined ? [] : [keyButtons(outcome.screen.print)]),
         ],
         replyTo: message.id,

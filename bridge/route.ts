@@ -27,6 +27,9 @@ export type Decision =
   | { readonly kind: 'forward'; readonly text: string }
   | { readonly kind: 'command'; readonly name: string; readonly rest: string };
 
+/** What is to be done about a message that is heard. */
+export type Todo = Exclude<Decision, { kind: 'ignore' }>;
+
 export function route(message: Incoming, where: Where, server: Pick<Server, 'allow'>): Decision {
   if (where === 'elsewhere') return { kind: 'ignore', because: 'elsewhere' };
   if (!message.written) return { kind: 'ignore', because: 'system' };

@@ -6,7 +6,7 @@ import { deliver } from '../tmux/deliver.ts';
 import { look } from '../tmux/look.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import type { Errand, Outcome } from './forward.ts';
+import type { OnItsWay, Outcome } from './attempt.ts';
 
 const SETTLE_MS = 100;
 const QUIET_MS = 600;
@@ -16,11 +16,11 @@ const HISTORY = 400;
 export async function runInShell(
   tmux: Tmux,
   guard: { pane: PaneRef; command: string },
-  errand: Errand,
+  message: OnItsWay,
 ): Promise<Outcome> {
   const before = await lines(tmux, guard.pane);
-  const written = await writeToProgram(tmux, guard, errand);
-  if (written.kind === 'failed')
+  const written = await writeToProgram(tmux, guard, message);
+  if (written.kind === 'failed' || written.kind === 'unconfirmed')
     return { ...written, screen: { text: before.join('\n'), print: undefined } };
   const after = await settled(tmux, guard.pane);
   return { kind: 'ran', output: newLines(before, after) };
@@ -30,16 +30,16 @@ export async function runInShell(
 export async function writeToProgram(
   tmux: Tmux,
   guard: { pane: PaneRef; command: string | undefined },
-  errand: Errand,
+  message: OnItsWay,
 ): Promise<Outcome> {
-  const message = { id: errand.deliveryId, text: errand.typed.text };
+  const text = { id: message.deliveryId, text: message.typed.text };
   // What has one line is typed: an editor takes a paste for text, even where it waits for a command.
-  const asKeys = guard.command === undefined && !/[\n\t]/.test(message.text);
-  const delivery = await deliver(tmux, guard, message, { settleMs: SETTLE_MS, asKeys });
+  const asKeys = guard.command === undefined && !/[\n\t]/.test(text.text);
+  const delivery = await deliver(tmux, guard, text, { settleMs: SETTLE_MS, asKeys });
   // A program may end at the first key, before Enter: it has taken what was meant for it.
   if (delivery.kind === 'text-only' && delivery.because !== 'dead')
     return {
-      kind: 'failed',
+      kind: 'unconfirmed',
       because: `The text is there, but Enter was not pressed (${delivery.because}): \`!enter\` presses it.`,
       screen: undefined,
     };

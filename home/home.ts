@@ -16,10 +16,9 @@ export interface Home {
 export type Folder =
   | 'outbox'
   | 'inbox'
-  | 'questions'
   | 'answers'
-  | 'receipts'
-  | 'panes'
+  | 'prompts'
+  | 'threads'
   | 'files'
   | 'state'
   | 'status'

@@ -15,6 +15,8 @@ import { openOutbox } from './outbox.ts';
 export interface CourierOptions {
   readonly home: Home;
   readonly log: Log;
+  /** Called as soon as a letter is there, before those in front of it are delivered; it may be called again. */
+  readonly arrived: (letter: Letter) => void;
   readonly deliver: (letter: Letter) => Promise<void>;
   /** Whether something else is still under way, such as a turn that is followed. */
   readonly isBusy?: () => boolean;
@@ -30,14 +32,13 @@ const LONGEST_WAIT_MS = 60_000;
 /** Missing heartbeats after which a courier counts as hung. */
 const HUNG_BEATS = 12;
 
-/** Resolves when the courier has left: false if another one is at work. */
-export async function runCourier(options: CourierOptions): Promise<boolean> {
+/** Takes letters until it is told to stop or has had nothing to do for a while. Its caller holds the courier's lock. */
+export async function runCourier(options: CourierOptions): Promise<void> {
   const { home, log, signal } = options;
-  const release = await takeOffice(options);
-  if (release === undefined) return false;
   const outbox = openOutbox(home.folder('outbox'));
   const working = new Set<string>();
   const told = new Set<string>();
+  const announced = new Set<string>();
   let busyAt = Date.now();
 
   async function work(box: string): Promise<void> {
@@ -77,9 +78,24 @@ export async function runCourier(options: CourierOptions): Promise<boolean> {
         });
     }
     outbox.remove(path);
+    announced.delete(path);
+  }
+
+  function announce(box: string): void {
+    for (const path of outbox.letters(box)) {
+      if (announced.has(path)) continue;
+      announced.add(path);
+      try {
+        const reading = readLetter(path);
+        if (reading.kind === 'letter') options.arrived(reading.letter);
+      } catch (error) {
+        log.info('reading a letter', { because: (error as Error).message });
+      }
+    }
   }
 
   function start(box: string): void {
+    announce(box);
     if (working.has(box)) return;
     working.add(box);
     void work(box).finally(() => {
@@ -104,10 +120,15 @@ export async function runCourier(options: CourierOptions): Promise<boolean> {
     clearInterval(looking);
     clearInterval(beating);
     stopWatching();
-    rmSync(home.path('state', 'courier.pid'), { force: true }); // pids are used again
-    release();
+    await idle(working); // whoever comes next must find nothing half done
   }
-  return true;
+}
+
+const FINISH_WITHIN_MS = 5_000;
+
+async function idle(working: ReadonlySet<string>): Promise<void> {
+  for (const began = Date.now(); working.size > 0 && Date.now() - began < FINISH_WITHIN_MS; )
+    await sleep(20);
 }
 
 /** Refused as it is, it will be refused again: a fault of ours that must not stop the session's letters. */
@@ -116,19 +137,60 @@ function isHopeless(error: unknown): boolean {
   return isThreadmuxError(error, 'discord_refused') && error.answer?.status === 400;
 }
 
-async function takeOffice(options: CourierOptions): Promise<(() => void) | undefined> {
+export interface LockOptions {
+  readonly home: Home;
+  readonly log: Log;
+  /** The bridge takes over from a courier that runs as a process of its own. */
+  readonly takeOver?: boolean;
+  readonly beatMs?: number;
+}
+
+/** The right to post and to write the registry: one process per home. Undefined while another one has it. */
+export async function takeCourierLock(options: LockOptions): Promise<(() => void) | undefined> {
   const { home, log } = options;
   const lock = join(home.folder('state'), 'courier.lock');
-  const release = tryLock(lock) ?? (await replaceHung(options, lock));
-  if (release === undefined) return undefined;
-  writeFileSync(home.path('state', 'courier.pid'), `${process.pid}\n`, { mode: 0o600 });
+  const free =
+    tryLock(lock) ??
+    (options.takeOver === true ? await takeOver(lock, log) : await replaceHung(options, lock));
+  if (free === undefined) return undefined;
+  const pidFile = home.path('state', 'courier.pid');
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   log.debug('courier at work', { pid: process.pid });
-  return release;
+  return () => {
+    rmSync(pidFile, { force: true }); // pids are used again
+    free();
+  };
+}
+
+const HAND_OVER_MS = 8_000;
+
+/** It finishes its letter and leaves; one that hangs is ended. */
+async function takeOver(lock: string, log: Log): Promise<(() => void) | undefined> {
+  const pid = holderOf(lock);
+  if (pid !== undefined) {
+    log.info('taking over from a courier', { pid });
+    end(pid, 'SIGTERM');
+  }
+  for (const began = Date.now(); Date.now() - began < 2 * HAND_OVER_MS; await sleep(20)) {
+    const free = tryLock(lock);
+    if (free !== undefined) return free;
+    if (Date.now() - began > HAND_OVER_MS && holderOf(lock) === pid && pid !== undefined)
+      end(pid, 'SIGKILL');
+  }
+  return undefined;
+}
+
+function end(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has left by itself.
+  }
 }
 
 /** A machine that just woke up looks like one that hung: it gets the time of two heartbeats more. */
 async function replaceHung(
-  options: CourierOptions,
+  options: LockOptions,
   lock: string,
 ): Promise<(() => void) | undefined> {
   const beatMs = options.beatMs ?? BEAT_MS;

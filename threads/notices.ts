@@ -3,7 +3,7 @@
 
 import { insideFence } from '../core/neutralise.ts';
 import { stableNonce } from '../core/nonce.ts';
-import { createMessage, type Draft, type Row, refusedWith } from '../discord/messages.ts';
+import { createMessage, type Draft, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
 
@@ -43,11 +43,4 @@ export function screenBlock(text: string): string {
   return (
     insideFence(shown.length <= SCREEN_ROOM ? shown : shown.slice(-SCREEN_ROOM)) || '(nothing)'
   );
-}
-
-export function retryButton(messageId: string): Row {
-  return {
-    type: 1,
-    components: [{ type: 2, style: 1, label: 'Retry', custom_id: `retry:${messageId}` }],
-  };
 }

@@ -14,7 +14,7 @@ const deliverySchema = z.object({
   /** What the person wrote, as it was typed, without the files. */
   words: z.string(),
   /** The paths of the message's files, as they were typed. */
-  paths: z.array(z.string()).default([]),
+  paths: z.array(z.string()).readonly().default([]),
   at: z.number(),
   state: z.enum(['typed', 'submitted', 'unconfirmed']),
   /** The letter that confirmed it: a letter that is read twice confirms nothing twice. */
@@ -25,7 +25,7 @@ export type Delivery = Readonly<z.output<typeof deliverySchema>>;
 const postedSchema = z.object({
   letter: z.string(),
   pane: z.string(),
-  messages: z.array(z.string()),
+  messages: z.array(z.string()).readonly(),
 });
 export type Posted = Readonly<z.output<typeof postedSchema>>;
 
@@ -57,9 +57,9 @@ export const threadRecordSchema = z.object({
   /** No letter that is still to be posted has left anything up to this message. */
   last: z.string().default('0'),
   /** The last letters that were posted whole, oldest first. */
-  posted: z.array(postedSchema).default([]),
+  posted: z.array(postedSchema).readonly().default([]),
   /** Messages typed into the pane, oldest first. */
-  deliveries: z.array(deliverySchema).default([]),
+  deliveries: z.array(deliverySchema).readonly().default([]),
   /** Who archived the thread. One that a person archived stays so until its session speaks or they write. */
   archived: z.enum(['no', 'us', 'person']).default('no'),
   /** The session is closed. */
