@@ -3,7 +3,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import { inspectSettings } from '../claude/inspect-settings.ts';
 import type { Config, Env, Server } from '../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
@@ -15,6 +14,7 @@ import { loadLocalServer } from '../home/local-server.ts';
 import { homeAsItIs, lookAtHome, lookAtLock } from '../home/look.ts';
 import { openOutbox } from '../hooks/outbox.ts';
 import { type Host, localHost } from '../tmux/host.ts';
+import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../tmux/probe.ts';
 import { temporaryControlDir } from './control-dir.ts';
 import { type Finding, fault, findingLines, fine, summary, warning } from './doctor-finding.ts';

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { openHosts } from '../tmux/hosts.ts';
 import type { Config } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Host } from '../tmux/host.ts';
+import { openHosts } from '../tmux/hosts.ts';
 import { type Context, openContext } from './context.ts';
 
 const HOME = `h="\${THREADMUX_HOME:-$HOME/.threadmux}"; umask 077`;

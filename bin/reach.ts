@@ -2,12 +2,12 @@
 // typed in. The connections are left open: a bridge beside us uses the same ones.
 
 import { findSessions } from '../bridge/command-sessions.ts';
-import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import type { Config } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Home } from '../home/home.ts';
 import { loadThreadRecords, type ThreadRecord } from '../threads/record.ts';
 import { localHost } from '../tmux/host.ts';
+import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
@@ -90,7 +90,10 @@ export function paneOf({ session, record }: Target): PaneRef {
   );
 }
 
-async function ownSession({ records: all, config }: Reach, host: string | undefined): Promise<Target> {
+async function ownSession(
+  { records: all, config }: Reach,
+  host: string | undefined,
+): Promise<Target> {
   const { TMUX = '', TMUX_PANE = '' } = process.env;
   const here = localHost({ name: config.host, env: process.env });
   const me = host === undefined ? await whoami(here, TMUX, TMUX_PANE) : undefined;

@@ -3,9 +3,9 @@
 
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readPane, STASH } from '../bridge/attempt.ts';
 import { compose } from '../bridge/compose.ts';
 import { decide, type Step } from '../bridge/decide.ts';
-import { readPane, STASH } from '../bridge/attempt.ts';
 import { DIALOG } from '../claude/dialog-line.ts';
 import { cleanInbound } from '../core/clean.ts';
 import { ThreadmuxError } from '../core/errors.ts';

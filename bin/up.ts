@@ -10,11 +10,11 @@ import type { Home } from '../home/home.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { rememberEnvironment } from '../home/remembered.ts';
-import type { Workspace } from '../workspace/server.ts';
 import { takeCourierLock } from '../hooks/courier.ts';
+import type { Workspace } from '../workspace/server.ts';
 import { agentSettings } from './agent-settings.ts';
-import { openSharedParts, workAsCourier } from './courier-work.ts';
 import { type Context, openContext } from './context.ts';
+import { openSharedParts, workAsCourier } from './courier-work.ts';
 
 export interface UpOptions {
   readonly port?: number;

@@ -5,10 +5,10 @@ import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import type { Agent } from '../streams/agent.ts';
 import type { Asked } from '../streams/agent-job.ts';
+import type { Say } from '../threads/notices.ts';
 import type { Fetched } from './attachments.ts';
 import type { Accepted, Inbox } from './inbox.ts';
 import type { Marks } from './marks.ts';
-import type { Say } from '../threads/notices.ts';
 
 export interface AskOptions {
   readonly inbox: Inbox;

@@ -55,7 +55,11 @@ export type Outcome =
   /** Nothing was typed. */
   | { readonly kind: 'failed'; readonly because: string; readonly screen: SeenScreen | undefined }
   /** Text or keys are in the pane, and nobody knows whether they were submitted. */
-  | { readonly kind: 'unconfirmed'; readonly because: string; readonly screen: SeenScreen | undefined };
+  | {
+      readonly kind: 'unconfirmed';
+      readonly because: string;
+      readonly screen: SeenScreen | undefined;
+    };
 
 export interface Waiting {
   readonly kind: 'wait';
@@ -104,16 +108,17 @@ async function typeInto(
 ): Promise<Outcome | Waiting | 'gone'> {
   const seen = await look(tmux, record, { signal: options.signal });
   const isOther =
-    seen.kind === 'gone' ||
-    seen.serverPid !== record.serverPid ||
-    seen.panePid !== record.panePid;
+    seen.kind === 'gone' || seen.serverPid !== record.serverPid || seen.panePid !== record.panePid;
   if (isOther && record.shell !== 'terminal') return 'gone';
   const { screen, isAgent } = readPane(seen, record);
   // Typed by an attempt before a crash or a lost connection: only its receipt is still to come.
   if (wasEntered(seen, message.deliveryId))
     return isAgent
       ? { kind: 'typed', tmux, record, before: '' }
-      : { kind: 'ran', output: seen.kind === 'gone' || isStreaming(record) ? undefined : seen.text };
+      : {
+          kind: 'ran',
+          output: seen.kind === 'gone' || isStreaming(record) ? undefined : seen.text,
+        };
   const text = seen.kind === 'gone' ? undefined : seen.text;
   const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen);
   const standing = options.standing();

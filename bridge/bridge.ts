@@ -72,11 +72,7 @@ interface Side {
   close(): Promise<void>;
 }
 
-async function startServer(
-  server: Server,
-  shared: Shared,
-  options: BridgeOptions,
-): Promise<Side> {
+async function startServer(server: Server, shared: Shared, options: BridgeOptions): Promise<Side> {
   const { home, config, log, hosts, threads, prompts } = shared;
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
   const closing = new AbortController();

@@ -9,12 +9,12 @@ import { keyButtons } from '../discord/buttons.ts';
 import type { Draft } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { renderPicture } from '../streams/picture.ts';
+import { screenBlock } from '../threads/notices.ts';
+import type { PaneOf } from '../threads/panes.ts';
 import { pressKeys } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
 import type { PaneGuard } from '../tmux/pane.ts';
 import { type Command, code, type Order, say, type Tools } from './command.ts';
-import type { PaneOf } from '../threads/panes.ts';
-import { screenBlock } from '../threads/notices.ts';
 
 /** What people call keys, in tmux's words. */
 const CALLED: Readonly<Record<string, string>> = {

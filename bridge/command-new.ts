@@ -5,6 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hasDialog } from '../claude/dialog-line.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { parseSessionName, type SessionName } from '../core/session-name.ts';
+import { screenBlock } from '../threads/notices.ts';
+import type { ThreadRecord } from '../threads/record.ts';
+import { socketOf, toSessionPane } from '../threads/session-panes.ts';
 import { look } from '../tmux/look.ts';
 import { killSession, listSessions, newSession, type Session } from '../tmux/sessions.ts';
 import { agentOn } from './agent.ts';
@@ -12,9 +15,6 @@ import { type Answer, type Command, code, say, type Tools } from './command.ts';
 import { showScreen } from './command-keys.ts';
 import { findOurSessions } from './command-sessions.ts';
 import { endStream, startAfresh, streamOf } from './command-streams.ts';
-import { screenBlock } from '../threads/notices.ts';
-import type { ThreadRecord } from '../threads/record.ts';
-import { socketOf, toSessionPane } from '../threads/session-panes.ts';
 
 /** Until then it may only be drawing. */
 const ASKS_AFTER_MS = 1_500;
@@ -49,9 +49,7 @@ export const create: Command = {
       command,
     });
     if (!created)
-      return say(
-        `Session ${code(wanted.name)} is there already${linkOf(wanted, session, tools)}.`,
-      );
+      return say(`Session ${code(wanted.name)} is there already${linkOf(wanted, session, tools)}.`);
     const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
     if (agent !== undefined) return untilItSpeaks(wanted, session, thread, tools);
     return say(
@@ -209,7 +207,9 @@ async function bind(
   throw new ThreadmuxError(
     'bad_usage',
     `${code(name)} was not started: no channel takes sessions of ${code(directory)}`,
-    { hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.' },
+    {
+      hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.',
+    },
   );
 }
 

@@ -2,13 +2,13 @@
 // answered with the list: it is never typed.
 
 import { explain, isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { screenBlock } from '../threads/notices.ts';
 import { type Answer, type Command, type Order, say, type Tools } from './command.ts';
 import { key, screen, shortKeys } from './command-keys.ts';
 import { create, kill } from './command-new.ts';
 import { sessions } from './command-sessions.ts';
 import { stop } from './command-stop.ts';
 import { agent, done, status, terminal } from './command-streams.ts';
-import { screenBlock } from '../threads/notices.ts';
 
 const retry: Command = {
   name: 'retry',

@@ -31,7 +31,11 @@ export type Proof =
       readonly by: 'hook' | 'screen';
       readonly dialog: SeenScreen | undefined;
     }
-  | { readonly kind: 'unproven'; readonly because: string; readonly screen: SeenScreen | undefined };
+  | {
+      readonly kind: 'unproven';
+      readonly because: string;
+      readonly screen: SeenScreen | undefined;
+    };
 
 const WAIT_MS = 4_000;
 /** Looks at a pane that does nothing about it, after which the receipt will not come any more. */
@@ -62,7 +66,8 @@ async function confirmByHook(message: OnItsWay, options: ProofOptions): Promise<
     if (vain >= VAIN_LOOKS)
       return {
         kind: 'unproven',
-        because: seen.kind === 'standing' ? 'It is still in the box: Enter does not submit it.' : '',
+        because:
+          seen.kind === 'standing' ? 'It is still in the box: Enter does not submit it.' : '',
         screen: seen.screen,
       };
     if (seen.kind === 'standing') await pressOnceMore(message, options);

@@ -42,8 +42,7 @@ export function decide(facts: Facts): Step {
   if (look.synchronized)
     return { do: 'wait', because: 'The pane shares its input with others (synchronize-panes).' };
   if (record.shell === 'terminal') return decideForTerminal(look);
-  if (!facts.isAgent)
-    return decideForShell(look, screen, record.shell === 'ours' || allowShell);
+  if (!facts.isAgent) return decideForShell(look, screen, record.shell === 'ours' || allowShell);
   switch (screen.kind) {
     case 'empty':
       return { do: 'type', stash: false };
@@ -77,11 +76,7 @@ function decideForDraft(screen: Screen & { kind: 'draft' }, standing: string | u
   };
 }
 
-function decideForShell(
-  look: Look & { kind: 'pane' },
-  screen: Screen,
-  mayRun: boolean,
-): Step {
+function decideForShell(look: Look & { kind: 'pane' }, screen: Screen, mayRun: boolean): Step {
   if (look.dead) return { do: 'refuse', because: 'The shell in the pane has ended.' };
   if (look.mode !== undefined) return { do: 'leave-mode' };
   if (!mayRun)

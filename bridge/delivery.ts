@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
 import { timeOf } from '../core/snowflake.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import { attempt, type OnItsWay, type Outcome, type Standing } from './attempt.ts';
 import { type Fetched, fetchAttachments } from './attachments.ts';
+import { attempt, type OnItsWay, type Outcome, type Standing } from './attempt.ts';
 import { compose, composePlain } from './compose.ts';
 import { confirm } from './confirm.ts';
 import type { Accepted } from './inbox.ts';
@@ -143,7 +143,10 @@ export function createDeliver(options: JourneyOptions): Deliver {
     });
   }
 
-  async function done(message: Accepted, tell: (message: Accepted) => Promise<void>): Promise<void> {
+  async function done(
+    message: Accepted,
+    tell: (message: Accepted) => Promise<void>,
+  ): Promise<void> {
     await tell(message);
     inbox.done(message.id);
   }

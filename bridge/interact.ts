@@ -3,6 +3,7 @@
 
 import type { Server } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { button, row } from '../discord/buttons.ts';
 import {
   AUTOCOMPLETE,
   COMMAND,
@@ -16,7 +17,6 @@ import {
   takeCommand,
   takeTap,
 } from '../discord/interactions.ts';
-import { button, row } from '../discord/buttons.ts';
 import { editMessage, type Row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';

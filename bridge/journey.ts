@@ -71,7 +71,12 @@ export function createJourney(options: JourneyOptions): Journey {
   ): Promise<void> {
     let answer: Answer = { content: message.answer ?? '' };
     if (message.answer === undefined) {
-      const order = { id: message.id, thread, rest: todo.rest, live: isFresh(message.liveAt, performance.now()) };
+      const order = {
+        id: message.id,
+        thread,
+        rest: todo.rest,
+        live: isFresh(message.liveAt, performance.now()),
+      };
       answer = await runCommand(todo.name, order, options.tools());
       inbox.put({ ...message, answer: answer.content });
     }

@@ -20,9 +20,9 @@ import {
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { backoffMs } from '../discord/verdict.ts';
+import type { KnownThreads } from '../threads/known-threads.ts';
 import type { Cursors } from './cursors.ts';
 import { type Accepted, type Inbox, isFresh } from './inbox.ts';
-import type { KnownThreads } from '../threads/known-threads.ts';
 import { route, type Todo, type Where } from './route.ts';
 
 export interface ListenOptions {

@@ -65,7 +65,9 @@ export function createOutcomes(parts: {
       if (outcome.kind === 'ran') {
         await marks.set(message.channelId, message.id, 'submitted');
         if (outcome.output !== undefined)
-          await say(message.channelId, [message.id, 'ran'], { content: screenBlock(outcome.output) });
+          await say(message.channelId, [message.id, 'ran'], {
+            content: screenBlock(outcome.output),
+          });
         return;
       }
       log.info(`message ${outcome.kind}`, { message: message.id, because: outcome.because });
@@ -79,7 +81,13 @@ export function createOutcomes(parts: {
         content: `${words}${screen}`,
         components: [
           // What may have arrived is not sent again without a question.
-          row(button('Retry', `retry${outcome.kind === 'failed' ? '' : '-asks'}:${message.id}`, 'primary')),
+          row(
+            button(
+              'Retry',
+              `retry${outcome.kind === 'failed' ? '' : '-asks'}:${message.id}`,
+              'primary',
+            ),
+          ),
           ...(outcome.screen === undefined ? [] : [keyButtons(outcome.screen.print)]),
         ],
         replyTo: message.id,

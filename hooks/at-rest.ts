@@ -2,10 +2,10 @@
 // before Claude said anything: only the screen does.
 
 import { readScreen } from '../claude/screen.ts';
+import type { SessionPane } from '../threads/threads.ts';
 import type { Host } from '../tmux/host.ts';
 import { look } from '../tmux/look.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
-import type { SessionPane } from '../threads/threads.ts';
 
 export async function isAtRest(host: Host, session: SessionPane): Promise<boolean> {
   const pane = await look(tmuxOn(host, session.socket), session);

@@ -189,10 +189,7 @@ function end(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** A machine that just woke up looks like one that hung: it gets the time of two heartbeats more. */
-async function replaceHung(
-  options: LockOptions,
-  lock: string,
-): Promise<(() => void) | undefined> {
+async function replaceHung(options: LockOptions, lock: string): Promise<(() => void) | undefined> {
   const beatMs = options.beatMs ?? BEAT_MS;
   const isHung = async () => {
     const { mtimeMs } = await stat(options.home.path('state', 'courier.pid')).catch(() => ({

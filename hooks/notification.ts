@@ -30,8 +30,7 @@ async function permissionPrompt(
   input: NotificationInput,
   { context, session }: Report,
 ): Promise<Outcome> {
-  if (context.prompts.isOpenFor(input.session_id))
-    return { state: 'waiting' };
+  if (context.prompts.isOpenFor(input.session_id)) return { state: 'waiting' };
   const seen = await look(tmuxOn(context.host, session.socket), session);
   const screen = seen.kind === 'gone' ? '' : insideFence(lastLines(seen.text));
   const print = seen.kind === 'gone' ? undefined : screenPrint(session.paneId, seen);

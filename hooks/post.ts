@@ -2,11 +2,11 @@
 // within minutes, a look into the thread's history for those that come later.
 
 import { stableNonce } from '../core/nonce.ts';
+import { newest } from '../core/snowflake.ts';
 import { createMessage, type Draft, messagesAfter, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
 import type { Posted, ThreadRecord } from '../threads/record.ts';
-import { newest } from '../core/snowflake.ts';
 
 export interface Posting {
   readonly rest: Rest;
@@ -55,7 +55,10 @@ export async function postParts(parts: readonly Draft[], posting: Posting): Prom
 }
 
 /** What an attempt too long ago for its nonce has left in the thread, by content. */
-async function postedBefore(thread: ThreadRecord, posting: Posting): Promise<Map<string, string[]>> {
+async function postedBefore(
+  thread: ThreadRecord,
+  posting: Posting,
+): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   const age = Date.now() - posting.since;
   // A letter from the future: the clock was set back, so its age is unknown.

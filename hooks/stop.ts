@@ -26,7 +26,11 @@ export async function stop(input: StopInput, report: Report): Promise<Outcome> {
       await context.progress.end(turnOf(report), rest, 'done');
       // What was typed while Claude worked may have been read between two tools, with no hook of its own.
       // The first one had a hook.
-      context.receipts.submitted(report.thread.thread, turn?.prompts.slice(1) ?? [], report.letter.id);
+      context.receipts.submitted(
+        report.thread.thread,
+        turn?.prompts.slice(1) ?? [],
+        report.letter.id,
+      );
     },
   };
 }

@@ -116,7 +116,9 @@ export function startTurn(options: TurnOptions): RunningTurn {
   /** The hook posts the prompt and waits beside it. Where it cannot, Claude would wait for ever. */
   let askedAt = Date.now();
   function denyUnasked(): void {
-    const isAsked = asking.size === 0 || loadPromptRecords(home).some((one) => one.thread === thread && !one.shown);
+    const isAsked =
+      asking.size === 0 ||
+      loadPromptRecords(home).some((one) => one.thread === thread && !one.shown);
     if (isAsked) askedAt = Date.now();
     if (Date.now() - askedAt < (options.unaskedMs ?? UNASKED_MS)) return;
     for (const requestId of asking) {

@@ -6,15 +6,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
-import { renameThread, archiveThread } from '../discord/threads.ts';
+import { archiveThread, renameThread } from '../discord/threads.ts';
 import { loadAuto } from '../home/auto.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecords } from '../home/stream-record.ts';
 import type { Hosts } from '../tmux/hosts.ts';
-import { sessionPanes } from './session-panes.ts';
 import type { KnownThreads } from './known-threads.ts';
 import { sayIn } from './notices.ts';
 import { type Change, reconcile } from './reconcile.ts';
+import { sessionPanes } from './session-panes.ts';
 import type { Threads } from './threads.ts';
 
 export interface Lifecycle {

@@ -36,7 +36,9 @@ export function createPanes(
     config.defaultHost;
 
   /** By its identity in tmux, else by its name: it was started again, or the registry was lost. */
-  async function locate(thread: Pick<ThreadRef, 'id' | 'title'>): Promise<ThreadRecord | undefined> {
+  async function locate(
+    thread: Pick<ThreadRef, 'id' | 'title'>,
+  ): Promise<ThreadRecord | undefined> {
     const host = hostOf(thread);
     const known = registry.get(thread.id);
     const sessions = await sessionPanes(hosts, host, known ? [known] : [], DEADLINE_MS);
@@ -50,8 +52,8 @@ export function createPanes(
     const record: ThreadRecord = {
       ...(known ?? unknownThread(thread)),
       ...pane,
-      ...{ cwd: path, claudeSession: '', transcript: '', state: 'idle', shell: 'found' },
-      ...{ closed: false, at: Date.now() },
+      ...({ cwd: path, claudeSession: '', transcript: '', closed: false } as const),
+      ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
     };
     registry.put(record);
     return record;
@@ -71,11 +73,26 @@ export function createPanes(
   };
 }
 
-function unknownThread({ id, title }: Pick<ThreadRef, 'id' | 'title'>) {
+/** What a record has beside its session. */
+type OfThread = Pick<
+  ThreadRecord,
+  | 'thread'
+  | 'title'
+  | 'server'
+  | 'channel'
+  | 'last'
+  | 'posted'
+  | 'deliveries'
+  | 'archived'
+  | 'deleted'
+  | 'toldUnheard'
+>;
+
+function unknownThread({ id, title }: Pick<ThreadRef, 'id' | 'title'>): OfThread {
   return {
     ...{ thread: id, title, server: '', channel: '', last: id, posted: [], deliveries: [] },
-    ...{ archived: 'no', deleted: false, toldUnheard: false },
-  } as const;
+    ...({ archived: 'no', deleted: false, toldUnheard: false } as const),
+  };
 }
 
 function titled(session: Parameters<typeof titleOf>[0], config: Config): string | undefined {

@@ -43,7 +43,12 @@ export function reconcile(state: HostState): readonly Change[] {
     taken.add(sessionKey(session));
     const title = titleOrNone(session, defaultHost);
     // Renaming would reopen a thread that a person has archived.
-    if (title !== undefined && title !== record.title && record.archived !== 'person' && !record.deleted)
+    if (
+      title !== undefined &&
+      title !== record.title &&
+      record.archived !== 'person' &&
+      !record.deleted
+    )
       changes.push({ do: 'rename', record, title });
   }
   for (const record of records) {

@@ -1,10 +1,10 @@
 // Which tmux session a letter came from: the pane that ran the hook, on its own server, whoever is attached where. A
 // pane that is gone before its last letter is known from the registry.
 
-import type { Registry } from './registry.ts';
-import type { SessionPane } from './threads.ts';
 import type { Host } from '../tmux/host.ts';
 import { readTmuxVariable, whoami } from '../tmux/whoami.ts';
+import type { Registry } from './registry.ts';
+import type { SessionPane } from './threads.ts';
 
 /** `again` when the pane may run something else than a moment ago. */
 export type SessionOf = (
@@ -21,8 +21,7 @@ export function createSessionOf(host: Host, registry: Registry): SessionOf {
 
   function remembered(tmux: string, pane: string): SessionPane | undefined {
     const server = readTmuxVariable(tmux);
-    const record =
-      server === undefined ? undefined : registry.ofPane(host.name, server.pid, pane);
+    const record = server === undefined ? undefined : registry.ofPane(host.name, server.pid, pane);
     return record === undefined ? undefined : { ...record, group: record.group, path: record.cwd };
   }
 

@@ -112,7 +112,12 @@ export function openPrompts(options: PromptsOptions): Prompts {
       files: filesOf(prompt, input),
       components: promptButtons(record.id, prompt, { chosen: record.chosen }),
     };
-    const message = await createMessage(rest, record.thread, stableNonce('prompt', record.id), draft);
+    const message = await createMessage(
+      rest,
+      record.thread,
+      stableNonce('prompt', record.id),
+      draft,
+    );
     save(one, { message: message?.id ?? 'deleted' });
     log.info('prompt', { id: record.id, kind: prompt.kind, tool: input.tool_name });
   }
@@ -146,8 +151,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
       if (given === 'gone') {
         shown = { kind: 'called off' };
         save(one, { orders: [] }); // nobody took it
-      }
-      else result = 'taken';
+      } else result = 'taken';
     } else answers.release(record.id);
     one.stop();
     open.delete(record.id);
@@ -248,9 +252,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         // Whoever was quicker in the terminal has decided; we must not claim otherwise.
         const now = await options.watch.now(one.record, one.input);
         const ended: Ended =
-          now === 'open'
-            ? { kind: 'decided', decision: next.decision, by }
-            : { kind: now };
+          now === 'open' ? { kind: 'decided', decision: next.decision, by } : { kind: now };
         return end(one, ended, order);
       }),
     isBusy: () => open.size > 0,

@@ -56,4 +56,3 @@ function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progre
       return questionText(prompt.questions, progress);
   }
 }
-

@@ -6,8 +6,8 @@ import { hasDialog } from '../../claude/dialog-line.ts';
 import { readScreen } from '../../claude/screen.ts';
 import { openTool, readTurn, toolAnswered } from '../../claude/transcript.ts';
 import { look } from '../../tmux/look.ts';
-import type { ThreadRecord } from '../record.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
+import type { ThreadRecord } from '../record.ts';
 
 export interface Request {
   readonly transcript: string;

@@ -76,6 +76,9 @@ export function createWatch(hosts: Hosts, registry: Registry): Watch {
 }
 
 /** Where there is no terminal, nobody else can answer for a subagent. */
-function patienceMs({ headless }: PromptRecord, { agent_id: agent }: PermissionRequestInput): number {
+function patienceMs(
+  { headless }: PromptRecord,
+  { agent_id: agent }: PermissionRequestInput,
+): number {
   return agent === undefined || headless ? HALF_A_DAY_MS : FOR_AGENTS_MS;
 }
