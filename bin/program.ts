@@ -141,14 +141,6 @@ function addSetUp(program: Command): void {
   add(program, 'completions', 'print the completions for a shell', 'completions fish | source')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
     .action(async (shell) => (await import('./completions.ts')).completions(shell, program));
-  add(
-    program,
-    'statusline [command...]',
-    'the status line command for Claude Code, around your own',
-    'statusline -- my-statusline',
-  ).action(async (words: string[]) => {
-    process.exitCode = await (await import('./be-statusline.ts')).beStatusline(words);
-  });
 }
 
 function addLooking(program: Command): void {

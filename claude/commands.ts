@@ -6,7 +6,7 @@ import { quote, unquote } from '../core/shell-word.ts';
 export interface InstalledPaths {
   /** The Node.js to run with. */
   readonly node: string;
-  /** The folder of the compiled program: it holds hooks/drop and bin/. */
+  /** The folder of the compiled program: it holds hooks/ and bin/. */
   readonly dist: string;
   /** Only if it is not the one every process finds by itself. */
   readonly home?: string | undefined;
@@ -15,7 +15,7 @@ export interface InstalledPaths {
 const MARK = ' # threadmux';
 /** Marked, or with the mark edited away but still in a folder of our name. */
 const OURS =
-  /# threadmux\s*$|\/threadmux\/dist\/(?:hooks\/drop|bin\/(?:permission-request|statusline)\.js)(?:['\s]|$)/;
+  /# threadmux\s*$|\/threadmux\/dist\/(?:hooks\/(?:drop|ask|statusline)|bin\/(?:permission-request|statusline)\.js)(?:['\s]|$)/;
 
 export function isOurs(command: string): boolean {
   return OURS.test(command);
@@ -38,17 +38,21 @@ export interface Wrapped {
 
 /** The user's command stands in ours in full: it can be read, edited and given back without any record. */
 export function statuslineCommand(paths: InstalledPaths, wrapped: Wrapped | undefined): string {
-  const words = [paths.node, `${paths.dist}/bin/statusline.js`];
+  const words = [`${paths.dist}/hooks/statusline`];
   if (wrapped?.borrowed) words.push('--borrowed');
   return marked(paths, wrapped === undefined ? words : [...words, '--', wrapped.command]);
 }
 
+/** Our own words, then the user's command. */
+const WRAPPING =
+  /^((?:(?:'[^']*'|\\.|[^\s'\\])+ ){1,9}?)('?--borrowed'? )?'?--'? (.*?)(?:\s*# threadmux\s*)?$/s;
+/** Ours was `node …/bin/statusline.js` once. */
+const ENDS_IN_OURS = /\/statusline(?:\.js)?'? $/;
+
 export function wrappedIn(command: string): Wrapped | undefined {
-  const [, flags = '', rest] =
-    command.match(/statusline\.js'?((?: '?--borrowed'?)?) '?--'? (.*?)(?:\s*# threadmux\s*)?$/s) ??
-    [];
-  if (rest === undefined || rest === '') return undefined;
-  return { command: unquote(rest) ?? rest, borrowed: flags !== '' };
+  const [, ours = '', flag, rest = ''] = command.match(WRAPPING) ?? [];
+  if (rest === '' || !ENDS_IN_OURS.test(ours)) return undefined;
+  return { command: unquote(rest) ?? rest, borrowed: flag !== undefined };
 }
 
 function marked({ home }: InstalledPaths, words: readonly string[]): string {

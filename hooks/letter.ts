@@ -14,6 +14,11 @@ export interface Letter {
   /** "cli" for a person's session; a nested `claude -p` is something else. */
   readonly entrypoint: string;
   readonly project: string;
+  /** Of a prompt: the name of the answer that `ask` waits for, and the process that waits. */
+  readonly ask?: string;
+  readonly asker?: number;
+  /** The thread of an agent that has no terminal. */
+  readonly thread?: string;
   readonly input: HookInput;
 }
 
@@ -25,8 +30,6 @@ export type Reading =
   | { readonly kind: 'newer' }
   | { readonly kind: 'corrupt'; readonly why: string };
 
-const FORMAT = 'threadmux 1';
-
 export function readLetter(path: string): Reading {
   const { ino, mtimeNs, mtimeMs } = statSync(path, { bigint: true });
   const text = readFileSync(path, 'utf8');
@@ -34,18 +37,49 @@ export function readLetter(path: string): Reading {
 }
 
 export function parseLetter(text: string, salt: string, writtenAt: number): Reading {
-  const [format = '', tmux = '', pane = '', entrypoint = '', project = '', ...rest] =
-    text.split('\n');
-  if (format !== FORMAT)
-    return /^threadmux \d+$/.test(format)
-      ? { kind: 'newer' }
-      : { kind: 'corrupt', why: 'it has no heading' };
+  const format = text.match(/^threadmux (\d+)(?:\n|$)/)?.[1];
+  if (format === undefined) return { kind: 'corrupt', why: 'it has no heading' };
+  if (format !== '1' && format !== '2') return { kind: 'newer' };
   try {
-    const input = parseHookInput(JSON.parse(rest.join('\n')));
+    const { json, ...headers } = format === '1' ? withFixedLines(text) : withHeaders(text);
+    const input = parseHookInput(JSON.parse(json));
     if (input === undefined) return { kind: 'nothing' };
     const id = createHash('sha256').update(salt).update(text).digest('base64url').slice(0, 22);
-    return { kind: 'letter', letter: { id, writtenAt, tmux, pane, entrypoint, project, input } };
+    return { kind: 'letter', letter: { id, writtenAt, ...headers, input } };
   } catch (error) {
     return { kind: 'corrupt', why: (error as Error).message };
   }
+}
+
+type Headers = Omit<Letter, 'id' | 'writtenAt' | 'input'> & { readonly json: string };
+
+/** The first format; such letters may still wait after an update. */
+function withFixedLines(text: string): Headers {
+  const [, tmux = '', pane = '', entrypoint = '', project = '', ...rest] = text.split('\n');
+  return { tmux, pane, entrypoint, project, json: rest.join('\n') };
+}
+
+/** `key value` lines up to an empty one. Keys that we do not know are a newer version's, and do no harm. */
+function withHeaders(text: string): Headers {
+  const end = text.indexOf('\n\n');
+  if (end === -1) throw new SyntaxError('its headers have no end');
+  const lines = text.slice(0, end).split('\n').slice(1);
+  const values = new Map(lines.map((line) => splitAt(line, line.indexOf(' '))));
+  const value = (key: string) => values.get(key) ?? '';
+  const [ask, asker, thread] = ['ask', 'asker', 'thread'].map(value);
+  return {
+    tmux: value('tmux'),
+    pane: value('pane'),
+    entrypoint: value('entrypoint'),
+    project: value('project'),
+    // It becomes the name of a file.
+    ...(ask && /^[0-9a-f]{32}$/.test(ask) ? { ask } : {}),
+    ...(asker && /^\d+$/.test(asker) ? { asker: Number(asker) } : {}),
+    ...(thread && /^\d+$/.test(thread) ? { thread } : {}),
+    json: text.slice(end + 2),
+  };
+}
+
+function splitAt(line: string, at: number): [string, string] {
+  return at === -1 ? [line, ''] : [line.slice(0, at), line.slice(at + 1)];
 }

@@ -1,14 +1,14 @@
 // Puts the files that are not TypeScript beside the compiled code, where it looks for them: the page with its
-// libraries, the script that Claude Code starts, and the font of the pictures.
+// libraries, the scripts that Claude Code starts, and the font of the pictures.
 
-import { chmodSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FONT_LICENSES, FONTS } from '../dist/streams/font.js';
 import { fileInPackage, LICENSES, VENDOR } from '../dist/workspace/vendor.js';
 
 rmSync('dist/workspace/page', { recursive: true, force: true }); // a module that is gone must not be served
-for (const asset of ['workspace/page', 'hooks/drop']) {
-  if (existsSync(asset)) cpSync(asset, `dist/${asset}`, { recursive: true });
+for (const asset of ['workspace/page', 'hooks/drop', 'hooks/ask', 'hooks/statusline']) {
+  cpSync(asset, `dist/${asset}`, { recursive: true });
 }
 copyInto('dist/workspace/page/vendor', { ...VENDOR, ...LICENSES });
 copyInto('dist/streams/fonts', { ...FONTS, ...FONT_LICENSES });

@@ -183,8 +183,30 @@ describe('the status line in the settings', () => {
     expect(JSON.parse(removeThreadmux(text)).statusLine.command).toBe('mine --fancy');
   });
 
+  it.each([
+    ["/usr/bin/node /opt/threadmux/dist/bin/statusline.js -- 'my line' # threadmux", 'my line'],
+    [
+      `THREADMUX_HOME='/x/statusline -- y' '/opt/node 22/bin/node' '/srv/it'\\''s here/dist/bin/statusline.js' -- mine # threadmux`,
+      'mine',
+    ],
+    [
+      '/usr/bin/node /opt/threadmux/dist/bin/statusline.js -- mine --fancy -- x',
+      'mine --fancy -- x',
+    ],
+    ['/usr/bin/node /opt/threadmux/dist/bin/statusline.js # threadmux', undefined],
+    ['/usr/bin/node /opt/threadmux/dist/bin/statusline.js --borrowed -- x # threadmux', undefined],
+  ])('knows the form of an older version again: %s', (command, inner) => {
+    const text = JSON.stringify({ statusLine: { type: 'command', command } });
+    expect(showsStatusline(text)).toBe(true);
+    const again = JSON.parse(addThreadmux(text, paths)).statusLine.command;
+    expect(again).toContain('/opt/threadmux/dist/hooks/statusline');
+    expect(again).not.toContain('statusline.js');
+    for (const ours of [text, addThreadmux(text, paths)])
+      expect(JSON.parse(removeThreadmux(ours)).statusLine?.command).toBe(inner);
+  });
+
   it('leaves a status line alone that replaced ours, and one of another form', () => {
-    const replaced = addThreadmux('{}', paths).replace(/"[^"]*statusline.js[^"]*"/, '"theirs"');
+    const replaced = addThreadmux('{}', paths).replace(/"[^"]*hooks\/statusline[^"]*"/, '"theirs"');
     expect(JSON.parse(removeThreadmux(replaced))).toEqual({
       statusLine: { type: 'command', command: 'theirs' },
     });

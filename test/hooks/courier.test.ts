@@ -215,7 +215,7 @@ describe('the courier', () => {
     const pane = machine.session('web');
     machine.write(pane, stopInput('from the future'));
     const [letter = ''] = machine.letters();
-    writeFileSync(letter, readFileSync(letter, 'utf8').replace('threadmux 1', 'threadmux 2'));
+    writeFileSync(letter, readFileSync(letter, 'utf8').replace(/^threadmux \d+/, 'threadmux 3'));
     machine.write(pane, stopInput('of today'));
     machine.courier();
     await untilSaid(workspace, '[agent] web', ['of today']);

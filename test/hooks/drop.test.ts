@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { readLetter } from '../../hooks/letter.ts';
 import {
   DROP,
   fixture,
@@ -12,11 +13,13 @@ import {
   stopInput,
   untilSaid,
 } from '../support/hook-process.ts';
+import { SHELLS } from '../support/shells.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
 const SILENT = { status: 0, printed: '' };
-const PANE: PaneEnv = { TMUX: '/run/tmux/default,4242,0', TMUX_PANE: '%7' };
+const TOLD = { tmux: '/run/tmux/default,4242,0', pane: '%7' };
+const PANE: PaneEnv = { TMUX: TOLD.tmux, TMUX_PANE: TOLD.pane };
 
 describe('drop', () => {
   it('does nothing outside tmux, and says nothing', () => {
@@ -41,27 +44,46 @@ describe('drop', () => {
     expect(letter).toMatch(/\/outbox\/4242\.7\/\d{9}\.\d+$/);
     expect(statSync(letter).mode & 0o777).toBe(0o600);
     const lines = readFileSync(letter, 'utf8').split('\n');
-    expect(lines.slice(0, 5)).toEqual([
-      'threadmux 1',
-      PANE.TMUX,
-      PANE.TMUX_PANE,
-      'cli',
-      '/home/me/my shop',
+    expect(lines.slice(0, 6)).toEqual([
+      'threadmux 2',
+      `tmux ${PANE.TMUX}`,
+      `pane ${PANE.TMUX_PANE}`,
+      'entrypoint cli',
+      'project /home/me/my shop',
+      '',
     ]);
-    expect(JSON.parse(lines.slice(5).join('\n'))).toEqual(input);
+    expect(JSON.parse(lines.slice(6).join('\n'))).toEqual(input);
     expect(readdirSync(join(letter, '..'))).toHaveLength(1);
   });
 
-  it.each([
-    ['dash', ['dash']],
-    ['bash as sh', ['bash', '--posix']],
-    ['bash', ['bash']],
-  ])('keeps every byte of a letter of 1 MB under %s', (_, shell) => {
+  it.each(SHELLS)('keeps every byte of a letter of 1 MB under %s', (_, ...shell) => {
     const machine = startMachine();
     const input = JSON.stringify(stopInput('ä\\n"x" %d '.repeat(70_000)));
     expect(machine.drop(PANE, input, { shell, withoutNode: true })).toEqual(SILENT);
     const [letter = ''] = machine.letters();
-    expect(readFileSync(letter, 'utf8').split('\n').slice(5).join('\n')).toBe(`${input}\n`);
+    const text = readFileSync(letter, 'utf8');
+    expect(text.slice(text.indexOf('\n\n') + 2)).toBe(`${input}\n`);
+  });
+
+  it.each(SHELLS)('keeps a header on its line under %s, whatever is in it', (_, ...shell) => {
+    const machine = startMachine();
+    const env = {
+      CLAUDE_PROJECT_DIR: '/a\nask x\n\n{"b": \\n %s',
+      CLAUDE_CODE_ENTRYPOINT: '',
+      ask: 'x',
+    };
+    expect(machine.drop(PANE, stopInput('x'), { shell, withoutNode: true, env })).toEqual(SILENT);
+    const [letter = ''] = machine.letters();
+    expect(readLetter(letter)).toMatchObject({
+      kind: 'letter',
+      letter: {
+        ...TOLD,
+        project: '/aask x{"b": \\n %s',
+        entrypoint: '',
+        input: { last_assistant_message: 'x' },
+      },
+    });
+    expect(readFileSync(letter, 'utf8')).not.toContain('entrypoint');
   });
 
   it('finds the server of a socket whose path holds commas', () => {

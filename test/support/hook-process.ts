@@ -23,6 +23,7 @@ import { startTmux, type TmuxServer } from './tmux-server.ts';
 import type { TestWorkspace, WireMessage } from './workspace.ts';
 
 export const DROP = fileURLToPath(new URL('../../dist/hooks/drop', import.meta.url));
+export const ASK = fileURLToPath(new URL('../../dist/hooks/ask', import.meta.url));
 export const COURIER = fileURLToPath(new URL('../../dist/bin/courier.js', import.meta.url));
 const FIXTURES = fileURLToPath(new URL('../fixtures/claude/', import.meta.url));
 
@@ -161,10 +162,12 @@ function paneEnv(tmux: TmuxServer, target: string): PaneEnv {
   return { TMUX: server.replace('$', ''), TMUX_PANE: pane };
 }
 
-/** What `drop` may rely on, and nothing else. */
+/** What `drop` and `ask` may rely on, and nothing else. */
+const TOOLS = 'sh dash bash busybox cat mv mkdir rm od mkfifo sleep'.split(' ');
+
 function toolsWithoutNode(): string {
   const folder = tempFolder();
-  for (const tool of ['sh', 'dash', 'bash', 'cat', 'mv', 'mkdir', 'rm']) {
+  for (const tool of TOOLS) {
     const path = ['/bin', '/usr/bin'].map((bin) => join(bin, tool)).find(existsSync);
     if (path !== undefined) symlinkSync(path, join(folder, tool));
   }

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { parseLetter } from '../../hooks/letter.ts';
+import { stopInput } from '../support/hook-process.ts';
+
+const json = JSON.stringify(stopInput('x'));
+const input = JSON.parse(json);
+const read = (...lines: readonly string[]) => parseLetter(lines.join('\n'), 'salt', 1);
+const ask = '0123456789abcdef0123456789abcdef';
+
+describe('a letter', () => {
+  it('is read in the format of the version before', () => {
+    expect(read('threadmux 1', '/s,1,0', '%2', 'cli', '/shop', json, '')).toMatchObject({
+      letter: { tmux: '/s,1,0', pane: '%2', entrypoint: 'cli', project: '/shop', input },
+    });
+  });
+
+  it('has headers in any order, and keys of a newer version do no harm', () => {
+    const headers = [
+      'asker 42',
+      'colour blue',
+      `ask ${ask}`,
+      'project /my  shop',
+      'thread 7',
+      'odd',
+    ];
+    const reading = read('threadmux 2', ...headers, '', json, '');
+    expect(reading).toMatchObject({
+      letter: {
+        tmux: '',
+        pane: '',
+        entrypoint: '',
+        project: '/my  shop',
+        ask,
+        asker: 42,
+        thread: '7',
+      },
+    });
+  });
+
+  it('may have an empty line in its input', () => {
+    const text = `${json.slice(0, -1)}\n\n}`;
+    expect(read('threadmux 2', 'pane %1', '', text)).toMatchObject({
+      letter: { pane: '%1', input },
+    });
+  });
+
+  it.each(['../../x', ask.slice(1), `${ask}/x`, ''])('has no answer with the name %j', (name) => {
+    const reading = read('threadmux 2', `ask ${name}`, 'asker x', 'thread ../7', '', json);
+    expect(reading.kind).toBe('letter');
+    for (const key of ['ask', 'asker', 'thread'])
+      expect(reading).not.toHaveProperty(`letter.${key}`);
+  });
+
+  it.each([
+    ['newer', ['threadmux 3', 'what', '', json]],
+    ['corrupt', ['threadmux 2', `pane ${json}`]],
+    ['corrupt', ['threadmux 2', '', '{"half":']],
+    ['corrupt', ['threadmux 2x', '', json]],
+    ['corrupt', ['', 'threadmux 2', '', json]],
+    ['corrupt', ['']],
+  ])('is %s if it is %j', (kind, lines) => {
+    expect(read(...lines).kind).toBe(kind);
+  });
+});
