@@ -25,8 +25,8 @@ export function dropCommand(paths: InstalledPaths): string {
   return marked(paths, [`${paths.dist}/hooks/drop`]);
 }
 
-export function permissionCommand(paths: InstalledPaths): string {
-  return marked(paths, [paths.node, `${paths.dist}/bin/permission-request.js`]);
+export function askCommand(paths: InstalledPaths): string {
+  return marked(paths, [`${paths.dist}/hooks/ask`]);
 }
 
 /** The status line command of the user, which ours runs and shows. */

@@ -2,7 +2,7 @@
 // Works on the text; whatever is not ours keeps its bytes.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { dropCommand, type InstalledPaths, isOurs, permissionCommand } from './commands.ts';
+import { dropCommand, type InstalledPaths, isOurs, askCommand } from './commands.ts';
 import { addMember, append, removeChild } from './json-edit.ts';
 import {
   type JsonArray,
@@ -39,7 +39,7 @@ export function hookSettings(paths: InstalledPaths): HookSettings {
   const drop: Group = {
     hooks: [{ type: 'command', command: dropCommand(paths), timeout: DROP_SECONDS }],
   };
-  const ask: Hook = { type: 'command', command: permissionCommand(paths), timeout: ANSWER_SECONDS };
+  const ask: Hook = { type: 'command', command: askCommand(paths), timeout: ANSWER_SECONDS };
   return {
     hooks: {
       UserPromptSubmit: [drop],

@@ -3,7 +3,7 @@
 
 import type { ShownPrompt } from './prompt-answer.ts';
 
-const CUSTOM_ID = /^p:([\w-]{22}):(~?)([a-z]+)(?::(\d{1,3}\.\d{1,3}))?$/;
+const CUSTOM_ID = /^p:([\w-]{22,32}):(~?)([a-z]+)(?::(\d{1,3}\.\d{1,3}))?$/;
 
 export interface Tap {
   readonly prompt: string;

@@ -3,6 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { readPng } from '../support/png.ts';
+import { buttonOf } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { type Setting, startSetting, WAIT } from './setting.ts';
 
@@ -52,7 +53,7 @@ describe('!screen', () => {
   it('is renewed in place by a key: the new picture takes the place of the old one', async () => {
     const { setting, claude, shown } = await begin();
     const before = (await setting.answers(claude)).length;
-    await setting.workspace.person.tap(claude.thread, shown.id, 'key:Down');
+    await setting.workspace.person.tap(claude.thread, shown.id, buttonOf(shown, '↓'));
     const now = await become(setting, claude, shown, ({ attachments }) => {
       expect(attachments).toHaveLength(1);
       expect(attachments[0]?.id).not.toBe(shown.attachments[0]?.id);
@@ -84,7 +85,7 @@ describe('!screen', () => {
   it('takes the picture away when there is nothing to show any more', async () => {
     const { setting, claude, shown } = await begin();
     setting.machine.tmux.call('kill-session', '-t', '=web');
-    await setting.workspace.person.tap(claude.thread, shown.id, 'key:Enter');
+    await setting.workspace.person.tap(claude.thread, shown.id, buttonOf(shown, 'Enter'));
     await become(setting, claude, shown, ({ content, attachments }) => {
       expect(content).not.toMatch(PICTURED);
       expect(attachments).toEqual([]);

@@ -4,10 +4,13 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
+import { workAsCourier } from '../../bin/courier-work.ts';
 import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridge.ts';
 import { type Config, parseConfig } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
 import { localServer } from '../../home/local-server.ts';
+import { takeCourierLock } from '../../hooks/courier.ts';
+import { openShared, type Shared } from '../../threads/shared.ts';
 import type { Faults } from '../../workspace/faults.ts';
 import { type FakeClaude, type FakeOptions, startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
@@ -19,6 +22,7 @@ export interface Setting {
   readonly machine: Machine;
   readonly config: Config;
   readonly bridge: Bridge;
+  readonly shared: Shared;
   readonly log: readonly string[];
   claude(session: string, options?: FakeOptions): Promise<FakeClaude>;
   say(to: FakeClaude | string, text: string): Promise<WireMessage>;
@@ -29,10 +33,13 @@ export interface Setting {
   answers(channel: FakeClaude | string): Promise<readonly WireMessage[]>;
   /** Waits for something the bot writes that fits. */
   answer(channel: FakeClaude | string, pattern: RegExp): Promise<WireMessage>;
+  /** The bridge and its courier. */
+  stop(): Promise<void>;
   restart(options?: Partial<BridgeOptions>): Promise<Bridge>;
 }
 
 export interface SettingOptions extends Partial<BridgeOptions> {
+  readonly sshConfig?: string;
   /** What would stand in config.json. */
   readonly file?: Readonly<Record<string, unknown>>;
   readonly allow?: readonly string[];
@@ -42,7 +49,7 @@ export interface SettingOptions extends Partial<BridgeOptions> {
 export const WAIT = { timeout: 20_000, interval: 40 } as const;
 
 export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
-  const { file = {}, allow, faults = {}, ...more } = options;
+  const { file = {}, allow, faults = {}, sshConfig, ...more } = options;
   const workspace = await startTestWorkspace({ faults });
   const machine = startMachine(workspace);
   const config = configOf(machine, file);
@@ -55,13 +62,38 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
   const begin = async (other: Partial<BridgeOptions> = {}) => {
     const { env, home } = machine;
     const fatal = (error: Error) => lines.push(`fatal ${error.message}`);
-    const base = { config, server, home, log, env: { ...env, SHELL: '/bin/sh' }, onFatal: fatal };
-    const bridge = await startBridge({ ...base, settleMs: 30, ...more, ...other });
-    onTestFinished(() => bridge.close());
-    await vi.waitFor(() => expect(bridge.gateway.state().at).toBe('live'), WAIT);
-    return bridge;
+    const release = await takeCourierLock({ home, log, takeOver: true });
+    if (release === undefined) throw new Error('another courier is at work');
+    const servers = [server];
+    const shared = openShared({
+      ...{ home, config, log, servers: () => servers, env: { ...env, SHELL: '/bin/sh' } },
+      ...(sshConfig === undefined ? {} : { sshConfig }),
+    });
+    const stopping = new AbortController();
+    const bridge = await startBridge(shared, {
+      ...{ servers, env: { ...env, SHELL: '/bin/sh' }, onFatal: fatal, settleMs: 30 },
+      ...{ ...more, ...other },
+    });
+    const lingerMs = Number.POSITIVE_INFINITY;
+    const courier = workAsCourier(shared, { lingerMs, signal: stopping.signal });
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= (async () => {
+        stopping.abort();
+        await courier;
+        await bridge.close();
+        await shared.close();
+        release();
+      })();
+      return stopped;
+    };
+    onTestFinished(stop);
+    const isLive = () =>
+      expect(bridge.gateways.map((one) => one.state().at)).toEqual(servers.map(() => 'live'));
+    await vi.waitFor(isLive, WAIT);
+    return { bridge, shared, stop };
   };
-  let bridge = await begin();
+  let running = await begin();
   const { person } = workspace;
   const answers: Setting['answers'] = async (channel) => {
     const all = await person.messages(idOf(channel));
@@ -77,8 +109,12 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     config,
     log: lines,
     get bridge() {
-      return bridge;
+      return running.bridge;
     },
+    get shared() {
+      return running.shared;
+    },
+    stop: () => running.stop(),
     claude: (session, fake) => startFakeClaude(machine, session, fake),
     say: (to, text) => person.say(idOf(to), text),
     marks,
@@ -93,9 +129,9 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
         throw new Error(`nothing fits ${pattern}: ${JSON.stringify(said.slice(-5))}`);
       }, WAIT),
     async restart(other) {
-      await bridge.close();
-      bridge = await begin(other);
-      return bridge;
+      await running.stop();
+      running = await begin(other);
+      return running.bridge;
     },
   };
 }

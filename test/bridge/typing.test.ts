@@ -5,6 +5,7 @@ import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
+import { buttonOf } from '../support/prompt-pane.ts';
 import { aWhile, type Setting, screenOf, startSetting, untilPrompts, WAIT } from './setting.ts';
 
 const TEXTS = [
@@ -150,7 +151,7 @@ describe('a message in a thread', () => {
     await setting.untilMarked(cost, '✅');
     const shown = await setting.answer(claude, /Total cost/);
     expect(JSON.stringify(shown.components)).toContain('key:Escape');
-    await setting.workspace.person.tap(claude.thread, shown.id, 'key:Escape');
+    await setting.workspace.person.tap(claude.thread, shown.id, buttonOf(shown, 'Esc'));
     await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain('❯'), WAIT);
     expect(claude.noted().map(({ text }) => text)).toEqual(['/clear', '/cost', '\u001b']);
   });

@@ -81,7 +81,7 @@ export async function patient(options: Partial<WorkspaceOptions> = {}): Promise<
 /** As much of an installed package as the settings name. */
 export function packageAt(dist: string): string {
   for (const folder of ['hooks', 'bin']) mkdirSync(join(dist, folder), { recursive: true });
-  for (const file of ['hooks/drop', 'bin/permission-request.js', 'hooks/statusline'])
+  for (const file of ['hooks/drop', 'hooks/ask', 'hooks/statusline'])
     writeFileSync(join(dist, file), '');
   return dist;
 }

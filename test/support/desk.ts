@@ -1,17 +1,18 @@
-// A courier's desk in the test's own process: real letters, real tmux, real workspace, no waiting
+// A courier in the test's own process: real letters, real tmux, real workspace, no waiting
 // for a process to start.
 
 import { onTestFinished } from 'vitest';
 import { silentLog } from '../../core/log.ts';
 import { loadConfig } from '../../home/config-file.ts';
 import { loadLocalServer } from '../../home/local-server.ts';
+import { type CourierContext, openCourierContext } from '../../hooks/context.ts';
 import { deliver } from '../../hooks/deliver.ts';
-import { type Desk, openDesk } from '../../hooks/desk.ts';
 import { type Letter, parseLetter } from '../../hooks/letter.ts';
+import { openShared } from '../../threads/shared.ts';
 import type { Machine, PaneEnv } from './hook-process.ts';
 
 export interface TestDesk {
-  readonly desk: Desk;
+  readonly context: CourierContext;
   /** What happens to a letter that a hook in this pane has dropped. */
   tell(pane: PaneEnv, input: unknown, more?: Partial<LetterFacts>): Promise<void>;
 }
@@ -30,15 +31,16 @@ export function openTestDesk(machine: Machine): TestDesk {
     const server = loadLocalServer(machine.home);
     return server === undefined ? [] : [server];
   };
-  const desk = openDesk({
-    home: machine.home,
-    config,
+  const shared = openShared({
+    ...{ home: machine.home, config, env: machine.env, log: silentLog },
     servers: () => (config.servers.length > 0 ? config.servers : local()),
-    host: machine.tmux.host,
-    log: silentLog,
   });
-  onTestFinished(() => desk.close());
-  return { desk, tell: (pane, input, more) => deliver(letterOf(pane, input, more), desk) };
+  const context = openCourierContext(shared);
+  onTestFinished(async () => {
+    context.progress.close();
+    await shared.close();
+  });
+  return { context, tell: (pane, input, more) => deliver(letterOf(pane, input, more), context) };
 }
 
 let written = 0;

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import type { Home } from '../../home/home.ts';
-import { loadPaneRecords, type PaneRecord } from '../../home/pane-record.ts';
+import { loadThreadRecords, type ThreadRecord } from '../../threads/record.ts';
 import { DROP } from './hook-process.ts';
 import type { TmuxServer } from './tmux-server.ts';
 
@@ -39,7 +39,7 @@ export interface FakeClaude {
   readonly session: string;
   /** The thread that its SessionStart made. */
   readonly thread: string;
-  record(): PaneRecord;
+  record(): ThreadRecord;
   /** Everything it noticed, in order. */
   noted(): readonly Noted[];
   /** What was submitted to it, in order. */
@@ -68,8 +68,9 @@ export async function startFakeClaude(
   const began = Date.now();
   launch(place, session, options, [process.execPath, FAKE_CLAUDE, folder, DROP]);
   const mine = () =>
-    loadPaneRecords(place.home).find(
-      (record) => record.sessionName === session && record.at >= began - 5,
+    loadThreadRecords(place.home).find(
+      (record) =>
+        record.sessionName === session && record.claudeSession !== '' && record.at >= began - 5,
     );
   await vi.waitFor(
     () => {
@@ -86,7 +87,7 @@ export async function startFakeClaude(
   const claude: FakeClaude = {
     session,
     thread: mine()?.thread ?? '',
-    record: () => mine() as PaneRecord,
+    record: () => mine() as ThreadRecord,
     noted,
     prompts: () => noted().flatMap((one) => (one.kind === 'prompt' ? [one.text] : [])),
     async tell(order, value) {

@@ -9,12 +9,12 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
 import { type PermissionRequestInput, parseHookInput } from '../../claude/hook-input.ts';
-import { loadPaneRecords, type PaneRecord } from '../../home/pane-record.ts';
+import { loadThreadRecords, type ThreadRecord } from '../../threads/record.ts';
 import { openTestDesk } from './desk.ts';
 import { fixture, type Machine, type PaneEnv } from './hook-process.ts';
 import type { TestWorkspace, WireMessage } from './workspace.ts';
 
-const HOOK = fileURLToPath(new URL('../../dist/bin/permission-request.js', import.meta.url));
+const HOOK = fileURLToPath(new URL('../../dist/hooks/ask', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('./show-screen.mjs', import.meta.url));
 const SCREENS = fileURLToPath(new URL('../fixtures/screens/2.1.197/120x40/', import.meta.url));
 const WAIT = { timeout: 15_000, interval: 25 } as const;
@@ -23,7 +23,7 @@ export interface PromptPane {
   readonly session: string;
   readonly env: PaneEnv;
   readonly thread: string;
-  record(): PaneRecord;
+  record(): ThreadRecord;
   /** Draws a recorded screen, by its name. */
   show(screen: string): Promise<void>;
   exit(): Promise<void>;
@@ -56,7 +56,7 @@ export async function startPromptPane(
   const facts = { session_id: claudeSession, transcript_path: transcript, cwd: tmux.dir };
   await openTestDesk(machine).tell(env, { ...fixture('SessionStart'), ...facts });
   const record = () =>
-    loadPaneRecords(machine.home).find((one) => one.sessionName === session) as PaneRecord;
+    loadThreadRecords(machine.home).find((one) => one.sessionName === session) as ThreadRecord;
   const write = (line: object) =>
     appendFileSync(transcript, `${JSON.stringify({ isSidechain: false, ...line })}\n`);
   let last = { id: '', promptId: '' };
@@ -124,7 +124,7 @@ export function startHook(
   input: unknown,
   env: Readonly<Record<string, string>> = {},
 ): HookProcess {
-  const child = spawn(process.execPath, [HOOK], {
+  const child = spawn(HOOK, {
     env: { ...machine.env, ...pane.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

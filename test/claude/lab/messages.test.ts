@@ -9,6 +9,7 @@ import { localHost } from '../../../tmux/host.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
 import { type ClaudeLab, startClaudeLab } from '../../support/claude-lab.ts';
 import { type LabSession, PATIENCE } from '../../support/lab-session.ts';
+import { buttonOf } from '../../support/prompt-pane.ts';
 import type { WireMessage } from '../../support/workspace.ts';
 
 let lab: ClaudeLab;
@@ -89,7 +90,7 @@ describe('what is not a text', () => {
     await demo.submit('/cost');
     const panel = await buttonsShown(demo);
     expect(panel.content).toMatch(/^```[\s\S]*Esc to/);
-    await lab.person.tap(demo.thread, panel.id, 'key:Escape');
+    await lab.person.tap(demo.thread, panel.id, buttonOf(panel, 'Esc'));
     await demo.idle();
     expect(demo.prompts()).toHaveLength(before);
   });
