@@ -1,6 +1,7 @@
 // The bridge: one gateway connection per server, and everything a message needs on its way into its pane. It wires the
 // parts; it decides nothing. journey.ts tells the way.
 
+import { setMaxListeners } from 'node:events';
 import type { Env, Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
@@ -77,6 +78,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
   const closing = new AbortController();
   const { signal } = closing;
+  setMaxListeners(0, signal); // as many as there are messages waiting
   const connection = shared.connections.of(server);
   const { rest } = connection;
   const channels = channelsOf(server);

@@ -21,6 +21,6 @@ export function paneRecordOf(record: StreamRecord, host: string): ThreadRecord |
     shell: 'terminal',
     at: record.startedAt,
     ...{ channel: '', title: '', last: record.thread, posted: [], deliveries: [] },
-    ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false },
+    ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
   };
 }

@@ -2,7 +2,7 @@
 // Works on the text; whatever is not ours keeps its bytes.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { dropCommand, type InstalledPaths, isOurs, askCommand } from './commands.ts';
+import { askCommand, dropCommand, type InstalledPaths, isOurs } from './commands.ts';
 import { addMember, append, removeChild } from './json-edit.ts';
 import {
   type JsonArray,

@@ -66,7 +66,7 @@ export function arrived(letter: Letter, { threads, receipts, host }: CourierCont
   if (input.hook_event_name !== 'UserPromptSubmit' || isNested(letter)) return;
   const server = readTmuxVariable(letter.tmux);
   const thread = server && threads.registry.ofPane(host.name, server.pid, letter.pane);
-  if (thread !== undefined) receipts.submitted(thread.thread, [input.prompt], letter.id);
+  if (thread !== undefined) receipts.submitted(thread.thread, [input.prompt], letter);
 }
 
 /** Until then tmux may only have been too busy to say whose pane it is. */

@@ -25,12 +25,8 @@ export async function stop(input: StopInput, report: Report): Promise<Outcome> {
       context.shown.add(input.session_id, input.prompt_id ?? '', reply.ids);
       await context.progress.end(turnOf(report), rest, 'done');
       // What was typed while Claude worked may have been read between two tools, with no hook of its own.
-      // The first one had a hook.
-      context.receipts.submitted(
-        report.thread.thread,
-        turn?.prompts.slice(1) ?? [],
-        report.letter.id,
-      );
+      if (turn !== undefined)
+        context.receipts.turnEnded(report.thread.thread, turn.prompts, report.letter);
     },
   };
 }

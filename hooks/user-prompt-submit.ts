@@ -9,7 +9,7 @@ export async function userPromptSubmit(
   report: Report,
 ): Promise<Outcome> {
   const { context, rest, letter, session, thread } = report;
-  context.receipts.submitted(thread.thread, [input.prompt], letter.id);
+  context.receipts.submitted(thread.thread, [input.prompt], letter);
   // A turn before this one that ended unseen (Esc in the terminal) leaves its message behind.
   await context.progress.end(turnOf(report), rest, 'interrupted');
   const age = Date.now() - letter.writtenAt;

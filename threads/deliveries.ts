@@ -18,19 +18,53 @@ export interface Confirmed {
   readonly ids: readonly string[];
 }
 
+/** The letter that tells of submitted prompts, and when it was written. */
+export interface ReceiptLetter {
+  readonly id: string;
+  readonly writtenAt: number;
+}
+
+/** A prompt was submitted. The same letter confirms nothing twice. */
 export function confirmedBy(
   deliveries: readonly Delivery[],
   prompts: readonly string[],
-  letter: string,
+  letter: ReceiptLetter,
 ): Confirmed {
-  if (deliveries.some(({ receipt }) => receipt === letter)) return { ids: [], deliveries };
-  const open = deliveries.filter(({ state }) => state !== 'submitted');
+  if (deliveries.some(({ receipt }) => receipt === letter.id)) return { ids: [], deliveries };
+  return matched(deliveries, prompts, letter, Number.POSITIVE_INFINITY);
+}
+
+/**
+ * A turn ended that answered these prompts. Some were read between two tools, with no hook of their own; those that had
+ * one, since the last turn ended at `since`, are counted off first.
+ */
+export function confirmedByTurn(
+  deliveries: readonly Delivery[],
+  prompts: readonly string[],
+  letter: ReceiptLetter,
+  since: number,
+): Confirmed {
+  return matched(deliveries, prompts, letter, since);
+}
+
+function matched(
+  deliveries: readonly Delivery[],
+  prompts: readonly string[],
+  letter: ReceiptLetter,
+  since: number,
+): Confirmed {
+  const open = deliveries.filter(
+    ({ state, submittedAt }) => state !== 'submitted' || submittedAt > since,
+  );
   const ids = prompts.flatMap((prompt) => {
     const at = open.findIndex((delivery) => isSame(delivery, prompt));
-    return at < 0 ? [] : open.splice(at, 1).map(({ id }) => id);
+    const [found] = at < 0 ? [] : open.splice(at, 1);
+    return found === undefined || found.state === 'submitted' ? [] : [found.id];
   });
   const confirmed = (one: Delivery): Delivery =>
-    ids.includes(one.id) ? { ...one, state: 'submitted', receipt: letter } : one;
+    ids.includes(one.id)
+      ? { ...one, state: 'submitted', receipt: letter.id, submittedAt: letter.writtenAt }
+      : one;
   return { ids, deliveries: deliveries.map(confirmed) };
 }
 

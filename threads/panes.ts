@@ -86,12 +86,13 @@ type OfThread = Pick<
   | 'archived'
   | 'deleted'
   | 'toldUnheard'
+  | 'stoppedAt'
 >;
 
 function unknownThread({ id, title }: Pick<ThreadRef, 'id' | 'title'>): OfThread {
   return {
     ...{ thread: id, title, server: '', channel: '', last: id, posted: [], deliveries: [] },
-    ...({ archived: 'no', deleted: false, toldUnheard: false } as const),
+    ...({ archived: 'no', deleted: false, toldUnheard: false, stoppedAt: 0 } as const),
   };
 }
 

@@ -1,15 +1,23 @@
 // Receipts: the agent's own word that a message was submitted. The courier tells of submitted prompts, the registry
 // knows which messages stand in the pane, and whoever waits for one is woken. No request is needed.
 
-import { confirmedBy, withDelivery } from './deliveries.ts';
-import type { Delivery } from './record.ts';
+import {
+  type Confirmed,
+  confirmedBy,
+  confirmedByTurn,
+  type ReceiptLetter,
+  withDelivery,
+} from './deliveries.ts';
+import type { Delivery, ThreadRecord } from './record.ts';
 import type { Registry } from './registry.ts';
 
 export interface Receipts {
   /** Before it is typed: the receipt may come before we know that it was. */
-  stand(thread: string, delivery: Omit<Delivery, 'state' | 'at' | 'receipt'>): void;
+  stand(thread: string, delivery: Omit<Delivery, 'state' | 'at' | 'receipt' | 'submittedAt'>): void;
   /** Prompts that the agent of this thread has submitted. */
-  submitted(thread: string, prompts: readonly string[], letter: string): void;
+  submitted(thread: string, prompts: readonly string[], letter: ReceiptLetter): void;
+  /** A turn ended that answered these prompts. */
+  turnEnded(thread: string, prompts: readonly string[], letter: ReceiptLetter): void;
   /** Seen on the screen, where no hook reports. */
   seen(thread: string, id: string): void;
   unconfirmed(thread: string, id: string): void;
@@ -42,28 +50,39 @@ export function createReceipts(registry: Registry): Receipts {
     for (const end of waiting.get(id) ?? []) end();
   }
 
+  function take(record: ThreadRecord, { ids, deliveries }: Confirmed): void {
+    if (ids.length === 0) return;
+    registry.change(record.thread, { deliveries });
+    for (const { id, message, state } of record.deliveries.filter((one) => ids.includes(one.id))) {
+      wake(id);
+      if (state === 'unconfirmed') for (const listener of late) listener(record.thread, message);
+    }
+  }
+
   return {
     isSubmitted,
     isStanding: (thread, id) => deliveryOf(thread, id) !== undefined,
     stand(thread, delivery) {
       const record = registry.get(thread);
       if (record === undefined || deliveryOf(thread, delivery.id) !== undefined) return;
-      const typed = { ...delivery, at: Date.now(), state: 'typed', receipt: '' } as const;
+      const typed = {
+        ...delivery,
+        at: Date.now(),
+        state: 'typed',
+        receipt: '',
+        submittedAt: 0,
+      } as const;
       registry.change(thread, { deliveries: withDelivery(record, typed) });
     },
     submitted(thread, prompts, letter) {
       const record = registry.get(thread);
-      if (record === undefined) return;
-      const { ids, deliveries } = confirmedBy(record.deliveries, prompts, letter);
-      if (ids.length === 0) return;
-      const before = new Map(record.deliveries.map((one) => [one.id, one]));
-      registry.change(thread, { deliveries });
-      for (const id of ids) {
-        wake(id);
-        const delivery = before.get(id);
-        if (delivery?.state === 'unconfirmed')
-          for (const listener of late) listener(thread, delivery.message);
-      }
+      if (record !== undefined) take(record, confirmedBy(record.deliveries, prompts, letter));
+    },
+    turnEnded(thread, prompts, letter) {
+      const record = registry.get(thread);
+      if (record === undefined || record.stoppedAt >= letter.writtenAt) return;
+      take(record, confirmedByTurn(record.deliveries, prompts, letter, record.stoppedAt));
+      registry.change(thread, { stoppedAt: letter.writtenAt });
     },
     seen(thread, id) {
       setState(thread, id, 'submitted');

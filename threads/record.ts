@@ -19,6 +19,8 @@ const deliverySchema = z.object({
   state: z.enum(['typed', 'submitted', 'unconfirmed']),
   /** The letter that confirmed it: a letter that is read twice confirms nothing twice. */
   receipt: z.string().default(''),
+  /** When that letter was written. */
+  submittedAt: z.number().default(0),
 });
 export type Delivery = Readonly<z.output<typeof deliverySchema>>;
 
@@ -60,6 +62,8 @@ export const threadRecordSchema = z.object({
   posted: z.array(postedSchema).readonly().default([]),
   /** Messages typed into the pane, oldest first. */
   deliveries: z.array(deliverySchema).readonly().default([]),
+  /** When the agent last ended a turn. */
+  stoppedAt: z.number().default(0),
   /** Who archived the thread. One that a person archived stays so until its session speaks or they write. */
   archived: z.enum(['no', 'us', 'person']).default('no'),
   /** The session is closed. */

@@ -92,7 +92,7 @@ export function openThreads({ home, config, connections, log }: ThreadsOptions):
       ...{ claudeSession: '', transcript: '', state: 'idle', shell, at: Date.now() },
       // What an older session of this name said is not what a letter of this one may have posted.
       ...{ last: thread.lastMessageId ?? thread.id, posted: [], deliveries: [] },
-      ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false },
+      ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
     };
     registry.put(record);
     return record;

@@ -58,29 +58,6 @@ describe('a message in a thread', () => {
     expect(claude.prompts()).toEqual(Array(6).fill('again'));
   });
 
-  it('is not overtaken by the next one while it is found out whether it answers a prompt', async () => {
-    let thread = '';
-    let held = 0;
-    const setting = await startSetting({
-      faults: {
-        onRequest: ({ method, path }) =>
-          method === 'GET' && path === `/channels/${thread}/messages` && held++ === 0
-            ? { kind: 'delay', ms: 1_500 }
-            : undefined,
-      },
-    });
-    const claude = await setting.claude('web');
-    thread = claude.thread;
-    const first = await setting.say(claude, 'first');
-    // A file answers no prompt: nothing has to be found out.
-    const files = [{ name: 'second.txt', data: 'x' }];
-    const second = await setting.workspace.person.say(thread, '', { files });
-    await setting.untilMarked(second, '✅');
-    await setting.untilMarked(first, '✅');
-    expect(held).toBeGreaterThan(0);
-    expect(claude.prompts()).toEqual(['first', expect.stringContaining('second.txt')]);
-  });
-
   it('arrives whole when it is long: 20 kB, 300 lines', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
