@@ -79,9 +79,10 @@ export function replyOf(
     .filter(({ uuid, text }) => !isShown(uuid) && !isShown(unwritten(text, prompt)))
     .map(({ text }) => text);
   const ids = until.map(({ uuid }) => uuid);
-  return wanted === '' || end >= 0
-    ? { texts, ids }
-    : { texts: [...texts, wanted], ids: [...ids, unwritten(wanted, prompt)] };
+  if (wanted === '' || end >= 0) return { texts, ids };
+  // Hooks that are installed in two places tell the same twice.
+  const id = unwritten(wanted, prompt);
+  return { texts: isShown(id) ? texts : [...texts, wanted], ids: [...ids, id] };
 }
 
 /** Stands for the id of a text that the transcript does not hold yet. */

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { hasArrived } from '../../bridge/forward.ts';
+import { hasArrived } from '../../bridge/attempt.ts';
 import { timesShown } from '../../claude/screen-words.ts';
 
 const SCREENS = fileURLToPath(new URL('../fixtures/screens', import.meta.url));

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { confirm, type Proof } from '../../bridge/confirm.ts';
-import type { Errand } from '../../bridge/forward.ts';
+import type { OnItsWay } from '../../bridge/attempt.ts';
+import { confirm, type ProofOptions } from '../../bridge/confirm.ts';
 import { createSharedLook } from '../../bridge/shared-look.ts';
 import { deliver } from '../../tmux/deliver.ts';
 import { type FakeClaude, startFakeClaude } from '../support/fake-claude.ts';
@@ -21,15 +21,14 @@ async function typed(
   const claude = await startFakeClaude(machine, 'web');
   await prepare(claude);
   const record = claude.record();
-  const errand: Errand = {
+  const message: OnItsWay = {
     deliveryId: '1000',
-    thread: { id: claude.thread, title: '[agent] web', archived: false } as Errand['thread'],
+    thread: { id: claude.thread, title: '[agent] web', archived: false } as OnItsWay['thread'],
     typed: { kind, text },
   };
   const { tmux } = machine.tmux;
-  const message = { id: errand.deliveryId, text };
-  await deliver(tmux, { pane: record, command: 'node' }, message, { settleMs: 30 });
-  const proof: Proof = {
+  await deliver(tmux, { pane: record, command: 'node' }, { id: message.deliveryId, text }, { settleMs: 30 });
+  const proof: ProofOptions = {
     tmux,
     record,
     signal: new AbortController().signal,
@@ -38,44 +37,45 @@ async function typed(
       await sleep(ms);
       return claude.prompts().includes(text);
     },
-    asked: async () => false,
+    isHeard: () => true,
+    onUnreachable: async () => {},
     waitMs: 250,
   };
-  return { claude, errand, proof };
+  return { claude, message, proof };
 }
 
 describe('proof of a message', () => {
   it('is pressed for once more when Enter did nothing, and is never typed twice', async () => {
-    const { claude, errand, proof } = await typed('hello you', (one) => one.tell('swallow', 1));
+    const { claude, message, proof } = await typed('hello you', (one) => one.tell('swallow', 1));
     expect((await claude.tell('close')).box).toBe('hello you');
-    expect(await confirm(errand, proof)).toEqual({ kind: 'submitted', dialog: undefined });
+    expect(await confirm(message, proof)).toEqual({ kind: 'submitted', by: expect.any(String), dialog: undefined });
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello you' }]);
   });
 
   it('is given up when Enter does nothing twice: the text stands, and that is said', async () => {
-    const { claude, errand, proof } = await typed('hello you', (one) => one.tell('swallow', 99));
-    const verdict = await confirm(errand, proof);
+    const { claude, message, proof } = await typed('hello you', (one) => one.tell('swallow', 99));
+    const verdict = await confirm(message, proof);
     expect(verdict).toMatchObject({
       kind: 'unproven',
-      because: expect.stringContaining('stands in the box'),
+      because: expect.stringContaining('still in the box'),
     });
     expect(await claude.tell('close')).toMatchObject({ box: 'hello you', swallowed: 2 });
   });
 
   it('never sends a draft that came back in its place', async () => {
-    const { claude, errand, proof } = await typed('hello', async (one) => {
+    const { claude, message, proof } = await typed('hello', async (one) => {
       await one.tell('mute', true);
     });
     await claude.tell('draft', 'hello, I was about to say');
-    const verdict = await confirm(errand, { ...proof, receipt: async (ms) => sleep(ms, false) });
+    const verdict = await confirm(message, { ...proof, receipt: async (ms) => sleep(ms, false) });
     expect(verdict).toMatchObject({ kind: 'unproven' });
     expect(claude.prompts()).toEqual(['hello']);
     expect((await claude.tell('close')).box).toBe('hello, I was about to say');
   });
 
   it('is waited for while Claude works, and presses nothing', async () => {
-    const { claude, errand, proof } = await typed('queued', (one) => one.tell('busy'));
-    const verdict = confirm(errand, proof);
+    const { claude, message, proof } = await typed('queued', (one) => one.tell('busy'));
+    const verdict = confirm(message, proof);
     await sleep(2_500);
     expect(await Promise.race([verdict, 'still waiting'])).toBe('still waiting');
     await claude.tell('idle');
@@ -84,10 +84,9 @@ describe('proof of a message', () => {
   });
 
   it('is waited for by two hundred messages with hardly more looks than by one', async () => {
-    const { claude, errand, proof } = await typed('queued', (one) => one.tell('busy'));
+    const { claude, message, proof } = await typed('queued', (one) => one.tell('busy'));
     const looks: number[] = [];
-    let asked = 0;
-    const tmux: Proof['tmux'] = {
+    const tmux: ProofOptions['tmux'] = {
       ...proof.tmux,
       script: (...args) => {
         looks.push(Date.now());
@@ -96,13 +95,12 @@ describe('proof of a message', () => {
     };
     const all = Array.from({ length: 200 }, async (_, n) => {
       await sleep(n * 5);
-      return confirm(errand, { ...proof, tmux, asked: async () => ++asked < 0 });
+      return confirm(message, { ...proof, tmux });
     });
     await sleep(4_000);
     const seconds = (Date.now() - (looks[0] ?? 0)) / 1_000;
     expect(looks.length / seconds).toBeLessThanOrEqual(1_000 / 125);
     expect(looks.length).toBeGreaterThan(seconds);
-    expect(asked).toBeLessThanOrEqual(200 * 5); // after 1, 2, 4, 8 and 16 waits
     await claude.tell('idle');
     expect(new Set((await Promise.all(all)).map(({ kind }) => kind))).toEqual(
       new Set(['submitted']),
@@ -110,10 +108,10 @@ describe('proof of a message', () => {
   });
 
   it('is looked for after every wait by a message that is alone', async () => {
-    const { claude, errand, proof } = await typed('queued', (one) => one.tell('busy'));
+    const { claude, message, proof } = await typed('queued', (one) => one.tell('busy'));
     let looks = 0;
     let waits = 0;
-    const verdict = confirm(errand, {
+    const verdict = confirm(message, {
       ...proof,
       receipt: (ms) => {
         expect(looks).toBe(waits++);
@@ -133,7 +131,7 @@ describe('proof of a message', () => {
   });
 
   it('is not looked for in a dialog: nothing is pressed there', async () => {
-    const { claude, errand, proof } = await typed('hello', (one) => one.tell('mute', true));
+    const { claude, message, proof } = await typed('hello', (one) => one.tell('mute', true));
     await claude.tell('dialog', 'rm -rf /');
     const stop = new AbortController();
     const never = {
@@ -141,7 +139,7 @@ describe('proof of a message', () => {
       receipt: async (ms: number) => sleep(ms, false),
       signal: stop.signal,
     };
-    const verdict = confirm(errand, never).catch(() => 'stopped');
+    const verdict = confirm(message, never).catch(() => 'stopped');
     await sleep(2_000);
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello' }]);
     await claude.tell('close');
@@ -149,17 +147,17 @@ describe('proof of a message', () => {
   });
 
   it('of a slash command is the screen', async () => {
-    const { errand, proof } = await typed('/clear', async () => {}, 'slash');
-    expect(await confirm(errand, proof)).toEqual({ kind: 'submitted', dialog: undefined });
+    const { message, proof } = await typed('/clear', async () => {}, 'slash');
+    expect(await confirm(message, proof)).toEqual({ kind: 'submitted', by: expect.any(String), dialog: undefined });
   });
 
   it('is missed when Claude exits, and says so', async () => {
-    const { claude, errand, proof } = await typed('hello', async (one) => {
+    const { claude, message, proof } = await typed('hello', async (one) => {
       await one.tell('mute', true);
     });
     await claude.tell('exit');
     await sleep(200);
-    const verdict = await confirm(errand, { ...proof, receipt: async (ms) => sleep(ms, false) });
+    const verdict = await confirm(message, { ...proof, receipt: async (ms) => sleep(ms, false) });
     expect(verdict).toMatchObject({ kind: 'unproven', because: 'The pane is gone.' });
   });
 });

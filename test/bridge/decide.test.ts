@@ -28,7 +28,10 @@ const pane: PaneLook = {
   text: '',
   ansi: '',
 };
-const record = { serverPid: 10, panePid: 20, shell: 'no' } as const;
+const record = {
+  ...{ serverPid: 10, panePid: 20, claudeSession: 'c', at: 0 },
+  shell: 'no' as 'no' | 'ours' | 'found',
+};
 const empty: Screen = { kind: 'empty', busy: false, queued: false, stashed: false, mode: 'normal' };
 const draft: Screen = { kind: 'draft', text: 'half a thought', busy: false, stashed: false };
 const dialog: Screen = {
@@ -39,7 +42,10 @@ const dialog: Screen = {
   options: [],
   help: 'Esc to cancel',
 };
-const facts: Facts = { look: pane, screen: empty, record, allowShell: false, standing: undefined };
+const facts: Facts = {
+  ...{ look: pane, screen: empty, record, isAgent: true, allowShell: false },
+  ...{ standing: undefined, now: 3_600_000 },
+};
 
 const SCREENS: readonly [string, Screen, Step['do']][] = [
   ['an empty box', empty, 'type'],
@@ -111,9 +117,16 @@ describe('deciding', () => {
       ...facts,
       screen: shell,
       record: { ...record, shell: whose },
+      isAgent: false,
       allowShell,
     });
     expect(step.do).toBe(wanted);
+  });
+
+  it('waits for an agent that was started a moment ago, while its shell still has the pane', () => {
+    const starting = { ...record, claudeSession: '', at: facts.now - 5_000 };
+    expect(decide({ ...facts, screen: shell, record: starting }).do).toBe('wait');
+    expect(decide({ ...facts, screen: shell, record: { ...starting, at: 0 } }).do).toBe('refuse');
   });
 
   it('runs nothing in a shell where Claude has exited, even with allowShell', () => {
@@ -121,11 +134,9 @@ describe('deciding', () => {
   });
 
   it('runs nothing where Claude was started by hand in a shell of ours', () => {
-    const ours = { ...record, shell: 'ours' } as const;
-    expect(decide({ ...facts, screen: dialog, record: ours }).do).toBe('wait');
-    expect(decide({ ...facts, look: { ...pane, dead: true }, record: ours }).do).toBe('refuse');
-    expect(decide({ ...facts, look: { ...pane, mode: 'copy-mode' }, record: ours }).do).toBe(
-      'leave-mode',
-    );
+    const ours = { ...facts, record: { ...record, shell: 'ours' as const }, isAgent: false };
+    expect(decide({ ...ours, screen: dialog }).do).toBe('wait');
+    expect(decide({ ...ours, look: { ...pane, dead: true } }).do).toBe('refuse');
+    expect(decide({ ...ours, look: { ...pane, mode: 'copy-mode' } }).do).toBe('leave-mode');
   });
 });

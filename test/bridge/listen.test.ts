@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
-import { createKnownThreads } from '../../bridge/known-threads.ts';
+import { createKnownThreads } from '../../threads/known-threads.ts';
 import { listen } from '../../bridge/listen.ts';
 import { silentLog } from '../../core/log.ts';
 import { ensureThread, openPlace } from '../../discord/threads.ts';
@@ -36,11 +36,12 @@ async function startListening(workspace: TestWorkspace, home: Home, names: reado
     server: localServer(addressOf(workspace)),
     rest,
     channels: [workspace.channelId],
-    threads: createKnownThreads([place]),
+    threads: createKnownThreads(rest, [place]),
     cursors,
     inbox: openInbox(home.folder('inbox'), cursors),
     log: silentLog,
     signal: stop.signal,
+    meaningOf: () => ({ kind: 'message' }),
     onAccepted: ({ id, channelId, text }, { kind }) => accepted.push({ id, channelId, text, kind }),
   });
   onTestFinished(() => stop.abort());
@@ -164,7 +165,7 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
     const path = home.path('gateway.json');
     openGateway({ rest, token: server.token, intents: 33281, hurry: 20,
       load: () => readJson(path, sessionSchema), save: (session) => writeJson(path, session), onFatal: () => process.exit(1),
-      handle: listen({ server, rest, channels: [server.channel], threads: createKnownThreads([place]), cursors, inbox,
+      handle: listen({ server, rest, channels: [server.channel], threads: createKnownThreads(rest, [place]), cursors, inbox,
         log: silentLog, signal: new AbortController().signal, onAccepted: act }) });
     console.log('up');`;
   const file = home.path('taker.mjs');

@@ -7,7 +7,7 @@ import { strangerness } from '../../bridge/authorise.ts';
 import { parseNew } from '../../bridge/command-new.ts';
 import { COMMANDS, helpText, isCommand } from '../../bridge/commands.ts';
 import { compose } from '../../bridge/compose.ts';
-import type { Hosts } from '../../bridge/hosts.ts';
+import type { Hosts } from '../../tmux/hosts.ts';
 import { type Incoming, route, type Where } from '../../bridge/route.ts';
 import { newLines } from '../../bridge/shell.ts';
 import { restOf, SLASH_COMMANDS } from '../../bridge/slash.ts';

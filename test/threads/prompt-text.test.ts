@@ -2,16 +2,17 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PermissionRequestInput, parseHookInput } from '../../claude/hook-input.ts';
 import { NOTHING_YET, type Progress, type Prompt, type Question, step } from '../../core/prompt.ts';
-import { promptButtons } from '../../hooks/prompt-buttons.ts';
-import { decisionOutput, type Ended, promptOf, verdictText } from '../../hooks/prompt-decision.ts';
+import { promptButtons } from '../../threads/prompts/buttons.ts';
+import { decisionOutput, promptOf, verdictText } from '../../threads/prompts/decision.ts';
+import type { Ended } from '../../threads/prompts/record.ts';
 import {
   permissionText,
   planText,
   questionText,
   ROOM,
   type Shown,
-} from '../../hooks/prompt-text.ts';
-import { plain } from '../../hooks/prompt-words.ts';
+} from '../../threads/prompts/text.ts';
+import { plain } from '../../threads/prompts/words.ts';
 import { messageComponents } from '../../workspace/component-limits.ts';
 import { fixture } from '../support/hook-process.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Server } from '../../core/config.ts';
-import { destinationOf } from '../../hooks/destination.ts';
+import { destinationOf } from '../../threads/destination.ts';
 
 const server = (name: string, more: Partial<Server> = {}): Server => ({
   name,

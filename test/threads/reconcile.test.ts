@@ -1,0 +1,114 @@
+// What has to happen so that threads and sessions agree: a table.
+
+import { describe, expect, it } from 'vitest';
+import type { ThreadRef } from '../../discord/threads.ts';
+import { type HostState, reconcile } from '../../threads/reconcile.ts';
+import { type ThreadRecord, threadRecordSchema } from '../../threads/record.ts';
+import type { SessionPane } from '../../threads/threads.ts';
+
+const session = (sessionId: string, sessionName: string, group?: string): SessionPane => ({
+  ...{ host: 'laptop', socket: '/s', serverPid: 7, paneId: '%1', panePid: 1 },
+  ...{ sessionId, sessionName, group, command: 'sh', path: '/' },
+});
+const record = (thread: string, title: string, more: Partial<ThreadRecord> = {}): ThreadRecord =>
+  threadRecordSchema.parse({
+    ...{ thread, title, host: 'laptop', socket: '/s', serverPid: 7, paneId: '%1', panePid: 1 },
+    ...{ sessionId: '$1', sessionName: title.replace('[agent] ', ''), command: 'claude' },
+    ...{ cwd: '/', claudeSession: '', transcript: '', state: 'idle', at: 1, ...more },
+  });
+const stray = (id: string, title: string): ThreadRef => ({
+  ...{ id, title, parentId: 'c', archived: false, locked: false, lastMessageId: undefined },
+});
+const done = (some: Partial<HostState>) =>
+  reconcile({
+    ...{ host: 'laptop', defaultHost: 'laptop', sessions: [], records: [], strays: [] },
+    ...{ ignore: ['^_'], auto: true, ...some },
+  }).map((change) => {
+    switch (change.do) {
+      case 'open':
+        return `open ${change.session.sessionName}`;
+      case 'adopt':
+        return `adopt ${change.record.thread} ${change.session.sessionId}`;
+      case 'rename':
+        return `rename ${change.record.thread} ${change.title}`;
+      case 'close':
+        return `close ${change.record.thread}`;
+      case 'close-stray':
+        return `close-stray ${change.thread.id}`;
+    }
+  });
+
+describe('threads and sessions', () => {
+  it('agree when each session has its thread', () => {
+    const facts = { sessions: [session('$1', 'web')], records: [record('t', '[agent] web')] };
+    expect(done(facts)).toEqual([]);
+  });
+
+  it('made by hand get a thread, unless they are to be ignored or it is off', () => {
+    const sessions = [session('$1', 'web'), session('$2', '_hidden')];
+    expect(done({ sessions })).toEqual(['open web']);
+    expect(done({ sessions, auto: false })).toEqual([]);
+  });
+
+  it('closed by hand close their thread, also when it is off', () => {
+    expect(done({ records: [record('t', '[agent] web')], auto: false })).toEqual(['close t']);
+  });
+
+  it('renamed by hand rename their thread and make no second one', () => {
+    const facts = { sessions: [session('$1', 'shop')], records: [record('t', '[agent] web')] };
+    expect(done(facts)).toEqual(['rename t [agent] shop']);
+  });
+
+  it('do not reopen what a person archived, whatever else is made or renamed', () => {
+    const archived = record('t', '[agent] web', { archived: 'person' });
+    const sessions = [session('$1', 'shop'), session('$2', 'new')];
+    expect(done({ sessions, records: [archived] })).toEqual(['open new']);
+  });
+
+  it('with the same id on a restarted server are not taken for the old ones', () => {
+    const old = record('t', '[agent] web', { serverPid: 6 });
+    expect(done({ sessions: [session('$1', 'other')], records: [old] })).toEqual([
+      'close t',
+      'open other',
+    ]);
+  });
+
+  it('started again under the same name keep their thread', () => {
+    const old = record('t', '[agent] web', { serverPid: 6 });
+    expect(done({ sessions: [session('$9', 'web')], records: [old] })).toEqual(['adopt t $9']);
+  });
+
+  it('whose name only begins the same are not mixed up', () => {
+    const old = record('t', '[agent] web', { serverPid: 6 });
+    expect(done({ sessions: [session('$1', 'web-2')], records: [old] })).toEqual([
+      'close t',
+      'open web-2',
+    ]);
+  });
+
+  it('that are grouped keep the thread of their group', () => {
+    const sessions = [session('$1', 'a', 'web'), session('$2', 'b', 'web')];
+    expect(done({ sessions, records: [record('t', '[agent] web', { group: 'web' })] })).toEqual([]);
+    expect(done({ sessions })).toEqual(['open a']);
+  });
+
+  it('with a name no title can hold get none', () => {
+    expect(done({ sessions: [session('$1', 'x'.repeat(200))] })).toEqual([]);
+  });
+});
+
+describe('threads that the registry does not know', () => {
+  it('are taken again for a session of that name, and closed without one', () => {
+    const strays = [stray('t', '[agent] web'), stray('u', '[agent] gone'), stray('v', 'small talk')];
+    expect(done({ sessions: [session('$1', 'web')], strays, auto: false })).toEqual([
+      'open web',
+      'close-stray u',
+    ]);
+  });
+
+  it('of another host are left alone', () => {
+    const strays = [stray('t', '[agent] web@mini')];
+    expect(done({ strays })).toEqual([]);
+    expect(done({ host: 'mini', strays })).toEqual(['close-stray t']);
+  });
+});
