@@ -26,7 +26,8 @@ export function dropCommand(paths: InstalledPaths): string {
 }
 
 export function askCommand(paths: InstalledPaths): string {
-  return marked(paths, [`${paths.dist}/hooks/ask`]);
+  // Without exec a shell may stay between the agent and `ask`, which would not notice the agent's end.
+  return marked(paths, ['exec', `${paths.dist}/hooks/ask`]);
 }
 
 /** The status line command of the user, which ours runs and shows. */

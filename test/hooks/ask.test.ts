@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
@@ -14,15 +14,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Letter, readLetter } from '../../hooks/letter.ts';
-import {
-  ASK,
-  fixture,
-  type Machine,
-  processesWith,
-  startMachine,
-} from '../support/hook-process.ts';
+import { ASK, fixture, type Machine, startMachine } from '../support/hook-process.ts';
 import { SHELLS } from '../support/shells.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
@@ -52,6 +46,14 @@ function ask(machine: Machine, shell: readonly string[], options: Options = {}):
   const child = spawn(words[0] ?? '', words.slice(1), {
     env: { ...machine.env, PATH: machine.pathWithoutNode, ...env },
     stdio: 'pipe',
+    detached: true,
+  });
+  onTestFinished(() => {
+    try {
+      process.kill(-(child.pid as number), 'SIGKILL');
+    } catch {
+      // All have left, as they should.
+    }
   });
   child.stdin.end(JSON.stringify(told));
   const printed = { stdout: '', stderr: '' };
@@ -99,9 +101,15 @@ function answer(machine: Machine, id = '', text = ''): void {
   expect(ring(machine, id)).toBe(true);
 }
 
-/** Neither `ask` nor anything that it started. */
-const nobodyIsLeft = (machine: Machine) =>
-  soon(() => expect(processesWith(`THREADMUX_HOME=${machine.home.root}`)).toEqual([]));
+/** `ask` and what it started: all in its process group. */
+function running({ child }: Asking): readonly string[] {
+  const all = execFileSync('ps', ['-A', '-o', 'pgid=,stat=,args='], { encoding: 'utf8' });
+  const [group, lines] = [`${child.pid}`, all.split('\n').map((line) => line.trim())];
+  return lines.filter((line) => line.split(/\s+/)[0] === group && !/^\d+\s+Z/.test(line));
+}
+
+const untilRunning = (asking: Asking, count: number) =>
+  soon(() => expect(running(asking)).toHaveLength(count));
 
 /** A `sleep` that takes no time and counts; the others are the usual tools. */
 function countedSleep(machine: Machine): { path: string; naps(): number } {
@@ -154,7 +162,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     answer(machine, id, text);
     expect(await asking.done).toEqual({ ...NOTHING, stdout: text });
     expect(readdirSync(answers(machine))).toEqual([`${id}.taken`]);
-    await nobodyIsLeft(machine);
+    await untilRunning(asking, 0);
   });
 
   it('leaves without a word when the answer is empty', async () => {
@@ -172,13 +180,11 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
       const machine = startMachine();
       const asking = ask(machine, shell);
       await asking.letter();
-      await soon(() =>
-        expect(processesWith(`THREADMUX_HOME=${machine.home.root}`).length).toBeGreaterThan(2),
-      );
+      await untilRunning(asking, 3); // it, what watches over it, and the `sleep` of that
       asking.child.kill(signal);
       expect(await asking.done).toEqual(NOTHING);
       expect(readdirSync(answers(machine))).toEqual([]);
-      await nobodyIsLeft(machine);
+      await untilRunning(asking, 0);
     },
   );
 
@@ -189,7 +195,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     asking.child.kill('SIGKILL');
     expect(ring(machine, id)).toBe(true);
     expect(await asking.done).toMatchObject({ stdout: '', stderr: '' });
-    await nobodyIsLeft(machine);
+    await untilRunning(asking, 0);
     expect(readdirSync(answers(machine))).toEqual([]);
   });
 
@@ -199,13 +205,13 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     const asking = ask(machine, shell);
     const { ask: id } = await asking.letter();
     // The courier and what watches over `ask`, with its `sleep`.
-    await soon(() => expect(processesWith(`THREADMUX_HOME=${machine.home.root}`)).toHaveLength(4));
+    await untilRunning(asking, 4);
     expect(ring(machine, id)).toBe(true);
     asking.child.kill('SIGKILL');
     await asking.done; // nobody else has its pipes
     expect(existsSync(answers(machine, `${id}.bell`))).toBe(true);
     expect(ring(machine, id)).toBe(false);
-    await soon(() => expect(processesWith(`THREADMUX_HOME=${machine.home.root}`)).toHaveLength(1));
+    await untilRunning(asking, 1);
   });
 
   it('never takes the answer of another one', async () => {

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 const WANTED = [
   ['dash', 'dash'],
   ['bash as sh', 'bash', '--posix'],
-  ['busybox sh', 'busybox', 'sh'],
+  process.platform === 'darwin' ? ['the sh of macOS', '/bin/sh'] : ['busybox sh', 'busybox', 'sh'],
 ] as const;
 
 export const SHELLS = WANTED.map(([name, program, ...args]) => {
