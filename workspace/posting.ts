@@ -7,6 +7,7 @@ import { publishMembers, publishMessage, publishMessageGone, publishThread } fro
 import type { EditForm, MessageForm } from './limits.ts';
 import { mentionsOf } from './mentions.ts';
 import { refuse, refuseField } from './refusal.ts';
+import { beyondLimits } from './retention.ts';
 import {
   findMessage,
   type StoredAttachment,
@@ -156,11 +157,19 @@ export function post(world: World, message: StoredMessage): void {
   if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
   else world.commit({ t: 'message', message });
   publishMessage(world, 'MESSAGE_CREATE', message);
+  for (const old of beyondLimits(world.state, message.channel_id)) remove(world, old);
 }
 
 export function replace(world: World, message: StoredMessage): void {
+  const before =
+    world.interactions.ephemeral.get(message.id) ??
+    findMessage(world.state, message.channel_id, message.id);
   if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
   else world.commit({ t: 'message', message });
+  // Only now: the change may have been refused by a full disk.
+  for (const { id } of before?.attachments ?? []) {
+    if (!message.attachments.some((kept) => kept.id === id)) world.attachments.forget(id);
+  }
   publishMessage(world, 'MESSAGE_UPDATE', message);
 }
 
@@ -193,9 +202,6 @@ export function edited(
     form.components === undefined ? message.components : numbered(form.components ?? []);
   if (content.trim() === '' && files + embeds.length + components.length === 0) refuse(50006);
   const attachments = [...retained, ...keepUploads(world, added, described)];
-  for (const { id } of message.attachments) {
-    if (!attachments.some((kept) => kept.id === id)) world.attachments.forget(id);
-  }
   return {
     ...message,
     content,

@@ -84,10 +84,10 @@ function changeParent({ world, viewer, body }: Call): Answer {
 function deleteThread({ world, viewer, param }: Call): Answer {
   const thread = findThread(world, param('channel')) ?? refuse(50013);
   const body = wireThread(world, thread, viewer);
-  for (const message of world.state.messages.get(thread.id) ?? []) {
-    for (const { id } of message.attachments) world.attachments.forget(id);
-  }
+  const messages = world.state.messages.get(thread.id) ?? [];
   world.commit({ t: 'thread-gone', id: thread.id });
+  for (const { id } of messages.flatMap(({ attachments }) => attachments))
+    world.attachments.forget(id);
   publishThreadGone(world, thread);
   return { status: 200, body };
 }
