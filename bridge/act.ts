@@ -4,6 +4,7 @@
 import type { Server } from '../core/config.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
+import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Answer, Tools } from './command.ts';
@@ -108,7 +109,7 @@ export function createAct(options: ActOptions): Act {
           else begin(message, todo);
         } catch (error) {
           // A thread that we may not see now must not keep everything else from starting.
-          if (!refusedWith(error, 50001, 50013)) throw error;
+          if (!refusedWith(error, MISSING_ACCESS, MISSING_PERMISSIONS)) throw error;
           log.warn('a message stays where it is', { message: message.id });
         }
       }
