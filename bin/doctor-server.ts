@@ -2,6 +2,7 @@
 
 import type { Server } from '../core/config.ts';
 import { explain, isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
+import { MISSING_ACCESS, UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import {
   type Bot,
   type ChannelLook,
@@ -121,13 +122,13 @@ function judgeIntent(bot: Bot, server: string): readonly Finding[] {
 
 function judgeNoChannel(id: string, error: unknown, bot: Bot, server: string): Finding {
   const code = (error as Partial<ThreadmuxError>).answer?.code;
-  if (code === 10003)
+  if (code === UNKNOWN_CHANNEL)
     return fault(
       'channel',
       `${server}: there is no channel ${id} any more.`,
       'Run `threadmux init` and choose another one, or correct "channel" in config.json.',
     );
-  if (code === 50001)
+  if (code === MISSING_ACCESS)
     return fault(
       'channel',
       `${server}: the bot ${bot.name} may not see the channel ${id}.`,

@@ -7,6 +7,7 @@ import type { Server } from '../core/config.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import { optionValue } from '../core/prompt.ts';
 import { looksLikeAnswer } from '../core/prompt-answer.ts';
+import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
@@ -148,7 +149,7 @@ export function createJourney(options: JourneyOptions): Journey {
           else begin(message, todo);
         } catch (error) {
           // A thread that we may not see now must not keep everything else from starting.
-          if (!refusedWith(error, 50001, 50013)) throw error;
+          if (!refusedWith(error, MISSING_ACCESS, MISSING_PERMISSIONS)) throw error;
           log.warn('a message stays where it is', { message: message.id });
         }
       }

@@ -8,6 +8,7 @@ import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import type { TextMeaning, Written } from '../core/prompt-answer.ts';
 import { isNewer } from '../core/snowflake.ts';
+import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/message-content.ts';
 import { messagesAfter, refusedWith } from '../discord/messages.ts';
 import {
@@ -99,7 +100,7 @@ export function listen(
       if (missed.length > 0) log.info('caught up', { channel: channelId, messages: missed.length });
       for (const message of missed) await accept(message);
     } catch (error) {
-      if (!refusedWith(error, 10003)) throw error;
+      if (!refusedWith(error, UNKNOWN_CHANNEL)) throw error;
       threads.forget(channelId);
       cursors.forget(channelId);
       options.onThreadGone?.(channelId);

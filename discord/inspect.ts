@@ -3,6 +3,7 @@
 
 import * as z from 'zod';
 import { isThreadmuxError } from '../core/errors.ts';
+import { UNKNOWN_USER } from './error-codes.ts';
 import { mayReadContent } from './message-content.ts';
 import { missingPermissions, permissionsIn } from './permissions.ts';
 import type { Rest } from './rest.ts';
@@ -123,7 +124,7 @@ export async function isUserKnown(rest: Rest, id: string): Promise<boolean> {
     await rest.call('GET', `/users/${id}`);
     return true;
   } catch (error) {
-    if (isThreadmuxError(error, 'discord_refused')) return error.answer?.code !== 10013;
+    if (isThreadmuxError(error, 'discord_refused')) return error.answer?.code !== UNKNOWN_USER;
     throw error;
   }
 }

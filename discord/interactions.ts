@@ -7,6 +7,7 @@ import type {
   RESTPutAPIApplicationGuildCommandsJSONBody,
 } from 'discord-api-types/v10';
 import * as z from 'zod';
+import { ALREADY_ACKNOWLEDGED, UNKNOWN_INTERACTION } from './error-codes.ts';
 import { bodyOf, type Draft, refusedWith } from './messages.ts';
 import type { Rest } from './rest.ts';
 
@@ -120,9 +121,9 @@ async function answer(rest: Rest, to: Interaction, body: APIInteractionResponse)
     });
     return true;
   } catch (error) {
-    // 40060: it was answered, and only the answer to our answer got lost.
-    if (refusedWith(error, 40060)) return true;
-    if (refusedWith(error, 10062)) return false;
+    // It was answered, and only the answer to our answer got lost.
+    if (refusedWith(error, ALREADY_ACKNOWLEDGED)) return true;
+    if (refusedWith(error, UNKNOWN_INTERACTION)) return false;
     throw error;
   }
 }

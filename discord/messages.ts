@@ -9,6 +9,7 @@ import type {
 } from 'discord-api-types/v10';
 import { isThreadmuxError } from '../core/errors.ts';
 import { byAge } from '../core/snowflake.ts';
+import { UNKNOWN_EMOJI, UNKNOWN_MESSAGE } from './error-codes.ts';
 import { type Message, messageSchema } from './payloads.ts';
 import type { CallOptions, Rest, Upload } from './rest.ts';
 
@@ -57,7 +58,7 @@ export async function createMessage(
       await rest.call('POST', path, { ...options, body, files: draft.files ?? [] }),
     );
   } catch (error) {
-    if (refusedWith(error, 10008)) return undefined;
+    if (refusedWith(error, UNKNOWN_MESSAGE)) return undefined;
     throw error;
   }
 }
@@ -101,17 +102,20 @@ export async function deleteMessage(
   id: string,
   options: CallOptions = {},
 ): Promise<void> {
-  await ignoring([10008], rest.call('DELETE', `/channels/${channelId}/messages/${id}`, options));
+  await ignoring(
+    [UNKNOWN_MESSAGE],
+    rest.call('DELETE', `/channels/${channelId}/messages/${id}`, options),
+  );
 }
 
 export async function react(rest: Rest, channelId: string, id: string, emoji: string) {
   const path = `/channels/${channelId}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me`;
-  await ignoring([10008], rest.call('PUT', path));
+  await ignoring([UNKNOWN_MESSAGE], rest.call('PUT', path));
 }
 
 export async function unreact(rest: Rest, channelId: string, id: string, emoji: string) {
   const path = `/channels/${channelId}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me`;
-  await ignoring([10008, 10014], rest.call('DELETE', path));
+  await ignoring([UNKNOWN_MESSAGE, UNKNOWN_EMOJI], rest.call('DELETE', path));
 }
 
 export async function showTyping(rest: Rest, channelId: string): Promise<void> {

@@ -1,82 +1,187 @@
 // What the server taught us about its limits, so that we wait before it has to say no.
-// Time is passed in; nothing here sleeps.
+// Time is passed in, from a clock that never goes back; nothing here sleeps.
 
+import { createInvalidCount } from './invalid-requests.ts';
 import type { Route } from './route.ts';
 
-/** The reset is measured when the answer was made; it takes a moment to reach us. */
+/** Added to every wait: timers fire a little early, and a reset is rounded. */
 const MARGIN_MS = 50;
-const GLOBAL_PER_SECOND = 50;
+/** Discord allows 50. The rest is for other processes with the same token, such as `doctor`. */
+const GLOBAL_PER_SECOND = 45;
+/** While Discord is about to ban us. */
+const SLOWED_PER_SECOND = 1;
 const BUCKETS_KEPT = 1_000;
 
 export interface RateLimits {
-  /** How long this request has to wait from now. Zero: send it, and say so with `sent`. */
+  /** How long this request has to wait from now. Infinity: until another request has ended. */
   waitMs(route: Route, now: number): number;
-  sent(route: Route, now: number): void;
-  learned(route: Route, headers: Headers, now: number): void;
+  /** The one to send now, or how long none may be sent. Kinds of requests take turns; within one kind the oldest goes first. */
+  next<T extends { readonly route: Route }>(
+    waiting: readonly T[],
+    now: number,
+  ): { readonly send: T } | { readonly waitMs: number };
+  /** Counts a request. Each one has to be ended, also when no answer came. */
+  sent(route: Route, now: number): Ticket;
+  ended(ticket: Ticket, answer: Answered | undefined, now: number): void;
   /** The server said no to one route, or to everything. */
   blocked(route: Route, scope: 'route' | 'everything', ms: number, now: number): void;
+  /** Too many requests were refused lately: everything that is not urgent goes slowly. */
+  isSlowed(now: number): boolean;
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+}
+
+export interface Ticket {
+  readonly route: Route;
+  readonly sentAt: number;
+  readonly bucket: Bucket | undefined;
+}
+
 interface Bucket {
-  remaining: number;
   limit: number;
+  remaining: number;
   resetAt: number;
+  inFlight: number;
 }
 
 export function createRateLimits(): RateLimits {
   const hashes = new Map<string, string>(); // route key -> bucket hash
   const buckets = new Map<string, Bucket>(); // hash and major id -> what is left
   const blocks = new Map<string, number>(); // route and major id -> blocked until
+  const turns = new Map<string, number>(); // route key -> when it had its last turn, as a count
+  const invalid = createInvalidCount();
   let everythingBlockedUntil = 0;
-  let window = { since: Number.NEGATIVE_INFINITY, sent: 0 };
+  let inFlight = 0;
+  let ended: number[] = []; // when the requests of the last second ended
+  let turn = 0;
 
   const bucketKey = (route: Route) => `${hashes.get(route.key) ?? route.key}:${route.major}`;
   const routeKey = (route: Route) => `${route.key}:${route.major}`;
 
+  /** The server counts a request at some time between its sending and its answer, so it takes its place until a second after that. */
+  function globalWaitMs(now: number): number {
+    const window = 1_000 + MARGIN_MS;
+    if (ended.length > 0 && (ended[0] as number) + window <= now)
+      ended = ended.filter((at) => at + window > now);
+    const allowed = invalid.isTooMany(now) ? SLOWED_PER_SECOND : GLOBAL_PER_SECOND;
+    const excess = ended.length + inFlight - allowed;
+    if (excess < 0) return 0;
+    const leaves = ended[excess];
+    return leaves === undefined ? Number.POSITIVE_INFINITY : leaves + window - now;
+  }
+
+  const commonWaitMs = (now: number) => Math.max(everythingBlockedUntil - now, globalWaitMs(now));
+
+  function waitMs(route: Route, now: number, commonMs: number): number {
+    const blocked = (blocks.get(routeKey(route)) ?? 0) - now;
+    if (route.urgent) return Math.max(0, blocked);
+    const bucketMs = bucketWaitMs(buckets.get(bucketKey(route)), now);
+    return Math.max(0, blocked, commonMs, bucketMs);
+  }
+
+  function learn({ route, sentAt, bucket }: Ticket, { status, headers }: Answered, now: number) {
+    const hash = text(headers['x-ratelimit-bucket']);
+    const remaining = number(headers['x-ratelimit-remaining']);
+    const resetAfter = number(headers['x-ratelimit-reset-after']);
+    if (hash === undefined || remaining === undefined || resetAfter === undefined) {
+      if (status < 400 && bucket !== undefined && !hashes.has(route.key))
+        bucket.limit = Number.POSITIVE_INFINITY; // this route has no limit of its own
+      return;
+    }
+    if (hashes.get(route.key) !== hash) adopt(route.key, hash);
+    const known = bucketOf(route);
+    const resetAt = now + resetAfter * 1_000 + MARGIN_MS;
+    // Answers overtake each other: unless this one is surely of a later window, the lower count is right.
+    const isLater = now >= known.resetAt || sentAt + resetAfter * 1_000 > known.resetAt;
+    known.limit = number(headers['x-ratelimit-limit']) ?? 1;
+    known.remaining = isLater ? remaining : Math.min(known.remaining, remaining);
+    known.resetAt = isLater ? resetAt : Math.max(known.resetAt, resetAt);
+  }
+
+  /** What is under way in other channels was counted under the route's own name until now. */
+  function adopt(key: string, hash: string): void {
+    hashes.set(key, hash);
+    for (const [name, bucket] of [...buckets]) {
+      if (!name.startsWith(`${key}:`)) continue;
+      const renamed = `${hash}:${name.slice(key.length + 1)}`;
+      buckets.delete(name);
+      if (!buckets.has(renamed)) buckets.set(renamed, bucket);
+    }
+  }
+
+  function bucketOf(route: Route): Bucket {
+    const key = bucketKey(route);
+    // Nothing is known yet: one at a time until the first answer tells.
+    const bucket = buckets.get(key) ?? { limit: 1, remaining: 1, resetAt: 0, inFlight: 0 };
+    buckets.set(key, bucket);
+    return bucket;
+  }
+
   return {
-    waitMs(route, now) {
-      if (route.urgent) return Math.max(0, (blocks.get(routeKey(route)) ?? 0) - now);
-      const bucket = buckets.get(bucketKey(route));
-      const until = Math.max(
-        everythingBlockedUntil,
-        blocks.get(routeKey(route)) ?? 0,
-        bucket !== undefined && bucket.remaining <= 0 ? bucket.resetAt : 0,
-        window.sent >= GLOBAL_PER_SECOND ? window.since + 1_000 : 0,
-      );
-      return Math.max(0, until - now);
+    waitMs: (route, now) => waitMs(route, now, commonWaitMs(now)),
+
+    next(waiting, now) {
+      const commonMs = commonWaitMs(now);
+      let soonest = Number.POSITIVE_INFINITY;
+      let chosen: (typeof waiting)[number] | undefined;
+      let waitedSince = Number.POSITIVE_INFINITY;
+      for (const one of waiting) {
+        const ms = waitMs(one.route, now, commonMs);
+        soonest = Math.min(soonest, ms);
+        const last = turns.get(one.route.key) ?? 0;
+        if (ms > 0 || last >= waitedSince) continue;
+        chosen = one;
+        waitedSince = last;
+      }
+      return chosen === undefined ? { waitMs: soonest } : { send: chosen };
     },
 
     sent(route, now) {
-      if (route.urgent) return;
-      if (now - window.since >= 1_000) window = { since: now, sent: 0 };
-      window.sent++;
-      const bucket = buckets.get(bucketKey(route));
-      if (bucket === undefined) return;
-      if (now >= bucket.resetAt) bucket.remaining = bucket.limit;
-      bucket.remaining--;
+      turns.set(route.key, ++turn);
+      if (route.urgent) return { route, sentAt: now, bucket: undefined };
+      inFlight++;
+      const bucket = bucketOf(route);
+      bucket.inFlight++;
+      if (buckets.size > BUCKETS_KEPT)
+        forget(buckets, (one) => one.resetAt < now && one.inFlight === 0);
+      return { route, sentAt: now, bucket };
     },
 
-    learned(route, headers, now) {
-      const hash = text(headers['x-ratelimit-bucket']);
-      const remaining = number(headers['x-ratelimit-remaining']);
-      const resetAfter = number(headers['x-ratelimit-reset-after']);
-      if (hash === undefined || remaining === undefined || resetAfter === undefined) return;
-      hashes.set(route.key, hash);
-      const resetAt = now + resetAfter * 1_000 + MARGIN_MS;
-      const limit = number(headers['x-ratelimit-limit']) ?? 1;
-      buckets.set(bucketKey(route), { remaining, limit, resetAt });
-      if (buckets.size > BUCKETS_KEPT) forget(buckets, (bucket) => bucket.resetAt < now);
+    ended(ticket, answer, now) {
+      if (ticket.bucket !== undefined) {
+        ticket.bucket.inFlight--;
+        inFlight--;
+        ended.push(now);
+      }
+      if (answer === undefined) return;
+      const isShared = text(answer.headers['x-ratelimit-scope']) === 'shared';
+      if ([401, 403].includes(answer.status) || (answer.status === 429 && !isShared))
+        invalid.count(now);
+      if (ticket.bucket !== undefined) learn(ticket, answer, now);
     },
 
     blocked(route, scope, ms, now) {
-      if (scope === 'everything')
-        everythingBlockedUntil = Math.max(everythingBlockedUntil, now + ms);
-      else blocks.set(routeKey(route), now + ms + MARGIN_MS);
-      if (blocks.size > BUCKETS_KEPT) forget(blocks, (until) => until < now);
+      const until = now + ms + MARGIN_MS;
+      if (scope === 'everything') everythingBlockedUntil = Math.max(everythingBlockedUntil, until);
+      else blocks.set(routeKey(route), Math.max(blocks.get(routeKey(route)) ?? 0, until));
+      if (blocks.size > BUCKETS_KEPT) forget(blocks, (end) => end < now);
     },
+
+    isSlowed: (now) => invalid.isTooMany(now),
   };
+}
+
+/** Requests under way may not be in what the server counted, so they are taken off. */
+function bucketWaitMs(bucket: Bucket | undefined, now: number): number {
+  if (bucket === undefined) return 0;
+  const isOver = now >= bucket.resetAt;
+  if ((isOver ? bucket.limit : bucket.remaining) - bucket.inFlight > 0) return 0;
+  return isOver ? Number.POSITIVE_INFINITY : bucket.resetAt - now;
 }
 
 function forget<V>(map: Map<string, V>, isOver: (value: V) => boolean): void {

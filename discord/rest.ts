@@ -10,8 +10,9 @@ import { createInTurn } from '../core/in-turn.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { openPool } from './http-pool.ts';
 import { multipartBody, type Upload } from './multipart-body.ts';
-import { createRateLimits } from './rate-limits.ts';
+import { onAbort } from './on-abort.ts';
 import { isRepeatable, type Method, type Route, routeOf } from './route.ts';
+import { createSendQueue } from './send-queue.ts';
 import { USER_AGENT } from './user-agent.ts';
 import { type Answer, backoffMs, judge, unreachable } from './verdict.ts';
 
@@ -28,6 +29,9 @@ export interface CallOptions {
 export interface Rest {
   /** Resolves with the parsed answer (undefined for an empty one); rejects with a ThreadmuxError. */
   call(method: Method, path: string, options?: CallOptions): Promise<unknown>;
+  /** The same client, with the same limits and order, and another patience. Each has to be closed. */
+  withPatience(patienceMs: number): Rest;
+  /** Stops what waits in this one. The last one to be closed closes the connections. */
   close(): Promise<void>;
 }
 
@@ -44,11 +48,14 @@ export function connectRest(options: RestOptions): Rest {
   const log = options.log ?? silentLog;
   const timeoutMs = options.timeoutMs ?? 15_000;
   const pool = openPool(base.origin, timeoutMs);
-  const limits = createRateLimits();
+  const queue = createSendQueue((isSlowed) =>
+    isSlowed
+      ? log.warn('Discord refused over 5,000 requests in ten minutes; slowing down to one a second')
+      : log.info('Discord refuses fewer requests; back to full speed'),
+  );
   /** The order of the calls is the order of the messages. */
   const inTurn = createInTurn();
-  const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // as many as there are requests waiting
+  let open = 0;
   let deadToken: ThreadmuxError | undefined;
 
   async function send(method: Method, path: string, call: CallOptions): Promise<Answer> {
@@ -72,22 +79,29 @@ export function connectRest(options: RestOptions): Rest {
     return { status: statusCode, headers, body: await body.text() };
   }
 
-  async function attempt(route: Route, method: Method, path: string, call: CallOptions) {
+  async function attempt(
+    route: Route,
+    method: Method,
+    path: string,
+    call: CallOptions & { readonly patienceMs: number },
+    closing: AbortSignal,
+  ) {
     const what = `${method} ${path.replace(/^\/(webhooks|interactions)\/(\d+)\/[^/]+/, '/$1/$2/…')}`;
-    const patienceMs = call.patienceMs ?? options.patienceMs ?? 60_000;
+    const signals = call.signal === undefined ? [closing] : [closing, call.signal];
     let failures = 0;
     let failingSince = 0;
     for (;;) {
-      await clear(route, call.signal);
       if (deadToken !== undefined) throw deadToken;
+      const ticket = await queue.turn(route, signals);
+      let answer: Answer | undefined;
       let error: ThreadmuxError;
       try {
-        const answer = await send(method, path, call);
-        limits.learned(route, answer.headers, Date.now());
+        if (deadToken !== undefined) throw deadToken;
+        answer = await send(method, path, call);
         const verdict = judge(what, answer);
         if (verdict.kind === 'done') return verdict.value;
         if (verdict.kind === 'limited') {
-          limits.blocked(route, verdict.scope, verdict.waitMs, Date.now());
+          queue.blocked(route, verdict.scope, verdict.waitMs);
           log.info('rate limited', { what, scope: verdict.scope, ms: Math.ceil(verdict.waitMs) });
           continue;
         }
@@ -95,58 +109,63 @@ export function connectRest(options: RestOptions): Rest {
         if (error.code === 'discord_unauthorized' && !route.urgent) deadToken = error;
         if (verdict.kind === 'refused') throw error;
       } catch (cause) {
-        if (closing.signal.aborted || call.signal?.aborted)
-          throw unreachable(`${what}: stopped`, cause);
+        if (signals.some(({ aborted }) => aborted)) throw unreachable(`${what}: stopped`, cause);
         if (isThreadmuxError(cause)) throw cause;
         error = unreachable(`${what}: ${reason(cause)}`, cause);
         if (!isRepeatable(method, path, call.body) && mayHaveArrived(cause)) throw error;
+      } finally {
+        queue.ended(ticket, answer);
       }
       failures++;
       failingSince ||= Date.now();
-      if (Date.now() - failingSince >= patienceMs) throw error;
+      if (Date.now() - failingSince >= call.patienceMs) throw error;
       log.info('trying again', { what, failures, because: error.message });
-      await pause(backoffMs(failures, Math.random()), call.signal);
+      await pause(backoffMs(failures, Math.random()), signals);
     }
   }
 
-  /** Waits until the limits let this request go, and counts it. */
-  async function clear(route: Route, signal: AbortSignal | undefined): Promise<void> {
-    for (;;) {
-      const waitMs = limits.waitMs(route, Date.now());
-      if (waitMs <= 0) break;
-      await pause(waitMs, signal);
-    }
-    limits.sent(route, Date.now());
+  function view(patienceMs: number): Rest {
+    const closing = new AbortController();
+    setMaxListeners(0, closing.signal); // as many as there are requests waiting
+    open++;
+    return {
+      call(method, path, call = {}) {
+        const route = routeOf(method, path, call.body);
+        const act = () =>
+          attempt(
+            route,
+            method,
+            path,
+            { ...call, patienceMs: call.patienceMs ?? patienceMs },
+            closing.signal,
+          );
+        return route.urgent || method === 'GET'
+          ? act()
+          : inTurn(`${route.key}:${route.major}`, act);
+      },
+      withPatience: view,
+      async close() {
+        if (closing.signal.aborted) return;
+        closing.abort();
+        if (--open === 0) await pool.destroy();
+      },
+    };
   }
 
-  /** Plain listeners: what AbortSignal.any leaves behind stays as long as the signals do. */
-  function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
-    return new Promise((resolve, reject) => {
-      const done = () => {
-        clearTimeout(timer);
-        for (const one of signals) one.removeEventListener('abort', done);
-        const stopped = signals.find(({ aborted }) => aborted);
-        if (stopped === undefined) resolve();
-        else reject(unreachable('waiting to send: stopped', stopped.reason));
-      };
-      const timer = setTimeout(done, ms);
-      for (const one of signals) one.addEventListener('abort', done);
-      if (signals.some(({ aborted }) => aborted)) done();
+  return view(options.patienceMs ?? 60_000);
+}
+
+function pause(ms: number, signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      stop();
+      resolve();
+    }, ms);
+    const stop = onAbort(signals, (cause) => {
+      clearTimeout(timer);
+      reject(unreachable('waiting to try again: stopped', cause));
     });
-  }
-
-  return {
-    call(method, path, call = {}) {
-      const route = routeOf(method, path, call.body);
-      const act = () => attempt(route, method, path, call);
-      return route.urgent || method === 'GET' ? act() : inTurn(`${route.key}:${route.major}`, act);
-    },
-    async close() {
-      closing.abort();
-      await pool.destroy();
-    },
-  };
+  });
 }
 
 function payloadOf({ body, files = [] }: CallOptions): {

@@ -40,6 +40,6 @@ function renames(method: Method, shape: string, body: unknown): boolean {
 export function isRepeatable(method: Method, path: string, body: unknown): boolean {
   if (method !== 'POST') return true;
   if (typeof body === 'object' && body !== null && 'enforce_nonce' in body) return true;
-  // The second of these is refused (160004, 40060), and the callers know what that means.
+  // The second of these is refused (THREAD_ALREADY_CREATED, ALREADY_ACKNOWLEDGED), and the callers know what that means.
   return /\/(typing|threads|callback)$/.test(path.split('?')[0] ?? path);
 }

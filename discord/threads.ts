@@ -8,6 +8,7 @@ import type {
 import { ThreadmuxError } from '../core/errors.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { byAge } from '../core/snowflake.ts';
+import { THREAD_ALREADY_CREATED, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE } from './error-codes.ts';
 import { createMessage, refusedWith } from './messages.ts';
 import { type Channel, channelSchema, threadListSchema } from './payloads.ts';
 import type { CallOptions, Rest } from './rest.ts';
@@ -186,8 +187,8 @@ async function startThread(
     const made = channelSchema.parse(await place.rest.call('POST', path, { body }));
     return ourThread(place, made)[0];
   } catch (error) {
-    if (refusedWith(error, 10008)) return undefined;
-    if (!refusedWith(error, 160004)) throw error;
+    if (refusedWith(error, UNKNOWN_MESSAGE)) return undefined;
+    if (!refusedWith(error, THREAD_ALREADY_CREATED)) throw error;
     return getThread(place, messageId);
   }
 }
@@ -203,7 +204,7 @@ async function getChannel(rest: Rest, id: string): Promise<Channel | undefined> 
   try {
     return channelSchema.parse(await rest.call('GET', `/channels/${id}`));
   } catch (error) {
-    if (refusedWith(error, 10003)) return undefined;
+    if (refusedWith(error, UNKNOWN_CHANNEL)) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,12 @@
 // What one answer means: done, try again later, or give up. Pure.
 
 import { ThreadmuxError } from '../core/errors.ts';
+import {
+  MISSING_ACCESS,
+  MISSING_PERMISSIONS,
+  TOO_MANY_THREADS,
+  UNKNOWN_CHANNEL,
+} from './error-codes.ts';
 import type { Headers } from './rate-limits.ts';
 
 export interface Answer {
@@ -84,13 +90,13 @@ function hintFor(answer: Answer): string | undefined {
   if (answer.status === 403 && jsonOf(answer.body) === undefined)
     return 'This did not come from Discord itself but from its edge: a proxy or firewall changed or blocked the request.';
   switch (codeOf(answer.body)) {
-    case 50001:
+    case MISSING_ACCESS:
       return 'The bot cannot see this channel: invite it to the server and give it "View Channel" there.';
-    case 50013:
+    case MISSING_PERMISSIONS:
       return 'The bot lacks a permission: give it Send Messages, Create Public Threads, Send Messages in Threads, Manage Threads, Attach Files, Add Reactions and Read Message History.';
-    case 10003:
+    case UNKNOWN_CHANNEL:
       return 'The channel or thread is gone; check "channel" in the configuration.';
-    case 160006:
+    case TOO_MANY_THREADS:
       return 'The server has too many active threads: archive some.';
     default:
       return undefined;

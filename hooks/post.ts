@@ -3,6 +3,13 @@
 
 import { stableNonce } from '../core/nonce.ts';
 import { newest } from '../core/snowflake.ts';
+import {
+  FILE_TOO_LARGE,
+  REQUEST_TOO_LARGE,
+  THREAD_ARCHIVED,
+  THREAD_LOCKED,
+  UNKNOWN_CHANNEL,
+} from '../discord/error-codes.ts';
 import { createMessage, type Draft, messagesAfter, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
@@ -23,10 +30,7 @@ export interface Posting {
 
 /** The server forgets nonces after "a few minutes"; we do not rely on more than one. */
 const NONCE_HOLDS_MS = 60_000;
-const GONE = 10003;
-const ARCHIVED = 50083;
-const LOCKED = 160005;
-const TOO_LARGE = [40005, 50045];
+const TOO_LARGE = [REQUEST_TOO_LARGE, FILE_TOO_LARGE];
 
 export async function postParts(parts: readonly Draft[], posting: Posting): Promise<void> {
   const { rest, letter, pane } = posting;
@@ -44,8 +48,9 @@ export async function postParts(parts: readonly Draft[], posting: Posting): Prom
     const create = (draft: Draft) => createMessage(rest, thread.thread, nonce, draft);
     const message = await create(part).catch(async (error: unknown) => {
       if (part.files?.length && refusedWith(error, ...TOO_LARGE)) return create(withoutFiles(part));
-      if (refusedWith(error, GONE)) thread = await posting.thread(thread.thread);
-      else if (refusedWith(error, ARCHIVED, LOCKED)) await unarchiveThread(rest, thread.thread);
+      if (refusedWith(error, UNKNOWN_CHANNEL)) thread = await posting.thread(thread.thread);
+      else if (refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED))
+        await unarchiveThread(rest, thread.thread);
       else throw error;
       return create(part);
     });
@@ -66,7 +71,7 @@ async function postedBefore(
   const after = lastOf(thread, posting.pane);
   const messages = await messagesAfter(posting.rest, thread.thread, after).catch(
     (error: unknown) => {
-      if (refusedWith(error, GONE)) return [];
+      if (refusedWith(error, UNKNOWN_CHANNEL)) return [];
       throw error;
     },
   );

@@ -3,6 +3,7 @@
 
 import type { Log } from '../core/log.ts';
 import { stableNonce } from '../core/nonce.ts';
+import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import { createMessage, deleteMessage, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Due, Shown } from './agent-due.ts';
@@ -18,7 +19,6 @@ export interface Telling {
 }
 
 const REFUSED = '-# ⚠️ Discord refused the part of the answer that belongs here.';
-const UNKNOWN_CHANNEL = 10003;
 
 /** False if we had to leave first. */
 export async function tell(due: Due, telling: Telling): Promise<boolean> {

@@ -2,6 +2,7 @@
 // posted, what is too much is taken away: afterwards the thread shows exactly `parts`.
 
 import { stableNonce } from '../core/nonce.ts';
+import { THREAD_ARCHIVED, UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import {
   createMessage,
   deleteMessage,
@@ -79,13 +80,13 @@ async function edited(known: Open, part: Part, showing: Showing): Promise<Open |
   const edit = () => editMessage(rest, thread, known.id, part, callOf(showing));
   try {
     await edit().catch(async (error: unknown) => {
-      if (!refusedWith(error, 50083)) throw error;
+      if (!refusedWith(error, THREAD_ARCHIVED)) throw error;
       await unarchiveThread(rest, thread, callOf(showing));
       return edit();
     });
     return { id: known.id, content: part.content };
   } catch (error) {
-    if (refusedWith(error, 10008)) return undefined;
+    if (refusedWith(error, UNKNOWN_MESSAGE)) return undefined;
     throw error;
   }
 }

@@ -4,6 +4,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain, isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import {
+  MISSING_ACCESS,
+  MISSING_PERMISSIONS,
+  THREAD_ARCHIVED,
+  THREAD_LOCKED,
+  TOO_MANY_EDITS_OF_OLD_MESSAGE,
+  UNKNOWN_CHANNEL,
+} from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 
 /** `instead` is what is done when Discord has refused it for good. What is tried must be repeatable. */
@@ -23,18 +31,17 @@ const LACKING_MS = 30_000;
 /** So often something is asked for before a refusal counts. */
 export const TRIES = 3;
 
-const GONE = 10003;
 /** Permissions that lack, and a thread that is locked: somebody may change that. */
-const LACKING = [50001, 50013, 160005];
+const LACKING = [MISSING_ACCESS, MISSING_PERMISSIONS, THREAD_LOCKED];
 /** An archived thread, and a message that was edited too often: whoever shows it knows what to do. */
-const CURABLE = [50083, 30046];
+const CURABLE = [THREAD_ARCHIVED, TOO_MANY_EDITS_OF_OLD_MESSAGE];
 
 /** Code 0 is not Discord's own word, but a proxy's. */
 export function refusedForGood(error: unknown): boolean {
   return (
     isThreadmuxError(error, 'discord_refused') &&
     error.answer !== undefined &&
-    ![0, GONE, ...LACKING, ...CURABLE].includes(error.answer.code)
+    ![0, UNKNOWN_CHANNEL, ...LACKING, ...CURABLE].includes(error.answer.code)
   );
 }
 
@@ -45,7 +52,7 @@ export function createPatience(options: PatienceOptions): Patience {
       try {
         return await act();
       } catch (error) {
-        if (signal.aborted || refusedWith(error, GONE)) throw error;
+        if (signal.aborted || refusedWith(error, UNKNOWN_CHANNEL)) throw error;
         log.warn('a terminal could not be shown', { thread, because: explain(error) });
         if (refusedForGood(error)) refusals++;
         if (refusals >= TRIES && instead !== undefined) return instead();

@@ -1,6 +1,7 @@
 // The messages of one terminal: what they show, which of them may still change, and what was too much to show.
 // Messages and attached files, one after the other, are the whole text.
 
+import { TOO_MANY_EDITS_OF_OLD_MESSAGE } from '../discord/error-codes.ts';
 import { deleteMessage, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { type Open, type Part, type Showing, showParts } from './show.ts';
@@ -92,7 +93,7 @@ export function openShown(options: ShownOptions, from: TerminalState | undefined
     const isHidden = (part: Part) => hidden.some(({ content }) => content === part.content);
     const wanted = parts.map((part) => (isHidden(part) ? { content: REFUSED } : part));
     const shown = await showParts(before, wanted, showing).catch(async (error: unknown) => {
-      if (refusedWith(error, 30046)) await renew();
+      if (refusedWith(error, TOO_MANY_EDITS_OF_OLD_MESSAGE)) await renew();
       throw error;
     });
     refusals = 0;

@@ -3,6 +3,7 @@
 
 import { insideFence } from '../core/neutralise.ts';
 import { stableNonce } from '../core/nonce.ts';
+import { THREAD_ARCHIVED, THREAD_LOCKED } from '../discord/error-codes.ts';
 import { createMessage, type Draft, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
@@ -25,7 +26,7 @@ export async function sayIn(
 ): Promise<void> {
   const nonce = stableNonce('bridge', channelId, ...about);
   await createMessage(rest, channelId, nonce, draft).catch(async (error: unknown) => {
-    if (!refusedWith(error, 50083, 160005)) throw error;
+    if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
     await unarchiveThread(rest, channelId);
     return createMessage(rest, channelId, nonce, draft);
   });

@@ -1,7 +1,7 @@
 // Uploaded files: kept under their id, handed out by signed addresses. A name given by an uploader never becomes a path.
 
 import { createHmac } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../home/files.ts';
 import { sameSecret } from './access.ts';
@@ -13,6 +13,8 @@ export const MAX_FILES = 10;
 export interface Attachments {
   keep(id: string, data: Uint8Array): void;
   forget(id: string): void;
+  /** Removes what no message has: a crash, or a message that lived only as long as the server. */
+  sweep(used: ReadonlySet<string>): void;
   pathOf(channelId: string, file: StoredAttachment): string;
   /** Where the file lies on disk, if the address is one we signed. */
   locate(pathname: string, signature: string | null): string | undefined;
@@ -24,6 +26,11 @@ export function openAttachments(dir: string, secret: string): Attachments {
   return {
     keep: (id, data) => writeWhole(join(dir, id), data),
     forget: (id) => rmSync(join(dir, id), { force: true }),
+    sweep(used) {
+      for (const name of readdirSync(dir)) {
+        if (!used.has(name)) rmSync(join(dir, name), { force: true });
+      }
+    },
     pathOf(channelId, file) {
       const pathname = `/attachments/${channelId}/${file.id}/${encodeURIComponent(file.filename)}`;
       return `${pathname}?hm=${sign(pathname)}`;

@@ -1,6 +1,7 @@
 // Checks what the person filled in against what the bot offered: options, taps, choices, modals. Pure.
 
 import * as z from 'zod';
+import { UNKNOWN_INTERACTION } from '../discord/error-codes.ts';
 import { type CommandOption, isSub } from './command-limits.ts';
 import type { MessageInput, MessageRow, ModalInput } from './component-limits.ts';
 import type { Interaction } from './interactions.ts';
@@ -109,7 +110,7 @@ export function submitted(
   opened: Interaction,
   values: Readonly<Record<string, string | string[]>>,
 ): unknown {
-  const modal = opened.modal ?? refuse(10062);
+  const modal = opened.modal ?? refuse(UNKNOWN_INTERACTION);
   const filled = (input: ModalInput) => {
     const given = values[input.custom_id];
     if (input.type === 4) checkText(input, typeof given === 'string' ? given : '');

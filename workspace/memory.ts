@@ -5,6 +5,7 @@ import { makeSnowflakes } from './snowflake.ts';
 import {
   applyRecord,
   emptyState,
+  leanRecord,
   recordSchema,
   type State,
   type StoreRecord,
@@ -18,27 +19,46 @@ export interface Memory {
   close(): void;
 }
 
-/** Below this a journal is not worth rewriting. */
-const SMALL = 200;
+/** A journal is compacted when it is twice as large as it has to be, and this much more. */
+const FLOOR_BYTES = 32 * 1024;
 
 export function openMemory(path: string, log: (line: string) => void): Memory {
-  const journal = openJournal(path, log);
   const state = emptyState();
-  for (const entry of journal.entries) {
+  let entries = 0;
+  const replay = (entry: unknown) => {
     const record = recordSchema.safeParse(entry);
+    entries++;
     if (record.success) applyRecord(state, record.data);
     else log('A line of the journal says nothing the workspace understands and was passed over.');
-  }
-  const live = [...snapshot(state)];
-  if (journal.entries.length > SMALL && journal.entries.length > 2 * live.length)
-    journal.rewrite(live);
+  };
+  const journal = openJournal(path, replay, log);
+  const needed = [...snapshot(state)].length / Math.max(1, entries);
+  let compactAbove = limitFor(journal.size() * Math.min(1, needed));
+  const compactIfLarge = () => {
+    if (journal.size() <= compactAbove) return;
+    compactAbove = Number.POSITIVE_INFINITY;
+    // The messages themselves never change, so the list stays true while it is written.
+    void journal.compact([...snapshot(state)]).then((bytes) => {
+      compactAbove = limitFor(bytes ?? journal.size());
+      compactIfLarge(); // much may have been appended meanwhile
+    });
+  };
+  compactIfLarge();
   return {
     state,
     nextId: makeSnowflakes(state.lastId),
     commit(...records) {
-      journal.append(records);
-      for (const record of records) applyRecord(state, record);
+      for (const record of records) {
+        const lean = leanRecord(state, record);
+        journal.append([lean]);
+        applyRecord(state, lean);
+      }
+      compactIfLarge();
     },
     close: () => journal.close(),
   };
+}
+
+function limitFor(compactedBytes: number): number {
+  return 2 * compactedBytes + FLOOR_BYTES;
 }

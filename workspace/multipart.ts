@@ -1,5 +1,6 @@
 // Reads multipart/form-data that is already in memory. Binary-safe: everything is found by bytes, nothing is decoded but headers.
 
+import { INVALID_JSON } from '../discord/error-codes.ts';
 import { refuseWith } from './refusal.ts';
 
 export interface Part {
@@ -71,6 +72,6 @@ function quoted(disposition: string, key: string): string | undefined {
 function malformed(): never {
   refuseWith({
     status: 400,
-    body: { message: 'The multipart body could not be read.', code: 50109 },
+    body: { message: 'The multipart body could not be read.', code: INVALID_JSON },
   });
 }

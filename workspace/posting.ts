@@ -1,5 +1,12 @@
 // Making and changing messages: from a checked form and uploads to a stored message that everybody hears of.
 
+import {
+  EMPTY_MESSAGE,
+  THREAD_ARCHIVED,
+  THREAD_LOCKED,
+  TOO_MANY_ATTACHMENTS,
+  UNKNOWN_CHANNEL,
+} from '../discord/error-codes.ts';
 import { cleanFilename, MAX_FILES } from './attachments.ts';
 import type { Upload } from './body.ts';
 import { numbered } from './component-limits.ts';
@@ -7,6 +14,7 @@ import { publishMembers, publishMessage, publishMessageGone, publishThread } fro
 import type { EditForm, MessageForm } from './limits.ts';
 import { mentionsOf } from './mentions.ts';
 import { refuse, refuseField } from './refusal.ts';
+import { beyondLimits } from './retention.ts';
 import {
   findMessage,
   type StoredAttachment,
@@ -21,18 +29,18 @@ export const EPHEMERAL = 64;
 /** The thread, `undefined` for the one channel; anything else does not exist. */
 export function findThread(world: World, channelId: string): StoredThread | undefined {
   if (channelId === world.identity.channelId) return undefined;
-  return world.state.threads.get(channelId) ?? refuse(10003);
+  return world.state.threads.get(channelId) ?? refuse(UNKNOWN_CHANNEL);
 }
 
 /** Editing, reacting and joining do not wake an archived thread. */
 export function requireAwake(world: World, channelId: string): StoredThread | undefined {
   const thread = findThread(world, channelId);
-  if (thread?.archived) refuse(50083);
+  if (thread?.archived) refuse(THREAD_ARCHIVED);
   return thread;
 }
 
 export function requireUnlocked(world: World, channelId: string): void {
-  if (findThread(world, channelId)?.locked) refuse(160005);
+  if (findThread(world, channelId)?.locked) refuse(THREAD_LOCKED);
 }
 
 /** A message wakes an archived thread and makes its author a member. */
@@ -82,7 +90,7 @@ export function compose(world: World, draft: Draft): StoredMessage {
   const reply = replyTo(world, channelId, form.message_reference);
   const content = form.content ?? '';
   const isEmpty = content.trim() === '' && uploads.length === 0;
-  if (isEmpty && !form.embeds?.length && !form.components?.length) refuse(50006);
+  if (isEmpty && !form.embeds?.length && !form.components?.length) refuse(EMPTY_MESSAGE);
   return {
     id: world.nextId(),
     channel_id: channelId,
@@ -156,11 +164,19 @@ export function post(world: World, message: StoredMessage): void {
   if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
   else world.commit({ t: 'message', message });
   publishMessage(world, 'MESSAGE_CREATE', message);
+  for (const old of beyondLimits(world.state, message.channel_id)) remove(world, old);
 }
 
 export function replace(world: World, message: StoredMessage): void {
+  const before =
+    world.interactions.ephemeral.get(message.id) ??
+    findMessage(world.state, message.channel_id, message.id);
   if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
   else world.commit({ t: 'message', message });
+  // Only now: the change may have been refused by a full disk.
+  for (const { id } of before?.attachments ?? []) {
+    if (!message.attachments.some((kept) => kept.id === id)) world.attachments.forget(id);
+  }
   publishMessage(world, 'MESSAGE_UPDATE', message);
 }
 
@@ -186,16 +202,14 @@ export function edited(
   // A list says what is there afterwards: a new file that it leaves out is left out, too.
   const added = uploads.filter(({ key }) => listedIds?.includes(key) ?? true);
   const files = retained.length + added.length;
-  if (files > MAX_FILES) refuse(30015);
+  if (files > MAX_FILES) refuse(TOO_MANY_ATTACHMENTS);
   const content = form.content === undefined ? message.content : (form.content ?? '');
   const embeds = form.embeds === undefined ? message.embeds : richEmbeds(form.embeds);
   const components =
     form.components === undefined ? message.components : numbered(form.components ?? []);
-  if (content.trim() === '' && files + embeds.length + components.length === 0) refuse(50006);
+  if (content.trim() === '' && files + embeds.length + components.length === 0)
+    refuse(EMPTY_MESSAGE);
   const attachments = [...retained, ...keepUploads(world, added, described)];
-  for (const { id } of message.attachments) {
-    if (!attachments.some((kept) => kept.id === id)) world.attachments.forget(id);
-  }
   return {
     ...message,
     content,

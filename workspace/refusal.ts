@@ -1,6 +1,35 @@
 // How the workspace says no: Discord's status, code and sentence. Thrown by routes, caught in one place, by http.ts.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import {
+  ALREADY_ACKNOWLEDGED,
+  EMPTY_MESSAGE,
+  FILE_TOO_LARGE,
+  INVALID_FORM,
+  INVALID_JSON,
+  MISSING_ACCESS,
+  MISSING_PERMISSIONS,
+  NOT_THE_AUTHOR,
+  REQUEST_TOO_LARGE,
+  SYSTEM_MESSAGE,
+  THREAD_ALREADY_CREATED,
+  THREAD_ARCHIVED,
+  THREAD_LOCKED,
+  TOO_MANY_ATTACHMENTS,
+  TOO_MANY_COMMANDS,
+  TOO_MANY_REACTIONS,
+  UNKNOWN_APPLICATION,
+  UNKNOWN_CHANNEL,
+  UNKNOWN_COMMAND,
+  UNKNOWN_EMOJI,
+  UNKNOWN_GUILD,
+  UNKNOWN_INTERACTION,
+  UNKNOWN_MEMBER,
+  UNKNOWN_MESSAGE,
+  UNKNOWN_USER,
+  UNKNOWN_WEBHOOK,
+  WRONG_CHANNEL_TYPE,
+} from '../discord/error-codes.ts';
 
 export interface Answer {
   readonly status: number;
@@ -9,32 +38,32 @@ export interface Answer {
 }
 
 const REFUSALS = {
-  10002: [404, 'Unknown Application'],
-  10003: [404, 'Unknown Channel'],
-  10004: [404, 'Unknown Guild'],
-  10007: [404, 'Unknown Member'],
-  10008: [404, 'Unknown Message'],
-  10013: [404, 'Unknown User'],
-  10014: [400, 'Unknown Emoji'],
-  10015: [404, 'Unknown Webhook'],
-  10062: [404, 'Unknown interaction'],
-  10063: [404, 'Unknown application command'],
-  30010: [400, 'Maximum number of reactions reached (20)'],
-  30015: [400, 'Maximum number of attachments in a message reached (10)'],
-  30032: [400, 'Maximum number of application commands reached (100)'],
-  40005: [413, 'Request entity too large'],
-  40060: [400, 'Interaction has already been acknowledged.'],
-  50001: [403, 'Missing Access'],
-  50005: [403, 'Cannot edit a message authored by another user'],
-  50006: [400, 'Cannot send an empty message'],
-  50013: [403, 'Missing Permissions'],
-  50021: [400, 'Cannot execute action on a system message'],
-  50024: [400, 'Cannot execute action on this channel type'],
-  50045: [413, 'File uploaded exceeds the maximum size'],
-  50083: [400, 'Thread is archived'],
-  50109: [400, 'The request body contains invalid JSON.'],
-  160004: [400, 'A thread has already been created for this message'],
-  160005: [403, 'Thread is locked'],
+  [UNKNOWN_APPLICATION]: [404, 'Unknown Application'],
+  [UNKNOWN_CHANNEL]: [404, 'Unknown Channel'],
+  [UNKNOWN_GUILD]: [404, 'Unknown Guild'],
+  [UNKNOWN_MEMBER]: [404, 'Unknown Member'],
+  [UNKNOWN_MESSAGE]: [404, 'Unknown Message'],
+  [UNKNOWN_USER]: [404, 'Unknown User'],
+  [UNKNOWN_EMOJI]: [400, 'Unknown Emoji'],
+  [UNKNOWN_WEBHOOK]: [404, 'Unknown Webhook'],
+  [UNKNOWN_INTERACTION]: [404, 'Unknown interaction'],
+  [UNKNOWN_COMMAND]: [404, 'Unknown application command'],
+  [TOO_MANY_REACTIONS]: [400, 'Maximum number of reactions reached (20)'],
+  [TOO_MANY_ATTACHMENTS]: [400, 'Maximum number of attachments in a message reached (10)'],
+  [TOO_MANY_COMMANDS]: [400, 'Maximum number of application commands reached (100)'],
+  [REQUEST_TOO_LARGE]: [413, 'Request entity too large'],
+  [ALREADY_ACKNOWLEDGED]: [400, 'Interaction has already been acknowledged.'],
+  [MISSING_ACCESS]: [403, 'Missing Access'],
+  [NOT_THE_AUTHOR]: [403, 'Cannot edit a message authored by another user'],
+  [EMPTY_MESSAGE]: [400, 'Cannot send an empty message'],
+  [MISSING_PERMISSIONS]: [403, 'Missing Permissions'],
+  [SYSTEM_MESSAGE]: [400, 'Cannot execute action on a system message'],
+  [WRONG_CHANNEL_TYPE]: [400, 'Cannot execute action on this channel type'],
+  [FILE_TOO_LARGE]: [413, 'File uploaded exceeds the maximum size'],
+  [THREAD_ARCHIVED]: [400, 'Thread is archived'],
+  [INVALID_JSON]: [400, 'The request body contains invalid JSON.'],
+  [THREAD_ALREADY_CREATED]: [400, 'A thread has already been created for this message'],
+  [THREAD_LOCKED]: [403, 'Thread is locked'],
 } as const satisfies Record<number, readonly [number, string]>;
 
 export type RefusalCode = keyof typeof REFUSALS;
@@ -55,7 +84,10 @@ export interface FormError {
 }
 
 export function refuseForm(errors: FormErrors): never {
-  throw refusal({ status: 400, body: { message: 'Invalid Form Body', code: 50035, errors } });
+  throw refusal({
+    status: 400,
+    body: { message: 'Invalid Form Body', code: INVALID_FORM, errors },
+  });
 }
 
 export function refuseField(

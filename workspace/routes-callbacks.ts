@@ -1,6 +1,11 @@
 // How the bot answers an interaction: once, within three seconds. The token in the path is the key.
 
 import * as z from 'zod';
+import {
+  ALREADY_ACKNOWLEDGED,
+  UNKNOWN_INTERACTION,
+  UNKNOWN_MESSAGE,
+} from '../discord/error-codes.ts';
 import { modalSchema } from './component-limits.ts';
 import { readForm, text } from './form.ts';
 import {
@@ -45,10 +50,10 @@ const ALLOWED: Record<Interaction['type'], readonly number[]> = {
 
 function answerInteraction(call: Call): Answer {
   const { world, param, query } = call;
-  const interaction = world.interactions.byId(param('interaction')) ?? refuse(10062);
-  if (interaction.token !== param('token')) refuse(10062);
-  if (interaction.answered !== undefined) refuse(40060);
-  if (Date.now() - interaction.startedAt > ANSWER_WITHIN_MS) refuse(10062);
+  const interaction = world.interactions.byId(param('interaction')) ?? refuse(UNKNOWN_INTERACTION);
+  if (interaction.token !== param('token')) refuse(UNKNOWN_INTERACTION);
+  if (interaction.answered !== undefined) refuse(ALREADY_ACKNOWLEDGED);
+  if (Date.now() - interaction.startedAt > ANSWER_WITHIN_MS) refuse(UNKNOWN_INTERACTION);
   const { type } = readForm(
     z.object({ type: z.union([4, 5, 6, 7, 8, 9].map((each) => z.literal(each))) }),
     call.body,
@@ -91,7 +96,7 @@ function act(call: Call, interaction: Interaction, type: number): StoredMessage 
     case 6:
     case 7: {
       interaction.original = interaction.source;
-      const source = refMessage(world, interaction.source) ?? refuse(10008);
+      const source = refMessage(world, interaction.source) ?? refuse(UNKNOWN_MESSAGE);
       if (type === 6) return source;
       const next = edited(world, source, readForm(editMessageSchema, data), call.uploads);
       replace(world, next);

@@ -1,6 +1,12 @@
 // Application commands of the guild and of everywhere: list, set all, add one, remove one.
 
 import * as z from 'zod';
+import {
+  MISSING_ACCESS,
+  TOO_MANY_COMMANDS,
+  UNKNOWN_APPLICATION,
+  UNKNOWN_COMMAND,
+} from '../discord/error-codes.ts';
 import { type CommandForm, commandSchema } from './command-limits.ts';
 import { readForm } from './form.ts';
 import { type Answer, refuse, refuseField } from './refusal.ts';
@@ -68,7 +74,7 @@ function removeCommand(call: Call): Answer {
 }
 
 function keep(call: Call, commands: StoredCommand[], status: number): Answer {
-  if (commands.filter(({ type }) => type === 1).length > MAX_COMMANDS) refuse(30032);
+  if (commands.filter(({ type }) => type === 1).length > MAX_COMMANDS) refuse(TOO_MANY_COMMANDS);
   call.world.commit({ t: 'commands', scope: scopeOf(call), commands });
   return { status, body: commands };
 }
@@ -101,7 +107,7 @@ function isSame(a: { name: string; type: number }, b: { name: string; type: numb
 }
 
 function commandOf(call: Call): StoredCommand {
-  return commandsOf(call).find(({ id }) => id === call.param('command')) ?? refuse(10063);
+  return commandsOf(call).find(({ id }) => id === call.param('command')) ?? refuse(UNKNOWN_COMMAND);
 }
 
 function commandsOf(call: Call): readonly StoredCommand[] {
@@ -109,8 +115,8 @@ function commandsOf(call: Call): readonly StoredCommand[] {
 }
 
 function scopeOf({ world, param }: Call): string {
-  if (param('application') !== world.identity.applicationId) refuse(10002);
+  if (param('application') !== world.identity.applicationId) refuse(UNKNOWN_APPLICATION);
   const guild = param('guild');
   if (guild === '') return 'global';
-  return guild === world.identity.guildId ? guild : refuse(50001);
+  return guild === world.identity.guildId ? guild : refuse(MISSING_ACCESS);
 }

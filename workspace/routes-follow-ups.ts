@@ -1,5 +1,6 @@
 // What may follow an answered interaction, for a quarter of an hour: further messages, and changes to the ones it made.
 
+import { UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK } from '../discord/error-codes.ts';
 import { readForm } from './form.ts';
 import { answerMessage, LOADING, refMessage, show } from './interaction-messages.ts';
 import type { Interaction } from './interactions.ts';
@@ -58,15 +59,15 @@ function followUpOf(call: Call): StoredMessage {
   const { world, param } = call;
   const interaction = webhookOf(call);
   if (param('message') === '@original')
-    return refMessage(world, interaction.original) ?? refuse(10008);
+    return refMessage(world, interaction.original) ?? refuse(UNKNOWN_MESSAGE);
   const ref = { channel: interaction.channelId, id: param('message') };
-  const message = refMessage(world, ref) ?? refuse(10008);
-  return message.interaction?.id === interaction.id ? message : refuse(10008);
+  const message = refMessage(world, ref) ?? refuse(UNKNOWN_MESSAGE);
+  return message.interaction?.id === interaction.id ? message : refuse(UNKNOWN_MESSAGE);
 }
 
 /** Only what was answered has follow-ups, and only for a quarter of an hour. */
 function webhookOf({ world, param }: Call): Interaction {
-  const interaction = world.interactions.byToken(param('token')) ?? refuse(10015);
+  const interaction = world.interactions.byToken(param('token')) ?? refuse(UNKNOWN_WEBHOOK);
   const ours = param('application') === world.identity.applicationId;
-  return ours && interaction.answered !== undefined ? interaction : refuse(10015);
+  return ours && interaction.answered !== undefined ? interaction : refuse(UNKNOWN_WEBHOOK);
 }

@@ -1,5 +1,6 @@
 // What stands still: the gateway's address, who one is, the application, the guild with its members and roles.
 
+import { UNKNOWN_GUILD, UNKNOWN_MEMBER, UNKNOWN_USER } from '../discord/error-codes.ts';
 import { type Answer, refuse, refuseWith } from './refusal.ts';
 import type { Call, Route } from './router.ts';
 import {
@@ -63,7 +64,7 @@ function getUser({ world, param }: Call): Answer {
   return ok(
     wireUser(
       world.identity,
-      isKnown(world.identity, param('user')) ? param('user') : refuse(10013),
+      isKnown(world.identity, param('user')) ? param('user') : refuse(UNKNOWN_USER),
     ),
   );
 }
@@ -71,7 +72,7 @@ function getUser({ world, param }: Call): Answer {
 function getMember({ world, param, viewer }: Call): unknown {
   const { identity } = world;
   const id = param('user') === '@me' && viewer.actor === 'person' ? identity.userId : param('user');
-  return wireMember(identity, isKnown(identity, id) ? id : refuse(10007));
+  return wireMember(identity, isKnown(identity, id) ? id : refuse(UNKNOWN_MEMBER));
 }
 
 function isKnown(identity: Call['world']['identity'], id: string): boolean {
@@ -82,7 +83,7 @@ function inGuild(run: (call: Call) => unknown): Route['run'] {
   return (call) => {
     if (!/^\d+$/.test(call.param('guild')))
       refuseWith({ status: 404, body: { message: '404: Not Found', code: 0 } });
-    if (call.param('guild') !== call.world.identity.guildId) refuse(10004);
+    if (call.param('guild') !== call.world.identity.guildId) refuse(UNKNOWN_GUILD);
     return ok(run(call));
   };
 }

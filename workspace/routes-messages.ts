@@ -1,5 +1,11 @@
 // Messages: send, read, list, edit, delete, and the typing sign.
 
+import {
+  MISSING_PERMISSIONS,
+  NOT_THE_AUTHOR,
+  SYSTEM_MESSAGE,
+  UNKNOWN_MESSAGE,
+} from '../discord/error-codes.ts';
 import { readForm } from './form.ts';
 import { createMessageSchema, editMessageSchema, messagePageSchema } from './limits.ts';
 import { pageOf } from './message-log.ts';
@@ -56,7 +62,8 @@ function createMessage({ world, viewer, body, uploads, param }: Call): Answer {
   if (form.enforce_nonce === true && form.nonce != null) {
     const since = Date.now() - world.nonceWindowMs;
     const made = madeWithNonce(world.state, nonceKey(author, form.nonce), since);
-    if (made) return answer(findMessage(world.state, made.channel, made.id) ?? refuse(10008));
+    if (made)
+      return answer(findMessage(world.state, made.channel, made.id) ?? refuse(UNKNOWN_MESSAGE));
   }
   requireUnlocked(world, channelId);
   const message = compose(world, { channelId, author, form, uploads });
@@ -74,8 +81,8 @@ function editMessage(call: Call): Answer {
   const message = messageOf(call);
   requireAwake(world, message.channel_id);
   const form = readForm(editMessageSchema, body);
-  if (message.author !== idOf(world.identity, viewer.actor)) refuse(50005);
-  if (isSystem(message)) refuse(50021);
+  if (message.author !== idOf(world.identity, viewer.actor)) refuse(NOT_THE_AUTHOR);
+  if (isSystem(message)) refuse(SYSTEM_MESSAGE);
   const next = edited(world, message, form, uploads);
   replace(world, next);
   return { status: 200, body: wireMessage(world, next, viewer) };
@@ -85,7 +92,8 @@ function deleteMessage(call: Call): Answer {
   const { world, viewer } = call;
   const message = messageOf(call);
   // The person owns the workspace and may remove anything; the bot only what it said itself.
-  if (viewer.actor === 'bot' && message.author !== world.identity.botId) refuse(50013);
+  if (viewer.actor === 'bot' && message.author !== world.identity.botId)
+    refuse(MISSING_PERMISSIONS);
   remove(world, message);
   return { status: 204 };
 }
@@ -112,7 +120,9 @@ function showTyping({ world, viewer, param }: Call): Answer {
 export function messageOf({ world, param }: Call): StoredMessage {
   findThread(world, param('channel'));
   const id = param('message');
-  return (isSnowflake(id) && findMessage(world.state, param('channel'), id)) || refuse(10008);
+  return (
+    (isSnowflake(id) && findMessage(world.state, param('channel'), id)) || refuse(UNKNOWN_MESSAGE)
+  );
 }
 
 function isSystem(message: StoredMessage): boolean {

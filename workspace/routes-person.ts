@@ -1,6 +1,7 @@
 // What only the person can do: tap, choose, submit, run a command, ask for completions. Each becomes an interaction for the bot.
 
 import * as z from 'zod';
+import { UNKNOWN_COMMAND, UNKNOWN_INTERACTION, UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import type { CommandOption } from './command-limits.ts';
 import { givenOption, submitted, tapped, typed } from './filled.ts';
 import { readForm, snowflake } from './form.ts';
@@ -84,11 +85,12 @@ function prepare(world: World, request: Request): Prepared {
     }
     case 3: {
       const source =
-        refMessage(world, { channel: request.channel_id, id: request.message_id }) ?? refuse(10008);
+        refMessage(world, { channel: request.channel_id, id: request.message_id }) ??
+        refuse(UNKNOWN_MESSAGE);
       return { data: tapped(source, request.data.custom_id, request.data.values), source };
     }
     case 5: {
-      const opened = world.interactions.byId(request.interaction_id) ?? refuse(10062);
+      const opened = world.interactions.byId(request.interaction_id) ?? refuse(UNKNOWN_INTERACTION);
       const data = submitted(opened, request.data.values);
       opened.modal = undefined; // a modal is sent in once
       return { data, source: refMessage(world, opened.source) };
@@ -100,7 +102,9 @@ function commandNamed(world: World, name: string): StoredCommand {
   const all = [world.identity.guildId, 'global'].flatMap(
     (scope) => world.state.commands.get(scope) ?? [],
   );
-  return all.find((command) => command.name === name && command.type === 1) ?? refuse(10063);
+  return (
+    all.find((command) => command.name === name && command.type === 1) ?? refuse(UNKNOWN_COMMAND)
+  );
 }
 
 function publishInteraction(

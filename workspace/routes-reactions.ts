@@ -1,5 +1,6 @@
 // Reactions: one list of people for each emoji under a message.
 
+import { MISSING_PERMISSIONS, TOO_MANY_REACTIONS, UNKNOWN_EMOJI } from '../discord/error-codes.ts';
 import { readForm } from './form.ts';
 import { reactionPageSchema } from './limits.ts';
 import { requireAwake } from './posting.ts';
@@ -52,7 +53,7 @@ function addReaction(call: Call): Answer {
   const user = self(call);
   const there = message.reactions.find((reaction) => reaction.name === name);
   if (there?.users.includes(user)) return { status: 204 };
-  if (there === undefined && message.reactions.length >= MAX_KINDS) refuse(30010);
+  if (there === undefined && message.reactions.length >= MAX_KINDS) refuse(TOO_MANY_REACTIONS);
   const reactions = there
     ? message.reactions.map((each) =>
         each === there ? { name, users: [...each.users, user] } : each,
@@ -66,7 +67,8 @@ function addReaction(call: Call): Answer {
 function dropOthersReaction(call: Call): Answer {
   const user = call.param('user');
   // The bot has no right to tidy up after others; the person owns the workspace.
-  if (call.viewer.actor === 'bot' && user !== call.world.identity.botId) refuse(50013);
+  if (call.viewer.actor === 'bot' && user !== call.world.identity.botId)
+    refuse(MISSING_PERMISSIONS);
   return dropReaction(call, user);
 }
 
@@ -75,7 +77,8 @@ function dropReaction(call: Call, user: string): Answer {
   const message = messageOf(call);
   requireAwake(world, message.channel_id);
   const name = emojiOf(call);
-  const there = message.reactions.find((reaction) => reaction.name === name) ?? refuse(10014);
+  const there =
+    message.reactions.find((reaction) => reaction.name === name) ?? refuse(UNKNOWN_EMOJI);
   if (!there.users.includes(user)) return { status: 204 };
   const reactions = message.reactions
     .map((each) =>
@@ -121,7 +124,7 @@ const DRAWN = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u;
 /** Only what is drawn as an emoji: a word, or an emoji that was encoded wrongly, is unknown. */
 function emojiOf({ param }: Call): string {
   const name = param('emoji');
-  return EMOJI.test(name) && DRAWN.test(name) ? name : refuse(10014);
+  return EMOJI.test(name) && DRAWN.test(name) ? name : refuse(UNKNOWN_EMOJI);
 }
 
 function self({ world, viewer }: Call): string {

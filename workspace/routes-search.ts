@@ -1,6 +1,7 @@
 // Search: the newest messages whose text holds the words, in one place or everywhere.
 
 import * as z from 'zod';
+import { MISSING_ACCESS, UNKNOWN_GUILD } from '../discord/error-codes.ts';
 import { readForm, snowflake, text } from './form.ts';
 import { type Answer, refuse } from './refusal.ts';
 import type { Call, Route } from './router.ts';
@@ -19,9 +20,9 @@ const searchSchema = z.object({
 });
 
 function search({ world, viewer, query, param }: Call): Answer {
-  if (param('guild') !== world.identity.guildId) refuse(10004);
+  if (param('guild') !== world.identity.guildId) refuse(UNKNOWN_GUILD);
   // The bot finds only what it may read.
-  if (!viewer.seesContent && viewer.actor === 'bot') refuse(50001);
+  if (!viewer.seesContent && viewer.actor === 'bot') refuse(MISSING_ACCESS);
   const { content, channel_id: channel, limit, offset } = readForm(searchSchema, query);
   const words = content.toLowerCase().split(/\s+/).filter(Boolean);
   const logs =

@@ -1,5 +1,6 @@
 // Lists of threads: the active ones of the guild, the archived ones page by page, and who is in one.
 
+import { UNKNOWN_GUILD, WRONG_CHANNEL_TYPE } from '../discord/error-codes.ts';
 import { readForm } from './form.ts';
 import { archivedPageSchema } from './limits.ts';
 import { findThread } from './posting.ts';
@@ -20,7 +21,7 @@ export const threadListRoutes: readonly Route[] = [
 ];
 
 function listArchived({ world, viewer, query, param }: Call): Answer {
-  if (findThread(world, param('channel')) !== undefined) refuse(50024);
+  if (findThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
   const { before, limit } = readForm(archivedPageSchema, query);
   const latest = before === undefined ? Number.POSITIVE_INFINITY : microseconds(before);
   const archived = [...world.state.threads.values()]
@@ -45,7 +46,7 @@ function microseconds(iso: string): number {
 }
 
 function listActive({ world, viewer, param }: Call): Answer {
-  if (param('guild') !== world.identity.guildId) refuse(10004);
+  if (param('guild') !== world.identity.guildId) refuse(UNKNOWN_GUILD);
   const active = [...world.state.threads.values()]
     .filter((thread) => !thread.archived)
     .sort((a, b) => compareIds(b.id, a.id));
@@ -65,6 +66,6 @@ function wireList(world: World, viewer: Call['viewer'], threads: readonly Stored
 }
 
 function listMembers({ world, param }: Call): Answer {
-  const thread = findThread(world, param('channel')) ?? refuse(50024);
+  const thread = findThread(world, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
   return { status: 200, body: thread.members.map((member) => wireThreadMember(thread, member)) };
 }

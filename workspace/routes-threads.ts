@@ -1,5 +1,11 @@
 // Channels and threads: start, find, change, join.
 
+import {
+  MISSING_PERMISSIONS,
+  THREAD_ALREADY_CREATED,
+  THREAD_ARCHIVED,
+  WRONG_CHANNEL_TYPE,
+} from '../discord/error-codes.ts';
 import { publishMembers, publishMessage, publishThread, publishThreadGone } from './events.ts';
 import { readForm } from './form.ts';
 import {
@@ -51,7 +57,7 @@ function changeChannel(call: Call): Answer {
   const thread = findThread(world, param('channel'));
   if (thread === undefined) return changeParent(call);
   const form = readForm(modifyThreadSchema, body);
-  if (thread.archived && form.archived !== false) refuse(50083);
+  if (thread.archived && form.archived !== false) refuse(THREAD_ARCHIVED);
   const given = Object.entries({
     name: form.name,
     archived: form.archived,
@@ -68,7 +74,7 @@ function changeChannel(call: Call): Answer {
 
 function changeParent({ world, viewer, body }: Call): Answer {
   // The bot of a careful owner manages threads, not channels.
-  if (viewer.actor === 'bot') refuse(50013);
+  if (viewer.actor === 'bot') refuse(MISSING_PERMISSIONS);
   const form = readForm(modifyChannelSchema, body);
   const { name, topic } = world.state.channel;
   world.commit({
@@ -82,22 +88,22 @@ function changeParent({ world, viewer, body }: Call): Answer {
 }
 
 function deleteThread({ world, viewer, param }: Call): Answer {
-  const thread = findThread(world, param('channel')) ?? refuse(50013);
+  const thread = findThread(world, param('channel')) ?? refuse(MISSING_PERMISSIONS);
   const body = wireThread(world, thread, viewer);
-  for (const message of world.state.messages.get(thread.id) ?? []) {
-    for (const { id } of message.attachments) world.attachments.forget(id);
-  }
+  const messages = world.state.messages.get(thread.id) ?? [];
   world.commit({ t: 'thread-gone', id: thread.id });
+  for (const { id } of messages.flatMap(({ attachments }) => attachments))
+    world.attachments.forget(id);
   publishThreadGone(world, thread);
   return { status: 200, body };
 }
 
 function startFromMessage(call: Call): Answer {
   const { world, viewer, body, param } = call;
-  if (findThread(world, param('channel')) !== undefined) refuse(50024);
+  if (findThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
   const message = messageOf(call);
   const form = readForm(threadFromMessageSchema, body);
-  if (world.state.threads.has(message.id)) refuse(160004);
+  if (world.state.threads.has(message.id)) refuse(THREAD_ALREADY_CREATED);
   const thread = startThread(call, message.id, form);
   publishMessage(world, 'MESSAGE_UPDATE', message);
   const reference = {
@@ -115,10 +121,10 @@ function startFromMessage(call: Call): Answer {
 
 function startAlone(call: Call): Answer {
   const { world, viewer, body, param } = call;
-  if (findThread(world, param('channel')) !== undefined) refuse(50024);
+  if (findThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
   const form = readForm(threadSchema, body);
-  if (form.type === 10) refuse(50024);
-  if (form.type === 12) refuse(50013); // private threads need a right that nobody here has
+  if (form.type === 10) refuse(WRONG_CHANNEL_TYPE);
+  if (form.type === 12) refuse(MISSING_PERMISSIONS); // private threads need a right that nobody here has
   const thread = startThread(call, world.nextId(), form);
   const reference = { type: 0, channel_id: thread.id, guild_id: world.identity.guildId };
   post(
@@ -184,13 +190,13 @@ function systemMessage(
 }
 
 function join({ world, viewer, param }: Call): Answer {
-  const thread = requireAwake(world, param('channel')) ?? refuse(50024);
+  const thread = requireAwake(world, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
   joinThread(world, thread.id, idOf(world.identity, viewer.actor));
   return { status: 204 };
 }
 
 function leave({ world, viewer, param }: Call): Answer {
-  const thread = requireAwake(world, param('channel')) ?? refuse(50024);
+  const thread = requireAwake(world, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
   const self = idOf(world.identity, viewer.actor);
   const members = thread.members.filter(({ user }) => user !== self);
   world.commit({ t: 'thread', thread: { ...thread, members } });

@@ -20,6 +20,7 @@ import { openMemory } from './memory.ts';
 import { makePages } from './pages.ts';
 import { makeRateLimits, type RateLimitOptions } from './rate-limits.ts';
 import { greet } from './ready.ts';
+import { uploadsOf } from './retention.ts';
 import { callbackRoutes } from './routes-callbacks.ts';
 import { commandRoutes } from './routes-commands.ts';
 import { followUpRoutes } from './routes-follow-ups.ts';
@@ -109,6 +110,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
   const identifies = makeIdentifyLimit(options.identifyLimit ?? {});
   const interactions = makeInteractions((late) => tellOutcome(world, late, 'INTERACTION_FAILURE'));
   const attachments = openAttachments(join(dir, 'files'), identity.fileSecret);
+  attachments.sweep(uploadsOf(memory.state));
   const messageContentIntent = options.messageContentIntent ?? true;
   const world: World = {
     identity,

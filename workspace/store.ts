@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { findById, putById, removeById } from './message-log.ts';
 import { compareIds, timeOf } from './snowflake.ts';
+import { spliceBetween, spliced } from './text-splice.ts';
 
 const attachmentSchema = z.object({
   id: z.string(),
@@ -59,6 +60,13 @@ const commandSchema = z.looseObject({ id: z.string(), name: z.string(), type: z.
 
 export const recordSchema = z.discriminatedUnion('t', [
   z.object({ t: z.literal('message'), message: messageSchema }),
+  z.object({
+    t: z.literal('edit'),
+    channel: z.string(),
+    id: z.string(),
+    set: messageSchema.omit({ id: true, channel_id: true, content: true }).partial(),
+    content: z.tuple([z.number(), z.number(), z.string()]).readonly().optional(),
+  }),
   z.object({ t: z.literal('message-gone'), channel: z.string(), id: z.string() }),
   z.object({ t: z.literal('thread'), thread: threadSchema }),
   z.object({ t: z.literal('thread-gone'), id: z.string() }),
@@ -69,6 +77,7 @@ export const recordSchema = z.discriminatedUnion('t', [
 ]);
 
 export type StoreRecord = z.infer<typeof recordSchema>;
+type EditRecord = Extract<StoreRecord, { t: 'edit' }>;
 export type StoredAttachment = Readonly<z.infer<typeof attachmentSchema>>;
 export type StoredMessage = Readonly<z.infer<typeof messageSchema>>;
 export type StoredThread = Readonly<z.infer<typeof threadSchema>>;
@@ -103,6 +112,8 @@ export function applyRecord(state: State, record: StoreRecord): void {
   switch (record.t) {
     case 'message':
       return putMessage(state, record.message);
+    case 'edit':
+      return applyEdit(state, record);
     case 'message-gone':
       return removeById(state.messages.get(record.channel) ?? [], record.id);
     case 'thread':
@@ -139,6 +150,37 @@ function putMessage(state: State, message: StoredMessage): void {
   state.nonces.set(key, { channel: message.channel_id, id: message.id });
 }
 
+function applyEdit(state: State, { channel, id, set, content }: EditRecord): void {
+  const message = findMessage(state, channel, id);
+  if (message === undefined) return;
+  const text = content === undefined ? message.content : spliced(message.content, content);
+  // Every key that is there has a value: undefined does not survive the journal.
+  putMessage(state, { ...message, ...(set as Partial<StoredMessage>), content: text });
+}
+
+/** A message that is there already is written down as what changes in it. */
+export function leanRecord(state: State, record: StoreRecord): StoreRecord {
+  if (record.t !== 'message') return record;
+  const { message } = record;
+  const before: Partial<StoredMessage> | undefined = findMessage(
+    state,
+    message.channel_id,
+    message.id,
+  );
+  if (before === undefined || Object.keys(before).some((key) => !(key in message))) return record;
+  const { content, ...set } = Object.fromEntries(
+    Object.entries(message).filter(
+      ([key, value]) =>
+        JSON.stringify(value) !== JSON.stringify(before[key as keyof StoredMessage]),
+    ),
+  );
+  const splice = spliceBetween(before.content ?? '', message.content);
+  return {
+    ...{ t: 'edit', channel: message.channel_id, id: message.id, set },
+    ...(content !== undefined && { content: splice }),
+  };
+}
+
 function noteId(state: State, id: string): void {
   if (compareIds(id, state.lastId) > 0) state.lastId = id;
 }
@@ -157,7 +199,8 @@ export function madeWithNonce(
     if (timeOf(made.id) >= sinceMs) break;
     state.nonces.delete(old);
   }
-  return state.nonces.get(key);
+  const made = state.nonces.get(key);
+  return made !== undefined && timeOf(made.id) >= sinceMs ? made : undefined;
 }
 
 export function findMessage(state: State, channel: string, id: string): StoredMessage | undefined {
@@ -174,5 +217,8 @@ export function* snapshot(state: State): Generator<StoreRecord> {
   }
   for (const [scope, commands] of state.commands)
     yield { t: 'commands', scope, commands: [...commands] };
-  for (const [key, made] of state.nonces) yield { t: 'nonce', key, ...made };
+  for (const [key, made] of state.nonces) {
+    // A message that is there brings its nonce with it.
+    if (findMessage(state, made.channel, made.id) === undefined) yield { t: 'nonce', key, ...made };
+  }
 }

@@ -27,7 +27,12 @@ async function typed(
     typed: { kind, text },
   };
   const { tmux } = machine.tmux;
-  await deliver(tmux, { pane: record, command: 'node' }, { id: message.deliveryId, text }, { settleMs: 30 });
+  await deliver(
+    tmux,
+    { pane: record, command: 'node' },
+    { id: message.deliveryId, text },
+    { settleMs: 30 },
+  );
   const proof: ProofOptions = {
     tmux,
     record,
@@ -48,7 +53,11 @@ describe('proof of a message', () => {
   it('is pressed for once more when Enter did nothing, and is never typed twice', async () => {
     const { claude, message, proof } = await typed('hello you', (one) => one.tell('swallow', 1));
     expect((await claude.tell('close')).box).toBe('hello you');
-    expect(await confirm(message, proof)).toEqual({ kind: 'submitted', by: expect.any(String), dialog: undefined });
+    expect(await confirm(message, proof)).toEqual({
+      kind: 'submitted',
+      by: expect.any(String),
+      dialog: undefined,
+    });
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello you' }]);
   });
 
@@ -148,7 +157,11 @@ describe('proof of a message', () => {
 
   it('of a slash command is the screen', async () => {
     const { message, proof } = await typed('/clear', async () => {}, 'slash');
-    expect(await confirm(message, proof)).toEqual({ kind: 'submitted', by: expect.any(String), dialog: undefined });
+    expect(await confirm(message, proof)).toEqual({
+      kind: 'submitted',
+      by: expect.any(String),
+      dialog: undefined,
+    });
   });
 
   it('is missed when Claude exits, and says so', async () => {

@@ -7,13 +7,13 @@ import { strangerness } from '../../bridge/authorise.ts';
 import { parseNew } from '../../bridge/command-new.ts';
 import { COMMANDS, helpText, isCommand } from '../../bridge/commands.ts';
 import { compose } from '../../bridge/compose.ts';
-import type { Hosts } from '../../tmux/hosts.ts';
 import { type Incoming, route, type Where } from '../../bridge/route.ts';
 import { newLines } from '../../bridge/shell.ts';
 import { restOf, SLASH_COMMANDS } from '../../bridge/slash.ts';
 import { parseConfig } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { interactionSchema } from '../../discord/interactions.ts';
+import type { Hosts } from '../../tmux/hosts.ts';
 
 const server = { allow: ['1'] };
 

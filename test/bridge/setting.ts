@@ -35,7 +35,7 @@ export interface Setting {
   answer(channel: FakeClaude | string, pattern: RegExp): Promise<WireMessage>;
   /** The bridge and its courier. */
   stop(): Promise<void>;
-  restart(options?: Partial<BridgeOptions>): Promise<Bridge>;
+  restart(options?: Partial<BridgeOptions> & { readonly config?: Config }): Promise<Bridge>;
 }
 
 export interface SettingOptions extends Partial<BridgeOptions> {
@@ -59,14 +59,21 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     ...localServer(addressOf(workspace)),
     ...(allow === undefined ? {} : { allow }),
   };
-  const begin = async (other: Partial<BridgeOptions> = {}) => {
+  const begin = async (again: Partial<BridgeOptions> & { readonly config?: Config } = {}) => {
+    const { config: newConfig = config, ...other } = again;
     const { env, home } = machine;
     const fatal = (error: Error) => lines.push(`fatal ${error.message}`);
     const release = await takeCourierLock({ home, log, takeOver: true });
     if (release === undefined) throw new Error('another courier is at work');
     const servers = [server];
     const shared = openShared({
-      ...{ home, config, log, servers: () => servers, env: { ...env, SHELL: '/bin/sh' } },
+      ...{
+        home,
+        config: newConfig,
+        log,
+        servers: () => servers,
+        env: { ...env, SHELL: '/bin/sh' },
+      },
       ...(sshConfig === undefined ? {} : { sshConfig }),
     });
     const stopping = new AbortController();

@@ -209,7 +209,7 @@ describe('!agent', () => {
     const { home } = setting.machine;
     const record = loadStreamRecord(home, thread);
     if (record === undefined) throw new Error('there is no record');
-    await setting.bridge.close();
+    await setting.stop();
     saveStreamRecord(home, { ...record, skipPermissions: true });
     await setting.restart();
     await setting.untilMarked(await setting.say(thread, 'two'), '✅');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimits } from '../../discord/rate-limits.ts';
-import { isRepeatable, routeOf } from '../../discord/route.ts';
+import { createRateLimits, type RateLimits } from '../../discord/rate-limits.ts';
+import { isRepeatable, type Route, routeOf } from '../../discord/route.ts';
 
 const A = '111111111111111111';
 const B = '222222222222222222';
@@ -12,6 +12,14 @@ const headers = (remaining: number, resetAfter = 2, bucket = 'hash') => ({
   'x-ratelimit-reset-after': String(resetAfter),
 });
 
+const callback = routeOf('POST', `/interactions/${A}/token/callback`);
+
+/** Sends a request and gets its answer at the same moment. */
+const answered = (limits: RateLimits, route: Route, told: object, now: number, status = 200) =>
+  limits.ended(limits.sent(route, now), { status, headers: { ...told } }, now);
+const channels = (count: number) =>
+  Array.from({ length: count }, (_, n) => post(String(10n ** 17n + BigInt(n))));
+
 describe('rate limits', () => {
   it('let the first request go', () => {
     expect(createRateLimits().waitMs(post(A), 0)).toBe(0);
@@ -19,44 +27,68 @@ describe('rate limits', () => {
 
   it('make the next request wait before the server has to refuse it', () => {
     const limits = createRateLimits();
-    limits.learned(post(A), headers(0), 1_000);
+    answered(limits, post(A), headers(0), 1_000);
     expect(limits.waitMs(post(A), 1_000)).toBe(2_050);
     expect(limits.waitMs(post(A), 3_050)).toBe(0);
   });
 
   it('are counted for each channel apart', () => {
     const limits = createRateLimits();
-    limits.learned(post(A), headers(0), 0);
+    answered(limits, post(A), headers(0), 0);
     expect(limits.waitMs(post(B), 0)).toBe(0);
   });
 
   it('are shared by routes with the same bucket hash', () => {
     const limits = createRateLimits();
     const edit = routeOf('PATCH', `/channels/${A}/messages/${B}`);
-    limits.learned(edit, headers(3), 0);
-    limits.learned(post(A), headers(0), 0);
+    answered(limits, edit, headers(3), 0);
+    answered(limits, post(A), headers(0), 0);
     expect(limits.waitMs(edit, 0)).toBeGreaterThan(0);
   });
 
-  it('count requests that are still under way', () => {
+  it('let one request go at a time where nothing is known, in each channel apart', () => {
     const limits = createRateLimits();
-    limits.learned(post(A), headers(2), 0);
+    const first = limits.sent(post(A), 0);
+    expect(limits.waitMs(post(A), 0)).toBe(Number.POSITIVE_INFINITY);
+    const other = limits.sent(post(B), 0);
+    limits.ended(first, { status: 200, headers: headers(4) }, 100);
+    expect(limits.waitMs(post(A), 100)).toBe(0);
+    expect(limits.waitMs(post(B), 100)).toBe(Number.POSITIVE_INFINITY); // although the hash is known by now
+    limits.ended(other, undefined, 200); // no answer: nothing is known still
+    limits.sent(post(B), 200);
+    expect(limits.waitMs(post(B), 200)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('count requests that are still under way, also when a window begins', () => {
+    const limits = createRateLimits();
+    answered(limits, post(A), headers(2), 0);
     limits.sent(post(A), 0);
     expect(limits.waitMs(post(A), 0)).toBe(0);
     limits.sent(post(A), 0);
-    expect(limits.waitMs(post(A), 0)).toBeGreaterThan(0);
+    expect(limits.waitMs(post(A), 0)).toBe(2_050);
+    for (let n = 0; n < 3; n++) {
+      expect(limits.waitMs(post(A), 2_050)).toBe(0);
+      limits.sent(post(A), 2_050);
+    }
+    expect(limits.waitMs(post(A), 2_050)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('start afresh when the window is over', () => {
+  it.each([
+    ['of the same window only if it is lower', 0, 1.9, 1_950],
+    ['of a later window in any case', 2_200, 2, 0],
+  ])('believe the count of a late answer %s', (_, sentAt, resetAfter, wait) => {
     const limits = createRateLimits();
-    limits.learned(post(A), headers(0), 0);
-    limits.sent(post(A), 3_000);
-    expect(limits.waitMs(post(A), 3_000)).toBe(0);
+    answered(limits, post(A), headers(4), 0);
+    const slow = limits.sent(post(A), sentAt);
+    answered(limits, post(A), headers(0), sentAt === 0 ? 0 : 100);
+    limits.ended(slow, { status: 200, headers: headers(1, resetAfter) }, Math.max(100, sentAt));
+    expect(limits.waitMs(post(A), Math.max(100, sentAt))).toBe(wait);
   });
 
-  it('hold back one route after its refusal, and nothing else', () => {
+  it('hold back one route after its refusal, and nothing else, for the longest time it was told', () => {
     const limits = createRateLimits();
     limits.blocked(post(A), 'route', 600_000, 0);
+    limits.blocked(post(A), 'route', 1_000, 10);
     expect(limits.waitMs(post(A), 0)).toBe(600_050);
     expect(limits.waitMs(post(B), 0)).toBe(0);
     expect(limits.waitMs(routeOf('PATCH', `/channels/${A}`), 0)).toBe(0);
@@ -65,21 +97,97 @@ describe('rate limits', () => {
   it('hold back everything after a global refusal, but no interaction', () => {
     const limits = createRateLimits();
     limits.blocked(post(A), 'everything', 60_000, 0);
-    expect(limits.waitMs(post(B), 0)).toBe(60_000);
-    expect(limits.waitMs(routeOf('POST', `/interactions/${A}/token/callback`), 0)).toBe(0);
+    limits.blocked(post(A), 'everything', 1_000, 10);
+    expect(limits.waitMs(post(B), 0)).toBe(60_050);
+    expect(limits.waitMs(callback, 0)).toBe(0);
   });
 
-  it('never send more than fifty requests a second', () => {
+  it('never have more than 45 requests in any second of the server, however late it answers', () => {
     const limits = createRateLimits();
-    for (let n = 0; n < 50; n++) limits.sent(post(String(10n ** 17n + BigInt(n))), 500);
-    expect(limits.waitMs(post(A), 500)).toBe(1_000);
-    expect(limits.waitMs(post(A), 1_500)).toBe(0);
+    const tickets = channels(45).map((route) => limits.sent(route, 0));
+    expect(limits.waitMs(post(A), 5_000)).toBe(Number.POSITIVE_INFINITY); // it may count them at any moment
+    expect(limits.waitMs(callback, 0)).toBe(0);
+    for (const ticket of tickets) limits.ended(ticket, { status: 200, headers: {} }, 5_000);
+    expect(limits.waitMs(post(A), 5_000)).toBe(1_050);
+    expect(limits.waitMs(post(A), 6_050)).toBe(0);
   });
 
-  it('ignore answers that say nothing about limits', () => {
+  it('let a place be taken again as soon as it is free', () => {
     const limits = createRateLimits();
-    limits.learned(post(A), {}, 0);
+    for (const [n, route] of channels(45).entries()) answered(limits, route, {}, n * 10);
+    expect(limits.waitMs(post(A), 450)).toBe(600);
+    limits.sent(post(A), 1_050);
+    expect(limits.waitMs(post(B), 1_050)).toBe(10);
+  });
+
+  it('take an answer that says nothing about limits for a route without one', () => {
+    const limits = createRateLimits();
+    answered(limits, post(A), {}, 0);
+    limits.sent(post(A), 0);
     expect(limits.waitMs(post(A), 0)).toBe(0);
+  });
+
+  it('do not learn that from a server that failed', () => {
+    const limits = createRateLimits();
+    answered(limits, post(A), {}, 0, 502);
+    limits.sent(post(A), 0);
+    expect(limits.waitMs(post(A), 0)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('the next to send', () => {
+  const read = (channel: string) => ({ route: routeOf('GET', `/channels/${channel}/messages`) });
+  const write = (channel: string) => ({ route: post(channel) });
+
+  it('is of the kind that had no turn for longest, and the oldest of it', () => {
+    const limits = createRateLimits();
+    const waiting = [read('1'.repeat(17)), read('2'.repeat(17)), read(A), write(A), write(B)];
+    const order: number[] = [];
+    for (const left = [...waiting]; left.length > 0; ) {
+      const next = limits.next(left, 0);
+      if (!('send' in next)) throw new Error('nothing to send');
+      limits.sent(next.send.route, 0);
+      left.splice(left.indexOf(next.send), 1);
+      order.push(waiting.indexOf(next.send));
+    }
+    expect(order).toEqual([0, 3, 1, 4, 2]);
+  });
+
+  it('passes by what has to wait, and tells the shortest wait when all have to', () => {
+    const limits = createRateLimits();
+    limits.blocked(post(A), 'route', 500, 0);
+    expect(limits.next([write(A), write(B)], 0)).toEqual({ send: write(B) });
+    limits.blocked(post(B), 'route', 200, 0);
+    expect(limits.next([write(A), write(B)], 0)).toEqual({ waitMs: 250 });
+  });
+});
+
+describe('refused requests', () => {
+  const refuse = (limits: RateLimits, count: number, status: number, told: object = {}) => {
+    for (let n = 0; n < count; n++) answered(limits, callback, told, 0, status);
+  };
+
+  it.each([401, 403, 429])(
+    'past 5,000 in ten minutes (%i) slow everything that is not urgent',
+    (status) => {
+      const limits = createRateLimits();
+      refuse(limits, 5_000, status);
+      expect(limits.isSlowed(0)).toBe(false);
+      refuse(limits, 1, status);
+      expect(limits.isSlowed(0)).toBe(true);
+      answered(limits, post(A), {}, 0);
+      expect(limits.waitMs(post(B), 0)).toBe(1_050);
+      expect(limits.waitMs(callback, 0)).toBe(0);
+      expect(limits.isSlowed(599_000)).toBe(true);
+      expect(limits.isSlowed(620_000)).toBe(false);
+    },
+  );
+
+  it('do not count if Discord does not count them', () => {
+    const limits = createRateLimits();
+    refuse(limits, 6_000, 429, { 'x-ratelimit-scope': 'shared' });
+    refuse(limits, 6_000, 404);
+    expect(limits.isSlowed(0)).toBe(false);
   });
 });
 

@@ -33,3 +33,25 @@ it('stops waiting at once when it is told to', async () => {
   await expect(call).rejects.toMatchObject({ code: 'discord_unreachable' });
   expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
 });
+
+it('shares one client among its views; closing one stops only what waits in that one', async () => {
+  let refusing = true;
+  const workspace = await startTestWorkspace({
+    faults: {
+      onRequest: () =>
+        refusing ? { kind: 'limited', retryAfterMs: 500, scope: 'user' } : undefined,
+    },
+  });
+  const rest = restOf(workspace);
+  const view = rest.withPatience(1_000);
+  const mine = view.call('GET', '/users/@me').catch((error: unknown) => error);
+  const other = rest.call('GET', '/users/@me');
+  await view.close();
+  refusing = false;
+  expect(await mine).toMatchObject({ code: 'discord_unreachable' });
+  expect(await other).toMatchObject({ id: workspace.botId });
+  await view.close(); // once more does not take the connections from the others
+  expect(await rest.call('GET', '/gateway')).toMatchObject({ url: expect.any(String) });
+  await rest.close();
+  await expect(rest.call('GET', '/gateway')).rejects.toMatchObject({ code: 'discord_unreachable' });
+});

@@ -40,6 +40,7 @@ function inProcess(
   const done = runCourier({
     home: machine.home,
     log: silentLog,
+    arrived: () => {},
     deliver,
     lingerMs,
     signal: stop.signal,

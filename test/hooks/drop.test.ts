@@ -207,7 +207,8 @@ describe('drop', () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
-    for (const folder of ['outbox', 'log', 'threads', 'status'] as const) machine.home.folder(folder);
+    for (const folder of ['outbox', 'log', 'threads', 'status'] as const)
+      machine.home.folder(folder);
     // No file may grow: every write of the hook and of its courier fails, as on a full disk.
     const full = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"'];
     expect(machine.drop(pane, stopInput('no room'), { shell: full })).toEqual(SILENT);

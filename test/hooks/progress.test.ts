@@ -174,12 +174,12 @@ describe('while a turn runs', () => {
   it('a turn begins with the prompt and ends with the reply', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
-    const { desk, tell } = openTestDesk(machine);
+    const { context, tell } = openTestDesk(machine);
     const pane = machine.session('web');
     await tell(pane, fixture('UserPromptSubmit'));
-    expect(desk.progress.isBusy()).toBe(true);
+    expect(context.progress.isBusy()).toBe(true);
     await tell(pane, stopInput('done'));
-    expect(desk.progress.isBusy()).toBe(false);
+    expect(context.progress.isBusy()).toBe(false);
     expect((await messagesIn(workspace, '[agent] web')).map(({ content }) => content)).toEqual([
       expect.stringContaining('done'),
     ]);
@@ -188,16 +188,16 @@ describe('while a turn runs', () => {
   it('the reply of one pane does not end the turn of the other', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
-    const { desk, tell } = openTestDesk(machine);
+    const { context, tell } = openTestDesk(machine);
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
     await tell(left, fixture('UserPromptSubmit'));
     await tell(right, fixture('UserPromptSubmit'));
     await tell(left, stopInput('done'));
-    expect(desk.progress.isBusy()).toBe(true);
+    expect(context.progress.isBusy()).toBe(true);
     await tell(right, stopInput('done too'));
-    expect(desk.progress.isBusy()).toBe(false);
+    expect(context.progress.isBusy()).toBe(false);
   });
 });
 

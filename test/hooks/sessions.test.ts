@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { loadPaneRecord, loadPaneRecords } from '../../home/pane-record.ts';
+import { loadThreadRecord, loadThreadRecords } from '../../threads/record.ts';
 import { openTestDesk } from '../support/desk.ts';
 import {
   fixture,
@@ -83,7 +83,7 @@ describe('which session', () => {
     machine.tmux.call('send-keys', '-t', '=web:', 'C-c');
     await running('sh');
     await openTestDesk(machine).tell(pane, input());
-    expect(loadPaneRecords(machine.home).map(({ command }) => command)).toEqual(['sleep']);
+    expect(loadThreadRecords(machine.home).map(({ command }) => command)).toEqual(['sleep']);
   });
 
   it('grouped sessions share one thread, whichever of them is the newest', async () => {
@@ -199,7 +199,7 @@ describe('which session', () => {
     await tell(pane, stopInput('after', { session_id: 'a-new-conversation' }));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['before', 'after']);
     const [thread] = await threadsOf(workspace);
-    expect(loadPaneRecord(machine.home, thread?.id ?? '')).toMatchObject({
+    expect(loadThreadRecord(machine.home, thread?.id ?? '')).toMatchObject({
       claudeSession: 'a-new-conversation',
       state: 'idle',
       paneId: pane.TMUX_PANE,
@@ -219,12 +219,12 @@ describe('which session', () => {
     const { machine, tell } = await start();
     const pane = machine.session('web');
     await tell(pane, fixture('SessionStart'));
-    const before = loadPaneRecords(machine.home)[0]?.panePid;
+    const before = loadThreadRecords(machine.home)[0]?.panePid;
     machine.tmux.call('respawn-pane', '-k', '-t', '=web:');
     await tell(pane, { ...fixture('SessionStart'), source: 'resume' });
     const now = Number(machine.tmux.call('display-message', '-p', '-t', '=web:', '#{pane_pid}'));
     expect(now).not.toBe(before);
-    expect(loadPaneRecords(machine.home)[0]?.panePid).toBe(now);
+    expect(loadThreadRecords(machine.home)[0]?.panePid).toBe(now);
   });
 
   it('a start and an end are one quiet line each', async () => {
@@ -254,7 +254,7 @@ describe('which thread', () => {
     await tell(pane, stopInput('two'));
     const [made] = await threadsOf(workspace);
     expect(made?.id).not.toBe(old?.id);
-    expect(loadPaneRecord(machine.home, made?.id ?? '')?.paneId).toBe(pane.TMUX_PANE);
+    expect(loadThreadRecord(machine.home, made?.id ?? '')?.paneId).toBe(pane.TMUX_PANE);
     await tell(pane, stopInput('three'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['two', 'three']);
   });

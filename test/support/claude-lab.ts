@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { hookSettings } from '../../claude/settings.ts';
 import { type Home, openHome } from '../../home/home.ts';
-import { loadPaneRecord, loadPaneRecords } from '../../home/pane-record.ts';
+import { loadThreadRecord, loadThreadRecords } from '../../threads/record.ts';
 import { type LabSession, openSession, PATIENCE } from './lab-session.ts';
 import { enter, type Person } from './workspace.ts';
 
@@ -75,12 +75,12 @@ export async function startClaudeLab(): Promise<ClaudeLab> {
 
   const find = async (name: string): Promise<LabSession> => {
     const { thread } = await vi.waitFor(() => {
-      const found = loadPaneRecords(home).find((one) => one.sessionName === name);
+      const found = loadThreadRecords(home).find((one) => one.sessionName === name);
       if (found === undefined) throw new Error(`${name} has not reported yet`);
       return found;
     }, PATIENCE);
     const record = () => {
-      const found = loadPaneRecord(home, thread);
+      const found = loadThreadRecord(home, thread);
       if (found === undefined) throw new Error(`nothing is known of the pane of ${name}`);
       return found;
     };

@@ -1,9 +1,9 @@
 // One Claude in one pane of the lab, and the person in its thread and at its terminal.
 
 import { expect, vi } from 'vitest';
-import { screenOf } from '../../bridge/forward.ts';
+import { screenOf } from '../../bridge/attempt.ts';
 import type { Screen } from '../../claude/screen.ts';
-import type { PaneRecord } from '../../home/pane-record.ts';
+import type { ThreadRecord } from '../../threads/record.ts';
 import { localHost } from '../../tmux/host.ts';
 import { look } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
@@ -14,7 +14,7 @@ export const PATIENCE = { timeout: 30_000, interval: 200 };
 
 export interface LabSession {
   readonly thread: string;
-  record(): PaneRecord;
+  record(): ThreadRecord;
   /** The person writes in the thread. */
   say(text: string): Promise<WireMessage>;
   /** Writes it and waits for Claude Code's receipt. */
@@ -39,7 +39,7 @@ export interface LabSession {
 }
 
 interface Parts {
-  readonly record: () => PaneRecord;
+  readonly record: () => ThreadRecord;
   readonly person: Person;
   readonly tmux: (...args: string[]) => string;
 }

@@ -99,7 +99,11 @@ describe('threads and sessions', () => {
 
 describe('threads that the registry does not know', () => {
   it('are taken again for a session of that name, and closed without one', () => {
-    const strays = [stray('t', '[agent] web'), stray('u', '[agent] gone'), stray('v', 'small talk')];
+    const strays = [
+      stray('t', '[agent] web'),
+      stray('u', '[agent] gone'),
+      stray('v', 'small talk'),
+    ];
     expect(done({ sessions: [session('$1', 'web')], strays, auto: false })).toEqual([
       'open web',
       'close-stray u',

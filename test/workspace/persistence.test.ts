@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   appendFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace } from '../../workspace/server.ts';
@@ -159,22 +161,6 @@ describe('the journal', () => {
     expect(await once(dir, contents)).toEqual(['before', 'after']);
   });
 
-  it('is made small again when most of it is superseded', async () => {
-    const dir = makeDir();
-    await once(dir, async (workspace) => {
-      const { body } = await say(workspace, 'edited');
-      for (let n = 0; n < 300; n++)
-        await call(workspace, 'PATCH', `/channels/${workspace.channelId}/messages/${body.id}`, {
-          content: `edit ${n}`,
-        });
-    });
-    const path = join(dir, 'journal.jsonl');
-    const before = statSync(path).size;
-    expect(await once(dir, contents)).toEqual(['edit 299']);
-    expect(statSync(path).size).toBeLessThan(before / 50);
-    expect(await once(dir, contents)).toEqual(['edit 299']);
-  });
-
   it('and everything else in the folder is for its owner alone', async () => {
     const dir = makeDir();
     const form = new FormData();
@@ -250,20 +236,76 @@ describe('a killed server', () => {
       await Promise.all([0, 1, 2, 3].map(write));
     }
     expect(acknowledged.length).toBeGreaterThanOrEqual(60);
-    const kept = await once(dir, async (workspace) => {
-      const all: string[] = [];
-      for (let after = '0'; ; ) {
-        const path = `/channels/${workspace.channelId}/messages?limit=100&after=${after}`;
-        const { body } = await call(workspace, 'GET', path);
-        if (body.length === 0) return all;
-        all.push(...body.map(({ content }: { content: string }) => content).reverse());
-        after = body[0].id;
-      }
-    });
+    const kept = await once(dir, everything);
     expect(kept).toEqual(expect.arrayContaining(acknowledged));
     expect(new Set(kept).size).toBe(kept.length);
   });
+
+  it('loses and doubles nothing when it is killed while the journal is compacted', {
+    timeout: 120_000,
+  }, async () => {
+    const dir = makeDir();
+    const path = join(dir, 'journal.jsonl');
+    const channelId = await once(dir, async (workspace) => {
+      await say(workspace, 'sample');
+      return workspace.channelId;
+    });
+    const sample = readFileSync(path, 'utf8')
+      .split('\n')
+      .find((line) => line.includes('sample'));
+    const { message } = JSON.parse(sample ?? '');
+    const lines = Array.from({ length: 5_000 }, (_, n) => {
+      const id = String(BigInt(message.id) + BigInt(n) + 1n);
+      return `${JSON.stringify({ t: 'message', message: { ...message, id, content: `old ${n}` } })}\n`;
+    }).join('');
+    // Each start finds three times as much as is needed. It is killed with so much of the new file written, or right after.
+    const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    const acknowledged: string[] = [];
+    let cutShort = 0;
+    for (const [round, share] of [0, 0.3, 0.9, Number.POSITIVE_INFINITY].entries()) {
+      appendFileSync(path, lines + lines + lines);
+      const { ino } = statSync(path);
+      const { child, at } = await spawnServer(dir);
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      let begun = false;
+      const isDue = () => {
+        begun ||= existsSync(`${path}.new`);
+        if (statSync(path).ino !== ino) return true;
+        return begun && sizeOf(`${path}.new`) > lines.length * share;
+      };
+      const write = async (writer: number) => {
+        for (let n = 0; ; n++) {
+          const content = `${round}.${writer}.${n}`;
+          const answer = await say(at, content).catch(() => undefined);
+          if (answer?.status !== 200) return;
+          acknowledged.push(content);
+        }
+      };
+      const writing = Promise.all([0, 1].map(write));
+      while (!isDue()) await turn();
+      child.kill('SIGKILL');
+      await Promise.all([writing, ended]);
+      if (existsSync(`${path}.new`)) cutShort++;
+    }
+    expect(cutShort).toBeGreaterThan(0);
+    const kept = await once(dir, (workspace) => everything({ ...workspace, channelId }));
+    expect(kept).toEqual(expect.arrayContaining(acknowledged));
+    expect(new Set(kept).size).toBe(kept.length);
+    expect(kept.filter((content) => content.startsWith('old '))).toHaveLength(5_000);
+  });
 });
+
+/** What was said in the channel, oldest first. */
+async function everything(at: Where): Promise<string[]> {
+  const all: string[] = [];
+  for (let after = '0'; ; ) {
+    const path = `/channels/${at.channelId}/messages?limit=100&after=${after}`;
+    const { body } = await call(at, 'GET', path);
+    if (body.length === 0) return all;
+    all.push(...body.map(({ content }: { content: string }) => content).reverse());
+    after = body[0].id;
+  }
+}
 
 /** The compiled server in a process of its own. */
 async function spawnServer(dir: string): Promise<{ child: ChildProcess; at: Where }> {

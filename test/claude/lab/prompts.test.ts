@@ -11,7 +11,7 @@ import { hookSettings } from '../../../claude/settings.ts';
 import { openHome } from '../../../home/home.ts';
 import { saveLocalServer } from '../../../home/local-server.ts';
 import { holderOf } from '../../../home/lock.ts';
-import { loadPaneRecords } from '../../../home/pane-record.ts';
+import { loadThreadRecords } from '../../../threads/record.ts';
 import { addressOf, type Setting, startSetting } from '../../bridge/setting.ts';
 import {
   type ClaudeLab,
@@ -336,7 +336,7 @@ async function startFarClaude(setting: Setting, ssh: SshServer) {
   });
   script('start', '--session', 'there', '--', '--settings', settings);
   const { thread } = await vi.waitFor(() => {
-    const found = loadPaneRecords(home).find(({ sessionName }) => sessionName === 'there');
+    const found = loadThreadRecords(home).find(({ sessionName }) => sessionName === 'there');
     if (found === undefined) throw new Error('Claude has not reported yet');
     return found;
   }, PATIENCE);

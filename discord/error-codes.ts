@@ -1,0 +1,31 @@
+// Discord's names for the codes in its refusals (JSON error codes). The workspace answers with the same.
+
+export const UNKNOWN_APPLICATION = 10002;
+export const UNKNOWN_CHANNEL = 10003;
+export const UNKNOWN_GUILD = 10004;
+export const UNKNOWN_MEMBER = 10007;
+export const UNKNOWN_MESSAGE = 10008;
+export const UNKNOWN_USER = 10013;
+export const UNKNOWN_EMOJI = 10014;
+export const UNKNOWN_WEBHOOK = 10015;
+export const UNKNOWN_INTERACTION = 10062;
+export const UNKNOWN_COMMAND = 10063;
+export const TOO_MANY_REACTIONS = 30010;
+export const TOO_MANY_ATTACHMENTS = 30015;
+export const TOO_MANY_COMMANDS = 30032;
+export const TOO_MANY_EDITS_OF_OLD_MESSAGE = 30046;
+export const REQUEST_TOO_LARGE = 40005;
+export const ALREADY_ACKNOWLEDGED = 40060;
+export const MISSING_ACCESS = 50001;
+export const NOT_THE_AUTHOR = 50005;
+export const EMPTY_MESSAGE = 50006;
+export const MISSING_PERMISSIONS = 50013;
+export const SYSTEM_MESSAGE = 50021;
+export const WRONG_CHANNEL_TYPE = 50024;
+export const INVALID_FORM = 50035;
+export const FILE_TOO_LARGE = 50045;
+export const THREAD_ARCHIVED = 50083;
+export const INVALID_JSON = 50109;
+export const THREAD_ALREADY_CREATED = 160004;
+export const THREAD_LOCKED = 160005;
+export const TOO_MANY_THREADS = 160006;

@@ -1,0 +1,87 @@
+// Requests that wait until the limits let them go. One list and one timer for all of them, so a limit that
+// is learned now also holds for what was queued before.
+
+import { onAbort } from './on-abort.ts';
+import { type Answered, createRateLimits, type Ticket } from './rate-limits.ts';
+import type { Route } from './route.ts';
+import { unreachable } from './verdict.ts';
+
+export interface SendQueue {
+  /** Resolves when the request may be sent; it has to be sent then, and ended. */
+  turn(route: Route, signals: readonly AbortSignal[]): Promise<Ticket>;
+  ended(ticket: Ticket, answer: Answered | undefined): void;
+  blocked(route: Route, scope: 'route' | 'everything', ms: number): void;
+}
+
+interface Waiting {
+  readonly route: Route;
+  go(ticket: Ticket): void;
+}
+
+/** Node's timers take no more. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export function createSendQueue(onSlowed: (isSlowed: boolean) => void): SendQueue {
+  const limits = createRateLimits();
+  const now = () => performance.now(); // the wall clock may be set back
+  let waiting: Waiting[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let isSlowed = false;
+  let isLooking = false;
+
+  function look(): void {
+    isLooking = false;
+    clearTimeout(timer);
+    while (waiting.length > 0) {
+      const next = limits.next(waiting, now());
+      if ('waitMs' in next) {
+        if (next.waitMs < Number.POSITIVE_INFINITY)
+          timer = setTimeout(look, Math.min(Math.ceil(next.waitMs), LONGEST_MS));
+        return;
+      }
+      remove(next.send);
+      next.send.go(limits.sent(next.send.route, now()));
+    }
+  }
+
+  /** Many come and go in one moment; the list is looked through once for all of them. */
+  function lookSoon(): void {
+    if (isLooking) return;
+    isLooking = true;
+    queueMicrotask(look);
+  }
+
+  function remove(one: Waiting): void {
+    waiting = waiting.filter((other) => other !== one);
+  }
+
+  return {
+    turn: (route, signals) =>
+      new Promise((resolve, reject) => {
+        const one: Waiting = {
+          route,
+          go: (ticket) => {
+            stop();
+            resolve(ticket);
+          },
+        };
+        waiting.push(one);
+        const stop = onAbort(signals, (reason) => {
+          remove(one);
+          reject(unreachable('waiting to send: stopped', reason));
+          lookSoon();
+        });
+        lookSoon();
+      }),
+
+    ended(ticket, answer) {
+      limits.ended(ticket, answer, now());
+      const slowed = limits.isSlowed(now());
+      if (slowed !== isSlowed) onSlowed(slowed);
+      isSlowed = slowed;
+      lookSoon();
+    },
+
+    blocked: (route, scope, ms) => limits.blocked(route, scope, ms, now()),
+  };
+}
