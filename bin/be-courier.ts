@@ -4,7 +4,7 @@ import type { Server } from '../core/config.ts';
 import { loadConfig } from '../home/config-file.ts';
 import { loadLocalServer } from '../home/local-server.ts';
 import { runCourier } from '../hooks/courier.ts';
-import { deliver } from '../hooks/deliver.ts';
+import { deliver, sayAside } from '../hooks/deliver.ts';
 import { type Desk, openDesk } from '../hooks/desk.ts';
 import { localHost } from '../tmux/host.ts';
 import type { Context } from './context.ts';
@@ -53,7 +53,8 @@ export async function beCourier(
       log,
       lingerMs,
       signal,
-      deliver: (letter) => deliver(letter, desk),
+      deliver: (letter, risky) => deliver(letter, desk, risky),
+      sayAside: (letter, name) => sayAside(letter, desk, name),
       isBusy: () => desk.progress.isBusy(),
     });
   } finally {

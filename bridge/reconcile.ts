@@ -47,7 +47,7 @@ export function reconcile(standing: Standing): readonly Change[] {
   const fresh = sessions.filter(
     (session) =>
       !taken.has(identity(session) ?? '') &&
-      !ignored.some((pattern) => pattern.test(session.name)) &&
+      !ignored.some((pattern) => pattern.test(session.name.slice(0, 200))) &&
       titleOf(session, host, defaultHost) !== undefined,
   );
   const first = fresh.filter(

@@ -44,11 +44,16 @@ export function statuslineCommand(paths: InstalledPaths, wrapped: Wrapped | unde
 }
 
 export function wrappedIn(command: string): Wrapped | undefined {
-  const [, flags = '', rest] =
-    command.match(/statusline\.js'?((?: '?--borrowed'?)?) '?--'? (.*?)(?:\s*# threadmux\s*)?$/s) ??
-    [];
-  if (rest === undefined || rest === '') return undefined;
-  return { command: unquote(rest) ?? rest, borrowed: flags !== '' };
+  const ours = /statusline\.js'?((?: '?--borrowed'?)?) '?--'? /.exec(command);
+  if (ours === null) return undefined;
+  const rest = withoutMark(command.slice(ours.index + ours[0].length));
+  if (rest === '') return undefined;
+  return { command: unquote(rest) ?? rest, borrowed: ours[1] !== '' };
+}
+
+function withoutMark(text: string): string {
+  const trimmed = text.trimEnd();
+  return trimmed.endsWith(MARK.trim()) ? trimmed.slice(0, -MARK.trim().length).trimEnd() : text;
 }
 
 function marked({ home }: InstalledPaths, words: readonly string[]): string {

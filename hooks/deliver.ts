@@ -19,7 +19,11 @@ import { stop } from './stop.ts';
 import { stopFailure } from './stop-failure.ts';
 import { userPromptSubmit } from './user-prompt-submit.ts';
 
-export async function deliver(letter: Letter, desk: Desk): Promise<void> {
+export async function deliver(
+  letter: Letter,
+  desk: Desk,
+  risky: () => void = () => {},
+): Promise<void> {
   const { input } = letter;
   if (isNested(letter)) return;
   const begins = input.hook_event_name === 'SessionStart';
@@ -31,8 +35,10 @@ export async function deliver(letter: Letter, desk: Desk): Promise<void> {
   const rest = desk.restOf(to.server);
   const thread = (gone?: string) => desk.threadOf(session, input.cwd, to, gone);
   const report = { letter, session, desk, rest, thread: await thread() };
+  risky();
   const outcome = await handle(input, report);
   if (outcome.say !== undefined) {
+    risky();
     const parts = fit(outcome.say);
     const { botId } = await desk.placeOf(to);
     await desk.inTurn(report.thread.thread, () =>
@@ -54,6 +60,29 @@ export async function deliver(letter: Letter, desk: Desk): Promise<void> {
     // What was said has been said: a full disk must not make it wait and come again.
     desk.log.warn('recording a pane', { because: (error as Error).message });
   }
+}
+
+/** In place of a report that killed the process twice; nothing of its text is looked at. */
+export async function sayAside(letter: Letter, desk: Desk, name: string): Promise<void> {
+  const session = await desk.sessionOf(letter.tmux, letter.pane, false);
+  const to = desk.destinationOf(letter.project || letter.input.cwd);
+  if (session === undefined || to === undefined) return;
+  const rest = desk.restOf(to.server);
+  const thread = (gone?: string) => desk.threadOf(session, letter.input.cwd, to, gone);
+  const text = `⚠️ One report of the agent could not be processed and was set aside: \`${name}\`. \`threadmux outbox\` shows it.`;
+  const { botId } = await desk.placeOf(to);
+  const { thread: id } = await thread();
+  await desk.inTurn(id, () =>
+    postParts(fit({ text }), {
+      rest,
+      botId,
+      letter: `aside ${letter.id}`,
+      pane: letter.pane,
+      since: letter.writtenAt,
+      thread,
+      onPosted: (posted) => desk.posted(session, posted),
+    }),
+  );
 }
 
 /** Until then tmux may only have been too busy to say whose pane it is. */

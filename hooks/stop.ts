@@ -94,10 +94,13 @@ function saying(
   input: StopInput,
   { desk, session, letter }: Report,
 ): Saying | undefined {
-  const text = stripBlocks(reply, desk.config.strip);
+  const text = stripBlocks(reply, desk.config.strip, (pattern) =>
+    desk.log.warn('a pattern of "strip" took too long and was not applied', { pattern }),
+  );
   if (text.trim() === '') return undefined;
   const attached = takeAttachments(text, {
     roots: [desk.home.folder('files'), letter.project || input.cwd],
+    home: desk.home.root,
     cwd: input.cwd,
     homeDir: homedir(),
   });
