@@ -13,9 +13,9 @@ const LINGER_MS = 60_000;
 const SAVE_TRIES = 3;
 const DELIVERY_TRIES = 20;
 
-export async function stay(letter: string): Promise<void> {
+export async function stay(letter: string, token: string): Promise<void> {
   try {
-    const context = openHookContext('courier');
+    const context = openHookContext('courier', token);
     if (letter !== '') await carryUnsaved(context, letter);
     const stop = new AbortController();
     process.once('SIGTERM', () => stop.abort());
