@@ -14,7 +14,7 @@ export interface CaptureFlags {
 
 export const MOST_LINES = 10_000;
 const LAST_WORDS = 200;
-const DEAD_LINE = /\n?Pane is dead \([^\n]*\)\s*$/;
+const DEAD_LINE = 'Pane is dead (';
 
 export async function capture(name: string | undefined, flags: CaptureFlags): Promise<void> {
   const target = await findTarget(openReach(), name, flags.host);
@@ -28,7 +28,7 @@ export async function capture(name: string | undefined, flags: CaptureFlags): Pr
       hint: '`threadmux sessions` lists those there are.',
     });
   const older = Math.max(0, seen.historyLines - history);
-  const text = seen.dead ? seen.text.replace(DEAD_LINE, '') : seen.text;
+  const text = seen.dead ? withoutDeadLine(seen.text) : seen.text;
   const clip = clipLines(text, older, wanted);
   if (flags.json)
     return printJson({
@@ -58,6 +58,13 @@ async function lookAt(target: Target, history: number): Promise<Look> {
   return look(tmux, paneOf(target), { history });
 }
 
+function withoutDeadLine(screen: string): string {
+  const text = screen.trimEnd();
+  const at = text.lastIndexOf(DEAD_LINE);
+  if (at < 0 || !text.endsWith(')') || text.includes('\n', at)) return screen;
+  return text.slice(0, at).replace(/\n$/, '');
+}
+
 export function truncationMark(omitted: number): string {
   return `[… ${omitted} earlier ${omitted === 1 ? 'line' : 'lines'} left out]`;
 }
@@ -68,7 +75,7 @@ export function clipLines(
   older: number,
   wanted: number | undefined,
 ): { readonly lines: readonly string[]; readonly omitted: number } {
-  const trimmed = text.replace(/\s+$/, '');
+  const trimmed = text.trimEnd();
   const all = trimmed === '' ? [] : trimmed.split('\n').map((line) => line.trimEnd());
   const lines = wanted === undefined ? all : all.slice(-wanted);
   return { lines, omitted: older + all.length - lines.length };

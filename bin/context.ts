@@ -22,12 +22,18 @@ export function openContext(who: string, also?: (line: string) => void): Context
 }
 
 /** For what Claude Code starts: it may lack what the bridge was told by its environment. */
-export function openHookContext(who: string): Context {
+export function openHookContext(who: string, token = ''): Context {
   const home = openHome(homeRoot(process.env));
-  return openContextOf(home, withRemembered(home, process.env), who);
+  const env = token === '' ? process.env : { ...process.env, DISCORD_BOT_TOKEN: token };
+  return openContextOf(home, withRemembered(home, env), who);
 }
 
-function openContextOf(home: Home, env: Env, who: string, also?: (line: string) => void): Context {
+export function openContextOf(
+  home: Home,
+  env: Env,
+  who: string,
+  also?: (line: string) => void,
+): Context {
   const config = loadConfig(home, env);
   const local = config.servers.length === 0 ? loadLocalServer(home) : undefined;
   const servers = local === undefined ? config.servers : [local];

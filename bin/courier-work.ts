@@ -5,7 +5,7 @@ import { loadConfig } from '../home/config-file.ts';
 import { loadLocalServer } from '../home/local-server.ts';
 import { openCourierContext } from '../hooks/context.ts';
 import { runCourier } from '../hooks/courier.ts';
-import { arrived, deliver } from '../hooks/deliver.ts';
+import { arrived, deliver, sayAside } from '../hooks/deliver.ts';
 import { openShared, type Shared } from '../threads/shared.ts';
 import type { Context } from './context.ts';
 
@@ -20,7 +20,8 @@ export async function workAsCourier(
     await runCourier({
       ...{ home, log, ...options },
       arrived: (letter) => arrived(letter, context),
-      deliver: (letter) => deliver(letter, context),
+      deliver: (letter, risky) => deliver(letter, context, risky),
+      sayAside: (letter, name) => sayAside(letter, context, name),
       isBusy: () => context.progress.isBusy() || prompts.isBusy(),
     });
   } finally {

@@ -8,20 +8,26 @@ import { fileURLToPath } from 'node:url';
 
 /** Whatever has to be loaded for the work is loaded after the way out has been taken. */
 async function main(args: readonly string[]): Promise<void> {
-  const unsaved = args.includes('--unsaved') ? ['--unsaved'] : [];
-  const letter = unsaved.length > 0 ? await text(process.stdin) : '';
-  if (!args.includes('--stay')) return detach(unsaved, letter);
+  const passed = args.filter((one) => one === '--unsaved' || one === '--token');
+  const given = passed.length > 0 ? await text(process.stdin) : '';
+  if (!args.includes('--stay')) return detach(passed, given);
+  const [token = ''] = args.includes('--token') ? given.split('\n', 1) : [];
+  const letter = args.includes('--token') ? given.slice(token.length + 1) : given;
   const { stay } = await import('./stay.ts');
-  await stay(letter.replace(/\n$/, ''));
+  await stay(letter.replace(/\n$/, ''), token);
 }
 
-function detach(args: readonly string[], letter: string): void {
+/** A token in the environment is passed on by a pipe: the environment of a process that stays can be read by others. */
+function detach(passed: readonly string[], letter: string): void {
   const self = fileURLToPath(import.meta.url);
+  const { DISCORD_BOT_TOKEN: token, ...env } = process.env;
+  const args = token ? [...passed, '--token'] : passed;
   const child = spawn(process.execPath, [self, '--stay', ...args], {
+    env,
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  child.stdin.end(letter);
+  child.stdin.end(token ? `${token}\n${letter}` : letter);
   child.unref();
 }
 

@@ -17,9 +17,9 @@ const SAVE_TRIES = 3;
 const LOCK_TRIES = 20;
 const DELIVERY_TRIES = 20;
 
-export async function stay(letter: string): Promise<void> {
+export async function stay(letter: string, token: string): Promise<void> {
   try {
-    const context = openHookContext('courier');
+    const context = openHookContext('courier', token);
     const { home, log } = context;
     const isSaved = letter === '' || (await savedSoon(context, letter));
     const stop = new AbortController();

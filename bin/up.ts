@@ -1,20 +1,18 @@
 // threadmux up: the main job. Serves the local workspace if no Discord is configured, and runs the
 // bridge until it is told to stop.
 
-import { join } from 'node:path';
 import { type Bridge, startBridge } from '../bridge/bridge.ts';
 import type { Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Home } from '../home/home.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
-import { holderOf, tryLock } from '../home/lock.ts';
 import { rememberEnvironment } from '../home/remembered.ts';
 import { takeCourierLock } from '../hooks/courier.ts';
 import type { Workspace } from '../workspace/server.ts';
 import { agentSettings } from './agent-settings.ts';
-import { type Context, openContext } from './context.ts';
+import type { Context } from './context.ts';
 import { openSharedParts, workAsCourier } from './courier-work.ts';
+import { onlyOne, openLasting } from './without-token.ts';
 
 export interface UpOptions {
   readonly port?: number;
@@ -28,9 +26,10 @@ const OPEN_DOOR =
   'Warning: other machines can reach the workspace now. Only the secret in its link keeps them out, and nothing is encrypted: an ssh tunnel is safer.';
 
 export async function up(options: UpOptions): Promise<void> {
-  const context = openContext('up', options.verbose ? (line) => console.error(line) : undefined);
+  const context = await openLasting('up', printer(options));
+  if (context === undefined) return;
   const release = onlyOne(context.home);
-  rememberEnvironment(context.home, process.env);
+  rememberEnvironment(context.home, context.env);
   const workspace = context.config.servers.length === 0 ? await serve(context, options) : undefined;
   const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
   const running = await start(context, servers);
@@ -42,10 +41,8 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 export async function workspaceOnly(options: UpOptions): Promise<void> {
-  const context = openContext(
-    'workspace',
-    options.verbose ? (line) => console.error(line) : undefined,
-  );
+  const context = await openLasting('workspace', printer(options));
+  if (context === undefined) return;
   const workspace = await serve(context, options);
   rememberLocal(context, workspace);
   console.log(`Open ${workspace.link}`);
@@ -54,16 +51,14 @@ export async function workspaceOnly(options: UpOptions): Promise<void> {
 }
 
 export async function bridgeOnly(options: UpOptions): Promise<void> {
-  const context = openContext(
-    'bridge',
-    options.verbose ? (line) => console.error(line) : undefined,
-  );
+  const context = await openLasting('bridge', printer(options));
+  if (context === undefined) return;
   if (context.servers.length === 0)
     throw new ThreadmuxError('config_invalid', 'there is no server to connect to', {
       hint: 'Run `threadmux up` for the local workspace, or configure Discord first.',
     });
   const release = onlyOne(context.home);
-  rememberEnvironment(context.home, process.env);
+  rememberEnvironment(context.home, context.env);
   const running = await start(context, context.servers);
   console.log(
     `Connected to ${context.servers.map(({ name }) => name).join(', ')}. Stop it with Ctrl-C.`,
@@ -102,20 +97,6 @@ async function start(context: Context, servers: readonly Server[]): Promise<Runn
 
 interface Running {
   stop(): Promise<void>;
-}
-
-/** Two bridges with one home would type every message twice. */
-function onlyOne(home: Home): () => void {
-  const path = join(home.folder('state'), 'bridge.lock');
-  const release = tryLock(path);
-  if (release !== undefined) return release;
-  throw new ThreadmuxError(
-    'busy',
-    `threadmux already runs with this home (process ${holderOf(path)})`,
-    {
-      hint: 'Use that one, stop it first, or set THREADMUX_HOME to another folder.',
-    },
-  );
 }
 
 /** The same port every time, so that the link stays valid; another one if it is taken. */
@@ -178,4 +159,8 @@ function untilStopped(): Promise<void> {
     process.once('SIGINT', () => resolve());
     process.once('SIGTERM', () => resolve());
   });
+}
+
+function printer({ verbose }: UpOptions): ((line: string) => void) | undefined {
+  return verbose ? (line) => console.error(line) : undefined;
 }

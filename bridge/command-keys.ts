@@ -147,7 +147,11 @@ const DESCRIPTION = 1_000;
 
 /** For those who cannot see the picture: the last lines, as many as fit. */
 function inWords(screen: string): string {
-  const text = screen.replace(/[^\S\n]+$/gm, '').trim();
+  const text = screen
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trim();
   const fitting = [...text].slice(-DESCRIPTION).join('');
   const cut = fitting.length < text.length ? fitting.slice(fitting.indexOf('\n') + 1) : fitting;
   return cut || 'An empty screen.';

@@ -67,7 +67,7 @@ async function settled(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
 
 async function lines(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
   const seen = await look(tmux, pane, { history: HISTORY });
-  return seen.kind === 'gone' ? [] : seen.text.replace(/\s+$/, '').split('\n');
+  return seen.kind === 'gone' ? [] : seen.text.trimEnd().split('\n');
 }
 
 /** What came after the prompt that was there: the line it stood on is shown again, with the command. */

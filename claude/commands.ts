@@ -44,16 +44,18 @@ export function statuslineCommand(paths: InstalledPaths, wrapped: Wrapped | unde
   return marked(paths, wrapped === undefined ? words : [...words, '--', wrapped.command]);
 }
 
-/** Our own words, then the user's command. */
-const WRAPPING =
-  /^((?:(?:'[^']*'|\\.|[^\s'\\])+ ){1,9}?)('?--borrowed'? )?'?--'? (.*?)(?:\s*# threadmux\s*)?$/s;
-/** Ours was `node …/bin/statusline.js` once. */
-const ENDS_IN_OURS = /\/statusline(?:\.js)?'? $/;
-
 export function wrappedIn(command: string): Wrapped | undefined {
-  const [, ours = '', flag, rest = ''] = command.match(WRAPPING) ?? [];
-  if (rest === '' || !ENDS_IN_OURS.test(ours)) return undefined;
-  return { command: unquote(rest) ?? rest, borrowed: flag !== undefined };
+  // Ours was `node …/bin/statusline.js` once.
+  const ours = /\/statusline(?:\.js)?'?((?: '?--borrowed'?)?) '?--'? /.exec(command);
+  if (ours === null) return undefined;
+  const rest = withoutMark(command.slice(ours.index + ours[0].length));
+  if (rest === '') return undefined;
+  return { command: unquote(rest) ?? rest, borrowed: ours[1] !== '' };
+}
+
+function withoutMark(text: string): string {
+  const trimmed = text.trimEnd();
+  return trimmed.endsWith(MARK.trim()) ? trimmed.slice(0, -MARK.trim().length).trimEnd() : text;
 }
 
 function marked({ home }: InstalledPaths, words: readonly string[]): string {

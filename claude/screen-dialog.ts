@@ -43,7 +43,7 @@ const KINDS = [
   ['permission', /^ *Do you want to\b|^ *Do you want Claude\b/mu, false],
   ['rewind', /^ *Rewind$/mu, true],
   ['model', /^ *Select model$/mu, true],
-  ['config', /⌕ (?:Search settings|.*\n.*\n+ *No settings match)/u, true],
+  ['config', /⌕ Search settings|^ *No settings match/mu, true],
   ['cost', /^ *Total cost:/mu, true],
   ['status', /^ *Version: +\d/mu, true],
   ['settings', /^ *Settings +Status +Config/mu, true],
@@ -76,13 +76,13 @@ function isTop(line: string): boolean {
   return /^─{10,}$|^ {2}─{10,}$|^[ ▔].*▔$/u.test(line);
 }
 
-const OPTION = /^( *)(❯)?( *(?:[↑↓✔] )*)(?:(\d+)\. +)?(\S.*)$/u;
+const OPTION = /^( *)(❯ *)?((?:[↑↓✔] )*)(?:(\d+)\. +)?(\S.*)$/su;
 
 /** Numbered lines; in a dialog without numbers, the lines that begin where the selected one does. */
 function optionsOf(body: readonly string[]): readonly DialogOption[] {
   const found = body.flatMap((line) => {
-    const [, margin = '', mark, gap = '', number, label = ''] = OPTION.exec(line) ?? [];
-    const column = margin.length + (mark ? 1 : 0) + gap.length;
+    const [, margin = '', mark, arrows = '', number, label = ''] = OPTION.exec(line) ?? [];
+    const column = margin.length + (mark?.length ?? 0) + arrows.length;
     return label === '' ? [] : [{ column, number, label, selected: mark !== undefined }];
   });
   const numbered = found.some((option) => option.number !== undefined);
@@ -91,13 +91,13 @@ function optionsOf(body: readonly string[]): readonly DialogOption[] {
     .filter((one) => (numbered ? one.number !== undefined : one.column === column))
     .map(({ number, label, selected }) => ({
       number: number === undefined ? undefined : Number(number),
-      label: label.replace(/ {2,}.*$/u, ''),
+      label: label.split('  ', 1)[0] ?? '',
       selected,
     }));
 }
 
-const OPTION_NUMBER = /^ *❯? *\d+\. /u;
-const KEYS = /\b(?:esc|enter|tab|shift\+tab)(?:\/\S+)? to \w+/iu;
+const OPTION_NUMBER = /^ *(?:❯ *)?\d+\. /u;
+const KEYS = /\b(?:esc|enter|tab|shift\+tab)(?:\/\S{1,20})? to \w+/iu;
 
 /** The last block of lines, if it names keys. */
 function helpOf(body: readonly string[]): string {

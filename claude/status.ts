@@ -38,7 +38,7 @@ export function footer(status: Status, clock: (seconds: number) => string = loca
   const { model, context_window: context, cost, rate_limits: limits } = status;
   const parts = [
     // The size of the window stands beside its use anyway.
-    model?.display_name.replace(/\s*\([^)]*context\)$/i, ''),
+    model?.display_name.replace(/\([^()]*context\)$/i, '').trimEnd(),
     context && `${Math.round(context.used_percentage)}% context`,
     cost && cost.total_cost_usd > 0 && `$${cost.total_cost_usd.toFixed(2)}`,
     limits?.five_hour && limit('5h', limits.five_hour, clock),

@@ -20,6 +20,8 @@ const LINE_ENDS = /(?<![\s\u200d])[\s\u200d]+(?=\n|$)/g;
  */
 export function guardForPrompt(text: string): string {
   const before = /^[!/@#&]/.test(text) ? ' ' : '';
-  const after = /(?:\\|@\S*)$/.test(text) ? ' ' : '';
+  const word = text.lastIndexOf('@');
+  const endsInWord = word >= 0 && !/\s/.test(text.slice(word));
+  const after = text.endsWith('\\') || endsInWord ? ' ' : '';
   return before + text + after;
 }

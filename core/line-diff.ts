@@ -5,12 +5,14 @@ const CONTEXT = 2;
 export function lineDiff(before: string, after: string): readonly string[] {
   const marked = compare(before.split('\n'), after.split('\n'));
   const changed = marked.flatMap((line, at) => (line.startsWith(' ') ? [] : [at]));
-  const isNear = (at: number) => changed.some((one) => Math.abs(one - at) <= CONTEXT);
+  const near = new Set(
+    changed.flatMap((at) => Array.from({ length: 2 * CONTEXT + 1 }, (_, i) => at - CONTEXT + i)),
+  );
+  const last = changed.at(-1) ?? -1;
   const shown: string[] = [];
   marked.forEach((line, at) => {
-    if (isNear(at)) shown.push(line.replace(/\r$/, ''));
-    else if (shown.length > 0 && shown.at(-1) !== '  …' && changed.some((one) => one > at))
-      shown.push('  …');
+    if (near.has(at)) shown.push(line.replace(/\r$/, ''));
+    else if (shown.length > 0 && shown.at(-1) !== '  …' && last > at) shown.push('  …');
   });
   return shown;
 }
@@ -33,8 +35,13 @@ function compare(before: readonly string[], after: readonly string[]): string[] 
   ];
 }
 
+/** More pairs of lines than this are not compared: all of the one goes, all of the other comes. */
+const MOST_PAIRS = 4_000_000;
+
 /** The longest common lines stay; the files are small, a table of all pairs is enough. */
 function middle(before: readonly string[], after: readonly string[]): string[] {
+  if (before.length * after.length > MOST_PAIRS)
+    return [...before.map((line) => `- ${line}`), ...after.map((line) => `+ ${line}`)];
   const width = after.length + 1;
   const longest = new Uint32Array((before.length + 1) * width);
   const at = (i: number, j: number) => longest[i * width + j] ?? 0;

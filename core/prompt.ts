@@ -128,7 +128,9 @@ function optionsNamed(asked: Question, labels: readonly string[], words: string)
     (/^\d{1,2}$/.test(word) ? labels[Number(word) - 1] : undefined);
   const whole = find(words);
   if (whole !== undefined) return whole;
-  const several = asked.multiSelect ? words.split(/\s*,\s*/).map(find) : [undefined];
+  const several = asked.multiSelect
+    ? words.split(',').map((word) => find(word.trim()))
+    : [undefined];
   return several.every((label) => label !== undefined) ? [...new Set(several)].join(', ') : words;
 }
 

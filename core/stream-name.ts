@@ -32,6 +32,6 @@ export function streamName(
 function plain(text: string): string {
   return text
     .replace(/[^A-Za-z0-9_-]+/g, '-')
-    .replace(/^[^A-Za-z0-9]+|-+$/g, '')
+    .replace(/^[^A-Za-z0-9]+|(?<!-)-+$/g, '')
     .slice(0, LONGEST_PART);
 }

@@ -4,6 +4,7 @@
 
 import { type Fence, fenceAfter } from './fences.ts';
 import { insideFence } from './neutralise.ts';
+import { plainCell } from './plain-cell.ts';
 import { displayWidth } from './width.ts';
 
 const WIDEST = 100;
@@ -78,7 +79,7 @@ function alignOf(delimiter: string): Align {
 
 function asCode({ head, rows, aligns }: Table): string | undefined {
   if ([head, ...rows].flat().some((cell) => cell.length > LONGEST_CELL)) return undefined;
-  const cells = [head, ...rows].map((row) => row.map(plain));
+  const cells = [head, ...rows].map((row) => row.map(plainCell));
   const widths: number[] = [];
   for (const row of cells)
     row.forEach((cell, i) => {
@@ -102,7 +103,7 @@ function padded(cell: string, width: number, align: Align): string {
 }
 
 function asList({ head, rows }: Table): string {
-  const names = head.map((name) => (name.length > LONGEST_CELL ? name : plain(name)));
+  const names = head.map((name) => (name.length > LONGEST_CELL ? name : plainCell(name)));
   const entries = rows.map((row) => {
     const fields = row.flatMap((cell, i) => {
       const name = names[i] ?? '';
@@ -112,24 +113,4 @@ function asList({ head, rows }: Table): string {
     return `- ${fields.join('\n  ')}`;
   });
   return (rows.length === 0 ? [`- ${head.join('\n- ')}`] : entries).join('\n');
-}
-
-/** Inside a code block markup would be seen, not obeyed. A link keeps its address: nothing is lost. */
-function plain(cell: string): string {
-  const codes: string[] = [];
-  return cell
-    .replaceAll('\0', '')
-    .replace(
-      /(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g,
-      (_, _ticks, code: string) => `\0${codes.push(code.trim()) - 1}\0`,
-    )
-    .replace(/<br\s*\/?>/gi, ' ')
-    .replace(/!?\[([^\]]*)\]\(<?([^()\s>]+)>?(?:\s[^)]*)?\)/g, (_, text: string, url: string) =>
-      text === '' || text === url ? url : `${text} (${url})`,
-    )
-    .replace(/(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1/g, '$2')
-    .replace(/(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=[^\s*])\*(?![\w*])/g, '$1')
-    .replace(/(?<![\w_])_(?=[^\s_])([^_]+?)(?<=[^\s_])_(?![\w_])/g, '$1')
-    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
-    .replace(/\0(\d+)\0/g, (_, i: string) => codes[Number(i)] ?? '');
 }

@@ -1,9 +1,10 @@
 // `[ATTACH: path]` in a reply uploads that file, if it is inside the session's project or our files
 // folder. The text of a reply is not trusted: links are resolved first, and the rest is refused by name.
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Upload } from '../discord/rest.ts';
+import { readChecked } from '../home/checked-file.ts';
 
 export interface Attached {
   /** The reply without the lines that were acted on. */
@@ -16,6 +17,8 @@ export interface Attached {
 export interface AttachRules {
   /** Folders that files may come from. */
   readonly roots: readonly string[];
+  /** Our own home: of it only `files/` is ever sent. */
+  readonly home: string;
   readonly cwd: string;
   readonly homeDir: string;
   readonly maxFiles?: number;
@@ -23,7 +26,7 @@ export interface AttachRules {
   readonly maxTotalBytes?: number;
 }
 
-const MARK = /^\s*\[ATTACH:\s*(.+?)\s*\]\s*$/;
+const MARK = '[ATTACH:';
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 
 export function takeAttachments(text: string, rules: AttachRules): Attached {
@@ -55,11 +58,17 @@ function marksOf(text: string): { kept: string; paths: readonly string[] } {
     const mark = line.match(FENCE)?.[1];
     if (fence === undefined) fence = mark;
     else if (mark?.startsWith(fence) && line.trim() === mark) fence = undefined;
-    const path = fence === undefined ? line.match(MARK)?.[1] : undefined;
+    const path = fence === undefined ? markedPath(line) : undefined;
     if (path !== undefined) paths.push(path);
     return path === undefined;
   });
   return { kept: kept.join('\n'), paths };
+}
+
+function markedPath(line: string): string | undefined {
+  const mark = line.trim();
+  if (!mark.startsWith(MARK) || !mark.endsWith(']')) return undefined;
+  return mark.slice(MARK.length, -1).trim() || undefined;
 }
 
 function take(path: string, rules: AttachRules): { name: string; data: Uint8Array } | string {
@@ -67,38 +76,34 @@ function take(path: string, rules: AttachRules): { name: string; data: Uint8Arra
   const absolute = resolve(rules.cwd, path.replace(/^~(?=\/)/, rules.homeDir));
   const real = tryTo(() => realpathSync(absolute));
   if (real === undefined) return 'there is no such file';
-  const root = rules.roots
-    .flatMap((one) => tryTo(() => realpathSync(one)) ?? [])
-    .find((one) => isInside(real, one));
+  const why = whyNot(real, rules);
+  if (why !== undefined) return why;
+  const read = readChecked(real, rules.maxBytes ?? 10 * 2 ** 20);
+  return typeof read === 'string' ? read : { name: basename(real), data: read };
+}
+
+/** With "/" as the project these would be inside it: they hold what processes keep to themselves. */
+const OF_THE_SYSTEM = ['/proc', '/sys', '/dev'];
+
+function whyNot(real: string, rules: AttachRules): string | undefined {
+  const places = (folders: readonly string[]) =>
+    folders.flatMap((one) => tryTo(() => realpathSync(one)) ?? []);
+  if (places(OF_THE_SYSTEM).some((one) => isInside(real, one))) return 'it belongs to the system';
+  const [home] = places([rules.home]);
+  const isOurs = home !== undefined && isInside(real, home);
+  if (isOurs && !places([filesFolder(rules.home)]).some((one) => isInside(real, one)))
+    return 'it belongs to threadmux';
+  const root = places(rules.roots).find((one) => isInside(real, one));
   if (root === undefined) return 'it is outside the project';
-  if (
-    relative(root, real)
-      .split(sep)
-      .some((part) => part.startsWith('.'))
-  )
-    return 'hidden files are not sent';
-  return read(real, rules.maxBytes ?? 10 * 2 ** 20);
+  const isHidden = relative(root, real)
+    .split(sep)
+    .some((part) => part.startsWith('.'));
+  return isHidden ? 'hidden files are not sent' : undefined;
 }
 
 function isInside(path: string, root: string): boolean {
   const way = relative(root, path);
   return way !== '' && !isAbsolute(way) && way.split(sep)[0] !== '..';
-}
-
-/** What was checked is what is read: one descriptor, no links, no pipes, nobody else's file. */
-function read(path: string, maxBytes: number): { name: string; data: Uint8Array } | string {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const fd = tryTo(() => openSync(path, flags));
-  if (fd === undefined) return 'it cannot be read';
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) return 'it is not a file';
-    if (stat.nlink > 1) return 'it has another name elsewhere (a hard link)';
-    if (stat.size > maxBytes) return `it is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
-    return { name: basename(path), data: readFileSync(fd) };
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function tryTo<T>(act: () => T): T | undefined {

@@ -1,14 +1,16 @@
 // The courier: takes letters from the outbox, each pane's in order, and delivers them. One a host,
 // by lock. A letter leaves the outbox only after it was delivered; one that cannot be stays first.
 
-import { rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
+import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
+import { type Attempt, openAttempts } from './attempts.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { openOutbox } from './outbox.ts';
 
@@ -17,7 +19,10 @@ export interface CourierOptions {
   readonly log: Log;
   /** Called as soon as a letter is there, before those in front of it are delivered; it may be called again. */
   readonly arrived: (letter: Letter) => void;
-  readonly deliver: (letter: Letter) => Promise<void>;
+  /** `risky` is called before anything is done with the letter's text. */
+  readonly deliver: (letter: Letter, risky: () => void) => Promise<void>;
+  /** Says in the letter's thread that it was set aside. */
+  readonly sayAside?: (letter: Letter, name: string) => Promise<void>;
   /** Whether something else is still under way, such as a turn that is followed. */
   readonly isBusy?: () => boolean;
   /** Leaves after so long with nothing to do; where the bridge runs, never. */
@@ -29,6 +34,10 @@ export interface CourierOptions {
 const BEAT_MS = 5_000;
 const LOOK_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
+/** Unfinished attempts after which a letter is set aside. */
+const DEADLY = 2;
+/** A larger one may be deadly by its size alone. */
+const LARGEST_READ = 16 * 2 ** 20;
 /** Missing heartbeats after which a courier counts as hung. */
 const HUNG_BEATS = 12;
 
@@ -37,6 +46,9 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   const { home, log, signal } = options;
   const outbox = openOutbox(home.folder('outbox'));
   const working = new Set<string>();
+  const attempts = openAttempts(outbox.folder);
+  const running = new Set<Attempt>();
+  const alone = createInTurn();
   const told = new Set<string>();
   const announced = new Set<string>();
   let busyAt = Date.now();
@@ -58,6 +70,29 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   }
 
   async function handle(path: string): Promise<void> {
+    const attempt = attempts.begin(path);
+    // Alone, so that one which was only handled at the same time as a deadly one proves to be harmless.
+    if (attempt.unfinished > 0) await alone('suspects', () => tryOnce(path, attempt));
+    else await tryOnce(path, attempt);
+  }
+
+  async function tryOnce(path: string, attempt: Attempt): Promise<void> {
+    if (signal.aborted) return;
+    if (attempt.unfinished >= DEADLY) {
+      await giveUp(path);
+      return attempt.end();
+    }
+    running.add(attempt);
+    attempt.risky();
+    try {
+      await deliverOne(path, attempt);
+    } finally {
+      running.delete(attempt);
+      attempt.end();
+    }
+  }
+
+  async function deliverOne(path: string, attempt: Attempt): Promise<void> {
     const reading = readLetter(path);
     switch (reading.kind) {
       case 'newer':
@@ -69,7 +104,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
           kept: outbox.setAside(path),
         });
       case 'letter':
-        await options.deliver(reading.letter).catch((error: unknown) => {
+        await options.deliver(reading.letter, attempt.risky).catch((error: unknown) => {
           if (!isHopeless(error)) throw error;
           log.error('letter refused for good, set aside', {
             because: (error as Error).message,
@@ -81,11 +116,24 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     announced.delete(path);
   }
 
+  /** It is said first: if the server is away, the letter waits as any other does. */
+  async function giveUp(path: string): Promise<void> {
+    const reading = statSync(path).size > LARGEST_READ ? undefined : readLetter(path);
+    if (reading?.kind === 'letter')
+      await options.sayAside?.(reading.letter, basename(path)).catch((error: unknown) => {
+        if (!isHopeless(error)) throw error;
+      });
+    log.error('letter set aside: the process died twice while handling it', {
+      kept: outbox.setAside(path),
+    });
+  }
+
   function announce(box: string): void {
     for (const path of outbox.letters(box)) {
       if (announced.has(path)) continue;
       announced.add(path);
       try {
+        if (statSync(path).size > LARGEST_READ) continue;
         const reading = readLetter(path);
         if (reading.kind === 'letter') options.arrived(reading.letter);
       } catch (error) {
@@ -106,6 +154,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
 
   const look = () => outbox.boxes().forEach(start);
   outbox.sweep();
+  attempts.sweep();
   const stopWatching = outbox.watch(start);
   const looking = setInterval(look, LOOK_MS);
   const beating = setInterval(() => beat(home), options.beatMs ?? BEAT_MS);
@@ -121,6 +170,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     clearInterval(beating);
     stopWatching();
     await idle(working); // whoever comes next must find nothing half done
+    for (const attempt of running) attempt.end(); // asked to stop, not killed
   }
 }
 

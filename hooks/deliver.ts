@@ -4,6 +4,7 @@
 import type { HookEvent, HookInput } from '../claude/hook-input.ts';
 import { isShell } from '../claude/screen.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import type { Draft } from '../discord/messages.ts';
 import type { ThreadRecord } from '../threads/record.ts';
 import type { SessionPane } from '../threads/threads.ts';
 import { readTmuxVariable } from '../tmux/whoami.ts';
@@ -20,8 +21,14 @@ import { stop } from './stop.ts';
 import { stopFailure } from './stop-failure.ts';
 import { userPromptSubmit } from './user-prompt-submit.ts';
 
-export async function deliver(letter: Letter, context: CourierContext): Promise<void> {
+/** `risky` is called before anything is done with the letter's text. */
+export async function deliver(
+  letter: Letter,
+  context: CourierContext,
+  risky: () => void = () => {},
+): Promise<void> {
   const { input } = letter;
+  risky();
   if (input.hook_event_name === 'PermissionRequest') return context.prompts.open(letter, input);
   if (isNested(letter)) return;
   const begins = input.hook_event_name === 'SessionStart';
@@ -36,28 +43,53 @@ export async function deliver(letter: Letter, context: CourierContext): Promise<
   const report = { letter, session, context, rest, thread };
   const outcome = await handle(input, report);
   if (outcome.say !== undefined) {
-    const parts = fit(outcome.say);
-    const { botId } = await connection.place(thread.channel);
-    await context.inTurn(thread.thread, () =>
-      postParts(parts, {
-        ...{ rest, botId, letter: letter.id, pane: letter.pane, since: letter.writtenAt },
-        thread: async (gone) => {
-          const found = await context.threads.ensure(session, {
-            ...{ directory, shell: 'no' as const },
-            ...(gone === undefined ? {} : { gone }),
-          });
-          return found ?? thread;
-        },
-        onPosted(posted) {
-          const record = context.threads.registry.ofSession(session.host, session);
-          if (record !== undefined)
-            context.threads.registry.change(record.thread, withPosted(record, posted));
-        },
-      }),
-    );
+    risky();
+    await post(report, directory, letter.id, fit(outcome.say));
   }
   await outcome.after?.();
   record(report, outcome);
+}
+
+/** Into the session's thread; into a new one if it turns out to be deleted. */
+async function post(
+  { letter, session, context, thread, rest }: Report,
+  directory: string,
+  id: string,
+  parts: readonly Draft[],
+): Promise<void> {
+  const { threads } = context;
+  const place = await threads.connections.named(thread.server)?.place(thread.channel);
+  await context.inTurn(thread.thread, () =>
+    postParts(parts, {
+      ...{ rest, botId: place?.botId ?? '', letter: id, pane: letter.pane },
+      since: letter.writtenAt,
+      thread: async (gone) => {
+        const again = gone === undefined ? {} : { gone };
+        return (await threads.ensure(session, { directory, shell: 'no', ...again })) ?? thread;
+      },
+      onPosted(posted) {
+        const record = threads.registry.ofSession(session.host, session);
+        if (record !== undefined)
+          threads.registry.change(record.thread, withPosted(record, posted));
+      },
+    }),
+  );
+}
+
+/** In place of a report that killed the process twice; nothing of its text is looked at. */
+export async function sayAside(
+  letter: Letter,
+  context: CourierContext,
+  name: string,
+): Promise<void> {
+  const session = await context.sessionOf(letter.tmux, letter.pane);
+  const directory = letter.project || letter.input.cwd;
+  const thread = session && (await context.threads.ensure(session, { directory, shell: 'no' }));
+  const rest = thread && context.threads.connections.named(thread.server)?.rest;
+  if (session === undefined || thread === undefined || rest === undefined) return;
+  const text = `⚠️ One report of the agent could not be processed and was set aside: \`${name}\`. \`threadmux outbox\` shows it.`;
+  const report = { letter, session, context, rest, thread };
+  await post(report, directory, `aside ${letter.id}`, fit({ text }));
 }
 
 /** As soon as a letter is here, before the letters in front of it are posted: a receipt needs no request. */

@@ -29,7 +29,7 @@ export interface Outbox {
   putBack(path: string): boolean;
   /** Tells of panes that got a letter, at once where the system can; who must miss none looks now and then. */
   watch(onLetter: (box: string) => void): () => void;
-  /** Removes the folders of panes that have been silent for a day. */
+  /** Removes the folders of panes that have been silent for a day, and what was set aside long ago or beyond a number. */
   sweep(): void;
 }
 
@@ -38,6 +38,8 @@ const LETTER = /^\d{9,}\.\d+$/;
 const ASIDE = 'aside';
 const SET_ASIDE = /^\d+-(\d+\.\d+)-(\d{9,}\.\d+)$/;
 const SILENT_MS = 86_400_000;
+const ASIDE_MS = 30 * 86_400_000;
+const MOST_ASIDE = 500;
 
 export function openOutbox(folder: string): Outbox {
   return {
@@ -78,6 +80,11 @@ export function openOutbox(folder: string): Outbox {
     },
     watch: (onLetter) => watchBoxes(folder, onLetter),
     sweep() {
+      const aside = this.aside();
+      aside.forEach((path, at) => {
+        const isOld = Date.now() - Number(basename(path).split('-')[0]) > ASIDE_MS;
+        if (isOld || at < aside.length - MOST_ASIDE) rmSync(path, { force: true });
+      });
       for (const box of namesIn(folder).filter((name) => BOX.test(name)))
         try {
           if (Date.now() - statSync(join(folder, box)).mtimeMs > SILENT_MS)

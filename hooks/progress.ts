@@ -185,5 +185,5 @@ export function createProgress({
 
 /** The seconds alone are not worth an edit. */
 function withoutClock(text: string): string {
-  return text.replace(/\S+ (?:s|min)(?: \d+ s)?$/, '');
+  return text.replace(/\S{1,20} (?:s|min)(?: \d{1,9} s)?$/, '');
 }

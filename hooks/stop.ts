@@ -95,10 +95,13 @@ function saying(
   input: StopInput,
   { context, session, letter }: Report,
 ): Saying | undefined {
-  const text = stripBlocks(reply, context.config.strip);
+  const text = stripBlocks(reply, context.config.strip, (pattern) =>
+    context.log.warn('a pattern of "strip" took too long and was not applied', { pattern }),
+  );
   if (text.trim() === '') return undefined;
   const attached = takeAttachments(text, {
     roots: [context.home.folder('files'), letter.project || input.cwd],
+    home: context.home.root,
     cwd: input.cwd,
     homeDir: homedir(),
   });

@@ -26,7 +26,8 @@ export interface Open {
 const MOST = 200;
 
 export function openDirectories({ projects, roots, homedir }: Open): Directories {
-  const absolute = (path: string) => path.replace(/^~(?=\/|$)/, homedir).replace(/(?<=.)\/+$/, '');
+  const absolute = (path: string) =>
+    path.replace(/^~(?=\/|$)/, homedir).replace(/(?<=[^/])\/+$|(?<=^\/)\/+$/, '');
   const parents = [...new Set(roots.map(absolute))];
   const places = [...new Set([...projects.map(absolute), ...parents])];
 

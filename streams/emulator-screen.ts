@@ -61,7 +61,7 @@ function gridOf(buffer: IBuffer, height: number): Grid {
       const cell = line?.getCell(x);
       if (cell?.getWidth() !== 0) row += cell?.getChars() || '\0';
     }
-    rows.push(row.replace(/\0+$/, ''));
+    rows.push(row.replace(/(?<!\0)\0+$/, ''));
   }
   return { rows, wrapped, cursor: [buffer.cursorX, buffer.cursorY], before: beforeCursor(buffer) };
 }

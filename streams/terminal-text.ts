@@ -73,7 +73,7 @@ function spelledOut(text: string): string {
   return text
     .replace(/⟨(?=U\+(?:0060|27E8)⟩)/g, '⟨U+27E8⟩')
     .replace(/``(`)/g, '``⟨U+0060⟩')
-    .replace(/`+$/, (end) => '⟨U+0060⟩'.repeat(end.length));
+    .replace(/`{1,2}$/, (end) => '⟨U+0060⟩'.repeat(end.length));
 }
 
 function isHighSurrogate(unit: number): boolean {

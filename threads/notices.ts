@@ -37,7 +37,7 @@ const SCREEN_ROOM = 1_500;
 /** What the pane shows, as a block: its last lines, as many as fit. */
 export function screenBlock(text: string): string {
   const lines = text
-    .replace(/\s+$/, '')
+    .trimEnd()
     .split('\n')
     .map((line) => line.trimEnd());
   const shown = lines.slice(-40).join('\n');

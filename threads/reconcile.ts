@@ -74,7 +74,7 @@ export function reconcile(state: HostState): readonly Change[] {
   const ignored = state.ignore.map((pattern) => new RegExp(pattern, 'u'));
   for (const session of sessions) {
     if (taken.has(sessionKey(session)) || titleOrNone(session, defaultHost) === undefined) continue;
-    if (ignored.some((pattern) => pattern.test(session.sessionName))) continue;
+    if (ignored.some((pattern) => pattern.test(session.sessionName.slice(0, 200)))) continue;
     taken.add(sessionKey(session));
     changes.push({ do: 'open', session });
   }

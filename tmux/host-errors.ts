@@ -16,7 +16,7 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
     });
   const said = lastLine(framed.stderr) ?? `the script ended with status ${framed.status}`;
   if (
-    /can't find (session|window|pane)|no server running|error connecting to .*\((No such file|Connection refused)|lost server|server exited/.test(
+    /can't find (session|window|pane)|no server running|error connecting to [^(]{1,300}\((?:No such file|Connection refused)|lost server|server exited/.test(
       said,
     )
   )
@@ -81,7 +81,7 @@ const SAID_BY_SSH: readonly {
   readonly hint: (ssh: string) => string;
 }[] = [
   {
-    pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|host key .*has changed/i,
+    pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|host key .{0,300}has changed/i,
     code: 'host_refused',
     hint: (ssh) =>
       `Find out why the key of ${ssh} has changed; if that is right, remove the old one with \`ssh-keygen -R\`, then \`ssh ${ssh}\` once.`,
@@ -130,6 +130,6 @@ function lastLine(text: string): string | undefined {
 function linesOf(text: string): string[] {
   return text
     .split(/[\r\n]+/)
-    .map((line) => line.replace(/^[@\s]+|[@\s]+$/g, '')) // ssh frames its loudest warnings with "@"
+    .map((line) => line.replace(/^[@\s]+|(?<![@\s])[@\s]+$/g, '')) // ssh frames its loudest warnings with "@"
     .filter((line) => line !== '');
 }

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AttachRules, takeAttachments } from '../../hooks/attachments.ts';
 import { openTestDesk } from '../support/desk.ts';
 import { messagesIn, startMachine, stopInput } from '../support/hook-process.ts';
@@ -32,12 +32,23 @@ function project() {
   spawnSync('mkfifo', [join(root, 'pipe')]);
   const rules: AttachRules = {
     roots: [files, root],
+    home: join(folder, 'home'),
     cwd: root,
     homeDir: folder,
     maxBytes: 2_000,
   };
   return { folder, root, files, out, rules };
 }
+
+/** Another process of the project: `swap` is now the folder, now the link. */
+const SWAP = `const { renameSync, writeFileSync } = require('node:fs');
+writeFileSync('swapping', '');
+for (;;) {
+  renameSync('swap', 'folder');
+  renameSync('link', 'swap');
+  renameSync('swap', 'link');
+  renameSync('folder', 'swap');
+}`;
 
 const take = (path: string, rules: AttachRules) => takeAttachments(`[ATTACH: ${path}]`, rules);
 
@@ -82,6 +93,54 @@ describe('[ATTACH: path]', () => {
     expect(refused).toHaveLength(1);
     expect(refused[0]).toContain(because);
     expect(refused[0]).toContain(path);
+  });
+
+  it.each([
+    ['the environment of this process', '/proc/self/environ', 'belongs to the system'],
+    ['what the kernel tells', '/sys/kernel/notes', 'belongs to the system'],
+    ['a device', '/dev/null', 'belongs to the system'],
+    ['our configuration', 'home/config.json', 'belongs to threadmux'],
+    ['a link to our configuration', 'shop/config.json', 'belongs to threadmux'],
+  ])('refuses %s even with "/" as the project', (_, path, because) => {
+    const { folder, rules } = project();
+    writeFileSync(join(folder, 'home', 'config.json'), '{"token": "secret"}');
+    symlinkSync(join(folder, 'home', 'config.json'), join(folder, 'shop', 'config.json'));
+    const open = { ...rules, roots: ['/'], cwd: folder, maxBytes: 1e6 };
+    const { files, refused } = take(path, open);
+    expect(files).toEqual([]);
+    expect(refused).toEqual([expect.stringContaining(because)]);
+    expect(take('shop/report.pdf', open).refused).toEqual([]);
+    expect(take('home/files/shared.txt', open).refused).toEqual([]);
+  });
+
+  it('sends nothing from outside while a folder is exchanged for a link again and again', async () => {
+    const { root, out, rules } = project();
+    // Far below the folder, so that much time passes between looking at it and opening the file.
+    const deep = join(...Array<string>(30).fill('d'));
+    for (const [folder, content] of [
+      [join(root, 'swap'), 'harmless'],
+      [out, 'secret'],
+    ] as const) {
+      mkdirSync(join(folder, deep), { recursive: true });
+      writeFileSync(join(folder, deep, 'x.txt'), content);
+    }
+    symlinkSync(out, join(root, 'link'));
+    const swapper = spawn(process.execPath, ['-e', SWAP], { cwd: root, stdio: 'ignore' });
+    onTestFinished(() => void swapper.kill('SIGKILL'));
+    await vi.waitFor(() => expect(existsSync(join(root, 'swapping'))).toBe(true), 10_000);
+    const seen = new Map<string, number>();
+    for (let tries = 0; tries < 200_000 && (seen.get('harmless') ?? 0) < 1_000; tries++) {
+      const { files } = take(join('swap', deep, 'x.txt'), rules);
+      const what = files[0] ? Buffer.from(files[0].data as Uint8Array).toString() : 'refused';
+      seen.set(what, (seen.get(what) ?? 0) + 1);
+    }
+    expect([...seen.keys()].sort()).toEqual(['harmless', 'refused']);
+  }, 60_000);
+
+  it('takes time in proportion to the text', () => {
+    const { rules } = project();
+    const text = `[ATTACH:${' '.repeat(200_000)}`; // took hours
+    expect(takeAttachments(text, rules)).toEqual({ text, files: [], refused: [] });
   });
 
   it('takes no more than one message can hold', () => {

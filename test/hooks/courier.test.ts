@@ -1,13 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
@@ -28,6 +29,7 @@ import {
 } from '../support/hook-process.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
+const DIST = dirname(dirname(COURIER));
 const PANE: PaneEnv = { TMUX: '/run/tmux/default,4242,0', TMUX_PANE: '%7' };
 
 /** A courier in this process, whose deliveries the test sees. */
@@ -51,6 +53,22 @@ function inProcess(
     await done;
   });
   return { done, stop: () => stop.abort() };
+}
+
+/** A process whose handling of a letter never comes to an end. */
+function dyingCourier(machine: Machine) {
+  const script = `import { runCourier } from '${join(DIST, 'hooks/courier.js')}';
+import { openHome } from '${join(DIST, 'home/home.js')}';
+import { silentLog } from '${join(DIST, 'core/log.js')}';
+await runCourier({
+  home: openHome(${JSON.stringify(machine.home.root)}),
+  log: silentLog,
+  deliver: async () => process.kill(process.pid, 'SIGKILL'),
+  lingerMs: 60_000,
+  signal: new AbortController().signal,
+});`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+  return { child, ended: new Promise<void>((resolve) => child.once('exit', () => resolve())) };
 }
 
 const textOf = (letter: Letter) =>
@@ -193,6 +211,70 @@ describe('the courier', () => {
     await vi.waitFor(() => expect(got).toEqual(['elsewhere', 'one', 'two']), 8_000);
   });
 
+  it('sets a letter aside that killed it twice, says so in its thread, and goes on', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    machine.write(pane, stopInput('deadly'));
+    machine.write(pane, stopInput('behind it'));
+    const [letter = ''] = machine.letters();
+    for (let times = 0; times < 2; times++) {
+      const dying = dyingCourier(machine);
+      await dying.ended;
+      expect(dying.child.signalCode).toBe('SIGKILL');
+      expect(machine.letters()).toHaveLength(2);
+    }
+    machine.courier();
+    await vi.waitFor(async () => {
+      const said = (await saidIn(workspace, '[agent] web')).join('\n');
+      expect(said).toContain('could not be processed and was set aside');
+      expect(said).toContain(basename(letter));
+      expect(said).toContain('behind it');
+      expect(said).not.toContain('deadly');
+    }, 15_000);
+    await soon(() => expect(machine.letters()).toEqual([]));
+    await soon(() => expect(readdirSync(machine.home.path('outbox', 'begun'))).toEqual([]));
+    expect(readdirSync(machine.home.path('outbox', 'aside'))).toHaveLength(1);
+    expect(machine.log()).toContain('the process died twice while handling it');
+  });
+
+  it('does not suspect a letter whose delivery fails, or that waits for the network', async () => {
+    const machine = startMachine();
+    machine.write(PANE, stopInput('one'));
+    const begun = machine.home.path('outbox', 'begun');
+    const notes = () => (existsSync(begun) ? readdirSync(begun) : []);
+    const got: string[] = [];
+    const failing = inProcess(machine, async () => {
+      got.push('tried');
+      throw new Error('the server is away');
+    });
+    await vi.waitFor(() => expect(got.length).toBeGreaterThan(2), 10_000);
+    failing.stop();
+    await failing.done;
+    expect(notes()).toEqual([]);
+    let begins = 0;
+    inProcess(machine, () => {
+      begins++;
+      return sleep(60_000, undefined, { ref: false });
+    });
+    await vi.waitFor(() => expect(begins).toBe(1), 5_000);
+    expect(notes()).toHaveLength(1);
+    await vi.waitFor(() => expect(notes()).toEqual([]), 10_000); // it answers: it is not this letter that kills it
+  });
+
+  it('lets one prove harmless that was only handled while another one killed it', async () => {
+    const machine = startMachine();
+    const begun = join(machine.home.folder('outbox'), 'begun');
+    mkdirSync(begun);
+    machine.write(PANE, stopInput('harmless'));
+    const [letter = ''] = machine.letters();
+    writeFileSync(join(begun, letter.split('/').slice(-2).join('-')), '1\n');
+    const got: (string | undefined)[] = [];
+    inProcess(machine, async (one) => void got.push(textOf(one)));
+    await vi.waitFor(() => expect(got).toEqual(['harmless']), 5_000);
+    await vi.waitFor(() => expect(readdirSync(begun)).toEqual([]), 5_000);
+  });
+
   it('sets a corrupt letter aside with a line in the log, and the rest goes on', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
@@ -280,5 +362,21 @@ describe('the courier', () => {
         expect(readFileSync(`/proc/${one}/${file}`, 'utf8')).not.toContain(workspace.token);
     expect(machine.log()).not.toContain(workspace.token);
     expect(await saidIn(workspace, '[agent] web')).toEqual(['hello']);
+  });
+
+  it('gets a token from the environment of the pane by a pipe, and has none in its own', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine();
+    const env = {
+      DISCORD_BOT_TOKEN: workspace.token,
+      DISCORD_CHANNEL_ID: workspace.channelId,
+      DISCORD_ALLOWED_USERS: workspace.userId,
+      DISCORD_API_BASE: workspace.api,
+    };
+    machine.drop(machine.session('web'), stopInput('hello'), { env });
+    await untilSaid(workspace, '[agent] web', ['hello']);
+    const pid = machine.courierPid() ?? 0;
+    for (const file of ['cmdline', 'environ'])
+      expect(readFileSync(`/proc/${pid}/${file}`, 'utf8')).not.toContain(workspace.token);
   });
 });

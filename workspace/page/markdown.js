@@ -36,7 +36,7 @@ function closedBlocks(text) {
 /** "-# words": a small line. It may stand right under a paragraph. */
 function subtext(state, line, _end, silent) {
   const start = state.bMarks[line] + state.tShift[line];
-  const words = /^-# +(.*)$/.exec(state.src.slice(start, state.eMarks[line]))?.[1];
+  const words = /^-# +(.*)$/s.exec(state.src.slice(start, state.eMarks[line]))?.[1];
   if (words === undefined || state.sCount[line] - state.blkIndent >= 4) return false;
   if (silent) return true;
   state.push('subtext_open', 'small', 1);

@@ -99,7 +99,7 @@ export function oneLine(message) {
     .filter((line) => !/^(?:-# |```|~~~)/.test(line) && line.trim() !== '')
     .join(' ')
     .replace(/[*_`>#\\]+/g, '')
-    .replace(/<[#@][^>]*>/g, '')
+    .replace(/<[#@][^<>]*>/g, '')
     .trim();
   if (text !== '') return text.slice(0, 160);
   return message.attachments?.[0]?.filename ?? '';

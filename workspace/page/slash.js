@@ -68,7 +68,8 @@ function typedValue({ type }, text) {
 /** The text with the word that is being written replaced by a suggestion. */
 export function completed(text, option, value, isLast) {
   const quoted = /\s/.test(value) && !isLast ? `"${value}"` : value;
-  const named = new RegExp(`(^|\\s)${option.name}:\\S*$`).test(text);
-  const head = text.replace(/\S*$/, '');
+  const word = text.split(/\s/).at(-1);
+  const named = word.startsWith(`${option.name}:`);
+  const head = text.slice(0, text.length - word.length);
   return `${head}${named ? `${option.name}:` : ''}${quoted} `;
 }

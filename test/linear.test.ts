@@ -1,0 +1,103 @@
+// Hostile text takes about as long as plain words of the same length, in every function that reads text from outside.
+
+import { describe, expect, it } from 'vitest';
+import { parseAnsi } from '../claude/ansi.ts';
+import { cleanInbound, guardForPrompt } from '../core/clean.ts';
+import { lineDiff } from '../core/line-diff.ts';
+import { maskSecrets } from '../core/log.ts';
+import { insideFence, neutralise } from '../core/neutralise.ts';
+import { splitMessage } from '../core/split.ts';
+import { tablesToCode } from '../core/tables.ts';
+import { takeAttachments } from '../hooks/attachments.ts';
+import { stripBlocks } from '../hooks/strip.ts';
+// @ts-expect-error: a script of the page, without types
+import { oneLine } from '../workspace/page/session-state.js';
+
+const RULES = { roots: [], home: '/nowhere', cwd: '/', homeDir: '/' };
+const CELL = '|---|\n';
+
+const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
+  cleanInbound,
+  guardForPrompt,
+  insideFence,
+  lineDiff: (text) => lineDiff(text, `${text.slice(1)}\nx`),
+  maskSecrets: (text) => maskSecrets(text),
+  neutralise,
+  oneLine: (content) => oneLine({ content }),
+  parseAnsi,
+  splitMessage: (text) => splitMessage(text),
+  stripBlocks: (text) => stripBlocks(text, ['^header$']),
+  tablesToCode,
+  takeAttachments: (text) => takeAttachments(text, RULES),
+};
+
+const LENGTH = 200_000;
+const HOSTILE = [
+  ...[
+    '`',
+    '``` ',
+    '```\n',
+    '~~~',
+    '[',
+    '[a](b ',
+    '![',
+    '|',
+    '|\n',
+    `a|b\n${CELL}`,
+    ' ',
+    '\n',
+    '\t\n',
+    '@',
+    '@a',
+    '\\',
+    '<#',
+    '<@',
+  ],
+  ...[
+    '**a ',
+    '__a ',
+    '_*\t_',
+    '> ',
+    '- ',
+    '\u200d',
+    '\u001b[',
+    '\u001b]',
+    '0-',
+    'Bot ',
+    '-# ',
+    '[ATTACH:',
+    '[ATTACH: a]\n',
+    '\r',
+    '\0',
+  ],
+  ...[
+    `|${'**a '.repeat(240)}|\n|---|\n`,
+    `|${'[a](b '.repeat(160)}|\n|---|\n`,
+    `|${'`'.repeat(900)}a|\n|---|\n`,
+  ],
+];
+
+function tookMs(act: () => unknown): number {
+  const from = performance.now();
+  act();
+  return performance.now() - from;
+}
+
+describe.each(Object.entries(FUNCTIONS))('%s', (_, act) => {
+  it('takes about as long for hostile text as for plain words', { timeout: 120_000 }, () => {
+    const words = 'plain words of a reply\n'.repeat(LENGTH / 23);
+    // What is quadratic takes hours: a generous factor tells the two apart on the slowest machine.
+    const budget =
+      2_000 +
+      100 *
+        Math.max(
+          20,
+          tookMs(() => act(words)),
+        );
+    for (const piece of HOSTILE) {
+      const text = piece.repeat(LENGTH / piece.length);
+      for (const one of [text, `[ATTACH:${text}`, `\`\`\`\n${text}x`])
+        expect([piece, tookMs(() => act(one)) < budget]).toEqual([piece, true]);
+    }
+  });
+});

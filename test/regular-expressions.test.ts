@@ -1,0 +1,124 @@
+// No regular expression may take more than linear time: text from outside would freeze the process with it.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+type Verdict = { readonly status: string; readonly complexity?: { readonly summary: string } };
+type Check = (source: string, flags: string, options: { readonly timeout: number }) => Verdict;
+// The build for browsers is plain JavaScript: the same everywhere, without the native programs.
+const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as {
+  readonly checkSync: Check;
+};
+
+const ROOT = join(import.meta.dirname, '..');
+const FOLDERS =
+  'bin bridge claude core discord home hooks streams tmux workspace scripts install.ts install-plan.ts';
+
+/** Made at run time; each with what it is in the worst case, or why it needs no check. */
+const MADE: Readonly<Record<string, string | { readonly because: string }>> = {
+  "bridge/reconcile.ts: new RegExp(pattern, 'u')": {
+    because: 'the user’s own pattern, on the first 200 characters of a name',
+  },
+  "claude/dialog-line.ts: new RegExp(DIALOG, 'm')":
+    '/^ *(Esc to cancel|Enter to select|Enter to confirm)/m',
+  "core/config-schema.ts: new RegExp(text, 'gmu')": { because: 'it is compiled, never run' },
+  'workspace/multipart.ts: new RegExp(`;\\\\s*${key}=(?:"((?:[^"\\\\\\\\]|\\\\\\\\.)*)"|([^;\\\\s]+))`, \'i\')':
+    '/;\\s*name=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))/i',
+};
+
+interface Found {
+  readonly place: string;
+  readonly text: string;
+}
+
+function sources(path: string): readonly string[] {
+  if (/\.(?:ts|m?js)$/.test(path)) return [path];
+  return readdirSync(join(ROOT, path), { withFileTypes: true }).flatMap((one) =>
+    one.isDirectory() || /\.(?:ts|m?js)$/.test(one.name) ? sources(join(path, one.name)) : [],
+  );
+}
+
+function expressionsIn(path: string, text: string): readonly Found[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const found: Found[] = [];
+  const visit = (node: ts.Node): void => {
+    const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+    if (ts.isRegularExpressionLiteral(node))
+      found.push({ place: `${path}:${line}`, text: node.text });
+    else if (
+      (ts.isNewExpression(node) || ts.isCallExpression(node)) &&
+      node.expression.getText(source) === 'RegExp'
+    ) {
+      const made = MADE[`${path}: ${node.getText(source)}`];
+      if (typeof made !== 'object')
+        found.push({ place: `${path}:${line}`, text: made ?? node.getText(source) });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/**
+ * The same shape with fewer states, which makes the check a hundred times faster: counts beyond 3 and the ends of plain words change
+ * how long an attempt is, not how the time grows with the text. A sticky expression is tried at one place only.
+ */
+function shortened(text: string): { readonly source: string; readonly flags: string } {
+  const end = text.lastIndexOf('/');
+  const flags = text.slice(end + 1);
+  const source = text
+    .slice(1, end)
+    .replace(
+      /\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\.|\[(?:[^\]\\]|\\.)*\]|\{(\d+)(,?)(\d*)\}|[A-Za-z ]{4,}(?![*+?{])/gi,
+      (token, least?: string, comma?: string, most?: string) => {
+        if (least !== undefined) return `{${capped(least)}${comma}${most ? capped(most) : ''}}`;
+        return /^[A-Za-z ]/.test(token) ? token.slice(0, 2) : token;
+      },
+    );
+  return {
+    source: flags.includes('y') ? `^(?:${source})` : source,
+    flags: flags.replace(/[gyd]/g, ''),
+  };
+}
+
+function capped(count: string): number {
+  return Math.min(3, Number(count));
+}
+
+function problemOf({ place, text }: Found): string[] {
+  if (!text.startsWith('/')) return [`${place} makes ${text}: name it in this test`];
+  const { source, flags } = shortened(text);
+  if (!/[*+]|,\}/.test(source)) return []; // nothing repeats without an end
+  const verdict = checkSync(source, flags, { timeout: 20_000 });
+  if (verdict.status === 'safe') return [];
+  return [`${place} ${text} is ${verdict.complexity?.summary ?? verdict.status}`];
+}
+
+describe('regular expressions', () => {
+  const all = FOLDERS.split(' ')
+    .flatMap(sources)
+    .flatMap((path) => expressionsIn(path, readFileSync(join(ROOT, path), 'utf8')));
+
+  it('are linear in the length of the text', { timeout: 240_000 }, () => {
+    const unique = [...new Map(all.map((one) => [one.text, one])).values()];
+    expect(unique.length).toBeGreaterThan(200);
+    expect(unique.flatMap(problemOf)).toEqual([]);
+  });
+
+  it.each([
+    ['/^\\s*\\[ATTACH:\\s*(.+?)\\s*\\]\\s*$/', '3rd degree'],
+    ['/\\s+$/', '2nd degree'],
+    ['/(a+)+$/', 'exponential'],
+    ['/REMOTE HOST IDENTIFICATION HAS CHANGED|host key .*has changed/i', '2nd degree'],
+  ])('%s would be found', (text, degree) => {
+    expect(problemOf({ place: 'here', text })).toEqual([expect.stringContaining(degree)]);
+  });
+
+  it('that are made at run time are found, too', () => {
+    const found = expressionsIn('x.ts', 'new RegExp(a); RegExp(b); /c/.test(d)');
+    expect(found.map((one) => one.text)).toEqual(['new RegExp(a)', 'RegExp(b)', '/c/']);
+  });
+});
