@@ -6,11 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bridge, startBridge } from '../bridge/bridge.ts';
 import type { Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { isDiskFull } from '../core/file-errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Home } from '../home/home.ts';
+import { checkRoom, type Home, homeRoot, openHome } from '../home/home.ts';
+import { writeKept } from '../home/keep.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { rememberEnvironment } from '../home/remembered.ts';
+import { onTrouble } from '../home/trouble.ts';
 import type { Workspace } from '../workspace/server.ts';
 import { agentSettings } from './agent-settings.ts';
 import { beCourier } from './be-courier.ts';
@@ -24,13 +27,13 @@ export interface UpOptions {
 }
 
 const PORT = 7420;
+const ROOM_MS = 1_000;
 const OPEN_DOOR =
   'Warning: other machines can reach the workspace now. Only the secret in its link keeps them out, and nothing is encrypted: an ssh tunnel is safer.';
 
 export async function up(options: UpOptions): Promise<void> {
-  const context = openContext('up', options.verbose ? (line) => console.error(line) : undefined);
-  const release = onlyOne(context.home);
-  rememberEnvironment(context.home, process.env);
+  const context = await openWithRoom('up', options);
+  const release = await takeHome(context);
   const workspace = context.config.servers.length === 0 ? await serve(context, options) : undefined;
   const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
   const bridges = await Promise.all(servers.map((server) => bridge(context, server)));
@@ -40,14 +43,12 @@ export async function up(options: UpOptions): Promise<void> {
   await courier.stop();
   await Promise.all(bridges.map((one) => one.close()));
   await workspace?.close();
+  writeKept();
   release();
 }
 
 export async function workspaceOnly(options: UpOptions): Promise<void> {
-  const context = openContext(
-    'workspace',
-    options.verbose ? (line) => console.error(line) : undefined,
-  );
+  const context = await openWithRoom('workspace', options);
   const workspace = await serve(context, options);
   rememberLocal(context, workspace);
   console.log(`Open ${workspace.link}`);
@@ -56,16 +57,12 @@ export async function workspaceOnly(options: UpOptions): Promise<void> {
 }
 
 export async function bridgeOnly(options: UpOptions): Promise<void> {
-  const context = openContext(
-    'bridge',
-    options.verbose ? (line) => console.error(line) : undefined,
-  );
+  const context = await openWithRoom('bridge', options);
   if (context.servers.length === 0)
     throw new ThreadmuxError('config_invalid', 'there is no server to connect to', {
       hint: 'Run `threadmux up` for the local workspace, or configure Discord first.',
     });
-  const release = onlyOne(context.home);
-  rememberEnvironment(context.home, process.env);
+  const release = await takeHome(context);
   const bridges = await Promise.all(context.servers.map((server) => bridge(context, server)));
   const courier = startCourier(context);
   console.log(
@@ -74,7 +71,38 @@ export async function bridgeOnly(options: UpOptions): Promise<void> {
   await untilStopped();
   await courier.stop();
   await Promise.all(bridges.map((one) => one.close()));
+  writeKept();
   release();
+}
+
+async function takeHome({ home }: Context): Promise<() => void> {
+  const release = await whenRoom(() => onlyOne(home));
+  await whenRoom(() => rememberEnvironment(home, process.env));
+  return release;
+}
+
+/** Starts only where there is room for a start: one that fails half-way could not be taken back. */
+async function openWithRoom(who: string, options: UpOptions): Promise<Context> {
+  const context = await whenRoom(() => {
+    const also = options.verbose ? (line: string) => console.error(line) : undefined;
+    checkRoom(openHome(homeRoot(process.env)));
+    return openContext(who, also);
+  });
+  onTrouble(({ kind, words }) => kind === 'disk' && console.error(words));
+  return context;
+}
+
+async function whenRoom<T>(act: () => T): Promise<T> {
+  for (let isSaid = false; ; isSaid = true) {
+    try {
+      return act();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      if (!isSaid)
+        console.error(`The disk is full: ${homeRoot(process.env)}. threadmux waits for room.`);
+      await sleep(ROOM_MS);
+    }
+  }
 }
 
 /** Where the bridge runs it is the courier too; one that a hook started leaves within a minute. */
@@ -82,7 +110,9 @@ function startCourier(context: Context): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const done = (async () => {
     while (!stopping.signal.aborted) {
-      await beCourier(context, Number.POSITIVE_INFINITY, stopping.signal);
+      await beCourier(context, Number.POSITIVE_INFINITY, stopping.signal).catch((error: Error) =>
+        context.log.error('courier', { because: error.message }),
+      );
       await sleep(1_000, undefined, { signal: stopping.signal }).catch(() => {});
     }
   })();

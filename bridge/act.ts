@@ -6,6 +6,7 @@ import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { attempt } from '../home/keep.ts';
 import type { Answer, Tools } from './command.ts';
 import { runCommand } from './commands.ts';
 import type { Accepted, Inbox } from './inbox.ts';
@@ -55,7 +56,7 @@ export function createAct(options: ActOptions): Act {
   ): Promise<Answer> {
     if (message.answer !== undefined) return { content: message.answer };
     const answer = await runCommand(todo.name, { id: message.id, thread, rest: todo.rest }, tools);
-    inbox.put({ ...message, answer: answer.content });
+    attempt('the inbox', () => inbox.put({ ...message, answer: answer.content }));
     return answer;
   }
 

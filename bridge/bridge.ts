@@ -10,8 +10,9 @@ import type { Session } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
 import { connectRest } from '../discord/rest.ts';
 import { openPlace, type ThreadRef } from '../discord/threads.ts';
-import { readJson, writeJson } from '../home/files.ts';
+import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import { keep } from '../home/keep.ts';
 import { openDirectories } from '../streams/directories.ts';
 import { createAct } from './act.ts';
 import { createAskAgent } from './ask-agent.ts';
@@ -166,7 +167,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
 
   await streams.recover();
   await act.takeUp(channels, server);
-  const position = createLater<Session>((session) => writeJson(state('gateway'), session), 200);
+  const position = createLater<Session>((session) => keep(state('gateway'), session), 200);
   const gateway = openGateway({
     rest,
     token: server.token,

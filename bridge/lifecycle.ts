@@ -1,7 +1,7 @@
 // Keeps threads in step with tmux sessions made, renamed and closed by hand, on all hosts: when
 // tmux tells of one, at the start, and every few minutes, because what tmux tells are only hints.
 
-import { mkdirSync, rmSync, watch } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { threadTitle } from '../core/session-name.ts';
@@ -15,8 +15,10 @@ import {
 } from '../discord/threads.ts';
 import { loadAuto } from '../home/auto.ts';
 import type { Home } from '../home/home.ts';
+import { attempt } from '../home/keep.ts';
 import type { PaneRecord } from '../home/pane-record.ts';
 import { loadStreamRecords } from '../home/stream-record.ts';
+import { watchFolder } from '../home/watch-folder.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import type { Tools } from './command.ts';
@@ -33,11 +35,13 @@ const EVERY_MS = 3 * 60_000;
 const DEADLINE_MS = 10_000;
 /** Several events come at once when a session is made. */
 const SETTLE_MS = 300;
+/** Where the system cannot watch the folder of hints. */
+const UNWATCHED_MS = 2_000;
 
 export function startLifecycle(home: Home, tools: Tools, say: Say): Lifecycle {
   const { config, hosts, panes, threads, place, log } = tools;
   const hints = join(home.folder('state'), 'tmux-events');
-  mkdirSync(hints, { recursive: true, mode: 0o700 });
+  attempt(hints, () => mkdirSync(hints, { recursive: true, mode: 0o700 }));
   let running = Promise.resolve();
   let due: NodeJS.Timeout | undefined;
 
@@ -137,10 +141,10 @@ export function startLifecycle(home: Home, tools: Tools, say: Say): Lifecycle {
 
   async function clearHints(): Promise<void> {
     for (const name of await readdir(hints).catch(() => []))
-      rmSync(join(hints, name), { force: true });
+      attempt(hints, () => rmSync(join(hints, name), { force: true }));
   }
 
-  const watcher = watch(hints, soon);
+  const stopWatching = watchFolder(hints, soon, UNWATCHED_MS);
   const every = setInterval(soon, EVERY_MS);
   soon();
   return {
@@ -151,7 +155,7 @@ export function startLifecycle(home: Home, tools: Tools, say: Say): Lifecycle {
     close() {
       clearTimeout(due);
       clearInterval(every);
-      watcher.close();
+      stopWatching();
     },
   };
 }

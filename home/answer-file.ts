@@ -1,11 +1,12 @@
 // Answers on their way to a waiting hook: one file each, named after the prompt they are for. The
 // hook takes only those that carry its own random id; who brought one sees what became of it.
 
-import { existsSync, readdirSync, renameSync, rmSync, statSync, unlinkSync, watch } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson, writeJson } from './files.ts';
 import type { Home } from './home.ts';
+import { watchFolder } from './watch-folder.ts';
 
 export const answerSchema = z.object({
   prompt: z.string(),
@@ -77,7 +78,7 @@ export interface AnswerWatch {
   close(): void;
 }
 
-/** Where the system cannot watch a folder, it is looked into more often instead. */
+/** Where the system cannot watch the folder, it is looked into every `unwatchedMs`. */
 export function watchAnswers(home: Home, unwatchedMs: number): AnswerWatch {
   let news = false;
   let wake = () => {};
@@ -85,12 +86,12 @@ export function watchAnswers(home: Home, unwatchedMs: number): AnswerWatch {
     news = true;
     wake();
   };
-  const watcher = watched(home.folder('answers'), onChange);
+  const stop = watchFolder(home.folder('answers'), onChange, unwatchedMs);
   return {
     async next(ms) {
       if (!news)
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, watcher === undefined ? Math.min(ms, unwatchedMs) : ms);
+          const timer = setTimeout(resolve, ms);
           wake = () => {
             clearTimeout(timer);
             resolve();
@@ -99,7 +100,7 @@ export function watchAnswers(home: Home, unwatchedMs: number): AnswerWatch {
       news = false;
     },
     wake: onChange,
-    close: () => watcher?.close(),
+    close: stop,
   };
 }
 
@@ -115,12 +116,4 @@ export function clearOldAnswers(home: Home, olderThanMs: number): void {
 
 function refused(path: string): string {
   return `${path}.refused`;
-}
-
-function watched(folder: string, onChange: () => void) {
-  try {
-    return watch(folder, onChange).on('error', () => {});
-  } catch {
-    return undefined;
-  }
 }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
+import { attempt } from '../home/keep.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { openOutbox } from './outbox.ts';
@@ -38,6 +39,8 @@ export async function runCourier(options: CourierOptions): Promise<boolean> {
   const outbox = openOutbox(home.folder('outbox'));
   const working = new Set<string>();
   const told = new Set<string>();
+  /** Where the disk became read-only, a letter stays after its delivery, and must not be delivered again. */
+  const delivered = new Set<string>();
   let busyAt = Date.now();
 
   async function work(box: string): Promise<void> {
@@ -68,15 +71,18 @@ export async function runCourier(options: CourierOptions): Promise<boolean> {
           kept: outbox.setAside(path),
         });
       case 'letter':
-        await options.deliver(reading.letter).catch((error: unknown) => {
-          if (!isHopeless(error)) throw error;
-          log.error('letter refused for good, set aside', {
-            because: (error as Error).message,
-            kept: outbox.setAside(path),
+        if (!delivered.has(path))
+          await options.deliver(reading.letter).catch((error: unknown) => {
+            if (!isHopeless(error)) throw error;
+            log.error('letter refused for good, set aside', {
+              because: (error as Error).message,
+              kept: outbox.setAside(path),
+            });
           });
-        });
     }
+    delivered.add(path);
     outbox.remove(path);
+    delivered.delete(path);
   }
 
   function start(box: string): void {
@@ -119,9 +125,14 @@ function isHopeless(error: unknown): boolean {
 async function takeOffice(options: CourierOptions): Promise<(() => void) | undefined> {
   const { home, log } = options;
   const lock = join(home.folder('state'), 'courier.lock');
-  const release = tryLock(lock) ?? (await replaceHung(options, lock));
+  let release: (() => void) | undefined;
+  const isWritable = attempt(lock, () => {
+    release = tryLock(lock);
+  });
+  if (!isWritable) return undefined; // a full disk: whoever runs us tries again
+  release ??= await replaceHung(options, lock);
   if (release === undefined) return undefined;
-  writeFileSync(home.path('state', 'courier.pid'), `${process.pid}\n`, { mode: 0o600 });
+  notePid(home);
   log.debug('courier at work', { pid: process.pid });
   return release;
 }
@@ -156,6 +167,12 @@ function beat(home: Home): void {
   try {
     utimesSync(home.path('state', 'courier.pid'), now, now);
   } catch {
-    // Removed by hand: the next hook starts another courier, which finds the lock taken.
+    notePid(home); // removed by hand, or there was no room for it
   }
+}
+
+/** Without it the next hook starts another courier, which finds the lock taken and leaves. */
+function notePid(home: Home): void {
+  const path = home.path('state', 'courier.pid');
+  attempt(path, () => writeFileSync(path, `${process.pid}\n`, { mode: 0o600 }));
 }

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import { keep } from '../home/keep.ts';
 import type { Host } from '../tmux/host.ts';
 import { type Whereabouts, whoami } from '../tmux/whoami.ts';
-import { keep } from './keep.ts';
 
 const seenSchema = z.object({
   socket: z.string(),

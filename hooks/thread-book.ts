@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { newest } from '../core/snowflake.ts';
 import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
-import { keep } from './keep.ts';
+import { keep } from '../home/keep.ts';
 
 const postedSchema = z.object({
   letter: z.string(),
