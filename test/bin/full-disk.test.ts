@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { smallDisk } from '../support/disk.ts';
-import { startTestWorkspace, type WireMessage } from '../support/workspace.ts';
+import { enter, startTestWorkspace, type WireMessage } from '../support/workspace.ts';
 import { type Cli, PROGRAM, startCli, WAIT } from './cli.ts';
 
 const FAKE = fileURLToPath(new URL('../support/headless-claude.mjs', import.meta.url));
@@ -92,6 +92,49 @@ describe('install on a full disk', () => {
 });
 
 describe('a disk that fills up while the bridge runs', () => {
+  it('delays what a headless agent says in a workspace on that disk, and loses none of it', async () => {
+    const disk = smallDisk(8192);
+    const home = join(disk.dir, 'home');
+    mkdirSync(home, { mode: 0o700 });
+    const cli = startCli();
+    mkdirSync(join(cli.dir, 'work', 'shop'), { recursive: true });
+    const config = {
+      roots: [join(cli.dir, 'work')],
+      agent: {
+        command: ['env', `CLAUDE_FAKE_LOG=${join(cli.dir, 'log')}`, process.execPath, FAKE],
+      },
+    };
+    writeFileSync(join(home, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const bridge = up(cli, home, ['--port', '0']);
+    const [link] = await vi.waitFor(() => {
+      const found = /http:\S+\/enter\/\S+/.exec(bridge.stdout());
+      if (found === null) throw new Error(bridge.stderr());
+      return found;
+    }, WAIT);
+    const url = new URL(link).origin;
+    const person = await enter({ link, url, api: `${url}/api/v10` });
+    const { channel } = JSON.parse(readFileSync(join(home, 'state', 'workspace.json'), 'utf8'));
+    const said = async (id: string) =>
+      (await person.messages(id)).map(({ content }) => content).join('\n\n');
+    const steps = JSON.stringify([{ say: 'I begin.' }, { waitMs: 3_000 }, { say: 'I end.' }]);
+    await person.say(channel, `!agent shop ${steps}`);
+    const agent = await vi.waitFor(async () => {
+      const [, id] = /`shop-agent` is at work.*<#(\d+)>/.exec(await said(channel)) ?? [];
+      if (id === undefined) throw new Error(await said(channel));
+      return id;
+    }, WAIT);
+    await vi.waitFor(async () => expect(await said(agent)).toContain('I begin.'), WAIT);
+    disk.fill();
+    await vi.waitFor(() => expect(bridge.stderr()).toContain('The disk is full'), WAIT);
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    expect(bridge.child.exitCode).toBeNull();
+    disk.free();
+    const late = { timeout: 60_000, interval: 200 };
+    await vi.waitFor(async () => expect(await said(agent)).toMatch(/✅ 2 turns/), late);
+    for (const text of ['I begin.', 'I end.']) expect(times(await said(agent), text)).toBe(1);
+    expect(bridge.stderr()).not.toMatch(TRACE);
+  }, 120_000);
+
   it('ends neither it nor its headless agent, and nothing that was written is lost or doubled', async () => {
     const workspace = await startTestWorkspace();
     const { person, api, token, channelId, userId, botId } = workspace;
