@@ -1,14 +1,14 @@
 // The courier: takes letters from the outbox, each pane's in order, and delivers them. One a host,
 // by lock. A letter leaves the outbox only after it was delivered; one that cannot be stays first.
 
-import { rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
-import { attempt } from '../home/keep.ts';
+import { attempt, discard, forgetKept } from '../home/keep.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { openOutbox } from './outbox.ts';
@@ -110,7 +110,7 @@ export async function runCourier(options: CourierOptions): Promise<boolean> {
     clearInterval(looking);
     clearInterval(beating);
     stopWatching();
-    rmSync(home.path('state', 'courier.pid'), { force: true }); // pids are used again
+    discard(home.path('state', 'courier.pid')); // pids are used again
     release();
   }
   return true;
@@ -174,5 +174,6 @@ function beat(home: Home): void {
 /** Without it the next hook starts another courier, which finds the lock taken and leaves. */
 function notePid(home: Home): void {
   const path = home.path('state', 'courier.pid');
+  forgetKept(path);
   attempt(path, () => writeFileSync(path, `${process.pid}\n`, { mode: 0o600 }));
 }
