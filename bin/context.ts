@@ -7,6 +7,7 @@ import { type Home, homeRoot, openHome } from '../home/home.ts';
 import { loadLocalServer } from '../home/local-server.ts';
 import { openLog } from '../home/log-file.ts';
 import { withRemembered } from '../home/remembered.ts';
+import { onTrouble } from '../home/trouble.ts';
 
 export interface Context {
   readonly home: Home;
@@ -39,5 +40,6 @@ export function openContextOf(
   const servers = local === undefined ? config.servers : [local];
   const secrets = servers.map(({ token }) => token);
   const log = openLog(home, who, also === undefined ? { secrets } : { secrets, also });
+  onTrouble(({ kind, isOver, words }) => log[isOver ? 'info' : 'warn'](kind, { words }));
   return { home, config, servers, log, env };
 }

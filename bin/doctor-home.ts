@@ -1,6 +1,7 @@
 // Our home and what is at work in it, judged by a look that changed nothing. Pure.
 
 import { explain, isThreadmuxError } from '../core/errors.ts';
+import { errnoWords } from '../core/file-errors.ts';
 import type { HomeLook, LockLook } from '../home/look.ts';
 import { type Finding, fault, fine, warning } from './doctor-finding.ts';
 
@@ -37,18 +38,12 @@ function judgeMode(mode: number, root: string): readonly Finding[] {
   ];
 }
 
-const WRITING: Readonly<Record<string, readonly [why: string, remedy: string]>> = {
-  ENOSPC: ['the disk is full', 'Make room on it.'],
-  EDQUOT: ['your quota of the disk is used up', 'Make room on it.'],
-  EFBIG: ['no file may grow (a limit of this shell)', 'Raise it: ulimit -f unlimited'],
-  EROFS: ['the disk is read-only', 'Set THREADMUX_HOME to a folder on another disk.'],
-  EACCES: ['you may not', 'Make it yours: chown and chmod 700 it.'],
-  EPERM: ['you may not', 'Make it yours: chown and chmod 700 it.'],
-};
-
 function judgeWriting(code: string | undefined, root: string): readonly Finding[] {
   if (code === undefined) return [];
-  const [why, remedy] = WRITING[code] ?? [code, 'Look at the folder and at its disk.'];
+  const { why, remedy } = errnoWords(code) ?? {
+    why: code,
+    remedy: 'Look at the folder and at its disk.',
+  };
   return [fault('home', `Nothing can be written into ${root}: ${why}.`, remedy)];
 }
 

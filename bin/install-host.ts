@@ -22,7 +22,7 @@ const UNPACK = `${HOME}; mkdir -p "$h" && rm -rf "$h/app.new" && mkdir "$h/app.n
 const CONFIGURE = `${HOME}; mkdir -p "$h" && cat > "$h/config.json.new" && mv "$h/config.json.new" "$h/config.json"`;
 const RUN = `${HOME}; n=$1; shift; exec "$n" "$h/app/dist/bin/threadmux.js" "$@"`;
 const REMOVE = `${HOME}; rm -rf "$h/app"; rmdir "$h" 2>/dev/null || :`;
-const NEEDS = ['chokidar', 'commander', 'undici', 'ws', 'zod', 'readdirp'] as const;
+const NEEDS = ['commander', 'undici', 'ws', 'zod'] as const;
 const SLOW_MS = 180_000;
 
 export async function installOnHost(name: string): Promise<void> {

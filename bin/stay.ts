@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCourierContext } from '../hooks/context.ts';
-import { takeCourierLock } from '../hooks/courier.ts';
+import { takeCourierLock } from '../hooks/courier-lock.ts';
 import { deliver } from '../hooks/deliver.ts';
 import { parseLetter } from '../hooks/letter.ts';
 import type { Shared } from '../threads/shared.ts';

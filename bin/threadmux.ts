@@ -4,8 +4,10 @@
 import { CommanderError } from 'commander';
 import { explain, isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { EXIT, errorData, exitCodeOf } from '../core/exit-codes.ts';
+import { plainError } from '../core/file-errors.ts';
 import { maskSecrets } from '../core/log.ts';
 import { neutralise } from '../core/neutralise.ts';
+import { homeError, homeRoot } from '../home/home.ts';
 import { makeProgram } from './program.ts';
 
 const dashes = process.argv.indexOf('--');
@@ -20,14 +22,22 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 makeProgram({ wantsJson })
   .parseAsync()
-  .catch((error: unknown) => {
-    if (error instanceof CommanderError) return endUsage(error);
+  .catch((thrown: unknown) => {
+    if (thrown instanceof CommanderError) return endUsage(thrown);
+    const error = inWords(thrown);
     if (wantsJson) process.stderr.write(`${maskSecrets(JSON.stringify(errorData(error)))}\n`);
     else console.error(`threadmux: ${neutralise(maskSecrets(explain(error)))}`);
     if (!isThreadmuxError(error) && error instanceof Error && !wantsJson)
       console.error(maskSecrets(error.stack ?? ''));
     process.exit(exitCodeOf(error));
   });
+
+/** What the file system refuses is expected, wherever it happens: a sentence, no stack trace. */
+function inWords(error: unknown): unknown {
+  const { path = '' } = error as NodeJS.ErrnoException;
+  const root = homeRoot(process.env);
+  return `${path}/`.startsWith(`${root}/`) ? homeError(error, root) : plainError(error);
+}
 
 /** commander has said it already, unless a program is to read it. */
 function endUsage(error: CommanderError): never {

@@ -1,13 +1,18 @@
 // threadmux up: the main job. Serves the local workspace if no Discord is configured, and runs the
 // bridge until it is told to stop.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bridge, startBridge } from '../bridge/bridge.ts';
 import type { Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { isDiskFull } from '../core/file-errors.ts';
 import type { Log } from '../core/log.ts';
+import { checkRoom, homeRoot, openHome } from '../home/home.ts';
+import { writeKept } from '../home/keep.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { rememberEnvironment } from '../home/remembered.ts';
-import { takeCourierLock } from '../hooks/courier.ts';
+import { onTrouble } from '../home/trouble.ts';
+import { takeCourierLock } from '../hooks/courier-lock.ts';
 import type { Workspace } from '../workspace/server.ts';
 import { agentSettings } from './agent-settings.ts';
 import type { Context } from './context.ts';
@@ -22,14 +27,14 @@ export interface UpOptions {
 }
 
 const PORT = 7420;
+const ROOM_MS = 1_000;
 const OPEN_DOOR =
   'Warning: other machines can reach the workspace now. Only the secret in its link keeps them out, and nothing is encrypted: an ssh tunnel is safer.';
 
 export async function up(options: UpOptions): Promise<void> {
-  const context = await openLasting('up', printer(options));
+  const context = await openWithRoom('up', options);
   if (context === undefined) return;
-  const release = onlyOne(context.home);
-  rememberEnvironment(context.home, context.env);
+  const release = await takeHome(context);
   const workspace = context.config.servers.length === 0 ? await serve(context, options) : undefined;
   const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
   const running = await start(context, servers);
@@ -37,11 +42,12 @@ export async function up(options: UpOptions): Promise<void> {
   await untilStopped();
   await running.stop();
   await workspace?.close();
+  writeKept();
   release();
 }
 
 export async function workspaceOnly(options: UpOptions): Promise<void> {
-  const context = await openLasting('workspace', printer(options));
+  const context = await openWithRoom('workspace', options);
   if (context === undefined) return;
   const workspace = await serve(context, options);
   rememberLocal(context, workspace);
@@ -51,21 +57,47 @@ export async function workspaceOnly(options: UpOptions): Promise<void> {
 }
 
 export async function bridgeOnly(options: UpOptions): Promise<void> {
-  const context = await openLasting('bridge', printer(options));
+  const context = await openWithRoom('bridge', options);
   if (context === undefined) return;
   if (context.servers.length === 0)
     throw new ThreadmuxError('config_invalid', 'there is no server to connect to', {
       hint: 'Run `threadmux up` for the local workspace, or configure Discord first.',
     });
-  const release = onlyOne(context.home);
-  rememberEnvironment(context.home, context.env);
+  const release = await takeHome(context);
   const running = await start(context, context.servers);
   console.log(
     `Connected to ${context.servers.map(({ name }) => name).join(', ')}. Stop it with Ctrl-C.`,
   );
   await untilStopped();
   await running.stop();
+  writeKept();
   release();
+}
+
+async function takeHome({ home, env }: Context): Promise<() => void> {
+  const release = await whenRoom(() => onlyOne(home));
+  await whenRoom(() => rememberEnvironment(home, env));
+  return release;
+}
+
+/** Starts only where there is room for a start: one that fails half-way could not be taken back. */
+async function openWithRoom(who: string, options: UpOptions): Promise<Context | undefined> {
+  await whenRoom(() => checkRoom(openHome(homeRoot(process.env))));
+  onTrouble(({ kind, words }) => kind === 'disk' && console.error(words));
+  return openLasting(who, printer(options));
+}
+
+async function whenRoom<T>(act: () => T): Promise<T> {
+  for (let isSaid = false; ; isSaid = true) {
+    try {
+      return act();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      if (!isSaid)
+        console.error(`The disk is full: ${homeRoot(process.env)}. threadmux waits for room.`);
+      await sleep(ROOM_MS);
+    }
+  }
 }
 
 /** Both journeys in one process, which alone talks to Discord and writes the registry. */

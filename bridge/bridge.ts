@@ -9,7 +9,8 @@ import { type Gateway, openGateway } from '../discord/gateway.ts';
 import { sessionSchema } from '../discord/gateway-payload.ts';
 import type { Session } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
-import { readJson, writeJson } from '../home/files.ts';
+import { readJson } from '../home/files.ts';
+import { keep } from '../home/keep.ts';
 import { openDirectories } from '../streams/directories.ts';
 import { channelsOf } from '../threads/connections.ts';
 import { createKnownThreads, type KnownThreads } from '../threads/known-threads.ts';
@@ -160,7 +161,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
     await handle(name, data, live);
   }
 
-  const position = createLater<Session>((session) => writeJson(state('gateway'), session), 200);
+  const position = createLater<Session>((session) => keep(state('gateway'), session), 200);
   let gateway: Gateway | undefined;
   return {
     known,

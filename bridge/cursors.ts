@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import { isNewer, newest, snowflakeAt } from '../core/snowflake.ts';
 import { readJson, writeJson } from '../home/files.ts';
+import { forgetKept, keep } from '../home/keep.ts';
 
 const schema = z.object({ since: z.string(), read: z.record(z.string(), z.string()) });
 
@@ -21,19 +22,20 @@ export function openCursors(path: string, now = Date.now()): Cursors {
   const stored = readJson(path, schema);
   const since = stored?.since ?? snowflakeAt(now);
   const read = new Map(Object.entries(stored?.read ?? {}));
-  const save = () => writeJson(path, { since, read: Object.fromEntries(read) });
-  if (stored === undefined) save();
+  if (stored === undefined) writeJson(path, { since, read: {} });
   const get = (channelId: string) => read.get(channelId) ?? newest(since, channelId);
   return {
     get,
     isRead: (channelId, messageId) => !isNewer(messageId, get(channelId)),
     advance(channelId, messageId) {
       if (!isNewer(messageId, get(channelId))) return;
+      // Written before it counts: a message is acted on only when a restart would not act on it again.
+      writeJson(path, { since, read: { ...Object.fromEntries(read), [channelId]: messageId } });
+      forgetKept(path);
       read.set(channelId, messageId);
-      save();
     },
     forget(channelId) {
-      if (read.delete(channelId)) save();
+      if (read.delete(channelId)) keep(path, { since, read: Object.fromEntries(read) });
     },
     channels: () => [...read.keys()],
   };

@@ -1,11 +1,12 @@
 // Messages accepted and not yet done with, one file each. A message is here before anything is
 // done about it and leaves when its outcome is known: a crash neither skips nor repeats it.
 
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { byAge } from '../core/snowflake.ts';
 import { readJson, writeJson } from '../home/files.ts';
+import { discard } from '../home/keep.ts';
 import type { Cursors } from './cursors.ts';
 
 const shownPromptSchema = z.object({
@@ -74,7 +75,7 @@ export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox 
       return true;
     },
     put: (message) => writeJson(path(message.id), { ...message, server, liveAt: undefined }),
-    done: (id) => rmSync(path(id), { force: true }),
+    done: (id) => discard(path(id)),
     left: () =>
       readdirSync(folder)
         .filter((name) => /^\d+\.json$/.test(name))

@@ -10,6 +10,7 @@ import { looksLikeAnswer } from '../core/prompt-answer.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { attempt } from '../home/keep.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
 import type { Shared } from '../threads/shared.ts';
 import type { Answer, Tools } from './command.ts';
@@ -79,7 +80,7 @@ export function createJourney(options: JourneyOptions): Journey {
         live: isFresh(message.liveAt, performance.now()),
       };
       answer = await runCommand(todo.name, order, options.tools());
-      inbox.put({ ...message, answer: answer.content });
+      attempt('the inbox', () => inbox.put({ ...message, answer: answer.content }));
     }
     const said = { ...answer, replyTo: message.id };
     await options.tools().say(message.channelId, [message.id, 'command'], said);

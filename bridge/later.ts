@@ -1,5 +1,7 @@
 // Writes the newest value a moment after it came, so that a burst of values is one write. What is
-// lost when the process is killed in between is only ever repeated, never skipped.
+// lost when the process is killed in between is only ever repeated, never skipped. A full disk is waited for.
+
+import { attempt } from '../home/keep.ts';
 
 export interface Later<T> {
   set(value: T): void;
@@ -7,14 +9,22 @@ export interface Later<T> {
   flush(): void;
 }
 
-export function createLater<T>(write: (value: T) => void, delayMs: number): Later<T> {
+const RETRY_MS = 2_000;
+
+export function createLater<T>(
+  write: (value: T) => void,
+  delayMs: number,
+  what = 'the state of the bridge',
+): Later<T> {
   let due: { readonly value: T } | undefined;
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (due !== undefined) write(due.value);
-    due = undefined;
+    const now = due;
+    if (now === undefined) return;
+    if (attempt(what, () => write(now.value))) due = undefined;
+    else timer = setTimeout(flush, Math.max(delayMs, RETRY_MS)).unref();
   };
   return {
     set(value) {

@@ -4,6 +4,7 @@ export type ErrorCode =
   | 'config_invalid'
   | 'name_refused'
   | 'home_unsafe'
+  | 'disk_failed'
   | 'busy'
   | 'not_found'
   | 'bad_usage'

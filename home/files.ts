@@ -15,16 +15,22 @@ import type * as z from 'zod';
 
 export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
   const temp = join(dirname(path), `.${randomBytes(9).toString('base64url')}.tmp`);
-  const fd = openSync(temp, 'wx', mode);
   try {
-    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-    fsyncSync(fd);
-    closeSync(fd);
+    writeSynced(temp, typeof data === 'string' ? Buffer.from(data) : data, mode);
     renameSync(temp, path);
   } catch (error) {
     rmSync(temp, { force: true });
-    throw error;
+    throw Object.assign(error as Error, { path }); // a person knows this one, not the temp name
+  }
+}
+
+function writeSynced(path: string, bytes: Uint8Array, mode: number): void {
+  const fd = openSync(path, 'wx', mode);
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

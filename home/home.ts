@@ -1,10 +1,12 @@
 // ~/.threadmux: everything we keep on a machine, ours alone (0700). Nothing has a predictable
 // name in a shared temp dir, ever.
 
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Env } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { fileError } from '../core/file-errors.ts';
+import { writeWhole } from './files.ts';
 
 export interface Home {
   readonly root: string;
@@ -45,14 +47,7 @@ export function openHome(root: string): Home {
 
 /** A folder somebody else owns, or a link, could hand our letters and answers to another user. */
 function privateFolder(path: string): string {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new ThreadmuxError('home_unsafe', `making ${path}: ${(cause as Error).message}`, {
-      cause,
-      hint: 'Make room for it, or set THREADMUX_HOME to a folder that you own.',
-    });
-  }
+  makeFolder(path);
   const stat = lstatSync(path);
   const uid = process.getuid?.() ?? stat.uid;
   if (!stat.isDirectory() || stat.uid !== uid)
@@ -61,4 +56,47 @@ function privateFolder(path: string): string {
     });
   if ((stat.mode & 0o077) !== 0) chmodSync(path, 0o700);
   return path;
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw homeError(trueReason(path) ?? error, path);
+  }
+}
+
+/** On a read-only disk Node.js says of a recursive mkdir that the folder does not exist. */
+function trueReason(path: string): unknown {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(path) !== path
+      ? trueReason(dirname(path))
+      : error;
+  }
+}
+
+/** A sentence of why our home cannot be written. */
+export function homeError(error: unknown, path: string): unknown {
+  return fileError(
+    error,
+    `nothing can be written into ${path}`,
+    'set THREADMUX_HOME to a folder on another disk',
+  );
+}
+
+/** What a start writes at the most: with this much room it does not fail half-way. */
+const ROOM_BYTES = 128 * 1024;
+
+/** Throws, with a sentence, where there is no room or nothing may be written. */
+export function checkRoom(home: Home): void {
+  const path = join(home.folder('state'), 'room');
+  try {
+    writeWhole(path, new Uint8Array(ROOM_BYTES));
+    rmSync(path, { force: true });
+  } catch (error) {
+    throw homeError(error, home.root);
+  }
 }

@@ -1,16 +1,16 @@
 // One process at a time. The lock is a file that names its holder; a holder that is gone
 // (killed, rebooted) loses it at once, so nobody ever has to remove it by hand.
 
-import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 import { readJson } from './files.ts';
+import { isSameStart, processStart } from './process-start.ts';
 
 const holderSchema = z.object({ pid: z.number().int().positive(), started: z.string() });
 
 /** Gives the way to release it, or undefined while another living process holds it. */
 export function tryLock(path: string): (() => void) | undefined {
-  const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid) });
+  const mine = JSON.stringify({ pid: process.pid, started: processStart(process.pid) });
   for (let tries = 0; tries < 5; tries++) {
     if (claim(path, mine)) return () => releaseIfMine(path, mine);
     if (holderOf(path) !== undefined) return undefined;
@@ -23,19 +23,19 @@ export function tryLock(path: string): (() => void) | undefined {
 export function holderOf(path: string): number | undefined {
   const holder = readJson(path, holderSchema);
   if (holder === undefined) return undefined;
-  return startOf(holder.pid) === holder.started ? holder.pid : undefined;
+  return isSameStart(holder.started, processStart(holder.pid)) ? holder.pid : undefined;
 }
 
 /** Hard links are made by one process only, and the file is whole from its first moment. */
 function claim(path: string, text: string): boolean {
   const temp = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  writeFileSync(temp, text, { flag: 'wx', mode: 0o600 });
   try {
+    writeFileSync(temp, text, { flag: 'wx', mode: 0o600 });
     linkSync(temp, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
+    throw Object.assign(error as Error, { path });
   } finally {
     rmSync(temp, { force: true });
   }
@@ -54,7 +54,7 @@ function removeIfUnchanged(path: string): void {
 
 function claimRemoval(path: string): (() => void) | undefined {
   const broom = `${path}.broom`;
-  const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid) });
+  const mine = JSON.stringify({ pid: process.pid, started: processStart(process.pid) });
   if (claim(broom, mine)) return () => rmSync(broom, { force: true });
   if (holderOf(broom) === undefined) rmSync(broom, { force: true });
   return undefined;
@@ -65,19 +65,5 @@ function releaseIfMine(path: string, mine: string): void {
     if (readFileSync(path, 'utf8') === mine) rmSync(path, { force: true });
   } catch {
     // Already gone: released is released.
-  }
-}
-
-/** When a process began: a pid alone is reused. Empty if there is no such process. */
-function startOf(pid: number): string {
-  try {
-    if (process.platform === 'linux') {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return fields[0] === 'Z' ? 'gone' : (fields[19] ?? 'gone');
-    }
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-  } catch {
-    return 'gone';
   }
 }

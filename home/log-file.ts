@@ -5,6 +5,7 @@ import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog, type Log } from '../core/log.ts';
 import type { Home } from './home.ts';
+import { attempt } from './keep.ts';
 
 const LIMIT = 5_000_000;
 const KEPT = 3;
@@ -20,12 +21,10 @@ export function openLog(
       const [at, ...rest] = line.split(' ');
       const text = `${at} ${who} ${rest.join(' ')}`;
       options.also?.(text);
-      try {
+      attempt(path, () => {
         turnOver(path, options.limit ?? LIMIT);
         appendFileSync(path, `${text}\n`, { mode: 0o600 });
-      } catch {
-        // A full disk: the work goes on without its log.
-      }
+      });
     },
     { secrets: options.secrets ?? [] },
   );

@@ -23,6 +23,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
+import { fileError } from '../core/file-errors.ts';
 
 export interface UserFile {
   readonly path: string;
@@ -37,7 +38,7 @@ export function readUserFile(path: string): UserFile {
     if (!statSync(path).isFile()) throw refused(`${path} is not a file`);
     return { path, text: decode(path, readFileSync(path)) };
   } catch (error) {
-    throw translated(error, `reading ${path}`);
+    throw fileError(error, `reading ${path}`);
   }
 }
 
@@ -51,7 +52,7 @@ export function checkWritable({ path, text }: UserFile): void {
     while (!existsSync(folder)) folder = dirname(folder);
     accessSync(folder, constants.W_OK);
   } catch (error) {
-    throw translated(error, `changing ${path}`);
+    throw fileError(error, `changing ${path}`);
   }
 }
 
@@ -75,7 +76,7 @@ export function writeUserFile(file: UserFile, text: string): string | undefined 
     }
     return made;
   } catch (error) {
-    throw translated(error, `writing ${path}`);
+    throw fileError(error, `writing ${path}`);
   }
 }
 
@@ -85,7 +86,7 @@ export function removeUserFile(file: UserFile, madeFolder: string | undefined): 
     checkUnchanged(file);
     rmSync(file.path, { force: true });
   } catch (error) {
-    throw translated(error, `removing ${file.path}`);
+    throw fileError(error, `removing ${file.path}`);
   }
   if (madeFolder === undefined) return;
   for (let folder = dirname(file.path); folder.startsWith(madeFolder); folder = dirname(folder))
@@ -147,23 +148,4 @@ function decode(path: string, bytes: Uint8Array): string {
 
 function refused(message: string, hint = 'Correct that first, then run this again.') {
   return new ThreadmuxError('home_unsafe', message, { hint });
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  EACCES: 'you may not',
-  EPERM: 'you may not',
-  EROFS: 'the disk is read-only',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of its path is not a folder',
-  ELOOP: 'its links lead in a circle',
-};
-
-function translated(error: unknown, doing: string): unknown {
-  const words = WORDS[(error as NodeJS.ErrnoException).code ?? ''];
-  return words === undefined || error instanceof ThreadmuxError
-    ? error
-    : new ThreadmuxError('home_unsafe', `${doing}: ${words}`, {
-        cause: error,
-        hint: 'Look at its permissions and those of its folder, then run this again.',
-      });
 }

@@ -1,16 +1,15 @@
 // The courier: takes letters from the outbox, each pane's in order, and delivers them. One a host,
 // by lock. A letter leaves the outbox only after it was delivered; one that cannot be stays first.
 
-import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
-import { holderOf, tryLock } from '../home/lock.ts';
 import { type Attempt, openAttempts } from './attempts.ts';
+import { BEAT_MS, beat } from './courier-lock.ts';
 import { type Letter, readLetter } from './letter.ts';
 import { openOutbox } from './outbox.ts';
 
@@ -31,15 +30,12 @@ export interface CourierOptions {
   readonly beatMs?: number;
 }
 
-const BEAT_MS = 5_000;
 const LOOK_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
 /** Unfinished attempts after which a letter is set aside. */
 const DEADLY = 2;
 /** A larger one may be deadly by its size alone. */
 const LARGEST_READ = 16 * 2 ** 20;
-/** Missing heartbeats after which a courier counts as hung. */
-const HUNG_BEATS = 12;
 
 /** Takes letters until it is told to stop or has had nothing to do for a while. Its caller holds the courier's lock. */
 export async function runCourier(options: CourierOptions): Promise<void> {
@@ -51,6 +47,8 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   const alone = createInTurn();
   const told = new Set<string>();
   const announced = new Set<string>();
+  /** Where the disk became read-only, a letter stays after its delivery, and must not be delivered again. */
+  const delivered = new Set<string>();
   let busyAt = Date.now();
 
   async function work(box: string): Promise<void> {
@@ -70,29 +68,29 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   }
 
   async function handle(path: string): Promise<void> {
-    const attempt = attempts.begin(path);
+    const begun = attempts.begin(path);
     // Alone, so that one which was only handled at the same time as a deadly one proves to be harmless.
-    if (attempt.unfinished > 0) await alone('suspects', () => tryOnce(path, attempt));
-    else await tryOnce(path, attempt);
+    if (begun.unfinished > 0) await alone('suspects', () => tryOnce(path, begun));
+    else await tryOnce(path, begun);
   }
 
-  async function tryOnce(path: string, attempt: Attempt): Promise<void> {
+  async function tryOnce(path: string, begun: Attempt): Promise<void> {
     if (signal.aborted) return;
-    if (attempt.unfinished >= DEADLY) {
+    if (begun.unfinished >= DEADLY) {
       await giveUp(path);
-      return attempt.end();
+      return begun.end();
     }
-    running.add(attempt);
-    attempt.risky();
+    running.add(begun);
+    begun.risky();
     try {
-      await deliverOne(path, attempt);
+      await deliverOne(path, begun);
     } finally {
-      running.delete(attempt);
-      attempt.end();
+      running.delete(begun);
+      begun.end();
     }
   }
 
-  async function deliverOne(path: string, attempt: Attempt): Promise<void> {
+  async function deliverOne(path: string, begun: Attempt): Promise<void> {
     const reading = readLetter(path);
     switch (reading.kind) {
       case 'newer':
@@ -104,15 +102,18 @@ export async function runCourier(options: CourierOptions): Promise<void> {
           kept: outbox.setAside(path),
         });
       case 'letter':
-        await options.deliver(reading.letter, attempt.risky).catch((error: unknown) => {
-          if (!isHopeless(error)) throw error;
-          log.error('letter refused for good, set aside', {
-            because: (error as Error).message,
-            kept: outbox.setAside(path),
+        if (!delivered.has(path))
+          await options.deliver(reading.letter, begun.risky).catch((error: unknown) => {
+            if (!isHopeless(error)) throw error;
+            log.error('letter refused for good, set aside', {
+              because: (error as Error).message,
+              kept: outbox.setAside(path),
+            });
           });
-        });
     }
+    delivered.add(path);
     outbox.remove(path);
+    delivered.delete(path);
     announced.delete(path);
   }
 
@@ -170,7 +171,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     clearInterval(beating);
     stopWatching();
     await idle(working); // whoever comes next must find nothing half done
-    for (const attempt of running) attempt.end(); // asked to stop, not killed
+    for (const begun of running) begun.end(); // asked to stop, not killed
   }
 }
 
@@ -185,86 +186,4 @@ async function idle(working: ReadonlySet<string>): Promise<void> {
 function isHopeless(error: unknown): boolean {
   if (isThreadmuxError(error, 'name_refused')) return true; // a session whose name no title can hold
   return isThreadmuxError(error, 'discord_refused') && error.answer?.status === 400;
-}
-
-export interface LockOptions {
-  readonly home: Home;
-  readonly log: Log;
-  /** The bridge takes over from a courier that runs as a process of its own. */
-  readonly takeOver?: boolean;
-  readonly beatMs?: number;
-}
-
-/** The right to post and to write the registry: one process per home. Undefined while another one has it. */
-export async function takeCourierLock(options: LockOptions): Promise<(() => void) | undefined> {
-  const { home, log } = options;
-  const lock = join(home.folder('state'), 'courier.lock');
-  const free =
-    tryLock(lock) ??
-    (options.takeOver === true ? await takeOver(lock, log) : await replaceHung(options, lock));
-  if (free === undefined) return undefined;
-  const pidFile = home.path('state', 'courier.pid');
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
-  log.debug('courier at work', { pid: process.pid });
-  return () => {
-    rmSync(pidFile, { force: true }); // pids are used again
-    free();
-  };
-}
-
-const HAND_OVER_MS = 8_000;
-
-/** It finishes its letter and leaves; one that hangs is ended. */
-async function takeOver(lock: string, log: Log): Promise<(() => void) | undefined> {
-  const pid = holderOf(lock);
-  if (pid !== undefined) {
-    log.info('taking over from a courier', { pid });
-    end(pid, 'SIGTERM');
-  }
-  for (const began = Date.now(); Date.now() - began < 2 * HAND_OVER_MS; await sleep(20)) {
-    const free = tryLock(lock);
-    if (free !== undefined) return free;
-    if (Date.now() - began > HAND_OVER_MS && holderOf(lock) === pid && pid !== undefined)
-      end(pid, 'SIGKILL');
-  }
-  return undefined;
-}
-
-function end(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has left by itself.
-  }
-}
-
-/** A machine that just woke up looks like one that hung: it gets the time of two heartbeats more. */
-async function replaceHung(options: LockOptions, lock: string): Promise<(() => void) | undefined> {
-  const beatMs = options.beatMs ?? BEAT_MS;
-  const isHung = async () => {
-    const { mtimeMs } = await stat(options.home.path('state', 'courier.pid')).catch(() => ({
-      mtimeMs: Date.now(),
-    }));
-    return Date.now() - mtimeMs > HUNG_BEATS * beatMs;
-  };
-  if (!(await isHung())) return undefined;
-  await sleep(2 * beatMs);
-  const pid = holderOf(lock);
-  if (!(await isHung())) return undefined;
-  if (pid !== undefined && pid !== process.pid) {
-    options.log.error('courier hung, replaced', { pid });
-    process.kill(pid, 'SIGKILL');
-    for (let tries = 0; holderOf(lock) !== undefined && tries < 50; tries++) await sleep(20);
-  }
-  return tryLock(lock);
-}
-
-/** `drop` compares letters with this file's time: a courier that hangs stops touching it. */
-function beat(home: Home): void {
-  const now = new Date();
-  try {
-    utimesSync(home.path('state', 'courier.pid'), now, now);
-  } catch {
-    // Removed by hand: the next hook starts another courier, which finds the lock taken.
-  }
 }

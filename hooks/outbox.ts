@@ -13,6 +13,7 @@ import {
   watch,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { watchFails } from '../home/trouble.ts';
 
 export interface Outbox {
   readonly folder: string;
@@ -106,7 +107,7 @@ function watchBoxes(folder: string, onLetter: (box: string) => void): () => void
       watcher.on('error', () => watchers.delete(name));
       watchers.set(name, watcher);
     } catch {
-      // No more watches to be had: whoever looks now and then finds the letters.
+      watchFails(join(folder, name)); // the courier looks now and then and finds the letters
     }
   }
   function enter(box: string): void {

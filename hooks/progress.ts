@@ -1,8 +1,8 @@
 // Follows the transcript while a turn runs: one silent message, edited in place at most once a
 // second, and the typing indicator. It is a courtesy: its failures never hold up a letter.
 
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { watch } from 'chokidar';
 import * as z from 'zod';
 import { readTurn, type Turn } from '../claude/transcript.ts';
 import type { Log } from '../core/log.ts';
@@ -11,7 +11,7 @@ import { createMessage, editMessage, showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
-import { keep } from './keep.ts';
+import { keep } from '../home/keep.ts';
 import { type Level, progressText, summaryText } from './progress-text.ts';
 
 export interface Following {
@@ -84,11 +84,11 @@ export function createProgress({
     let changedAt = since;
     let restful = 0;
     let typingAt = since - TYPING_MS + 1_000;
-    const watcher = watch(following.transcript, { ignoreInitial: true });
-    watcher.on('change', () => {
-      changedAt = Date.now();
-    });
+    let size = sizeOf(following.transcript);
     const timer = setInterval(() => {
+      const sizeNow = sizeOf(following.transcript);
+      if (sizeNow !== size) changedAt = Date.now();
+      size = sizeNow;
       if (Date.now() - changedAt > FORGOTTEN_MS) return run.stop();
       if (Date.now() - typingAt >= TYPING_MS) {
         typingAt = Date.now();
@@ -107,7 +107,6 @@ export function createProgress({
       turn: undefined,
       stop() {
         clearInterval(timer);
-        void watcher.close();
         if (runs.get(key) === run) runs.delete(key);
       },
     };
@@ -181,6 +180,15 @@ export function createProgress({
       for (const run of [...runs.values()]) run.stop();
     },
   };
+}
+
+/** A transcript only grows. It is asked once a second, because there may be more of them than the system has watches. */
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    return 0; // not there yet
+  }
 }
 
 /** The seconds alone are not worth an edit. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
-import { keep } from './keep.ts';
+import { keep } from '../home/keep.ts';
 
 const schema = z.record(z.string(), z.object({ prompt: z.string(), texts: z.array(z.string()) }));
 

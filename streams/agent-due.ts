@@ -1,11 +1,11 @@
 // What a turn has still to say, on disk before any of it is said: after a restart the rest of it is said, and nothing
 // twice, because what is shown is noted beside it.
 
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { readJson, writeJson } from '../home/files.ts';
+import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import { discard, keep } from '../home/keep.ts';
 import { streamFolder } from '../home/stream-record.ts';
 import type { Open, Part } from './show.ts';
 
@@ -50,7 +50,7 @@ export interface DueFile {
 export function openDueFile(home: Home, thread: string): DueFile {
   const path = (name: string) => join(streamFolder(home, thread), name);
   const note = ({ id }: Due, shown: Shown) =>
-    writeJson(path('due-shown.json'), { id, shown: Array.from(shown, (one) => one ?? null) });
+    keep(path('due-shown.json'), { id, shown: Array.from(shown, (one) => one ?? null) });
   return {
     load() {
       const due = readJson(path('due.json'), dueSchema);
@@ -60,11 +60,11 @@ export function openDueFile(home: Home, thread: string): DueFile {
     save(due) {
       note(due, due.shown);
       const { shown: _, ...rest } = due;
-      writeJson(path('due.json'), { ...rest, parts: due.parts.map(storedPart) });
+      keep(path('due.json'), { ...rest, parts: due.parts.map(storedPart) });
     },
     note,
     remove() {
-      for (const name of ['due.json', 'due-shown.json']) rmSync(path(name), { force: true });
+      for (const name of ['due.json', 'due-shown.json']) discard(path(name));
     },
   };
 }

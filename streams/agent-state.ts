@@ -4,8 +4,9 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { byAge, isNewer } from '../core/snowflake.ts';
-import { readJson, writeJson } from '../home/files.ts';
+import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import { keep } from '../home/keep.ts';
 import { streamFolder } from '../home/stream-record.ts';
 
 const stateSchema = z.object({
@@ -36,7 +37,7 @@ export function openAgentState(home: Home, thread: string): StateFile {
     get: () => state,
     set(change) {
       state = stateSchema.parse({ ...state, ...change });
-      writeJson(path, state);
+      keep(path, state);
     },
   };
 }

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { watchFails } from '../home/trouble.ts';
 
 export const positionSchema = z.object({ segment: z.number(), offset: z.number() });
 export type Position = Readonly<z.output<typeof positionSchema>>;
@@ -92,6 +93,7 @@ function watching(folder: string, tell: () => void): FSWatcher | undefined {
   try {
     return watch(folder, tell).on('error', tell);
   } catch {
+    watchFails(folder);
     return undefined;
   }
 }

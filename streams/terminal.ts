@@ -8,6 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { SessionName } from '../core/session-name.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
+import { attempt } from '../home/keep.ts';
 import { type StreamRecord, saveStreamRecord, streamFolder } from '../home/stream-record.ts';
 import { startPiped } from '../tmux/pipe.ts';
 import { killSession } from '../tmux/sessions.ts';
@@ -126,7 +127,7 @@ export function followTerminal(
       await inTime(running, options.endMs ?? END_MS, follower.close);
       const now = follower.record();
       const ended = now.ended ?? { at: Date.now(), how: 'ended' };
-      saveStreamRecord(parts.home, { ...now, ended });
+      attempt(now.thread, () => saveStreamRecord(parts.home, { ...now, ended }));
       return summary(follower.lines(), now.startedAt, ended);
     },
   };

@@ -22,7 +22,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const PACKAGE_HOME: Record<string, RegExp> = {
   ws: /^(discord|workspace)\//,
   undici: /^discord\//,
-  chokidar: /^(claude|hooks)\//,
   commander: /^bin\//,
   '@xterm': /^streams\//,
   '@resvg': /^streams\//,

@@ -1,7 +1,7 @@
 // Keeps threads in step with tmux sessions made, renamed and closed by hand, on all hosts: when tmux tells of one, at
 // the start, and every few minutes, because what tmux tells is only a hint.
 
-import { mkdirSync, rmSync, watch } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../core/config.ts';
@@ -9,7 +9,9 @@ import type { Log } from '../core/log.ts';
 import { archiveThread, renameThread } from '../discord/threads.ts';
 import { loadAuto } from '../home/auto.ts';
 import type { Home } from '../home/home.ts';
+import { attempt } from '../home/keep.ts';
 import { loadStreamRecords } from '../home/stream-record.ts';
+import { watchFolder } from '../home/watch-folder.ts';
 import type { Hosts } from '../tmux/hosts.ts';
 import type { KnownThreads } from './known-threads.ts';
 import { sayIn } from './notices.ts';
@@ -37,12 +39,14 @@ const EVERY_MS = 3 * 60_000;
 const DEADLINE_MS = 10_000;
 /** Several events come at once when a session is made. */
 const SETTLE_MS = 300;
+/** Where the system cannot watch the folder of hints. */
+const UNWATCHED_MS = 2_000;
 
 export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const { home, config, hosts, threads, log } = options;
   const { registry, connections } = threads;
   const hints = join(home.folder('state'), 'tmux-events');
-  mkdirSync(hints, { recursive: true, mode: 0o700 });
+  attempt(hints, () => mkdirSync(hints, { recursive: true, mode: 0o700 }));
   let running = Promise.resolve();
   let due: NodeJS.Timeout | undefined;
 
@@ -123,10 +127,10 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
 
   async function clearHints(): Promise<void> {
     for (const name of await readdir(hints).catch(() => []))
-      rmSync(join(hints, name), { force: true });
+      attempt(hints, () => rmSync(join(hints, name), { force: true }));
   }
 
-  const watcher = watch(hints, soon);
+  const stopWatching = watchFolder(hints, soon, UNWATCHED_MS);
   const every = setInterval(soon, EVERY_MS);
   soon();
   return {
@@ -135,7 +139,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       return running;
     },
     close() {
-      watcher.close();
+      stopWatching();
       clearInterval(every);
       clearTimeout(due);
     },

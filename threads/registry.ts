@@ -1,11 +1,10 @@
 // The registry: all thread records, in memory and on disk. One process writes it. A write that fails (a full disk) is
 // tried again; what is in memory counts meanwhile.
 
-import { rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Log } from '../core/log.ts';
-import { writeJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
+import { discard, keep } from '../home/keep.ts';
 import { loadThreadRecords, sessionKey, type ThreadRecord } from './record.ts';
 
 export interface Registry {
@@ -20,42 +19,19 @@ export interface Registry {
   forget(thread: string): void;
   /** Removes records of sessions that closed long ago. */
   sweep(now?: number): void;
-  close(): void;
 }
 
-const RETRY_MS = 2_000;
 const CLOSED_KEPT_MS = 30 * 86_400_000;
 const KEPT = 2_000;
 
-export function openRegistry(home: Home, log: Log): Registry {
+export function openRegistry(home: Home): Registry {
   const records = new Map(loadThreadRecords(home).map((record) => [record.thread, record]));
-  const unsaved = new Set<string>();
   const path = (thread: string) => join(home.folder('threads'), `${thread}.json`);
-  let retry: NodeJS.Timeout | undefined;
-
-  function save(thread: string): void {
-    const record = records.get(thread);
-    try {
-      if (record === undefined) rmSync(path(thread), { force: true });
-      else writeJson(path(thread), record);
-      unsaved.delete(thread);
-    } catch (error) {
-      if (unsaved.size === 0) log.error('registry', { because: (error as Error).message });
-      unsaved.add(thread);
-      retry ??= setTimeout(saveLater, RETRY_MS).unref();
-    }
-  }
-
-  function saveLater(): void {
-    retry = undefined;
-    for (const thread of [...unsaved]) save(thread);
-  }
-
   const newestFirst = () => [...records.values()].sort((a, b) => b.at - a.at);
   const live = (one: ThreadRecord) => !one.closed && one.shell !== 'terminal';
 
   function forget(thread: string): void {
-    if (records.delete(thread)) save(thread);
+    if (records.delete(thread)) discard(path(thread));
   }
 
   return {
@@ -72,14 +48,14 @@ export function openRegistry(home: Home, log: Log): Registry {
       ),
     put(record) {
       records.set(record.thread, record);
-      save(record.thread);
+      keep(path(record.thread), record);
     },
     change(thread, to) {
       const record = records.get(thread);
       if (record === undefined) return undefined;
       const changed = { ...record, ...to };
       records.set(thread, changed);
-      save(thread);
+      keep(path(thread), changed);
       return changed;
     },
     forget,
@@ -89,11 +65,6 @@ export function openRegistry(home: Home, log: Log): Registry {
         const written = statSync(path(thread), { throwIfNoEntry: false })?.mtimeMs ?? now;
         if (now - written > CLOSED_KEPT_MS || at >= KEPT) forget(thread);
       }
-    },
-    close() {
-      clearTimeout(retry);
-      saveLater();
-      clearTimeout(retry);
     },
   };
 }

@@ -4,6 +4,7 @@
 import type { Config, Env, Server } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
+import { writeKept } from '../home/keep.ts';
 import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { createPanes, type Panes } from './panes.ts';
@@ -54,7 +55,7 @@ export function openShared(options: SharedOptions): Shared {
     panes: createPanes({ config, home, hosts }, threads),
     async close() {
       prompts.close();
-      registry.close();
+      writeKept();
       await Promise.all([connections.close(), hosts.close()]);
     },
   };

@@ -53,7 +53,7 @@ export interface ThreadsOptions {
 const RENAME_AGAIN_MS = 600_000;
 
 export function openThreads({ home, config, connections, log }: ThreadsOptions): Threads {
-  const registry = openRegistry(home, log);
+  const registry = openRegistry(home);
   const opening = createInTurn();
   const renames = new Map<string, { readonly title: string; readonly at: number }>();
 

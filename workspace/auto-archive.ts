@@ -1,5 +1,6 @@
 // Threads nobody has written in for as long as they were set to are archived, as on Discord.
 
+import { attempt } from '../home/keep.ts';
 import { changeThread } from './posting.ts';
 import { timeOf } from './snowflake.ts';
 import type { State, StoredThread } from './store.ts';
@@ -10,8 +11,10 @@ const LOOK_EVERY_MS = 60_000;
 /** Returns the function that stops it. */
 export function archiveIdleThreads(world: World): () => void {
   const timer = setInterval(() => {
-    for (const thread of idleThreads(world.state, Date.now()))
-      changeThread(world, thread, { archived: true });
+    attempt('the journal of the workspace', () => {
+      for (const thread of idleThreads(world.state, Date.now()))
+        changeThread(world, thread, { archived: true });
+    });
   }, LOOK_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);

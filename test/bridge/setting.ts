@@ -9,7 +9,7 @@ import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridg
 import { type Config, parseConfig } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
 import { localServer } from '../../home/local-server.ts';
-import { takeCourierLock } from '../../hooks/courier.ts';
+import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { openShared, type Shared } from '../../threads/shared.ts';
 import type { Faults } from '../../workspace/faults.ts';
 import { type FakeClaude, type FakeOptions, startFakeClaude } from '../support/fake-claude.ts';

@@ -77,7 +77,9 @@ describe('threadmux doctor', () => {
     const { status, said } = await run(ill, [], isRoot ? { uid: NOBODY } : {});
     chmodSync(ill.root, 0o700);
     expect(status).toBe(1);
-    expect(said).toMatch(/^✗ Nothing can be written into .*: you may not\.\n {4}Make it yours/m);
+    expect(said).toMatch(
+      /^✗ Nothing can be written into .*: you may not\.\n {4}Look at its owner/m,
+    );
   });
 
   it('finds a home that belongs to somebody else', async () => {

@@ -43,9 +43,28 @@ describe('the lock', () => {
 
   it('is not kept by a pid that now belongs to another program', () => {
     const path = join(tempFolder(), 'lock');
-    writeFileSync(path, JSON.stringify({ pid: process.pid, started: 'another time' }));
+    writeFileSync(path, JSON.stringify({ pid: process.pid, started: '1' }));
     expect(tryLock(path)).toBeDefined();
   });
+
+  it.each(['Mon Nov 16 14:05:58 2026', 'lun. 16 nov. 13:05:58 2026', 'gone'])(
+    'is kept by a living pid whose start was noted as %j, which cannot be compared',
+    (started) => {
+      const path = join(tempFolder(), 'lock');
+      writeFileSync(path, JSON.stringify({ pid: process.ppid, started }));
+      expect(tryLock(path)).toBeUndefined();
+      expect(holderOf(path)).toBe(process.ppid);
+    },
+  );
+
+  it.each(['gone', 'unknown'])(
+    'is not kept by a pid that is gone, whatever was noted: %s',
+    (started) => {
+      const path = join(tempFolder(), 'lock');
+      writeFileSync(path, JSON.stringify({ pid: 999_999_999, started }));
+      expect(tryLock(path)).toBeDefined();
+    },
+  );
 
   it.each(['', 'garbage', '{"pid":-1}'])('is taken over when its file holds %j', (text) => {
     const path = join(tempFolder(), 'lock');

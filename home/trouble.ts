@@ -1,0 +1,52 @@
+// Trouble of this machine that ends by itself: a disk without room, no file watches left. Said once when it begins and once when it is
+// over, to whoever listens: a write that fails every second is not worth a line every second.
+
+import { errnoOf, errnoWords, isDiskFull } from '../core/file-errors.ts';
+
+export interface Trouble {
+  readonly kind: 'disk' | 'watches';
+  readonly isOver: boolean;
+  readonly words: string;
+}
+
+const listeners = new Set<(trouble: Trouble) => void>();
+/** What does not work at the moment. */
+const failing = { disk: new Set<string>(), watches: new Set<string>() };
+
+/** Gives the way to stop listening. */
+export function onTrouble(listener: (trouble: Trouble) => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** `what` is the file that cannot be written. */
+export function diskFails(what: string, error: unknown): void {
+  const why = errnoWords(errnoOf(error))?.why ?? (error as Error).message;
+  const words = isDiskFull(error)
+    ? `The disk is full: ${what}. threadmux goes on and writes it when there is room.`
+    : `${what} cannot be written: ${why}. threadmux goes on and tries again.`;
+  fails('disk', what, words);
+}
+
+export function diskWorks(what: string): void {
+  works('disk', what, 'There is room again: everything is written.');
+}
+
+export function watchFails(folder: string): void {
+  const words = 'The system has no file watches left: folders are looked into every few seconds.';
+  fails('watches', folder, words);
+}
+
+function fails(kind: Trouble['kind'], what: string, words: string): void {
+  const isFirst = failing[kind].size === 0;
+  failing[kind].add(what);
+  if (isFirst) tell({ kind, isOver: false, words });
+}
+
+function works(kind: Trouble['kind'], what: string, words: string): void {
+  if (failing[kind].delete(what) && failing[kind].size === 0) tell({ kind, isOver: true, words });
+}
+
+function tell(trouble: Trouble): void {
+  for (const listener of [...listeners]) listener(trouble);
+}

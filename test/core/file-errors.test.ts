@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { explain, ThreadmuxError } from '../../core/errors.ts';
+import { errnoOf, fileError, isDiskFull, plainError } from '../../core/file-errors.ts';
+
+const errno = (code: string, path?: string) =>
+  Object.assign(new Error(`${code}: as the system says it`), { code, syscall: 'write', path });
+
+describe('an error of the file system', () => {
+  it.each([
+    ['ENOSPC', 'writing /a: the disk is full\nMake room on it.'],
+    ['EDQUOT', 'writing /a: your quota of the disk is used up\nMake room on it.'],
+    ['EROFS', 'writing /a: the disk is read-only\nMount it writable, then run this again.'],
+    ['EACCES', /^writing \/a: you may not\nLook at its owner and permissions/],
+    ['EPERM', /^writing \/a: you may not\nLook at its owner and permissions/],
+    ['ENOTDIR', /^writing \/a: a part of its path is not a folder\nCorrect the path/],
+    ['ELOOP', /^writing \/a: its links lead in a circle\nCorrect the links/],
+    ['EMFILE', 'writing /a: too many files are open\nRaise the limit: ulimit -n 4096'],
+    ['EIO', 'writing /a: the disk reports an error\nCheck the disk: it may be failing.'],
+  ])('is a sentence and a remedy: %s', (code, words) => {
+    const error = fileError(errno(code), 'writing /a');
+    expect(error).toBeInstanceOf(ThreadmuxError);
+    expect(explain(error)).toMatch(words);
+    expect(errnoOf(error)).toBe(code);
+  });
+
+  it('is named by its path where nobody expected it', () => {
+    expect(explain(plainError(errno('EROFS', '/b')))).toMatch(/^\/b: the disk is read-only/);
+  });
+
+  it('that nobody expects, or that is no error of a file, stays what it is', () => {
+    const bug = new TypeError('x is not a function');
+    expect(plainError(bug)).toBe(bug);
+    expect(plainError(undefined)).toBeUndefined();
+    const other = errno('EBADF');
+    expect(plainError(other)).toBe(other);
+    const known = new ThreadmuxError('busy', 'busy');
+    expect(fileError(known, 'x')).toBe(known);
+  });
+
+  it('is worth waiting for if it is a matter of room', () => {
+    expect(isDiskFull(fileError(errno('ENOSPC'), 'x'))).toBe(true);
+    expect(isDiskFull(errno('EDQUOT'))).toBe(true);
+    expect(isDiskFull(errno('EROFS'))).toBe(false);
+  });
+});

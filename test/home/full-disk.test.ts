@@ -1,0 +1,112 @@
+// The disk is really full here: a small one of its own is mounted and filled.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import * as z from 'zod';
+import { createLater } from '../../bridge/later.ts';
+import { readJson, writeWhole } from '../../home/files.ts';
+import { openHome } from '../../home/home.ts';
+import { forgetKept, keep } from '../../home/keep.ts';
+import { tryLock } from '../../home/lock.ts';
+import { openLog } from '../../home/log-file.ts';
+import { onTrouble } from '../../home/trouble.ts';
+import { smallDisk } from '../support/disk.ts';
+
+const WAIT = { timeout: 15_000, interval: 50 } as const;
+const schema = z.object({ n: z.number() });
+const openFiles = () => readdirSync('/dev/fd').length;
+
+function said() {
+  const lines: string[] = [];
+  onTestFinished(onTrouble(({ words }) => lines.push(words)));
+  return lines;
+}
+
+describe('a full disk', () => {
+  it('costs no descriptor and leaves no half file, however often a write fails', () => {
+    const disk = smallDisk(256);
+    const path = join(disk.dir, 'a');
+    writeWhole(path, 'before');
+    disk.fill();
+    const before = openFiles();
+    for (let n = 0; n < 20; n++)
+      expect(() => writeWhole(path, 'x'.repeat(9_000))).toThrow('ENOSPC');
+    expect(openFiles()).toBe(before);
+    expect(readdirSync(disk.dir).sort()).toEqual(['a', 'ballast']);
+  });
+
+  it('is waited for by what is kept: the newest value is written when there is room, and both are said once', async () => {
+    const disk = smallDisk(256);
+    const lines = said();
+    const path = join(disk.dir, 'kept.json');
+    disk.fill();
+    for (let n = 1; n <= 3; n++) keep(path, { n });
+    keep(join(disk.dir, 'other.json'), { n: 9 });
+    expect(lines).toEqual([expect.stringContaining('The disk is full')]);
+    disk.free();
+    await vi.waitFor(() => expect(readJson(path, schema)).toEqual({ n: 3 }), WAIT);
+    await vi.waitFor(() => expect(readdirSync(disk.dir)).toContain('other.json'), WAIT);
+    expect(lines).toHaveLength(2);
+  });
+
+  it('does not bring back what was given up meanwhile', async () => {
+    const disk = smallDisk(256);
+    disk.fill();
+    keep(join(disk.dir, 'gone.json'), { n: 1 });
+    keep(join(disk.dir, 'stays.json'), { n: 2 });
+    forgetKept(join(disk.dir, 'gone.json'));
+    disk.free();
+    await vi.waitFor(() => expect(readdirSync(disk.dir)).toEqual(['stays.json']), WAIT);
+  });
+
+  it('does not end a process that writes in a timer', async () => {
+    const disk = smallDisk(256);
+    const path = join(disk.dir, 'later');
+    const later = createLater<string>((text) => writeWhole(path, text), 10);
+    const lines = said();
+    disk.fill();
+    later.set('one');
+    await vi.waitFor(() => expect(lines).toHaveLength(1), WAIT);
+    later.set('two');
+    expect(() => later.flush()).not.toThrow();
+    disk.free();
+    await vi.waitFor(() => expect(readdirSync(disk.dir)).toEqual(['later']), WAIT);
+  });
+
+  it('lets nobody take a lock, and leaves nothing of the attempt', () => {
+    const disk = smallDisk(256);
+    const path = join(disk.dir, 'lock');
+    disk.fill();
+    expect(() => tryLock(path)).toThrow('ENOSPC');
+    expect(readdirSync(disk.dir)).toEqual(['ballast']);
+    disk.free();
+    expect(tryLock(path)).toBeDefined();
+  });
+
+  it('is said when the log itself finds no room', async () => {
+    const disk = smallDisk(256);
+    const log = openLog(openHome(join(disk.dir, 'home')), 'test');
+    const lines = said();
+    disk.fill();
+    for (let n = 0; n < 100; n++) log.info('x'.repeat(100));
+    expect(lines).toHaveLength(1);
+    disk.free();
+    log.info('again');
+    expect(lines).toHaveLength(2);
+  });
+});
+
+describe('a read-only home', () => {
+  it('is said to be read-only, with what to do', () => {
+    const disk = smallDisk(256);
+    disk.readOnly();
+    expect(() => openHome(join(disk.dir, 'home'))).toThrow(/the disk is read-only/);
+    try {
+      openHome(join(disk.dir, 'home'));
+    } catch (error) {
+      expect((error as { hint: string }).hint).toMatch(/THREADMUX_HOME/);
+      expect((error as { hint: string }).hint).not.toMatch(/room/);
+    }
+  });
+});
