@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain } from '../core/errors.ts';
 import { type StreamRecord, saveStreamRecord, streamFolder } from '../home/stream-record.ts';
-import type { Size } from './emulator.ts';
+import type { Size } from './emulator-size.ts';
 import { type Open, unnoted } from './show.ts';
 import type { FollowOptions, TerminalParts } from './terminal.ts';
 import { isExitMessage, tellExit } from './terminal-exit.ts';
