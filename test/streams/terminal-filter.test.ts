@@ -1,3 +1,5 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what this is about
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openEmulator } from '../../streams/emulator.ts';
@@ -7,8 +9,6 @@ import {
   LARGEST_NUMBER,
   MOST_MARKS,
 } from '../../streams/terminal-filter.ts';
-
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what this is about
 
 const SIZE = { width: 20, height: 6 };
 const NOTHING: FilterState = { inside: 'nothing', marks: 0 };
