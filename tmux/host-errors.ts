@@ -1,7 +1,7 @@
 // What went wrong on a host, as a sentence with its remedy. The words of ssh and tmux are read here and nowhere else.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import type { Framed } from './frame.ts';
+import { type Framed, isMarkLine } from './frame.ts';
 import type { Ran } from './process.ts';
 
 /** The exit status by which our scripts say that there is no tmux; see tmux.ts. */
@@ -127,9 +127,25 @@ function lastLine(text: string): string | undefined {
   return linesOf(text).at(-1);
 }
 
+/** Nothing of ours is longer; a host may print any amount, and none of it is looked at before it is cut. */
+const TEXT_KEPT = 16 * 1024;
+const LONGEST_LINE = 300;
+
 function linesOf(text: string): string[] {
   return text
+    .slice(-TEXT_KEPT)
     .split(/[\r\n]+/)
-    .map((line) => line.replace(/^[@\s]+|[@\s]+$/g, '')) // ssh frames its loudest warnings with "@"
-    .filter((line) => line !== '');
+    .map(withoutBorder)
+    .filter((line) => line !== '' && !isMarkLine(line))
+    .map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line));
+}
+
+/** ssh frames its loudest warnings with "@". */
+function withoutBorder(line: string): string {
+  const isBorder = (at: number) => /[@\s]/.test(line.charAt(at));
+  let start = 0;
+  let end = line.length;
+  while (start < end && isBorder(start)) start++;
+  while (end > start && isBorder(end - 1)) end--;
+  return line.slice(start, end);
 }
