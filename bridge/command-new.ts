@@ -54,9 +54,7 @@ export const create: Command = {
       );
     if (agent !== undefined) return untilItSpeaks(wanted, session, tools);
     const thread = await bind(wanted, session, tools, 'ours');
-    return say(
-      `▶️ ${code(wanted.name)} is up (${command.join(' ').slice(0, 200)}): <#${thread.id}>`,
-    );
+    return say(`▶️ ${code(wanted.name)} is up (${code(command.join(' '), 200)}): <#${thread.id}>`);
   },
 };
 

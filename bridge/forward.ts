@@ -6,6 +6,7 @@ import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
 import { readScreen, type Screen } from '../claude/screen.ts';
 import { timesShown } from '../claude/screen-words.ts';
 import { isThreadmuxError } from '../core/errors.ts';
+import { reason } from '../core/outside-words.ts';
 import { timeOf } from '../core/snowflake.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { PaneRecord } from '../home/pane-record.ts';
@@ -110,7 +111,7 @@ async function attempt(errand: Errand, way: Way, again: boolean): Promise<Outcom
     if (isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed'))
       return {
         kind: 'wait',
-        because: error.message,
+        because: reason(error),
         screen: undefined,
         surely: isThreadmuxError(error, 'host_unreachable'),
       };

@@ -4,6 +4,7 @@
 import { mkdirSync, rmSync, watch } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { code } from '../core/outside-words.ts';
 import { threadTitle } from '../core/session-name.ts';
 import { welcomeText } from '../core/welcome.ts';
 import {
@@ -86,7 +87,7 @@ export function startLifecycle(home: Home, tools: Tools, say: Say): Lifecycle {
         return renameThread(place.rest, change.thread.id, change.title);
       case 'close':
         await say(change.thread.id, [change.thread.id, 'closed', Math.floor(Date.now() / 60_000)], {
-          content: `⏹️ The session was closed. \`!new ${change.name}\` starts it again.`,
+          content: `⏹️ The session was closed. ${code(`!new ${change.name}`)} starts it again.`,
           silent: true,
         });
         return archiveThread(place.rest, change.thread.id);

@@ -2,6 +2,7 @@
 // said on the message if nobody waits for it any more. What an answer means is the hook's to say.
 
 import type { Log } from '../core/log.ts';
+import { reason } from '../core/outside-words.ts';
 import { parseCustomId, type Tap } from '../core/prompt-id.ts';
 import { type Interaction, openModal, takeTap, tellThem } from '../discord/interactions.ts';
 import { editMessage } from '../discord/messages.ts';
@@ -67,7 +68,7 @@ export function createPrompts({ rest, carry, open, log }: PromptsOptions): Promp
       return tellThem(
         rest,
         interaction,
-        `⚠️ Your answer did not get there: ${carried.message}\nThe dialog in the terminal is still open; tap again when the host is back.`,
+        `⚠️ Your answer did not get there: ${reason(carried)}\nThe dialog in the terminal is still open; tap again when the host is back.`,
       );
     open.forget(thread.id, tap.prompt);
     await tellThem(rest, interaction, 'This prompt is over; nothing was changed.');

@@ -6,6 +6,7 @@ import type { Config, Server } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
+import { reason } from '../core/outside-words.ts';
 import { KEY_BUTTONS } from '../discord/buttons.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
@@ -190,7 +191,7 @@ export function createSender(options: SenderOptions): Sender {
           because: error.stack ?? error.message,
         });
         // A fault of ours: the person must hear of it all the same.
-        return finish(message, { kind: 'failed', because: error.message, screen: undefined });
+        return finish(message, { kind: 'failed', because: reason(error), screen: undefined });
       }),
   };
 }

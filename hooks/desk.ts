@@ -7,6 +7,7 @@ import { footer, parseStatus } from '../claude/status.ts';
 import type { Config, Server } from '../core/config.ts';
 import { createInTurn, type InTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
+import { plain } from '../core/outside-words.ts';
 import { threadTitle } from '../core/session-name.ts';
 import { welcomeText } from '../core/welcome.ts';
 import { connectRest, type Rest } from '../discord/rest.ts';
@@ -165,7 +166,8 @@ export function openDesk(options: DeskOptions): Desk {
       const bound = book.get(key);
       if (bound !== undefined) book.set(key, withPosted(bound, posted));
     },
-    header: (session, cwd) => [config.host, basename(cwd), sessionLabel(session)].join(' · '),
+    header: (session, cwd) =>
+      [config.host, plain(basename(cwd)), plain(sessionLabel(session))].join(' · '),
     footer(claudeSession) {
       const status = parseStatus(loadStatus(home, claudeSession));
       return status === undefined

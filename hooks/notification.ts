@@ -2,6 +2,7 @@
 
 import type { NotificationInput, StopInput } from '../claude/hook-input.ts';
 import { insideFence } from '../core/neutralise.ts';
+import { plain } from '../core/outside-words.ts';
 import { KEY_BUTTONS } from '../discord/buttons.ts';
 import { openPrompts } from '../home/open-prompt.ts';
 import { look } from '../tmux/look.ts';
@@ -21,7 +22,7 @@ export function notification(input: NotificationInput, report: Report): Promise<
     case 'permission_prompt':
       return permissionPrompt(input, report);
     default:
-      return { say: { text: `🔔 ${input.message}`, silent: true } };
+      return { say: { text: `🔔 ${plain(input.message)}`, silent: true } };
   }
 }
 
@@ -36,7 +37,7 @@ async function permissionPrompt(
   const screen = seen.kind === 'gone' ? '' : insideFence(lastLines(seen.text));
   return {
     state: 'waiting',
-    say: { text: `🔔 ${input.message}\n${screen}`, components: [KEY_BUTTONS] },
+    say: { text: `🔔 ${plain(input.message)}\n${screen}`, components: [KEY_BUTTONS] },
   };
 }
 

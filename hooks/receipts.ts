@@ -6,6 +6,7 @@ import { cleanInbound, guardForPrompt } from '../core/clean.ts';
 import { byAge } from '../core/snowflake.ts';
 import { react } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
+import { isPaneFormat } from '../tmux/pane.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import type { Report } from './event.ts';
 
@@ -85,7 +86,8 @@ function folded(text: string): string {
 /** The pane remembers the last message that was typed into it, by any bridge. */
 async function lastTyped({ desk, session }: Report): Promise<bigint | undefined> {
   const tmux = tmuxOn(desk.host, session.socket);
-  const format = ['display-message', '-p', '-t', session.paneId, '#{@threadmux_text}'] as const;
-  const mark = (await tmux.run(format).catch(() => '')).trim();
+  const format = `#{?${isPaneFormat(session)},#{@threadmux_text},}`;
+  const printed = tmux.run(['display-message', '-p', '-t', session.paneId, format]);
+  const mark = (await printed.catch(() => '')).trim();
   return /^\d{1,20}$/.test(mark) ? BigInt(mark) : undefined;
 }
