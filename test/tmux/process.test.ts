@@ -15,7 +15,10 @@ function block(ms: number): void {
 
 describe('a child process', () => {
   it('loses nothing of what it printed, though it is read long after its end', async () => {
-    const onBegin = () => block(900);
+    const onBegin = () => {
+      block(900);
+      setImmediate(() => block(600)); // between the end of the second one and the next reading
+    };
     const first = sh('echo begin', { frame: { begin: 'begin\n', isWhole: () => false, onBegin } });
     const second = sh('sleep 0.6; echo late; echo words >&2');
     block(300); // both have ended before anybody looks: the second one while the first is read
