@@ -3,6 +3,7 @@
 import { cleanInbound } from '../core/clean.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
+import { reason } from '../core/outside-words.ts';
 import type { Agent } from '../streams/agent.ts';
 import type { Asked } from '../streams/agent-job.ts';
 import type { Say } from '../threads/notices.ts';
@@ -67,7 +68,7 @@ export function createAskAgent(options: AskOptions): AskAgent {
       if (signal.aborted) return;
       log.error('asking an agent', { message: id, because: (error as Error).stack ?? '' });
       await marks.set(channelId, id, 'failed');
-      const content = `⚠️ Not delivered. ${(error as Error).message}`;
+      const content = `⚠️ Not delivered. ${reason(error)}`;
       await say(channelId, [id, 'failed'], { content, replyTo: id });
     }
     inbox.done(id);

@@ -5,6 +5,7 @@ import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
 import { isShell, readScreen, type Screen } from '../claude/screen.ts';
 import { timesShown } from '../claude/screen-words.ts';
 import { isThreadmuxError } from '../core/errors.ts';
+import { reason } from '../core/outside-words.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Panes } from '../threads/panes.ts';
 import type { ThreadRecord } from '../threads/record.ts';
@@ -87,7 +88,7 @@ export async function attempt(
     return second === 'gone' ? failed('The pane is gone: its session was closed.') : second;
   } catch (error) {
     if (isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed'))
-      return waiting(error.message, undefined, isThreadmuxError(error, 'host_unreachable'));
+      return waiting(reason(error), undefined, isThreadmuxError(error, 'host_unreachable'));
     if (isThreadmuxError(error))
       return failed([error.message, error.hint].filter(Boolean).join(' '));
     throw error;

@@ -53,7 +53,7 @@ export const create: Command = {
     const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
     if (agent !== undefined) return untilItSpeaks(wanted, session, thread, tools);
     return say(
-      `▶️ ${code(wanted.name)} is up (${command.join(' ').slice(0, 200)}): <#${thread.thread}>`,
+      `▶️ ${code(wanted.name)} is up (${code(command.join(' '), 200)}): <#${thread.thread}>`,
     );
   },
 };

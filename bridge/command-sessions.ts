@@ -75,7 +75,13 @@ async function listHost(host: string, tools: Tools): Promise<readonly string[]> 
 function line({ host, session, record }: Found, { config }: Tools): string {
   const where = host === config.defaultHost ? '' : `@${host}`;
   const thread = record === undefined ? '' : ` <#${record.thread}>`;
-  return `${sign(session, record)} ${code(session.name + where)}${thread} ${state(session, record)} · ${code(session.pane.path)} · ${age(session.createdAt)}`;
+  return `${sign(session, record)} ${code(session.name + where)}${thread} ${stateShown(session, record)} · ${code(session.pane.path)} · ${age(session.createdAt)}`;
+}
+
+/** Without a report it is the name of whatever program runs there. */
+function stateShown(session: Session, record: PaneRecord | undefined): string {
+  const word = state(session, record);
+  return record === undefined && !session.pane.dead ? code(word) : word;
 }
 
 export function state(session: Session, record: ThreadRecord | undefined): string {

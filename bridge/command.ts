@@ -55,7 +55,4 @@ export interface Answer extends Draft {
 
 export const say = (content: string): Answer => ({ content });
 
-/** A name of a person's or a program's, shown as what it is. */
-export function code(text: string): string {
-  return `\`${text.replaceAll('`', "'").replace(/[\p{Cc}\p{Cf}]/gu, '�')}\``;
-}
+export { code } from '../core/outside-words.ts';

@@ -1,7 +1,8 @@
 // The commands, and the one way to run them. A message that begins with "!" and is none of them is
 // answered with the list: it is never typed.
 
-import { explain, isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { advice } from '../core/outside-words.ts';
 import { screenBlock } from '../threads/notices.ts';
 import { type Answer, type Command, type Order, say, type Tools } from './command.ts';
 import { key, screen, shortKeys } from './command-keys.ts';
@@ -89,6 +90,6 @@ export async function runCommand(name: string, order: Order, tools: Tools): Prom
     tools.log.info('command failed', { name, because: (error as Error).message });
     if (!isThreadmuxError(error))
       tools.log.error('command failed', { name, because: (error as Error).stack ?? '' });
-    return say(`⚠️ ${explain(error)}`.slice(0, 1_900));
+    return say(`⚠️ ${advice(error)}`.slice(0, 1_900));
   }
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
+import { reason } from '../core/outside-words.ts';
 import { timeOf } from '../core/snowflake.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { type Fetched, fetchAttachments } from './attachments.ts';
@@ -158,7 +159,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       // A fault of ours: the person must hear of it all the same.
       const deliveryId = message.deliveryId ?? message.id;
       const kind = receipts.isStanding(thread.id, deliveryId) ? 'unconfirmed' : 'failed';
-      const ended = { kind, because: error.message, screen: undefined } as const;
+      const ended = { kind, because: reason(error), screen: undefined } as const;
       await done(message, () => outcomes.ended(message, ended));
     });
 }

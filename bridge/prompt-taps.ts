@@ -1,6 +1,7 @@
 // Taps on prompts and the fields they open. Acknowledged at once; what an answer means is the prompt's to say.
 
 import type { Log } from '../core/log.ts';
+import { reason } from '../core/outside-words.ts';
 import { parseCustomId, type Tap } from '../core/prompt-id.ts';
 import { type Interaction, openModal, takeTap, tellThem } from '../discord/interactions.ts';
 import { editMessage } from '../discord/messages.ts';
@@ -60,7 +61,7 @@ export function createPromptTaps({
       return tellThem(
         rest,
         interaction,
-        `⚠️ Your answer did not get there: ${given.message}\nThe dialog in the terminal is still open. Tap again later.`,
+        `⚠️ Your answer did not get there: ${reason(given)}\nThe dialog in the terminal is still open. Tap again later.`,
       );
     await tellThem(rest, interaction, 'This prompt is over; nothing was changed.');
     if (interaction.message !== undefined)

@@ -22,7 +22,10 @@ import {
   type TerminalParts,
 } from '../streams/terminal.ts';
 import type { Registry } from '../threads/registry.ts';
+import { isPaneFormat } from '../tmux/pane.ts';
+import { closePipe } from '../tmux/pipe.ts';
 import { killSession, listSessions } from '../tmux/sessions.ts';
+import { tmuxOn } from '../tmux/tmux.ts';
 import { paneRecordOf } from './terminal-pane.ts';
 
 export type Stream =
@@ -153,8 +156,11 @@ export function createStreams(options: StreamsOptions): Streams {
   async function killLeftOver(name: string): Promise<void> {
     const session = (await listSessions(tmux)).find((one) => one.name === name);
     if (session === undefined) return;
-    const format = ['display-message', '-p', '-t', session.pane.id, '#{pane_pipe}'] as const;
-    if ((await tmux.run(format)).trim() === '1') await killSession(tmux, session);
+    const { serverPid, pane } = session;
+    const same = isPaneFormat({ serverPid, paneId: pane.id, panePid: pane.pid });
+    const piped = `#{&&:${same},#{pane_pipe}}`;
+    const said = await tmux.run(['display-message', '-p', '-t', pane.id, piped]);
+    if (said.trim() === '1') await killSession(tmux, session);
   }
 
   function drop(thread: string): void {
@@ -195,7 +201,7 @@ export function createStreams(options: StreamsOptions): Streams {
       await (stream.kind === 'agent' ? stream.agent.end() : closed(stream));
       const { pane } = stream.record();
       // The program goes on as a session like any other; nobody reads its log any more.
-      if (pane !== undefined) await tmux.run(['pipe-pane', '-t', pane.paneId]).catch(() => {});
+      if (pane !== undefined) await closePipe(tmuxOn(tmux.host, pane.socket), pane).catch(() => {});
       drop(thread);
     },
     close: async () => void (await Promise.all(all().map(closed))),

@@ -1,5 +1,6 @@
 // What a screen means for a person, and whether a text of ours still stands in the box.
 
+import { code } from '../core/outside-words.ts';
 import type { Screen } from './screen.ts';
 import type { DialogName } from './screen-dialog.ts';
 
@@ -65,7 +66,7 @@ export function describeScreen(screen: Screen): string {
     case 'dead':
       return 'The program in the pane has ended.';
     case 'otherProgram':
-      return `Another program (${screen.command}) has the pane.`;
+      return `Another program (${code(screen.command)}) has the pane.`;
     case 'unknown':
       return 'The pane shows something that threadmux does not recognise.';
   }

@@ -1,6 +1,6 @@
 // The first message of a session's thread: what this is, how to talk, where it runs.
 
-import { neutralise } from './neutralise.ts';
+import { code } from './outside-words.ts';
 
 export interface WelcomeFacts {
   readonly session: string;
@@ -37,9 +37,4 @@ export function streamWelcome({ kind, name, host, dir, asked }: StreamFacts): st
     'What you write is its next prompt, and it remembers the earlier ones; one at a time, later ones wait.',
     'Commands: `!stop` end what runs · `!new` forget and start afresh · `!done` end it and archive · `!status` all of them · `!help` the rest.',
   ].join('\n');
-}
-
-/** As code, and with nothing in it that could end the code. */
-function code(text: string): string {
-  return `\`${neutralise(text).replaceAll('`', "'").slice(0, 200)}\``;
 }

@@ -3,6 +3,7 @@
 
 import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { code } from '../core/outside-words.ts';
 import type { Upload } from '../discord/rest.ts';
 import { readChecked } from '../home/checked-file.ts';
 
@@ -39,9 +40,9 @@ export function takeAttachments(text: string, rules: AttachRules): Attached {
       files.length >= (rules.maxFiles ?? 10)
         ? 'more files than one message can hold'
         : take(path, rules);
-    if (typeof taken === 'string') refused.push(`${path}: ${taken}`);
+    if (typeof taken === 'string') refused.push(`${code(path)}: ${taken}`);
     else if (total + taken.data.length > (rules.maxTotalBytes ?? 24 * 2 ** 20))
-      refused.push(`${path}: too much for one message`);
+      refused.push(`${code(path)}: too much for one message`);
     else {
       total += taken.data.length;
       files.push(taken);

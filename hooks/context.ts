@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import { footer, parseStatus } from '../claude/status.ts';
 import { createInTurn, type InTurn } from '../core/in-turn.ts';
+import { plain } from '../core/outside-words.ts';
 import { loadStatus } from '../home/status-file.ts';
 import type { Shared } from '../threads/shared.ts';
 import type { SessionPane } from '../threads/threads.ts';
@@ -30,7 +31,7 @@ export function openCourierContext(shared: Shared): CourierContext {
     progress: createProgress({ home, log }),
     inTurn: createInTurn(),
     header: (session, cwd) =>
-      [session.host, basename(cwd), session.group ?? session.sessionName].join(' · '),
+      [session.host, plain(basename(cwd)), plain(session.group ?? session.sessionName)].join(' · '),
     footer(claudeSession) {
       const status = parseStatus(loadStatus(home, claudeSession));
       return status === undefined

@@ -3,6 +3,7 @@
 import type { NotificationInput, StopInput } from '../claude/hook-input.ts';
 import { screenPrint } from '../claude/screen-print.ts';
 import { insideFence } from '../core/neutralise.ts';
+import { plain } from '../core/outside-words.ts';
 import { keyButtons } from '../discord/buttons.ts';
 import { look } from '../tmux/look.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
@@ -21,7 +22,7 @@ export function notification(input: NotificationInput, report: Report): Promise<
     case 'permission_prompt':
       return permissionPrompt(input, report);
     default:
-      return { say: { text: `🔔 ${input.message}`, silent: true } };
+      return { say: { text: `🔔 ${plain(input.message)}`, silent: true } };
   }
 }
 
@@ -36,7 +37,7 @@ async function permissionPrompt(
   const print = seen.kind === 'gone' ? undefined : screenPrint(session.paneId, seen);
   return {
     state: 'waiting',
-    say: { text: `🔔 ${input.message}\n${screen}`, components: [keyButtons(print)] },
+    say: { text: `🔔 ${plain(input.message)}\n${screen}`, components: [keyButtons(print)] },
   };
 }
 

@@ -2,6 +2,7 @@
 // within minutes, a look into the thread's history for those that come later.
 
 import { stableNonce } from '../core/nonce.ts';
+import { code } from '../core/outside-words.ts';
 import { newest } from '../core/snowflake.ts';
 import {
   FILE_TOO_LARGE,
@@ -94,7 +95,7 @@ function essence(content: string): string {
 
 /** The words must not wait for files that the server will never take. */
 function withoutFiles({ files, ...part }: Draft): Draft {
-  const names = (files ?? []).map(({ name }) => name).join(', ');
+  const names = (files ?? []).map(({ name }) => code(name)).join(', ');
   const note = `\n-# 📎 not attached, too large for this server: ${names}`;
   return { ...part, content: `${part.content}${note}`.slice(0, 2_000) };
 }

@@ -1,6 +1,7 @@
 // StopFailure: the turn ended in an error of the API, or a usage limit was reached.
 
 import type { StopFailureInput } from '../claude/hook-input.ts';
+import { plain } from '../core/outside-words.ts';
 import { type Outcome, type Report, turnOf } from './event.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -12,7 +13,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 export function stopFailure(input: StopFailureInput, report: Report): Outcome {
   const what = WORDS[input.error ?? ''] ?? 'the turn ended in an error';
-  const said = input.last_assistant_message ?? input.error_details ?? '';
+  const said = input.last_assistant_message ?? plain(input.error_details ?? '');
   return {
     state: 'idle',
     say: {

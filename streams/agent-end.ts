@@ -1,7 +1,7 @@
 // How a turn ended: what became of its prompt, and the words that say so. Pure.
 
 import { duration } from '../core/duration.ts';
-import { explain } from '../core/errors.ts';
+import { advice } from '../core/outside-words.ts';
 import type { Due } from './agent-due.ts';
 import { type Ended, failureReason, lastWords } from './agent-text.ts';
 
@@ -43,6 +43,6 @@ function droppedNote(dropped: number): string {
 }
 
 export function notStarted(error: Error): End {
-  const words = `⚠️ The agent could not be started: ${explain(error)}`;
+  const words = `⚠️ The agent could not be started: ${advice(error)}`;
   return { words, silent: false, turn: { kind: 'failed', because: error.message } };
 }

@@ -6,6 +6,7 @@ import { duration } from '../core/duration.ts';
 import { closeLine, type Fence, fenceAfter } from '../core/fences.ts';
 import { maskSecrets } from '../core/log.ts';
 import { insideFence, neutralise } from '../core/neutralise.ts';
+import { plain } from '../core/outside-words.ts';
 import { splitMessage } from '../core/split.ts';
 import { tablesToCode } from '../core/tables.ts';
 import type { Upload } from '../discord/rest.ts';
@@ -152,7 +153,7 @@ export function lastWords(ended: Ended, note = ''): string {
   if (why === undefined) return joined(`✅ ${figures(results)}`, note);
   const said = maskSecrets(stderr).split('\n').slice(-8).join('\n').slice(-800).trim();
   return joined(
-    `⚠️ ${neutralise(why).slice(0, 700)}`,
+    `⚠️ ${plain(why, 700)}`,
     results.length > 0 ? `-# ${figures(results)}` : '',
     results.length === 0 && said !== '' ? insideFence(neutralise(said)) : '',
     note,

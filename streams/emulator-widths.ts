@@ -8,17 +8,17 @@ const KNOWN_AT_MOST = 20_000;
 
 export const terminalWidths: IUnicodeVersionProvider = {
   version: 'threadmux',
-  wcwidth,
+  wcwidth: columnsOf,
   /** A character without a width joins the one before. Packed as the emulator wants it: width and whether it joins. */
   charProperties(codepoint, preceding) {
-    const own = wcwidth(codepoint);
+    const own = columnsOf(codepoint);
     const before = ((preceding >> 1) & 3) as 0 | 1 | 2;
     const joins = own === 0 && preceding !== 0 && before > 0;
     return ((joins ? before : own) << 1) | (joins ? 1 : 0);
   },
 };
 
-function wcwidth(codepoint: number): 0 | 1 | 2 {
+export function columnsOf(codepoint: number): 0 | 1 | 2 {
   if (codepoint < 0x20 || (codepoint >= 0x7f && codepoint < 0xa0)) return 0;
   if (codepoint < 0x300) return 1;
   const found = known.get(codepoint);

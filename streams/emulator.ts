@@ -1,6 +1,7 @@
 // What a terminal would show of a program's output. What has left the screen at its top is said once, as text that
 // changes no more; what is on the screen may still change. Colours go, questions to the terminal get no answer.
 
+import { setImmediate as breathe } from 'node:timers/promises';
 import type {
   IBuffer,
   IBufferLine,
@@ -9,8 +10,9 @@ import type {
   ITerminalOptions,
 } from '@xterm/headless';
 import { captureScreen, restoreScreen, type Screen, trackHidden } from './emulator-screen.ts';
+import { type Size, sizeWithin } from './emulator-size.ts';
 import { terminalWidths } from './emulator-widths.ts';
-import { filterOutput, type Inside } from './terminal-filter.ts';
+import { type FilterState, filterOutput, type Inside } from './terminal-filter.ts';
 
 export interface Emulator {
   /** Resolves with the text that has left the screen. */
@@ -24,16 +26,12 @@ export interface Emulator {
   close(): void;
 }
 
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
-
 /** All that an emulator needs to go on as if nothing had happened. */
 export interface Snapshot {
   readonly size: Size;
   readonly screen: Screen;
   readonly inside: Inside;
+  readonly marks: number;
   /** Bytes that were fed and not yet shown: half a character, half a sequence. Base64. */
   readonly carry: string;
   /** The text that left the screen ends inside a line. */
@@ -43,11 +41,12 @@ export interface Snapshot {
 /** One piece can push at most so many lines off the screen as it has characters: none goes before it was taken. */
 const CHARACTERS_AT_ONCE = 1024;
 const SCROLLBACK = CHARACTERS_AT_ONCE + 64;
+const BUSY_MS = 12;
 
 export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulator> {
   const xterm = await import('@xterm/headless');
   const { Terminal } = (xterm as unknown as { default?: typeof xterm }).default ?? xterm;
-  const now = from?.size ?? size;
+  const now = sizeWithin(from?.size ?? size);
   const options: ITerminalOptions & ITerminalInitOnlyOptions = {
     cols: now.width,
     rows: now.height,
@@ -57,7 +56,7 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
   terminal.unicode.register(terminalWidths);
   terminal.unicode.activeVersion = terminalWidths.version;
   const hidden = trackHidden(terminal);
-  let inside: Inside = from?.inside ?? 'nothing';
+  let state: FilterState = { inside: from?.inside ?? 'nothing', marks: from?.marks ?? 0 };
   let carry = Buffer.from(from?.carry ?? '', 'base64');
   let inLine = from?.inLine ?? false;
   /** Rows below that one that were taken, too, while it could not be moved. */
@@ -66,13 +65,11 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
   let taken: IMarker | undefined;
   let text = '';
 
-  const write = (data: string, then = () => {}) =>
-    new Promise<void>((done) =>
-      terminal.write(data, () => {
-        then();
-        done();
-      }),
-    );
+  /** After an input of the user's the emulator writes at once: what fails in it is thrown here, and not at the whole process. */
+  const write = (data: string) => {
+    terminal.input('', true);
+    terminal.write(data);
+  };
   const mark = () => {
     const { normal, active } = terminal.buffer;
     if (active.type === 'alternate') return; // nothing leaves the other screen meanwhile
@@ -94,8 +91,14 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
     return said;
   };
   const feed = async (data: string) => {
-    const writes = inPieces(data, CHARACTERS_AT_ONCE).map((piece) => write(piece, take));
-    await Promise.all(writes);
+    let since = performance.now();
+    for (const piece of inPieces(data, CHARACTERS_AT_ONCE)) {
+      write(piece);
+      take();
+      if (performance.now() - since < BUSY_MS) continue;
+      await breathe();
+      since = performance.now();
+    }
     return taking();
   };
   const live = () => {
@@ -115,7 +118,7 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
     return false;
   });
   if (from !== undefined) {
-    await write(restoreScreen(from.screen, now));
+    write(restoreScreen(from.screen, now));
     hidden.restore(from.screen);
     const alternate = from.screen.alternate !== undefined;
     if (alternate) above = terminal.buffer.normal.baseY;
@@ -126,8 +129,10 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
     feed(bytes) {
       const all = Buffer.concat([carry, bytes]);
       const whole = wholeLength(all);
-      const filtered = filterOutput(inside, all.toString('utf8', 0, whole));
-      inside = filtered.inside;
+      const { cols: columns, rows } = terminal;
+      const size = { width: columns, height: rows };
+      const filtered = filterOutput(state, all.toString('utf8', 0, whole), size);
+      state = { inside: filtered.inside, marks: filtered.marks };
       carry = Buffer.concat([Buffer.from(filtered.rest), all.subarray(whole)]);
       hidden.saw(filtered.feed);
       return feed(filtered.feed);
@@ -136,11 +141,13 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
     snapshot: () => ({
       size: { width: terminal.cols, height: terminal.rows },
       screen: captureScreen(terminal, hidden.now()),
-      inside,
+      inside: state.inside,
+      marks: state.marks,
       carry: carry.toString('base64'),
       inLine,
     }),
-    async resize({ width, height }) {
+    async resize(wanted) {
+      const { width, height } = sizeWithin(wanted);
       if (width === terminal.cols && height === terminal.rows) return '';
       terminal.options.scrollback = 0; // what was taken must not come back onto a higher screen
       terminal.options.scrollback = SCROLLBACK;
@@ -156,7 +163,7 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
       const left = await feed(tail);
       const shown = live();
       if (terminal.buffer.active.type === 'normal') return { left, live: shown };
-      await write('\x1b[?1049l');
+      write('\x1b[?1049l');
       const both = [live(), shown.replace(/^\n/, '')].filter((screen) => screen !== '');
       return { left, live: both.join('\n') };
     },

@@ -3,9 +3,11 @@
 
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { explain } from '../core/errors.ts';
+import { explain, isThreadmuxError } from '../core/errors.ts';
+import { stableNonce } from '../core/nonce.ts';
+import { createMessage } from '../discord/messages.ts';
 import { type StreamRecord, saveStreamRecord, streamFolder } from '../home/stream-record.ts';
-import type { Size } from './emulator.ts';
+import type { Size } from './emulator-size.ts';
 import { type Open, unnoted } from './show.ts';
 import type { FollowOptions, TerminalParts } from './terminal.ts';
 import { isExitMessage, tellExit } from './terminal-exit.ts';
@@ -45,6 +47,9 @@ const SPINS_AFTER_MS = 60_000;
 const SPINS_SLOWER = 5;
 /** Less than a message in one update. */
 const CALM_CHARACTERS = 2000;
+
+const GIVEN_UP =
+  '⚠️ threadmux cannot show the output of this terminal any more; the program goes on.\n-# `!screen` shows its screen, `!done` ends it.';
 
 export function createFollower(
   parts: TerminalParts,
@@ -86,9 +91,22 @@ export function createFollower(
       if (record.ended === undefined) await follow(state);
       tellEnded();
     } catch (error) {
-      if (!signal.aborted)
-        log.warn('a terminal is not shown any more', { thread, because: explain(error) });
+      if (!signal.aborted) await giveUp(error);
     }
+  }
+
+  /** This terminal alone, and for good: what failed would fail again after a restart. */
+  async function giveUp(error: unknown): Promise<void> {
+    log.error('a terminal is not shown any more', { thread, because: explain(error) });
+    if (isThreadmuxError(error)) return; // its thread is gone
+    const nonce = stableNonce('terminal-failed', thread, startedAt);
+    const tell = () => createMessage(rest, thread, nonce, { content: GIVEN_UP }, { signal });
+    await patiently(
+      async () => void (await tell()),
+      () => {},
+    ).catch(() => {}); // closed, or the thread is gone
+    record = { ...record, ended: { at: Date.now(), how: 'not shown any more' } };
+    if (!signal.aborted) saveStreamRecord(parts.home, record);
   }
 
   async function follow(state: TerminalState | undefined): Promise<void> {

@@ -2,7 +2,8 @@
 // itself is enough to go on from there after a crash.
 
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type Emulator, openEmulator, type Size } from './emulator.ts';
+import { type Emulator, openEmulator } from './emulator.ts';
+import type { Size } from './emulator-size.ts';
 import { LOG_START, openLog, type TerminalLog } from './terminal-log.ts';
 import type { Patience } from './terminal-patience.ts';
 import type { TerminalState } from './terminal-state.ts';
@@ -35,6 +36,7 @@ export const TERMINAL_SIZE: Size = { width: 100, height: 30 };
 const READ_BYTES = 16 * 1024;
 /** For one update; the others wait meanwhile. */
 const ADVANCE_BYTES = 4 * 1024 * 1024;
+const ADVANCE_MS = 1000;
 /** A cancel ends whatever sequence the missing part had begun. */
 const GAP = '\x18\x1b[m\r\n… output was dropped here: the log had no room for it …\r\n';
 
@@ -68,7 +70,8 @@ export async function openOutput(
       let text = '';
       let made = 0;
       let read = 0;
-      while (read < ADVANCE_BYTES && made < textBytes) {
+      const until = performance.now() + ADVANCE_MS;
+      while (read < ADVANCE_BYTES && made < textBytes && performance.now() < until) {
         const reading = await options.patiently(() => log.read(READ_BYTES));
         if (reading.kind === 'nothing') break;
         const bytes = reading.kind === 'gap' ? Buffer.from(GAP) : reading.bytes;

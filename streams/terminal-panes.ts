@@ -7,7 +7,7 @@ import type { Host } from '../tmux/host.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import { readRow, rowFormat } from '../tmux/row.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import type { Size } from './emulator.ts';
+import type { Size } from './emulator-size.ts';
 
 export type PaneSeen =
   | { readonly kind: 'runs'; readonly size: Size }

@@ -45,6 +45,11 @@ export function refusedForGood(error: unknown): boolean {
   );
 }
 
+/** Discord and the disk. Anything else fails the same way every time. */
+function comesBack(error: unknown): boolean {
+  return isThreadmuxError(error) || typeof (error as NodeJS.ErrnoException).errno === 'number';
+}
+
 export function createPatience(options: PatienceOptions): Patience {
   const { thread, log, signal, retryMs = RETRY_MS, lackingMs = LACKING_MS } = options;
   return async (act, instead) => {
@@ -52,7 +57,7 @@ export function createPatience(options: PatienceOptions): Patience {
       try {
         return await act();
       } catch (error) {
-        if (signal.aborted || refusedWith(error, UNKNOWN_CHANNEL)) throw error;
+        if (signal.aborted || refusedWith(error, UNKNOWN_CHANNEL) || !comesBack(error)) throw error;
         log.warn('a terminal could not be shown', { thread, because: explain(error) });
         if (refusedForGood(error)) refusals++;
         if (refusals >= TRIES && instead !== undefined) return instead();

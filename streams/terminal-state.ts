@@ -24,7 +24,8 @@ export const stateSchema = z.object({
   emulator: z.object({
     size: z.object({ width: z.number(), height: z.number() }),
     screen: screenSchema,
-    inside: z.enum(['nothing', 'title', 'string']),
+    inside: z.enum(['nothing', 'title', 'string', 'sequence']),
+    marks: z.number().default(0),
     carry: z.string(),
     inLine: z.boolean(),
   }),

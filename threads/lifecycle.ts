@@ -6,6 +6,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { code } from '../core/outside-words.ts';
 import { archiveThread, renameThread } from '../discord/threads.ts';
 import { loadAuto } from '../home/auto.ts';
 import type { Home } from '../home/home.ts';
@@ -148,7 +149,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
 
 function closedText(session: string) {
   return {
-    content: `⏹️ The session was closed. \`!new ${session.replaceAll('`', "'")}\` starts it again.`,
+    content: `⏹️ The session was closed. ${code(`!new ${session}`)} starts it again.`,
     silent: true,
   };
 }

@@ -2,6 +2,7 @@
 // Calling it again with the same id is always safe: what was typed is never typed twice.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { code } from '../core/outside-words.ts';
 import { DELIVER_SCRIPT } from './deliver-script.ts';
 import type { ShOptions } from './host.ts';
 import { isKey } from './keys.ts';
@@ -115,7 +116,7 @@ function readDelivery(printed: string, guard: PaneGuard, host: string, length: n
     default:
       throw new ThreadmuxError(
         'tmux_failed',
-        `threadmux could not type into pane ${guard.pane.paneId} on ${host}: tmux said ${JSON.stringify(last)}`,
+        `threadmux could not type into pane ${guard.pane.paneId} on ${host}: tmux said ${code(last)}`,
       );
   }
 }

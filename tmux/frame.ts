@@ -2,6 +2,7 @@
 // for its output, and a lost connection is not taken for its success.
 
 import { randomBytes } from 'node:crypto';
+import type { OutputFrame } from './process.ts';
 
 export interface Frame {
   readonly script: string;
@@ -27,8 +28,18 @@ s=$?; printf '\\nthreadmux-end-%s %s\\n' "$m" "$s"`,
   };
 }
 
+/** What a process that runs such a script has to know of it. */
+export function outputFrame(mark: string, onBegin = () => {}): OutputFrame {
+  const isWhole = (stdout: string) => readFrame(stdout, '', mark) !== undefined;
+  return { begin: beginLine(mark), isWhole, onBegin };
+}
+
 export function hasBegun(stdout: string, mark: string): boolean {
   return stdout.includes(beginLine(mark));
+}
+
+export function isMarkLine(line: string): boolean {
+  return /^threadmux-(?:begin|end)-[0-9a-f]{16}/.test(line);
 }
 
 /** What the script printed; undefined if it did not come to its end. */

@@ -1,7 +1,8 @@
 // What went wrong on a host, as a sentence with its remedy. The words of ssh and tmux are read here and nowhere else.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import type { Framed } from './frame.ts';
+import { code } from '../core/outside-words.ts';
+import { type Framed, isMarkLine } from './frame.ts';
 import type { Ran } from './process.ts';
 
 /** The exit status by which our scripts say that there is no tmux; see tmux.ts. */
@@ -14,16 +15,17 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
     return new ThreadmuxError('tmux_not_installed', `${what}: tmux was not found there`, {
       hint: `Install tmux 3.2 or newer on ${host}, or give its path as "tmux" of that host in config.json.`,
     });
-  const said = lastLine(framed.stderr) ?? `the script ended with status ${framed.status}`;
+  const words = lastLine(framed.stderr) ?? '';
+  const said = words === '' ? `the script ended with status ${framed.status}` : code(words);
   if (
     /can't find (session|window|pane)|no server running|error connecting to [^(]{1,300}\((?:No such file|Connection refused)|lost server|server exited/.test(
-      said,
+      words,
     )
   )
     return new ThreadmuxError('session_not_found', `${what}: ${said}`, {
       hint: 'The session has ended or was renamed; `threadmux sessions` lists those there are.',
     });
-  if (/duplicate session/.test(said))
+  if (/duplicate session/.test(words))
     return new ThreadmuxError('session_exists', `${what}: ${said}`, {
       hint: 'Choose another name.',
     });
@@ -56,10 +58,10 @@ export function connectionFailed(
         hint: 'It is tried again when the host is back.',
       },
     );
-  for (const { pattern, code, hint } of SAID_BY_SSH) {
+  for (const { pattern, code: kind, hint } of SAID_BY_SSH) {
     const line = linesOf(ran.stderr).find((text) => pattern.test(text));
     if (line !== undefined)
-      return new ThreadmuxError(code, `${what}: ${line}`, { hint: hint(ssh) });
+      return new ThreadmuxError(kind, `${what}: ${code(line)}`, { hint: hint(ssh) });
   }
   if (ran.ended === 'itself' && ran.status !== 255)
     return new ThreadmuxError(
@@ -120,16 +122,33 @@ function why(ran: Ran): string {
   if (ran.ended === 'timeout') return 'no answer in time';
   if (ran.ended === 'abort') return 'it was called off';
   if (ran.ended === 'overflow') return 'it printed too much';
-  return lastLine(ran.stderr) ?? `it ended with status ${ran.status ?? 'unknown'}`;
+  const words = lastLine(ran.stderr);
+  return words === undefined ? `it ended with status ${ran.status ?? 'unknown'}` : code(words);
 }
 
 function lastLine(text: string): string | undefined {
   return linesOf(text).at(-1);
 }
 
+/** Nothing of ours is longer; a host may print any amount, and none of it is looked at before it is cut. */
+const TEXT_KEPT = 16 * 1024;
+const LONGEST_LINE = 300;
+
 function linesOf(text: string): string[] {
   return text
+    .slice(-TEXT_KEPT)
     .split(/[\r\n]+/)
-    .map((line) => line.replace(/^[@\s]+|(?<![@\s])[@\s]+$/g, '')) // ssh frames its loudest warnings with "@"
-    .filter((line) => line !== '');
+    .map(withoutBorder)
+    .filter((line) => line !== '' && !isMarkLine(line))
+    .map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line));
+}
+
+/** ssh frames its loudest warnings with "@". */
+function withoutBorder(line: string): string {
+  const isBorder = (at: number) => /[@\s]/.test(line.charAt(at));
+  let start = 0;
+  let end = line.length;
+  while (start < end && isBorder(start)) start++;
+  while (end > start && isBorder(end - 1)) end--;
+  return line.slice(start, end);
 }

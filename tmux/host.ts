@@ -1,7 +1,7 @@
 // A machine on which we can run a small POSIX sh script. Here: this one; ssh.ts has the others.
 // Data travels on stdin only; what is in the command line is ours.
 
-import { frameScript, readFrame } from './frame.ts';
+import { frameScript, outputFrame, readFrame } from './frame.ts';
 import { abandoned, scriptFailed } from './host-errors.ts';
 import { pickEnvironment, runProcess } from './process.ts';
 
@@ -51,6 +51,7 @@ export function localHost(options: LocalHostOptions): Host {
         signal: call.signal,
         timeoutMs: call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
         withGroup: true,
+        frame: outputFrame(frame.mark),
       });
       const framed = readFrame(ran.stdout, ran.stderr, frame.mark);
       if (framed === undefined) throw abandoned(options.name, doing, ran);

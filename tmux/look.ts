@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { code } from '../core/outside-words.ts';
 import type { ShOptions } from './host.ts';
 import { isPaneId, type PaneRef } from './pane.ts';
 import { readRow, rowFormat } from './row.ts';
@@ -91,7 +92,7 @@ export async function look(tmux: Tmux, pane: PaneRef, options: LookOptions = {})
   const [line = '', text = '', ansi = ''] = printed.split(`\n${mark}\n`);
   const row = readRow(VARIABLES, line);
   if (row === undefined)
-    throw new ThreadmuxError('tmux_failed', `tmux said of pane ${pane.paneId}: ${line}`);
+    throw new ThreadmuxError('tmux_failed', `tmux said of pane ${pane.paneId}: ${code(line)}`);
   if (row.pane_id !== pane.paneId || Number(row.pid) !== pane.serverPid) return { kind: 'gone' };
   return { ...toFacts(row), text, ansi };
 }

@@ -2,6 +2,7 @@
 // The conditions are tmux formats; every value put into one is checked here first.
 
 import { ThreadmuxError } from '../core/errors.ts';
+import { code } from '../core/outside-words.ts';
 import { readRow, rowFormat } from './row.ts';
 
 /** One program's pane for good: after a restart of server or program it matches no more. */
@@ -52,15 +53,22 @@ export function deliveryId(id: string): string {
   return id.padStart(20, '0');
 }
 
-/** The right program, alive, and its keyboard free; it may be in a mode such as copy mode. */
-export function sameFormat({ pane, command }: PaneGuard): string {
+/** Still this very pane: a new server hands out the same ids. */
+export function isPaneFormat(pane: PaneRef): string {
   if (!isPaneId(pane.paneId)) throw unfit('pane id', pane.paneId);
-  if (command !== undefined && !/^[\w.+@-]{1,64}$/.test(command))
-    throw unfit('program name', command);
   return allOf([
     `#{==:#{pane_id},${pane.paneId}}`,
     `#{==:#{pid},${Math.trunc(pane.serverPid)}}`,
     `#{==:#{pane_pid},${Math.trunc(pane.panePid)}}`,
+  ]);
+}
+
+/** The right program, alive, and its keyboard free; it may be in a mode such as copy mode. */
+export function sameFormat({ pane, command }: PaneGuard): string {
+  if (command !== undefined && !/^[\w.+@-]{1,64}$/.test(command))
+    throw unfit('program name', command);
+  return allOf([
+    isPaneFormat(pane),
     '#{==:#{pane_dead},0}',
     '#{==:#{pane_input_off},0}',
     '#{==:#{pane_synchronized},0}', // Enter would go to its neighbours as well
@@ -101,7 +109,8 @@ export function seenFormat(guard: PaneGuard): string {
 
 export function refusalOf(guard: PaneGuard, line: string): { because: Refusal; seen: Seen } {
   const row = readRow([...VARIABLES, 'dialog'] as const, line);
-  if (row === undefined) throw new ThreadmuxError('tmux_failed', `tmux said of a pane: ${line}`);
+  if (row === undefined)
+    throw new ThreadmuxError('tmux_failed', `tmux said of a pane: ${code(line)}`);
   const { pane, command } = guard;
   const rules: readonly (readonly [boolean, Refusal])[] = [
     [Number(row.pid) !== pane.serverPid, 'other-server'],

@@ -2,9 +2,10 @@
 // pipe are one command list, so that tmux reads nothing of the program before the pipe is there.
 
 import { ThreadmuxError } from '../core/errors.ts';
+import { code } from '../core/outside-words.ts';
 import type { SessionName } from '../core/session-name.ts';
 import { quoteAll } from '../core/shell-word.ts';
-import type { PaneRef } from './pane.ts';
+import { isPaneFormat, type PaneRef } from './pane.ts';
 import { readRow, rowFormat } from './row.ts';
 import type { Tmux } from './tmux.ts';
 
@@ -51,7 +52,7 @@ export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> 
   );
   const row = readRow(VARIABLES, printed.trimEnd());
   if (row === undefined)
-    throw new ThreadmuxError('tmux_failed', `tmux said of a new session: ${printed}`);
+    throw new ThreadmuxError('tmux_failed', `tmux said of a new session: ${code(printed)}`);
   return {
     socket: row.socket_path,
     serverPid: Number(row.pid),
@@ -59,6 +60,15 @@ export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> 
     paneId: row.pane_id,
     panePid: Number(row.pane_pid),
   };
+}
+
+/** Nothing is written to its log any more; the program goes on. Another pane that has the same id by now keeps its pipe. */
+export async function closePipe(tmux: Tmux, pane: PaneRef): Promise<void> {
+  const { paneId } = pane;
+  const close = `pipe-pane -t ${paneId}`;
+  await tmux.run(['if-shell', '-F', '-t', paneId, isPaneFormat(pane), close], {
+    doing: 'stop writing the log of a terminal',
+  });
 }
 
 /**

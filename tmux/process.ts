@@ -1,7 +1,8 @@
-// Runs one child process to its end, with a hard limit on time and output.
+// Runs one child process to its end, with a hard limit on time and output. What it printed is read to its end.
 // It has its own session, so it cannot ask anything on our terminal, and only the environment it is given.
 
 import { spawn } from 'node:child_process';
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -12,8 +13,15 @@ export interface ProcessOptions {
   readonly signal?: AbortSignal | undefined;
   /** End the whole process group with it: for a shell whose children would keep its pipes open. */
   readonly withGroup?: boolean;
-  /** Sees stdout grow until it returns true. */
-  readonly watch?: ((stdoutSoFar: string) => boolean) | undefined;
+  readonly frame?: OutputFrame;
+}
+
+/** What of stdout is ours; see frame.ts. */
+export interface OutputFrame {
+  /** Nothing before it is kept: a login shell may print any amount. */
+  readonly begin: string;
+  readonly isWhole: (stdout: string) => boolean;
+  readonly onBegin?: () => void;
 }
 
 export interface Ran {
@@ -24,6 +32,8 @@ export interface Ran {
 }
 
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
+/** Nobody is shown more than the last lines. */
+const STDERR_KEPT = 16 * 1024;
 /** A master connection that `ssh` left in the background may hold our pipes; the child itself is done. */
 const PIPES_GRACE_MS = 300;
 
@@ -38,20 +48,20 @@ export function runProcess(
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    const stdout: Buffer[] = [];
-    const stderr: Buffer[] = [];
+    const stdout = options.frame === undefined ? keepAll() : keepFrom(options.frame);
+    const stderr = keepEnd(STDERR_KEPT);
     let bytes = 0;
+    let over = false;
     let status: number | undefined;
     let ended: Ran['ended'] = 'itself';
 
-    let grace: NodeJS.Timeout | undefined;
     const finish = () => {
+      over = true;
       clearTimeout(timer);
-      clearTimeout(grace);
       options.signal?.removeEventListener('abort', onAbort);
       child.stdout.destroy();
       child.stderr.destroy();
-      resolve({ stdout: textOf(stdout), stderr: textOf(stderr), status, ended });
+      resolve({ stdout: stdout.text(), stderr: stderr.text(), status, ended });
     };
     const stop = (why: Ran['ended']) => {
       if (ended !== 'itself') return;
@@ -63,26 +73,29 @@ export function runProcess(
     options.signal?.addEventListener('abort', onAbort);
     if (options.signal?.aborted === true) onAbort();
 
-    const collect = (into: Buffer[]) => (chunk: Buffer) => {
+    const collect = (into: Kept) => (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > MAX_OUTPUT_BYTES) stop('overflow');
-      else into.push(chunk);
+      else into.add(chunk);
     };
     child.stdout.on('data', collect(stdout));
-    let watch = options.watch;
-    child.stdout.on('data', () => {
-      if (watch?.(textOf(stdout)) === true) watch = undefined;
-    });
     child.stderr.on('data', collect(stderr));
+    /** What it printed is in the pipes, but may be unread: under load a timer is due before the loop has read them. */
+    const drain = async () => {
+      clearTimeout(timer);
+      await readAll();
+      if (options.frame?.isWhole(stdout.text()) !== true) await sleep(PIPES_GRACE_MS).then(readAll);
+      if (!over) finish();
+    };
     child.on('error', (error) => {
       if (child.pid !== undefined) return; // a failed kill; the process still reports its end
       ended = 'not-started';
-      stderr.push(Buffer.from(error.message));
+      stderr.add(Buffer.from(error.message));
       finish();
     });
     child.on('exit', (code) => {
       status = code ?? undefined;
-      grace = setTimeout(finish, PIPES_GRACE_MS);
+      void drain();
     });
     child.on('close', finish);
     child.stdin.on('error', () => {}); // it may end before it has read all; its result says why
@@ -112,6 +125,49 @@ function kill(pid: number | undefined, withGroup: boolean): void {
   }
 }
 
-function textOf(chunks: readonly Buffer[]): string {
-  return Buffer.concat(chunks).toString('utf8');
+/** Before each of these the loop reads all that is in the pipes: twice, as the end of a child may be seen within a reading. */
+async function readAll(): Promise<void> {
+  await breathe();
+  await breathe();
+}
+
+interface Kept {
+  add(chunk: Buffer): void;
+  text(): string;
+}
+
+function keepAll(): Kept {
+  const chunks: Buffer[] = [];
+  return {
+    add: (chunk) => void chunks.push(chunk),
+    text: () => Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+function keepFrom({ begin, onBegin }: OutputFrame): Kept {
+  const mark = Buffer.from(begin);
+  const rest = keepAll();
+  let before: Buffer | undefined = Buffer.alloc(0);
+  return {
+    add(chunk) {
+      if (before === undefined) return rest.add(chunk);
+      const all = Buffer.concat([before, chunk]);
+      const at = all.indexOf(mark);
+      before = at === -1 ? Buffer.from(all.subarray(-mark.length)) : undefined;
+      if (at === -1) return;
+      rest.add(all.subarray(at));
+      onBegin?.();
+    },
+    text: rest.text,
+  };
+}
+
+function keepEnd(most: number): Kept {
+  let end = Buffer.alloc(0);
+  return {
+    add(chunk) {
+      end = Buffer.from(Buffer.concat([end, chunk]).subarray(-most));
+    },
+    text: () => end.toString('utf8'),
+  };
 }

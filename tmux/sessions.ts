@@ -2,6 +2,7 @@
 // A session is addressed by its id and its server's pid; a name alone is only ever compared whole.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { code } from '../core/outside-words.ts';
 import type { SessionName } from '../core/session-name.ts';
 import { quoteAll } from '../core/shell-word.ts';
 import type { ShOptions } from './host.ts';
@@ -145,12 +146,12 @@ async function onSession(
       `display-message -p done ; ${command}`,
       'display-message -p gone',
     ],
-    { doing: `${verb} session ${session.name}` },
+    { doing: `${verb} session ${code(session.name)}` },
   );
   if (!done.includes('done'))
     throw new ThreadmuxError(
       'session_not_found',
-      `threadmux could not ${verb} session ${session.name} on ${tmux.host.name}: it is not there any more`,
+      `threadmux could not ${verb} session ${code(session.name)} on ${tmux.host.name}: it is not there any more`,
       { hint: '`threadmux sessions` lists those there are.' },
     );
 }

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
 import { quoteAll } from '../core/shell-word.ts';
-import { frameScript, hasBegun, readFrame } from './frame.ts';
+import { frameScript, hasBegun, outputFrame, readFrame } from './frame.ts';
 import type { Host } from './host.ts';
 import { connectionFailed, scriptFailed } from './host-errors.ts';
 import { pickEnvironment, runProcess } from './process.ts';
@@ -74,11 +74,7 @@ export function sshHost(options: SshHostOptions): Host {
           input: call.input,
           signal: call.signal,
           timeoutMs: call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
-          watch: (stdout) => {
-            const begun = hasBegun(stdout, frame.mark);
-            if (begun) connected();
-            return begun;
-          },
+          frame: outputFrame(frame.mark, connected),
         }),
       );
       const framed = readFrame(ran.stdout, ran.stderr, frame.mark);

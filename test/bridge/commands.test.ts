@@ -42,7 +42,7 @@ describe('!new and !kill', () => {
     const { channelId } = setting.workspace;
     const folder = tempFolder();
     await setting.say(channelId, `!new shop ${folder} -- sh`);
-    const up = await setting.answer(channelId, /^▶️ `shop` is up \(sh/);
+    const up = await setting.answer(channelId, /^▶️ `shop` is up \(`sh/);
     await setting.untilMarked(await setting.say(linked(up.content), 'pwd > where'), '✅');
     await vi.waitFor(
       () => expect(readFileSync(join(folder, 'where'), 'utf8')).toBe(`${folder}\n`),
@@ -228,7 +228,7 @@ describe('!sessions and !help', () => {
     await setting.say(setting.workspace.channelId, '!sessions');
     const { content } = await setting.answer(setting.workspace.channelId, /^🟢|\n🟢/);
     expect(content).toMatch(new RegExp(`🟢 \`web\` <#${claude.thread}> idle · `));
-    expect(content).toMatch(/⚪ `odd 'name' @everyone` (?:sh|cat) · /);
+    expect(content).toMatch(/⚪ `odd 'name' @everyone` `(?:sh|cat)` · /);
     await setting.say(setting.workspace.channelId, '!help');
     await setting.answer(setting.workspace.channelId, /!new <name>.*!sh <command>/s);
   });

@@ -67,7 +67,7 @@ describe('a message for a pane without Claude', () => {
     await untilPane(setting, '#{pane_current_command}', 'sh');
     setting.machine.tmux.call('send-keys', '-t', '=web:', 'clear; cat', 'Enter');
     await untilPane(setting, '#{pane_current_command}', 'cat');
-    await refused(setting, claude, /Another program \(cat\) has the pane/);
+    await refused(setting, claude, /Another program \(`cat`\) has the pane/);
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
   });
 

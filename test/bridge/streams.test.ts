@@ -429,3 +429,34 @@ describe('as slash commands', () => {
     }, WAIT);
   });
 });
+
+describe('the thread of a terminal whose tmux server is gone', () => {
+  it('can be deleted without touching the terminal that has its pane id now', async () => {
+    const { setting, terminal } = await start();
+    const { call } = setting.machine.tmux;
+    const dead = await terminal('sleep 600');
+    call('kill-server');
+    await vi.waitFor(async () => {
+      const said = await setting.answers(dead.thread);
+      expect(said.some(({ content }) => content.startsWith('⏹️'))).toBe(true);
+    }, WAIT);
+    const paneOf = (thread: string) => loadStreamRecord(setting.machine.home, thread)?.pane;
+    let alive = await terminal('cat');
+    while (paneOf(alive.thread)?.paneId !== paneOf(dead.thread)?.paneId)
+      alive = await terminal('cat');
+    const { paneId = '', serverPid } = paneOf(alive.thread) ?? {};
+    expect(serverPid).not.toBe(paneOf(dead.thread)?.serverPid);
+
+    await setting.workspace.bot('DELETE', `/channels/${dead.thread}`);
+    await vi.waitFor(() => expect(paneOf(dead.thread)).toBeUndefined(), WAIT);
+    expect(call('display-message', '-p', '-t', paneId, '#{pane_pipe}')).toBe('1');
+    call('send-keys', '-t', paneId, 'still here', 'Enter');
+    await untilPrinted(setting, alive.thread, 'still here');
+
+    await setting.workspace.bot('DELETE', `/channels/${alive.thread}`);
+    await vi.waitFor(
+      () => expect(call('display-message', '-p', '-t', paneId, '#{pane_pipe}')).toBe('0'),
+      WAIT,
+    );
+  });
+});

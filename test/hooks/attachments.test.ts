@@ -92,7 +92,7 @@ describe('[ATTACH: path]', () => {
     expect(files).toEqual([]);
     expect(refused).toHaveLength(1);
     expect(refused[0]).toContain(because);
-    expect(refused[0]).toContain(path);
+    expect(refused[0]).toContain(`\`${path.replace('\0', '⟨U+0000⟩')}\``);
   });
 
   it.each([
@@ -177,7 +177,7 @@ describe('[ATTACH: path]', () => {
     await openTestDesk(machine).tell(machine.session('web'), stopInput(text, { cwd: root }));
     const [message] = await messagesIn(workspace, '[agent] web');
     expect(message?.attachments.map(({ filename }) => filename)).toEqual(['report.pdf']);
-    expect(message?.content).toContain('Here it is.\n📎 not attached: ../elsewhere/secret.txt: ');
+    expect(message?.content).toContain('Here it is.\n📎 not attached: `../elsewhere/secret.txt`: ');
     expect(message?.content).not.toContain('ATTACH');
   });
 

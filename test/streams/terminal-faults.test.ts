@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { Fault, FaultyRequest } from '../../workspace/faults.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { download, expectText, sleep, terminalSetting, waitFor } from '../support/terminal.ts';
@@ -72,6 +73,36 @@ describe('a terminal in a troubled thread', () => {
     setting.server.call('send-keys', '-t', record.pane?.paneId ?? '', 'x', 'Enter');
     await waitFor(async () => expect(await setting.text()).toBe('one\nx\ntwo\n'));
     expect((await setting.messages()).map(({ id }) => id)).not.toContain(frozen);
+  });
+});
+
+describe('a terminal that cannot be emulated', () => {
+  it('is given up alone, says so once, and lets its program and the other terminals run', async () => {
+    const setting = await terminalSetting();
+    const record = await setting.start('echo one; sleep 60');
+    const first = setting.follow(record);
+    await waitFor(async () => expect(await setting.text()).toBe('one\n'));
+    await first.close();
+    const file = join(setting.parts.home.path('streams', setting.thread), 'state.json');
+    const state = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...state, text: { base: 0.5, length: 4 } }));
+
+    const other = await terminalSetting({ server: setting.server });
+    const failing = setting.follow(record, { retryMs: 50 });
+    const told = async () =>
+      (await setting.messages()).filter(({ content }) => content.startsWith('⚠️'));
+    await waitFor(async () => expect(await told()).toHaveLength(1));
+    await other.run('echo two');
+    expect(await other.text()).toBe('two\n');
+    await failing.close();
+    expect(setting.server.call('list-panes', '-a', '-F', '#{pane_dead}')).toContain('0');
+
+    const kept = loadStreamRecord(setting.parts.home, setting.thread);
+    expect(kept?.ended?.how).toBe('not shown any more');
+    const again = setting.follow(kept ?? record, { retryMs: 50 });
+    await again.ended;
+    expect(await told()).toHaveLength(1);
+    expect(await again.end()).toContain('not shown any more');
   });
 });
 

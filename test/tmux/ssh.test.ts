@@ -47,7 +47,7 @@ describe.each(loginShells())('a host whose login shell is %s', (shell) => {
       server.host().sh('echo bad >&2; exit 3', [], { doing: 'try' }),
     ).rejects.toMatchObject({
       code: 'tmux_failed',
-      message: 'threadmux could not try on far: bad',
+      message: 'threadmux could not try on far: `bad`',
     });
   });
 });
