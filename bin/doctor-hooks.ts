@@ -1,7 +1,7 @@
 // Whether Claude Code tells us anything: its settings, our hooks in them, and the programs they start. Pure.
 
 import type { SettingsLook } from '../claude/inspect-settings.ts';
-import type { Probe } from '../tmux/probe.ts';
+import type { Probe } from '../hosts/probe.ts';
 import { type Finding, fault, fine, warning } from './doctor-finding.ts';
 
 export interface HookFacts {

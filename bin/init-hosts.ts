@@ -3,8 +3,8 @@
 import { type Config, type Env, parseConfig } from '../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { isHostName } from '../core/session-name.ts';
-import { probeHost } from '../tmux/probe.ts';
-import { sshHost } from '../tmux/ssh.ts';
+import { probeHost } from '../hosts/probe.ts';
+import { sshHost } from '../hosts/ssh.ts';
 import type { Ask } from './ask.ts';
 import { temporaryControlDir } from './control-dir.ts';
 import { type Finding, fault, findingLines, fine } from './doctor-finding.ts';

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Config } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import type { Host } from '../tmux/host.ts';
+import type { Host } from '../hosts/host.ts';
 import { openHosts } from '../tmux/hosts.ts';
 import { type Context, openContext } from './context.ts';
 

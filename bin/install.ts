@@ -4,8 +4,8 @@ import { realpathSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { homeRoot } from '../home/home.ts';
+import { localHost } from '../hosts/host.ts';
 import { type InstallOptions, install, uninstall } from '../install.ts';
-import { localHost } from '../tmux/host.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 
 export interface InstallFlags {

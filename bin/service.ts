@@ -7,7 +7,7 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { LABEL, launchdPlist, SERVICE_MARK, systemdUnit } from '../core/service-unit.ts';
 import { readText, writeWhole } from '../home/files.ts';
 import { homeRoot } from '../home/home.ts';
-import { pickEnvironment, runProcess } from '../tmux/process.ts';
+import { pickEnvironment, runProcess } from '../hosts/process.ts';
 import { installedPaths } from './install.ts';
 import { printText, tell } from './print.ts';
 

@@ -79,7 +79,7 @@ function line({ host, session, record }: Found, { config }: Tools): string {
 }
 
 /** Without a report it is the name of whatever program runs there. */
-function stateShown(session: Session, record: PaneRecord | undefined): string {
+function stateShown(session: Session, record: ThreadRecord | undefined): string {
   const word = state(session, record);
   return record === undefined && !session.pane.dead ? code(word) : word;
 }

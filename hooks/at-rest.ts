@@ -2,8 +2,8 @@
 // before Claude said anything: only the screen does.
 
 import { readScreen } from '../claude/screen.ts';
+import type { Host } from '../hosts/host.ts';
 import type { SessionPane } from '../threads/threads.ts';
-import type { Host } from '../tmux/host.ts';
 import { look } from '../tmux/look.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 

@@ -5,9 +5,9 @@ import { footer, parseStatus } from '../claude/status.ts';
 import { createInTurn, type InTurn } from '../core/in-turn.ts';
 import { plain } from '../core/outside-words.ts';
 import { loadStatus } from '../home/status-file.ts';
+import type { Host } from '../hosts/host.ts';
 import type { Shared } from '../threads/shared.ts';
 import type { SessionPane } from '../threads/threads.ts';
-import type { Host } from '../tmux/host.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { openShown, type Shown } from './shown.ts';
 

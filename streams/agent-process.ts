@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { quote, quoteAll } from '../core/shell-word.ts';
-import { type Environment, pickEnvironment } from '../tmux/process.ts';
+import { type Environment, pickEnvironment } from '../hosts/process.ts';
 import { createLines } from './agent-lines.ts';
 
 export interface AgentCommand {

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createInTurn } from '../core/in-turn.ts';
-import { runProcess } from '../tmux/process.ts';
+import { runProcess } from '../hosts/process.ts';
 import { coverage, fontFile } from './font.ts';
 import { parseRows, type Size } from './picture-rows.ts';
 import { FONT_FAMILY, type Point, pictureSvg } from './picture-svg.ts';

@@ -3,7 +3,7 @@
 
 import { explain, isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Host } from '../tmux/host.ts';
+import type { Host } from '../hosts/host.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import { readRow, rowFormat } from '../tmux/row.ts';
 import type { Tmux } from '../tmux/tmux.ts';

@@ -4,18 +4,21 @@ import { describe, expect, it } from 'vitest';
 import { VERSION } from '../core/version.ts';
 
 /** Which folders a folder may import from, beside itself. "." is install.ts. */
-const ADAPTERS = ['core', 'discord', 'tmux', 'claude', 'home'];
+const ADAPTERS = ['core', 'discord', 'tmux', 'claude', 'hosts', 'home'];
+const SHARED = [...ADAPTERS, 'threads'];
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
-  discord: ['core'],
-  tmux: ['core'],
-  claude: ['core'],
   home: ['core'],
-  streams: ADAPTERS,
-  hooks: ADAPTERS,
-  bridge: [...ADAPTERS, 'streams'],
+  hosts: ['core', 'home'],
+  discord: ['core'],
+  claude: ['core', 'home'],
+  tmux: ['core', 'hosts', 'home'],
+  threads: ADAPTERS,
+  streams: SHARED,
+  hooks: SHARED,
+  bridge: [...SHARED, 'streams'],
   workspace: ADAPTERS,
-  bin: [...ADAPTERS, 'streams', 'hooks', 'bridge', 'workspace', '.'],
+  bin: [...SHARED, 'streams', 'hooks', 'bridge', 'workspace', '.'],
 };
 
 /** Each package has its home. */
@@ -93,7 +96,7 @@ describe('architecture', () => {
     ['core/x.ts', "import { a } from '../home/files.ts';", 'imports home/'],
     ['bridge/x.ts', "import { a } from '../hooks/deliver.ts';", 'imports hooks/'],
     ['hooks/x.ts', "export { a } from '../bridge/route.ts';", 'imports bridge/'],
-    ['discord/x.ts', "const a = await import('../tmux/host.ts');", 'imports tmux/'],
+    ['discord/x.ts', "const a = await import('../hosts/host.ts');", 'imports tmux/'],
     ['bridge/x.ts', "import { WebSocket } from 'ws';", 'imports the package ws'],
     ['discord/x.ts', "import { Routes } from 'discord-api-types/v10';", 'at run time'],
     ['tmux/x.ts', "import 'left-pad';", 'imports the package left-pad'],

@@ -1,7 +1,7 @@
 // Which tmux session a letter came from: the pane that ran the hook, on its own server, whoever is attached where. A
 // pane that is gone before its last letter is known from the registry.
 
-import type { Host } from '../tmux/host.ts';
+import type { Host } from '../hosts/host.ts';
 import { readTmuxVariable, whoami } from '../tmux/whoami.ts';
 import type { Registry } from './registry.ts';
 import type { SessionPane } from './threads.ts';

@@ -3,8 +3,8 @@
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
+import type { ShOptions } from '../hosts/host.ts';
 import { DELIVER_SCRIPT } from './deliver-script.ts';
-import type { ShOptions } from './host.ts';
 import { isKey } from './keys.ts';
 import {
   deliveryId,

@@ -3,8 +3,8 @@
 import type { Config, Env } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Home } from '../home/home.ts';
-import { type Host, localHost } from './host.ts';
-import { sshHost } from './ssh.ts';
+import { type Host, localHost } from '../hosts/host.ts';
+import { sshHost } from '../hosts/ssh.ts';
 import { type Tmux, tmuxOn } from './tmux.ts';
 
 export interface Hosts {

@@ -1,8 +1,8 @@
 // Presses named keys in a pane, guarded and marked like a message. Only keys of a list: nothing here can spell a command.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import type { ShOptions } from '../hosts/host.ts';
 import { PRESS_SCRIPT } from './deliver-script.ts';
-import type { ShOptions } from './host.ts';
 import {
   allOf,
   deliveryId,

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
-import type { ShOptions } from './host.ts';
+import type { ShOptions } from '../hosts/host.ts';
 import { isPaneId, type PaneRef } from './pane.ts';
 import { readRow, rowFormat } from './row.ts';
 import type { Tmux } from './tmux.ts';

@@ -5,7 +5,7 @@ import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
 import type { SessionName } from '../core/session-name.ts';
 import { quoteAll } from '../core/shell-word.ts';
-import type { ShOptions } from './host.ts';
+import type { ShOptions } from '../hosts/host.ts';
 import { readRow, rowFormat } from './row.ts';
 import type { Tmux } from './tmux.ts';
 

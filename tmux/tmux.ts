@@ -1,7 +1,7 @@
 // tmux on a host. Arguments stay arguments: no shell and no tmux parser ever reads them as commands.
 
-import type { Host, ShOptions } from './host.ts';
-import { NO_TMUX } from './host-errors.ts';
+import { NO_TMUX } from '../hosts/errors.ts';
+import type { Host, ShOptions } from '../hosts/host.ts';
 
 export interface Tmux {
   readonly host: Host;

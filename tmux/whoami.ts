@@ -2,7 +2,7 @@
 // Unsure means undefined: a wrong answer would send one session's words into another's thread.
 
 import { isThreadmuxError } from '../core/errors.ts';
-import type { Host } from './host.ts';
+import type { Host } from '../hosts/host.ts';
 import { isPaneId, type PaneRef } from './pane.ts';
 import { readRow, rowFormat } from './row.ts';
 import { tmuxOn } from './tmux.ts';

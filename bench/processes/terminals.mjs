@@ -4,8 +4,8 @@ import { createLog } from '../../dist/core/log.js';
 import { connectRest } from '../../dist/discord/rest.js';
 import { openHome } from '../../dist/home/home.js';
 import { loadStreamRecords } from '../../dist/home/stream-record.js';
+import { localHost } from '../../dist/hosts/host.js';
 import { followTerminal } from '../../dist/streams/terminal.js';
-import { localHost } from '../../dist/tmux/host.js';
 import { tmuxOn } from '../../dist/tmux/tmux.js';
 
 const { root, socket, api, token, botId } = JSON.parse(process.argv[2]);

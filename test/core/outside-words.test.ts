@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { advice, code, plain, reason } from '../../core/outside-words.ts';
-import { connectionFailed } from '../../tmux/host-errors.ts';
+import { connectionFailed } from '../../hosts/errors.ts';
 
 const LINK = '[Tap here to reconnect](https://evil.example)';
 

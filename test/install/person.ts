@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { localHost } from '../../hosts/host.ts';
 import { type InstallOptions, install, uninstall } from '../../install.ts';
-import { localHost } from '../../tmux/host.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url));

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Host } from '../../hosts/host.ts';
 import { followTerminal } from '../../streams/terminal.ts';
-import type { Host } from '../../tmux/host.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { sleep, terminalSetting, waitFor } from '../support/terminal.ts';
 import { startTmux } from '../support/tmux-server.ts';

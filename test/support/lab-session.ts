@@ -3,8 +3,8 @@
 import { expect, vi } from 'vitest';
 import { screenOf } from '../../bridge/attempt.ts';
 import type { Screen } from '../../claude/screen.ts';
+import { localHost } from '../../hosts/host.ts';
 import type { ThreadRecord } from '../../threads/record.ts';
-import { localHost } from '../../tmux/host.ts';
 import { look } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { recordedPrompts } from './recorded-prompts.ts';

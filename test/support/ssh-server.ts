@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2, { type Connection, type ServerChannel } from 'ssh2';
 import { onTestFinished } from 'vitest';
-import { type SshHostOptions, sshHost } from '../../tmux/ssh.ts';
+import { type SshHostOptions, sshHost } from '../../hosts/ssh.ts';
 
 export interface SshFaults {
   /** Accepts connections and says nothing. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
-import { type Host, localHost } from '../../tmux/host.ts';
+import { type Host, localHost } from '../../hosts/host.ts';
 import type { PaneGuard } from '../../tmux/pane.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { ThreadRef } from '../../discord/threads.ts';
-import { type HostState, reconcile } from '../../threads/reconcile.ts';
+import { type Change, type HostState, reconcile } from '../../threads/reconcile.ts';
 import { type ThreadRecord, threadRecordSchema } from '../../threads/record.ts';
 import type { SessionPane } from '../../threads/threads.ts';
 
@@ -23,20 +23,22 @@ const done = (some: Partial<HostState>) =>
   reconcile({
     ...{ host: 'laptop', defaultHost: 'laptop', sessions: [], records: [], strays: [] },
     ...{ ignore: ['^_'], auto: true, ...some },
-  }).map((change) => {
-    switch (change.do) {
-      case 'open':
-        return `open ${change.session.sessionName}`;
-      case 'adopt':
-        return `adopt ${change.record.thread} ${change.session.sessionId}`;
-      case 'rename':
-        return `rename ${change.record.thread} ${change.title}`;
-      case 'close':
-        return `close ${change.record.thread}`;
-      case 'close-stray':
-        return `close-stray ${change.thread.id}`;
-    }
-  });
+  }).map(told);
+
+function told(change: Change): string {
+  switch (change.do) {
+    case 'open':
+      return `open ${change.session.sessionName}`;
+    case 'adopt':
+      return `adopt ${change.record.thread} ${change.session.sessionId}`;
+    case 'rename':
+      return `rename ${change.record.thread} ${change.title}`;
+    case 'close':
+      return `close ${change.record.thread}`;
+    case 'close-stray':
+      return `close-stray ${change.thread.id}`;
+  }
+}
 
 describe('threads and sessions', () => {
   it('agree when each session has its thread', () => {

@@ -4,8 +4,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { localHost } from '../../../hosts/host.ts';
 import { deliver } from '../../../tmux/deliver.ts';
-import { localHost } from '../../../tmux/host.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
 import { type ClaudeLab, startClaudeLab } from '../../support/claude-lab.ts';
 import { type LabSession, PATIENCE } from '../../support/lab-session.ts';

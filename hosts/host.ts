@@ -1,8 +1,8 @@
 // A machine on which we can run a small POSIX sh script. Here: this one; ssh.ts has the others.
 // Data travels on stdin only; what is in the command line is ours.
 
+import { abandoned, scriptFailed } from './errors.ts';
 import { frameScript, outputFrame, readFrame } from './frame.ts';
-import { abandoned, scriptFailed } from './host-errors.ts';
 import { pickEnvironment, runProcess } from './process.ts';
 
 export interface ShOptions {

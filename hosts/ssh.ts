@@ -6,11 +6,11 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
 import { quoteAll } from '../core/shell-word.ts';
+import { openTurnstile } from './connection-limit.ts';
+import { connectionFailed, scriptFailed } from './errors.ts';
 import { frameScript, hasBegun, outputFrame, readFrame } from './frame.ts';
 import type { Host } from './host.ts';
-import { connectionFailed, scriptFailed } from './host-errors.ts';
 import { pickEnvironment, runProcess } from './process.ts';
-import { openTurnstile } from './turnstile.ts';
 
 export interface SshHostOptions {
   readonly name: string;

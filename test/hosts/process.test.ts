@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { frameScript, readFrame } from '../../tmux/frame.ts';
-import { localHost } from '../../tmux/host.ts';
-import { connectionFailed, scriptFailed } from '../../tmux/host-errors.ts';
-import { runProcess } from '../../tmux/process.ts';
+import { connectionFailed, scriptFailed } from '../../hosts/errors.ts';
+import { frameScript, readFrame } from '../../hosts/frame.ts';
+import { localHost } from '../../hosts/host.ts';
+import { runProcess } from '../../hosts/process.ts';
 
 const ENV = { PATH: process.env.PATH ?? '' };
 const sh = (script: string, options: Partial<Parameters<typeof runProcess>[2]> = {}) =>
