@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
+import type { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { homeRoot, openHome } from '../home/home.ts';
@@ -27,18 +28,19 @@ export async function beStatusline(words: readonly string[]): Promise<number> {
 async function show(file: string, args: readonly string[]): Promise<number> {
   process.once('SIGTERM', () => void child.kill('SIGTERM')); // before the command could outlive us
   const child = spawn(file, args, { stdio: ['pipe', 'inherit', 'inherit'] });
-  child.stdin.on('error', () => {}); // it need not read what it is told
+  const stdin: Writable | undefined = child.stdin; // none without a free file descriptor: then an error follows
+  stdin?.on('error', () => {}); // it need not read what it is told
   const chunks: Buffer[] = [];
   process.stdin.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
-    child.stdin.write(chunk);
+    stdin?.write(chunk);
   });
   const told = once(process.stdin, 'end').then(
     () => {
-      child.stdin.end();
+      stdin?.end();
       keep(Buffer.concat(chunks));
     },
-    () => child.stdin.end(),
+    () => void stdin?.end(),
   );
   const [code, signal] = await once(child, 'exit').catch((error: Error) => {
     process.stderr.write(`${error.message}\n`);

@@ -8,6 +8,7 @@ import type { Dispatcher } from 'undici';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import { type Log, silentLog } from '../core/log.ts';
+import { addressOf } from './address.ts';
 import { openPool } from './http-pool.ts';
 import { multipartBody, type Upload } from './multipart-body.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -28,6 +29,8 @@ export interface CallOptions {
 export interface Rest {
   /** Resolves with the parsed answer (undefined for an empty one); rejects with a ThreadmuxError. */
   call(method: Method, path: string, options?: CallOptions): Promise<unknown>;
+  /** The Unix socket that everything goes through, the gateway too; undefined for a server on the network. */
+  readonly socketPath?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -40,10 +43,10 @@ export interface RestOptions {
 }
 
 export function connectRest(options: RestOptions): Rest {
-  const base = new URL(options.api);
+  const base = addressOf(options.api);
   const log = options.log ?? silentLog;
   const timeoutMs = options.timeoutMs ?? 15_000;
-  const pool = openPool(base.origin, timeoutMs);
+  const pool = openPool(base, timeoutMs);
   const limits = createRateLimits();
   /** The order of the calls is the order of the messages. */
   const inTurn = createInTurn();
@@ -55,7 +58,7 @@ export function connectRest(options: RestOptions): Rest {
     const { payload, headers: payloadHeaders } = payloadOf(call);
     const request: Dispatcher.RequestOptions = {
       method,
-      path: base.pathname.replace(/\/$/, '') + path,
+      path: base.path.replace(/\/$/, '') + path,
       headers: {
         'user-agent': USER_AGENT,
         ...(path.startsWith('/interactions/') || path.startsWith('/webhooks/')
@@ -137,6 +140,7 @@ export function connectRest(options: RestOptions): Rest {
   }
 
   return {
+    socketPath: base.socketPath,
     call(method, path, call = {}) {
       const route = routeOf(method, path, call.body);
       const act = () => attempt(route, method, path, call);
@@ -168,7 +172,7 @@ function payloadOf({ body, files = [] }: CallOptions): {
 /** A connection that was never made cannot have delivered anything. */
 function mayHaveArrived(cause: unknown): boolean {
   const code = (cause as { code?: string }).code;
-  return !['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(
+  return !['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(
     code ?? '',
   );
 }

@@ -38,6 +38,8 @@ export function runProcess(
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
+    // Without a free file descriptor there are no pipes, and an error follows.
+    const pipes: Partial<Pick<typeof child, 'stdin' | 'stdout' | 'stderr'>> = child;
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     let bytes = 0;
@@ -49,8 +51,8 @@ export function runProcess(
       clearTimeout(timer);
       clearTimeout(grace);
       options.signal?.removeEventListener('abort', onAbort);
-      child.stdout.destroy();
-      child.stderr.destroy();
+      pipes.stdout?.destroy();
+      pipes.stderr?.destroy();
       resolve({ stdout: textOf(stdout), stderr: textOf(stderr), status, ended });
     };
     const stop = (why: Ran['ended']) => {
@@ -68,12 +70,12 @@ export function runProcess(
       if (bytes > MAX_OUTPUT_BYTES) stop('overflow');
       else into.push(chunk);
     };
-    child.stdout.on('data', collect(stdout));
+    pipes.stdout?.on('data', collect(stdout));
     let watch = options.watch;
-    child.stdout.on('data', () => {
+    pipes.stdout?.on('data', () => {
       if (watch?.(textOf(stdout)) === true) watch = undefined;
     });
-    child.stderr.on('data', collect(stderr));
+    pipes.stderr?.on('data', collect(stderr));
     child.on('error', (error) => {
       if (child.pid !== undefined) return; // a failed kill; the process still reports its end
       ended = 'not-started';
@@ -85,8 +87,8 @@ export function runProcess(
       grace = setTimeout(finish, PIPES_GRACE_MS);
     });
     child.on('close', finish);
-    child.stdin.on('error', () => {}); // it may end before it has read all; its result says why
-    child.stdin.end(options.input);
+    pipes.stdin?.on('error', () => {}); // it may end before it has read all; its result says why
+    pipes.stdin?.end(options.input);
   });
 }
 

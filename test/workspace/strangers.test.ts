@@ -42,11 +42,17 @@ describe('a stranger', () => {
     const workspace = await startTestWorkspace();
     const known = await workspace.person.say(workspace.channelId, 'before');
     const half = Array.from({ length: 200 }, () => knock(workspace.url, 'POST / HTTP/1.1\r\nHo'));
-    await vi.waitFor(() => expect(half.filter((one) => !one.closed).length).toBeLessThan(100), WAIT);
+    await vi.waitFor(
+      () => expect(half.filter((one) => !one.closed).length).toBeLessThan(100),
+      WAIT,
+    );
     expect(known.content).toBe('before');
     await workspace.person.say(workspace.channelId, 'after');
     const said = await workspace.bot('GET', `/channels/${workspace.channelId}/messages`);
-    expect(said.body.map(({ content }: { content: string }) => content)).toEqual(['after', 'before']);
+    expect(said.body.map(({ content }: { content: string }) => content)).toEqual([
+      'after',
+      'before',
+    ]);
   });
 
   it('may not use the bot’s token on the port', async () => {
@@ -74,10 +80,23 @@ describe('a stranger', () => {
 describe('without a free file descriptor', () => {
   it('the program goes on, and works again once there are some', async () => {
     const machine = startMachine();
-    const program = spawn('sh', ['-c', 'ulimit -n 80; exec "$@"', 'sh', process.execPath, 'dist/bin/threadmux.js', 'up', '--port', '0'], {
-      env: { ...machine.env, SHELL: '/bin/sh', THREADMUX_TMUX_SOCKET: machine.tmux.socket },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const program = spawn(
+      'sh',
+      [
+        '-c',
+        'ulimit -n 80; exec "$@"',
+        'sh',
+        process.execPath,
+        'dist/bin/threadmux.js',
+        'up',
+        '--port',
+        '0',
+      ],
+      {
+        env: { ...machine.env, SHELL: '/bin/sh', THREADMUX_TMUX_SOCKET: machine.tmux.socket },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     onTestFinished(() => void program.kill('SIGKILL'));
     let printed = '';
     for (const stream of [program.stdout, program.stderr])
@@ -111,7 +130,15 @@ describe('without a free file descriptor', () => {
       for (const fd of held) closeSync(fd);
       const free = await run();
       console.log(full.ended, full.stderr, '/', free.ended, free.status);`;
-    const args = ['-c', 'ulimit -n 60; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', script];
+    const args = [
+      '-c',
+      'ulimit -n 60; exec "$@"',
+      'sh',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      script,
+    ];
     const child = spawn('sh', args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const [said, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect([said.trim(), complaint]).toEqual(['not-started spawn true EMFILE / itself 0', '']);
