@@ -139,7 +139,13 @@ export async function enter(link: string): Promise<Person> {
   const signedIn = await signIn(link);
   const headers = { ...signedIn.headers };
   const api = `${headers.origin}/api/v10`;
-  const call: Person['call'] = (method, path, body) => request(api + path, method, body, headers);
+  /** Signs in again after a restart, as the page does. */
+  const call: Person['call'] = async (method, path, body) => {
+    const reply = await request(api + path, method, body, headers);
+    if (reply.status !== 401) return reply;
+    Object.assign(headers, (await signedIn.again()).headers);
+    return request(api + path, method, body, headers);
+  };
   const done = async (method: string, path: string, body?: unknown) => {
     const reply = await call(method, path, body);
     if (reply.status >= 300)

@@ -1,12 +1,13 @@
 // Other users of the same machine can connect to the port. They get no answer that costs us anything, and stop nothing.
 
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startMachine } from '../support/hook-process.ts';
-import { startTestWorkspace } from '../support/workspace.ts';
+import { enter, startTestWorkspace } from '../support/workspace.ts';
 
 const WAIT = { timeout: 20_000, interval: 50 };
 
@@ -80,23 +81,20 @@ describe('a stranger', () => {
 describe('without a free file descriptor', () => {
   it('the program goes on, and works again once there are some', async () => {
     const machine = startMachine();
-    const program = spawn(
-      'sh',
-      [
-        '-c',
-        'ulimit -n 80; exec "$@"',
-        'sh',
-        process.execPath,
-        'dist/bin/threadmux.js',
-        'up',
-        '--port',
-        '0',
-      ],
-      {
-        env: { ...machine.env, SHELL: '/bin/sh', THREADMUX_TMUX_SOCKET: machine.tmux.socket },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+    // Takes nearly all descriptors when it is told to: a program that starts needs more of them than one that runs.
+    const hog = `import { closeSync, openSync } from 'node:fs';
+      process.on('SIGUSR2', () => {
+        const held = [];
+        try { for (;;) held.push(openSync('/dev/null')); } catch {}
+        for (const fd of held.slice(-20)) closeSync(fd);
+        process.stderr.write('full');
+      });`;
+    const node = [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(hog)}`];
+    const command = [...node, 'dist/bin/threadmux.js', 'up', '--port', '0'];
+    const program = spawn('sh', ['-c', 'ulimit -n 300; exec "$@"', 'sh', ...command], {
+      env: { ...machine.env, SHELL: '/bin/sh', THREADMUX_TMUX_SOCKET: machine.tmux.socket },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     onTestFinished(() => void program.kill('SIGKILL'));
     let printed = '';
     for (const stream of [program.stdout, program.stderr])
@@ -108,15 +106,23 @@ describe('without a free file descriptor', () => {
       if (origin === undefined) throw new Error(`no link yet: ${printed}`);
       return origin;
     }, WAIT);
-    for (let round = 0; round < 5; round++) {
+    const you = await enter(/http:\/\/\S+/.exec(printed)?.[0] ?? '');
+    const { channel } = JSON.parse(
+      readFileSync(machine.home.path('state', 'workspace.json'), 'utf8'),
+    );
+    program.kill('SIGUSR2');
+    await vi.waitFor(() => expect(printed).toContain('full'), WAIT);
+    for (let round = 0; round < 3; round++) {
       const half = Array.from({ length: 100 }, () => knock(url, 'GET / HTTP/1.1\r\nHost: x\r\nX'));
-      // The bridge looks at tmux meanwhile, which needs pipes: a new session makes it do so.
-      machine.tmux.call('new-session', '-d', '-s', `round-${round}`, 'sleep 60');
-      await new Promise((done) => setTimeout(done, 700));
+      await vi.waitFor(async () => {
+        await you.say(channel, '!sessions').catch(() => {}); // needs files and processes
+        expect(machine.log().match(/EMFILE/g)?.length ?? 0).toBeGreaterThan(round);
+      }, WAIT);
       for (const socket of half) socket.destroy();
-      expect([program.exitCode, printed]).toEqual([null, printed]);
+      expect([program.exitCode, program.signalCode], printed).toEqual([null, null]);
     }
     await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200), WAIT);
+    await you.say(channel, 'still here');
   });
 
   it('a program that cannot be started is told as such', async () => {
