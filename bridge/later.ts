@@ -16,10 +16,19 @@ export function createLater<T>(write: (value: T) => void, delayMs: number): Late
     if (due !== undefined) write(due.value);
     due = undefined;
   };
+  const inTime = () => {
+    const last = due;
+    try {
+      flush();
+    } catch {
+      due = last; // the disk is full or no file descriptor is left: tried again, until there is room
+      timer ??= setTimeout(inTime, delayMs);
+    }
+  };
   return {
     set(value) {
       due = { value };
-      timer ??= setTimeout(flush, delayMs);
+      timer ??= setTimeout(inTime, delayMs);
     },
     flush,
   };

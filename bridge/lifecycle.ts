@@ -131,7 +131,10 @@ export function startLifecycle(home: Home, tools: Tools, say: Say): Lifecycle {
   function soon(): void {
     due ??= setTimeout(() => {
       due = undefined;
-      running = running.then(clearHints).then(run);
+      running = running
+        .then(clearHints)
+        .then(run)
+        .catch((error: Error) => log.warn('lifecycle', { because: error.message }));
     }, SETTLE_MS);
   }
 
