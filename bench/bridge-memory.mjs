@@ -10,6 +10,7 @@ import { ensureThread, openPlace } from '../dist/discord/threads.js';
 import { openHome } from '../dist/home/home.js';
 import { savePaneRecord } from '../dist/home/pane-record.js';
 import { startWorkspace } from '../dist/workspace/server.js';
+import { signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
 
 const SESSIONS = 200;
@@ -99,11 +100,10 @@ function startSession(socket, folder, n) {
 }
 
 /** A person asks for the list of sessions, and waits for it. */
-async function list({ link, api, url, channelId, botId }) {
-  const entrance = await fetch(link, { redirect: 'manual' });
-  const cookie = entrance.headers.get('set-cookie').split(';')[0];
-  const headers = { cookie, origin: url, 'content-type': 'application/json' };
-  const path = `${api}/channels/${channelId}/messages`;
+async function list({ newLink, url, channelId, botId }) {
+  const { headers: mine } = await signIn(newLink());
+  const headers = { ...mine, 'content-type': 'application/json' };
+  const path = `${url}/api/v10/channels/${channelId}/messages`;
   const asked = await fetch(path, {
     method: 'POST',
     headers,

@@ -18,6 +18,7 @@ import { openHome } from '../dist/home/home.js';
 import { localServer } from '../dist/home/local-server.js';
 import { savePaneRecord } from '../dist/home/pane-record.js';
 import { startWorkspace } from '../dist/workspace/server.js';
+import { signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, printTable, spread } from './support.mjs';
 
 const MESSAGES = 40;
@@ -138,14 +139,13 @@ function nextPrompt(folder) {
   });
 }
 
-async function person({ link, api, url }) {
-  const entrance = await fetch(link, { redirect: 'manual' });
-  const cookie = entrance.headers.get('set-cookie').split(';')[0];
-  const headers = { cookie, origin: url, 'content-type': 'application/json' };
+async function person({ newLink, url }) {
+  const { headers: mine } = await signIn(newLink());
+  const headers = { ...mine, 'content-type': 'application/json' };
   return async (channel, content) => {
     const body = JSON.stringify({ content });
     const options = { method: 'POST', headers, body };
-    return (await fetch(`${api}/channels/${channel}/messages`, options)).json();
+    return (await fetch(`${url}/api/v10/channels/${channel}/messages`, options)).json();
   };
 }
 

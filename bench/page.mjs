@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { openAssets } from '../dist/workspace/assets.js';
 import { startWorkspace } from '../dist/workspace/server.js';
+import { openBotPort } from '../test/support/outside.mjs';
 import { measure, median, printTable, spread, whole } from './support.mjs';
 
 const ROUNDS = 11;
@@ -37,7 +38,8 @@ await measure(async ({ folder }) => {
     watch.observe(document, { childList: true, subtree: true });
   });
   const enter = await context.newPage();
-  await enter.goto(workspace.link);
+  await enter.goto(workspace.newLink());
+  await enter.waitForFunction(() => document.body.dataset.line === 'online');
   await enter.close();
 
   const times = SIZES.map(() => []);
@@ -70,8 +72,9 @@ await measure(async ({ folder }) => {
 /** Threads of each size, written into the journal at once: sending them one by one would take minutes. */
 async function prepare(dir) {
   const workspace = await startWorkspace({ dir });
+  const port = await openBotPort(workspace.api);
   const bot = async (path, body) => {
-    const response = await fetch(workspace.api + path, {
+    const response = await fetch(port.api + path, {
       method: 'POST',
       headers: {
         authorization: `Bot ${workspace.token}`,

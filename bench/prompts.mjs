@@ -14,6 +14,7 @@ import { openHome } from '../dist/home/home.js';
 import { localServer, saveLocalServer } from '../dist/home/local-server.js';
 import { savePaneRecord } from '../dist/home/pane-record.js';
 import { startWorkspace } from '../dist/workspace/server.js';
+import { signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread } from './support.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 15);
@@ -183,14 +184,13 @@ function tmux(socket, ...args) {
   return spawnSync('tmux', all, { env, encoding: 'utf8' }).stdout.trim();
 }
 
-/** The person behind the page: opens the secret link and taps. */
-async function enter({ link, api, url }) {
-  const entrance = await fetch(link, { redirect: 'manual' });
-  const cookie = entrance.headers.get('set-cookie').split(';')[0];
-  const headers = { cookie, origin: url, 'content-type': 'application/json' };
+/** The person behind the page: opens the link and taps. */
+async function enter({ newLink, url }) {
+  const { headers: mine } = await signIn(newLink());
+  const headers = { ...mine, 'content-type': 'application/json' };
   return async (body) => {
     const options = { method: 'POST', headers, body: JSON.stringify(body) };
-    const reply = await fetch(`${api}/interactions`, options);
+    const reply = await fetch(`${url}/api/v10/interactions`, options);
     if (!reply.ok) throw new Error(`a tap was refused: ${await reply.text()}`);
   };
 }

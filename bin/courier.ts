@@ -3,6 +3,7 @@
 // Code ends what its hooks leave behind, and has no one to talk to but the log.
 
 import { spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
@@ -27,7 +28,11 @@ function detach(passed: readonly string[], letter: string): void {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  child.stdin.end(token ? `${token}\n${letter}` : letter);
+  child.on('error', () => {
+    process.exitCode = 1; // no process or no file descriptor left: what is in the outbox waits for the next one
+  });
+  const stdin: Writable | undefined = child.stdin; // none in that case
+  stdin?.on('error', () => {}).end(token ? `${token}\n${letter}` : letter);
   child.unref();
 }
 

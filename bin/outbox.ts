@@ -105,5 +105,6 @@ function find(items: readonly Item[], id: string): Item {
 /** One that finds another at work leaves at once. */
 function startCourier(): void {
   const courier = fileURLToPath(new URL('./courier.js', import.meta.url));
-  spawn(process.execPath, [courier], { detached: true, stdio: 'ignore' }).unref();
+  const child = spawn(process.execPath, [courier], { detached: true, stdio: 'ignore' });
+  child.on('error', (error) => tell(`The courier could not be started: ${error.message}.`)).unref();
 }

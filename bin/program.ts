@@ -55,15 +55,12 @@ function addRunning(program: Command): void {
       'port of the local workspace (default: 7420, or any free one)',
       number(0, 65_535),
     )
-    .option(
-      '--listen <address>',
-      'let other machines reach the workspace; its link still has a secret',
-    )
+    .option('--listen <address>', 'let others reach the port; browsers sign in at localhost only')
     .option('--verbose', 'show the log as it is written')
     .action(async (flags) => (await import('./up.ts')).up(flags));
   add(program, 'workspace', 'serve the local workspace alone', 'workspace')
     .option('--port <port>', 'port to serve it on', number(0, 65_535))
-    .option('--listen <address>', 'let other machines reach it; its link still has a secret')
+    .option('--listen <address>', 'let others reach its port; browsers sign in at localhost only')
     .option('--verbose', 'show the log as it is written')
     .action(async (flags) => (await import('./up.ts')).workspaceOnly(flags));
   add(
@@ -74,7 +71,12 @@ function addRunning(program: Command): void {
   )
     .option('--verbose', 'show the log as it is written')
     .action(async (flags) => (await import('./up.ts')).bridgeOnly(flags));
-  add(program, 'link', 'print the link of the local workspace; it holds a secret', 'link')
+  add(
+    program,
+    'link',
+    'print a link that signs one browser in to the local workspace, once',
+    'link',
+  )
     .option('--json', 'print JSON')
     .action(async (flags) => (await import('./link.ts')).link(flags));
 }

@@ -29,7 +29,7 @@ export interface UpOptions {
 const PORT = 7420;
 const ROOM_MS = 1_000;
 const OPEN_DOOR =
-  'Warning: other machines can reach the workspace now. Only the secret in its link keeps them out, and nothing is encrypted: an ssh tunnel is safer.';
+  'Warning: other machines can reach the port of the workspace now, and nothing is encrypted. Browsers sign in at http://127.0.0.1 or http://localhost only: from another machine, use an ssh tunnel to the same port.';
 
 export async function up(options: UpOptions): Promise<void> {
   const context = await openWithRoom('up', options);
@@ -51,7 +51,7 @@ export async function workspaceOnly(options: UpOptions): Promise<void> {
   if (context === undefined) return;
   const workspace = await serve(context, options);
   rememberLocal(context, workspace);
-  console.log(`Open ${workspace.link}`);
+  console.log(`Open ${workspace.newLink()}`);
   await untilStopped();
   await workspace.close();
 }
@@ -131,7 +131,7 @@ interface Running {
   stop(): Promise<void>;
 }
 
-/** The same port every time, so that the link stays valid; another one if it is taken. */
+/** The same port every time, so that browsers stay signed in; another one if it is taken. */
 async function serve({ home, log }: Context, { port, listen }: UpOptions): Promise<Workspace> {
   // Who has Discord does not pay for it with memory.
   const { startWorkspace } = await import('../workspace/server.ts');
@@ -177,8 +177,9 @@ function greeting(servers: readonly Server[], workspace: Workspace | undefined):
     return [
       'threadmux is up. Your workspace:',
       '',
-      `  ${workspace.link}`,
+      `  ${workspace.newLink()}`,
       '',
+      'The link works once, within 15 minutes; `threadmux link` makes another.',
       'Stop it with Ctrl-C.',
     ];
   return [

@@ -26,10 +26,19 @@ export function createLater<T>(
     if (attempt(what, () => write(now.value))) due = undefined;
     else timer = setTimeout(flush, Math.max(delayMs, RETRY_MS)).unref();
   };
+  const inTime = () => {
+    const last = due;
+    try {
+      flush();
+    } catch {
+      due = last; // the disk is full or no file descriptor is left: tried again, until there is room
+      timer ??= setTimeout(inTime, delayMs);
+    }
+  };
   return {
     set(value) {
       due = { value };
-      timer ??= setTimeout(flush, delayMs);
+      timer ??= setTimeout(inTime, delayMs);
     },
     flush,
   };

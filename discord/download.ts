@@ -2,6 +2,7 @@
 // through a redirect, and never more than was agreed.
 
 import { ThreadmuxError } from '../core/errors.ts';
+import { addressOf } from './address.ts';
 import { requestOnce } from './http-pool.ts';
 import { USER_AGENT } from './user-agent.ts';
 
@@ -15,11 +16,12 @@ export interface DownloadRules {
 }
 
 export async function download(url: string, rules: DownloadRules): Promise<Uint8Array> {
-  if (!isOwn(url, rules.api)) throw refused(url, 'it is not on the server’s own attachment host');
+  const from = ownAddress(url, rules.api);
+  if (from === undefined) throw refused(url, 'it is not on the server’s own attachment host');
   const signal = AbortSignal.timeout(rules.timeoutMs);
   const options = { headers: { 'user-agent': USER_AGENT }, signal };
   try {
-    return await requestOnce(url, options, rules.timeoutMs, async ({ statusCode, body }) => {
+    return await requestOnce(from, options, rules.timeoutMs, async ({ statusCode, body }) => {
       if (statusCode !== 200) throw refused(url, `the server answered ${statusCode}`);
       const chunks: Uint8Array[] = [];
       let size = 0;
@@ -37,11 +39,15 @@ export async function download(url: string, rules: DownloadRules): Promise<Uint8
   }
 }
 
-function isOwn(url: string, api: string): boolean {
+/** The local workspace is asked through its socket, whatever port an address names: another user may have that port now. */
+function ownAddress(url: string, api: string): string | undefined {
   const asked = URL.canParse(url) ? new URL(url) : undefined;
-  if (asked === undefined) return false;
-  if (asked.protocol === 'https:' && DISCORD_HOSTS.has(asked.hostname)) return true;
-  return asked.origin === new URL(api).origin;
+  if (asked === undefined) return undefined;
+  if (asked.protocol === 'https:' && DISCORD_HOSTS.has(asked.hostname)) return url;
+  const { origin, socketPath } = addressOf(api);
+  if (socketPath === undefined) return asked.origin === origin ? url : undefined;
+  const isFile = asked.protocol === 'http:' && asked.pathname.startsWith('/attachments/');
+  return isFile ? `unix:${socketPath}:${asked.pathname}` : undefined;
 }
 
 function refused(url: string, why: string, cause?: unknown): ThreadmuxError {

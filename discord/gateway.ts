@@ -2,6 +2,7 @@
 // How far we have read is stored only after an event was handled: a crash repeats, never skips.
 
 import { createRequire } from 'node:module';
+import { connect as connectTo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as ws from 'ws';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -143,7 +144,9 @@ export function openGateway(options: GatewayOptions): Gateway {
   }
 
   function dial(url: string): void {
+    const { socketPath } = options.rest;
     const mine = new WebSocket(url, {
+      ...(socketPath !== undefined && { createConnection: () => connectTo(socketPath) }),
       handshakeTimeout: 30_000,
       perMessageDeflate: false,
       maxPayload: 64 * 1024 * 1024,

@@ -4,6 +4,7 @@
 import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher, Pool } from 'undici';
+import { type Address, addressOf } from './address.ts';
 
 export const POOL_PATH = 'undici/lib/dispatcher/pool.js';
 export const REQUEST_PATH = 'undici/lib/api/api-request.js';
@@ -16,14 +17,18 @@ export interface HttpPool {
 type Load = (path: string) => unknown;
 
 export function openPool(
-  origin: string,
+  { origin, socketPath }: Address,
   timeoutMs: number,
   load: Load = createRequire(import.meta.url),
 ): HttpPool {
   // The HTTP parser is WebAssembly; optimising it takes more memory than all the rest of an idle client.
   setFlagsFromString('--liftoff-only');
   const parts = loadParts(load);
-  const pool = new parts.Pool(origin, { connectTimeout: timeoutMs, allowH2: false });
+  const pool = new parts.Pool(origin, {
+    connectTimeout: timeoutMs,
+    allowH2: false,
+    ...(socketPath !== undefined && { socketPath }),
+  });
   return {
     request: (options) => parts.request.call(pool, options),
     destroy: () => pool.destroy(),
@@ -37,10 +42,10 @@ export async function requestOnce<T>(
   timeoutMs: number,
   read: (answer: Dispatcher.ResponseData) => Promise<T>,
 ): Promise<T> {
-  const { origin, pathname, search } = new URL(url);
-  const pool = openPool(origin, timeoutMs);
+  const address = addressOf(url);
+  const pool = openPool(address, timeoutMs);
   try {
-    return await read(await pool.request({ ...options, method: 'GET', path: pathname + search }));
+    return await read(await pool.request({ ...options, method: 'GET', path: address.path }));
   } finally {
     await pool.destroy();
   }

@@ -8,6 +8,7 @@ import type { Dispatcher } from 'undici';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import { type Log, silentLog } from '../core/log.ts';
+import { addressOf } from './address.ts';
 import { openPool } from './http-pool.ts';
 import { multipartBody, type Upload } from './multipart-body.ts';
 import { onAbort } from './on-abort.ts';
@@ -32,6 +33,8 @@ export interface Rest {
   /** The same client, with the same limits and order, and another patience. Each has to be closed. */
   withPatience(patienceMs: number): Rest;
   /** Stops what waits in this one. The last one to be closed closes the connections. */
+  /** The Unix socket that everything goes through, the gateway too; undefined for a server on the network. */
+  readonly socketPath?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -44,10 +47,10 @@ export interface RestOptions {
 }
 
 export function connectRest(options: RestOptions): Rest {
-  const base = new URL(options.api);
+  const base = addressOf(options.api);
   const log = options.log ?? silentLog;
   const timeoutMs = options.timeoutMs ?? 15_000;
-  const pool = openPool(base.origin, timeoutMs);
+  const pool = openPool(base, timeoutMs);
   const queue = createSendQueue((isSlowed) =>
     isSlowed
       ? log.warn('Discord refused over 5,000 requests in ten minutes; slowing down to one a second')
@@ -62,7 +65,7 @@ export function connectRest(options: RestOptions): Rest {
     const { payload, headers: payloadHeaders } = payloadOf(call);
     const request: Dispatcher.RequestOptions = {
       method,
-      path: base.pathname.replace(/\/$/, '') + path,
+      path: base.path.replace(/\/$/, '') + path,
       headers: {
         'user-agent': USER_AGENT,
         ...(path.startsWith('/interactions/') || path.startsWith('/webhooks/')
@@ -129,6 +132,7 @@ export function connectRest(options: RestOptions): Rest {
     setMaxListeners(0, closing.signal); // as many as there are requests waiting
     open++;
     return {
+      socketPath: base.socketPath,
       call(method, path, call = {}) {
         const route = routeOf(method, path, call.body);
         const act = () =>
@@ -187,7 +191,7 @@ function payloadOf({ body, files = [] }: CallOptions): {
 /** A connection that was never made cannot have delivered anything. */
 function mayHaveArrived(cause: unknown): boolean {
   const code = (cause as { code?: string }).code;
-  return !['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(
+  return !['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(
     code ?? '',
   );
 }

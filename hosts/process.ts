@@ -48,6 +48,8 @@ export function runProcess(
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
+    // Without a free file descriptor there are no pipes, and an error follows.
+    const pipes: Partial<Pick<typeof child, 'stdin' | 'stdout' | 'stderr'>> = child;
     const stdout = options.frame === undefined ? keepAll() : keepFrom(options.frame);
     const stderr = keepEnd(STDERR_KEPT);
     let bytes = 0;
@@ -59,8 +61,8 @@ export function runProcess(
       over = true;
       clearTimeout(timer);
       options.signal?.removeEventListener('abort', onAbort);
-      child.stdout.destroy();
-      child.stderr.destroy();
+      pipes.stdout?.destroy();
+      pipes.stderr?.destroy();
       resolve({ stdout: stdout.text(), stderr: stderr.text(), status, ended });
     };
     const stop = (why: Ran['ended']) => {
@@ -78,8 +80,8 @@ export function runProcess(
       if (bytes > MAX_OUTPUT_BYTES) stop('overflow');
       else into.add(chunk);
     };
-    child.stdout.on('data', collect(stdout));
-    child.stderr.on('data', collect(stderr));
+    pipes.stdout?.on('data', collect(stdout));
+    pipes.stderr?.on('data', collect(stderr));
     /** What it printed is in the pipes, but may be unread: under load a timer is due before the loop has read them. */
     const drain = async () => {
       clearTimeout(timer);
@@ -98,8 +100,8 @@ export function runProcess(
       void drain();
     });
     child.on('close', finish);
-    child.stdin.on('error', () => {}); // it may end before it has read all; its result says why
-    child.stdin.end(options.input);
+    pipes.stdin?.on('error', () => {}); // it may end before it has read all; its result says why
+    pipes.stdin?.end(options.input);
   });
 }
 

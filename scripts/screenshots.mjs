@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { startWorkspace } from '../dist/workspace/server.js';
+import { openBotPort, signIn } from '../test/support/outside.mjs';
 
 const CHROMIUM = [
   '/usr/bin/chromium',
@@ -41,6 +42,7 @@ const at = (minutesAgo) => {
 const folder = mkdtempSync(join(tmpdir(), 'threadmux-pictures-'));
 at(27 * 60);
 const workspace = await startWorkspace({ dir: join(folder, 'workspace') });
+const port = await openBotPort(workspace.api);
 const story = await tell(workspace);
 const browser = await chromium.launch({
   executablePath: CHROMIUM,
@@ -60,7 +62,8 @@ rmSync(folder, { recursive: true, force: true });
 async function picture(name, look, path) {
   const context = await browser.newContext(look);
   const page = await context.newPage();
-  await page.goto(workspace.link);
+  await page.goto(workspace.newLink());
+  await page.waitForFunction(() => document.body.dataset.line === 'online');
   await page.goto(workspace.url + path);
   await page.locator('#sessions .word.needs').first().waitFor({ state: 'attached' });
   await page.locator('#messages li').first().waitFor({ state: 'attached' });
@@ -76,7 +79,7 @@ async function picture(name, look, path) {
 }
 
 async function bot(method, path, body) {
-  const response = await fetch(workspace.api + path, {
+  const response = await fetch(port.api + path, {
     method,
     headers: {
       authorization: `Bot ${workspace.token}`,
@@ -95,15 +98,14 @@ function block(lines) {
 }
 
 /** What happened in this workspace, and when. */
-async function tell({ channelId, link, url, api }) {
-  const entrance = await fetch(link, { redirect: 'manual' });
-  const cookie = entrance.headers.get('set-cookie').split(';')[0];
+async function tell({ channelId, newLink, url }) {
+  const { headers } = await signIn(newLink());
   const say = (channel, content, more = {}) =>
     bot('POST', `/channels/${channel}/messages`, { content, ...more });
   const write = async (channel, content, mark) => {
-    const response = await fetch(`${api}/channels/${channel}/messages`, {
+    const response = await fetch(`${url}/api/v10/channels/${channel}/messages`, {
       method: 'POST',
-      headers: { cookie, origin: url, 'content-type': 'application/json' },
+      headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({ content }),
     });
     const { id } = await response.json();

@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signIn } from '../test/support/outside.mjs';
 
 const LINK_WITHIN_MS = 30_000;
 const ENDS_WITHIN_MS = 15_000;
@@ -106,16 +107,16 @@ function start(command) {
   };
 }
 
-/** As a browser does: the secret becomes a cookie, then the page and what it loads. */
+/** As a browser does: it signs in, and loads the page with all its parts. */
 async function open(link) {
-  const entrance = await fetch(link, { redirect: 'manual' });
-  const cookie = entrance.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const { headers } = await signIn(link);
   const get = async (path) => {
-    const answer = await fetch(new URL(path, link), { headers: { cookie } });
+    const answer = await fetch(new URL(path, link), { headers });
     if (answer.status !== 200) throw new Error(`${path} was answered with ${answer.status}`);
     return answer.text();
   };
-  const page = await get(entrance.headers.get('location') ?? '/');
+  await get('/api/v10/users/@me');
+  const page = await get('/');
   const parts = [...page.matchAll(/(?:src|href)="([^"#:]+)"/g)].map(([, path]) => path);
   if (!/<title>[^<]*threadmux/i.test(page) || !parts.some((path) => path.endsWith('.js')))
     throw new Error(`the link does not show the page, but ${page.slice(0, 200)}`);

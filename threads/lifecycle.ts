@@ -122,7 +122,10 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   function soon(): void {
     due ??= setTimeout(() => {
       due = undefined;
-      running = running.then(clearHints).then(run);
+      running = running
+        .then(clearHints)
+        .then(run)
+        .catch((error: Error) => log.warn('lifecycle', { because: error.message }));
     }, SETTLE_MS);
   }
 

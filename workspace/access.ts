@@ -1,9 +1,9 @@
-// Who may come in. Nothing a web page elsewhere can make a browser send gets through: Host, Origin and cookie are all checked.
+// Who may come in, decided from the headers alone. The Unix socket is the bot's, the port is the person's; neither takes
+// the credentials of the other.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import type { Identity } from './identity.ts';
 import type { Actor } from './wire-guild.ts';
 
 export type Access =
@@ -17,32 +17,39 @@ export interface Door {
   readonly port: number;
 }
 
-/** Decides for one request or one WebSocket handshake. */
-export function admit(
-  identity: Identity,
-  door: Door,
-  headers: IncomingHttpHeaders,
-  method: string,
-): Access {
-  if (!isOurHost(door, headers.host)) return { kind: 'refused', because: 'host' };
-  // A page of another site may send anything but a true Origin: a foreign one is refused whoever asks.
-  const origin = headers.origin;
-  if (origin !== undefined && origin !== `http://${headers.host}`)
-    return { kind: 'refused', because: 'origin' };
-  const fetchSite = headers['sec-fetch-site'];
-  if (fetchSite === 'cross-site' || fetchSite === 'same-site')
-    return { kind: 'refused', because: 'origin' };
+/** One of the two ways in: whose it is, and who gets through. */
+export interface Entrance {
+  readonly actor: Actor;
+  admit(headers: IncomingHttpHeaders): Access;
+}
 
-  const token = /^Bot (.+)$/.exec(headers.authorization ?? '')?.[1];
-  if (headers.authorization !== undefined) {
-    const right = token !== undefined && sameSecret(token, identity.token);
-    return right ? { kind: 'actor', actor: 'bot' } : { kind: 'wrong-token' };
-  }
-  const cookie = cookieValue(headers.cookie, cookieName(identity));
-  if (cookie === undefined || !sameSecret(cookie, identity.cookieSecret)) return { kind: 'nobody' };
-  const safe = method === 'GET' || method === 'HEAD';
-  if (!safe && origin === undefined) return { kind: 'refused', because: 'origin' };
+/** Only our own user can open the socket. Without a token a caller reaches what Discord protects by an interaction's token. */
+export function admitBot(token: string, headers: IncomingHttpHeaders): Access {
+  if (headers.authorization === undefined) return { kind: 'nobody' };
+  const given = /^Bot (.+)$/.exec(headers.authorization)?.[1];
+  const isRight = given !== undefined && sameSecret(given, token);
+  return isRight ? { kind: 'actor', actor: 'bot' } : { kind: 'wrong-token' };
+}
+
+/** No cookie is ever asked for, so another site cannot make a browser send what counts here. */
+export function admitPerson(
+  door: Door,
+  isSession: (token: string) => boolean,
+  headers: IncomingHttpHeaders,
+): Access {
+  const because = foreign(door, headers);
+  if (because !== undefined) return { kind: 'refused', because };
+  const token = /^Session (.+)$/.exec(headers.authorization ?? '')?.[1];
+  if (token === undefined || !isSession(token)) return { kind: 'wrong-token' };
   return { kind: 'actor', actor: 'person' };
+}
+
+/** What of a request is not this workspace's own; a page of another site can send anything but a true Origin. */
+export function foreign(door: Door, headers: IncomingHttpHeaders): 'host' | 'origin' | undefined {
+  if (!isOurHost(door, headers.host)) return 'host';
+  if (headers.origin !== undefined && headers.origin !== `http://${headers.host}`) return 'origin';
+  const site = headers['sec-fetch-site'];
+  return site === 'cross-site' || site === 'same-site' ? 'origin' : undefined;
 }
 
 /** A name that resolves to this machine is not enough: DNS rebinding makes any name do so. */
@@ -53,24 +60,6 @@ export function isOurHost(door: Door, host: string | undefined): boolean {
   if (['127.0.0.1', 'localhost', '::1', door.listen.toLowerCase()].includes(name)) return true;
   const everywhere = door.listen === '0.0.0.0' || door.listen === '::';
   return everywhere && isIP(name) !== 0;
-}
-
-/** Named after the workspace, because cookies of all ports of one host share a jar. */
-export function cookieName(identity: Identity): string {
-  return `threadmux_${identity.guildId}`;
-}
-
-export function cookieHeader(identity: Identity): string {
-  const year = 365 * 24 * 3600;
-  return `${cookieName(identity)}=${identity.cookieSecret}; Path=/; Max-Age=${year}; HttpOnly; SameSite=Strict`;
-}
-
-function cookieValue(header: string | undefined, name: string): string | undefined {
-  for (const pair of (header ?? '').split(';')) {
-    const [key, value] = pair.trim().split('=', 2);
-    if (key === name) return value;
-  }
-  return undefined;
 }
 
 /** Takes the same time whatever the guess; hashed first, so that the length tells nothing either. */

@@ -1,6 +1,7 @@
-// Uploaded files: kept under their id, handed out by signed addresses. A name given by an uploader never becomes a path.
+// Uploaded files: kept under their id. On the port they are handed out by addresses that this process signed; such an
+// address is of no use after a restart. A name given by an uploader never becomes a path.
 
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../home/files.ts';
@@ -16,12 +17,14 @@ export interface Attachments {
   /** Removes what no message has: a crash, or a message that lived only as long as the server. */
   sweep(used: ReadonlySet<string>): void;
   pathOf(channelId: string, file: StoredAttachment): string;
-  /** Where the file lies on disk, if the address is one we signed. */
-  locate(pathname: string, signature: string | null): string | undefined;
+  /** Where the file lies on disk, if there is such an address. */
+  locate(pathname: string): string | undefined;
+  isSigned(pathname: string, signature: string | null): boolean;
 }
 
-export function openAttachments(dir: string, secret: string): Attachments {
+export function openAttachments(dir: string): Attachments {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const secret = randomBytes(32);
   const sign = (pathname: string) => createHmac('sha256', secret).update(pathname).digest('hex');
   return {
     keep: (id, data) => writeWhole(join(dir, id), data),
@@ -35,12 +38,11 @@ export function openAttachments(dir: string, secret: string): Attachments {
       const pathname = `/attachments/${channelId}/${file.id}/${encodeURIComponent(file.filename)}`;
       return `${pathname}?hm=${sign(pathname)}`;
     },
-    locate(pathname, signature) {
+    locate(pathname) {
       const id = /^\/attachments\/\d+\/(\d+)\/[^/]+$/.exec(pathname)?.[1];
-      if (id === undefined || signature === null || !sameSecret(signature, sign(pathname)))
-        return undefined;
-      return join(dir, id);
+      return id === undefined ? undefined : join(dir, id);
     },
+    isSigned: (pathname, signature) => signature !== null && sameSecret(signature, sign(pathname)),
   };
 }
 

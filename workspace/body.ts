@@ -6,8 +6,8 @@ import { boundaryOf, parseMultipart } from './multipart.ts';
 import { refuse, refuseField } from './refusal.ts';
 
 export const MAX_REQUEST_BYTES = 25 * 1024 * 1024;
-/** How much of a too large body is still read, so that its sender gets to hear the refusal. */
-const MAX_DRAINED_BYTES = 4 * MAX_REQUEST_BYTES;
+/** How many times the limit of a too large body is still read, so that its sender gets to hear the refusal. */
+const DRAINED = 4;
 
 export interface Upload {
   /** The n of files[n], which `attachments` refers to. */
@@ -22,16 +22,19 @@ export interface Body {
   readonly uploads: readonly Upload[];
 }
 
-export async function readBytes(request: IncomingMessage): Promise<Buffer | 'too-large'> {
+export async function readBytes(
+  request: IncomingMessage,
+  maxBytes = MAX_REQUEST_BYTES,
+): Promise<Buffer | 'too-large'> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_DRAINED_BYTES) request.destroy();
-    if (size <= MAX_REQUEST_BYTES) chunks.push(chunk);
+    if (size > DRAINED * maxBytes) request.destroy();
+    if (size <= maxBytes) chunks.push(chunk);
     else chunks.length = 0;
   }
-  return size > MAX_REQUEST_BYTES ? 'too-large' : Buffer.concat(chunks);
+  return size > maxBytes ? 'too-large' : Buffer.concat(chunks);
 }
 
 export function parseBody(bytes: Buffer, contentType: string | undefined): Body {

@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { sameSecret } from './access.ts';
 import { CLOSE_REASONS } from './close-reasons.ts';
 import type { GatewayControls } from './faults.ts';
-import { type Gatekeeper, judgeIdentify, readPayload, readResume } from './identify.ts';
+import { type Gatekeeper, judgeIdentify, readPayload, readResume, tokenIn } from './identify.ts';
 import type { IdentifyLimit } from './identify-limit.ts';
 import type { Frame, Session, Sessions } from './sessions.ts';
 import type { Actor } from './wire-guild.ts';
@@ -17,25 +17,31 @@ export interface GatewayOptions {
   readonly sessions: Sessions;
   readonly identifies: IdentifyLimit;
   readonly heartbeatMs: number;
-  /** Sends READY and what follows it. */
-  greet(session: Session): void;
+  /** Whether a token is that of a session of the page. */
+  isPerson(token: string): boolean;
+  /** Sends READY and what follows it, to a client that reached us by this name. */
+  greet(session: Session, host: string): void;
+}
+
+/** What is known of a socket before it says anything. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly host: string;
+  /** Called when it has shown who it is. */
+  admitted(): void;
 }
 
 export interface Gateway {
   readonly controls: GatewayControls;
-  accept(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    actor: Actor,
-    version: string | null,
-  ): void;
+  accept(from: IncomingMessage, socket: Duplex, head: Buffer, by: Caller, v: string | null): void;
   close(): Promise<void>;
 }
 
 const MAX_SENDS = 120;
 const SEND_WINDOW_MS = 60_000;
 const EVERY_INTENT = -1;
+/** A socket on the port that does not say who it is takes the place of another. */
+const IDENTIFY_WITHIN_MS = 10_000;
 
 interface Switches {
   acking: boolean;
@@ -44,7 +50,7 @@ interface Switches {
 
 interface Connection {
   readonly socket: WebSocket;
-  readonly actor: Actor;
+  readonly caller: Caller;
   session: Session | undefined;
   readonly sendTimes: number[];
   lastBeat: number;
@@ -61,10 +67,10 @@ export function makeGateway(options: GatewayOptions): Gateway {
   const switches: Switches = { acking: true, muted: false };
   const { sessions, heartbeatMs } = options;
 
-  const begin = (socket: WebSocket, actor: Actor) => {
+  const begin = (socket: WebSocket, caller: Caller) => {
     const connection: Connection = {
       socket,
-      actor,
+      caller,
       session: undefined,
       sendTimes: [],
       lastBeat: Date.now(),
@@ -73,9 +79,13 @@ export function makeGateway(options: GatewayOptions): Gateway {
     const watch = setInterval(() => {
       if (Date.now() - connection.lastBeat > heartbeatMs * 2 + 1000) hangUp(connection, 4009);
     }, heartbeatMs);
+    const late = setTimeout(() => {
+      if (caller.actor === 'person' && !connection.session) hangUp(connection, 4003);
+    }, IDENTIFY_WITHIN_MS);
     socket.on('error', () => socket.terminate());
     socket.on('close', (code) => {
       clearInterval(watch);
+      clearTimeout(late);
       connections.delete(connection);
       depart(connection, code);
     });
@@ -110,8 +120,10 @@ export function makeGateway(options: GatewayOptions): Gateway {
   };
 
   const identify = (connection: Connection, data: unknown) => {
-    if (connection.actor === 'person')
+    if (connection.caller.actor === 'person') {
+      if (!options.isPerson(tokenIn(data))) return hangUp(connection, 4004);
       return enter(connection, { actor: 'person', seesContent: true }, EVERY_INTENT);
+    }
     const judged = judgeIdentify(data, options.gate);
     if (judged.kind === 'close') return hangUp(connection, judged.code);
     if (!options.identifies.take()) return say(connection, { op: 9, d: false });
@@ -122,22 +134,23 @@ export function makeGateway(options: GatewayOptions): Gateway {
   const enter = (connection: Connection, viewer: Viewer, intents: number) => {
     const session = sessions.open(viewer, intents);
     attach(connection, session);
-    options.greet(session);
+    options.greet(session, connection.caller.host);
   };
 
   const attach = (connection: Connection, session: Session) => {
     connection.session = session;
+    connection.caller.admitted();
     session.deliver = (frame) => say(connection, frame);
   };
 
   const resume = (connection: Connection, data: unknown) => {
-    const asked = readResume(
-      connection.actor === 'person' ? { token: '', ...(data as object) } : data,
-    );
+    const asked = readResume(data);
     if (asked === undefined) return hangUp(connection, 4002);
-    if (connection.actor === 'bot' && !sameSecret(asked.token, options.gate.token))
-      return hangUp(connection, 4004);
-    const outcome = sessions.resume(connection.actor, asked.session_id, asked.seq);
+    const { actor } = connection.caller;
+    const isPerson = actor === 'person' && options.isPerson(asked.token);
+    const isBot = actor === 'bot' && sameSecret(asked.token, options.gate.token);
+    if (!isPerson && !isBot) return hangUp(connection, 4004);
+    const outcome = sessions.resume(actor, asked.session_id, asked.seq);
     if (outcome.kind === 'gone') return say(connection, { op: 9, d: false });
     if (outcome.kind === 'bad-sequence') {
       sessions.end(asked.session_id);
@@ -186,7 +199,8 @@ export function makeGateway(options: GatewayOptions): Gateway {
   };
 
   const toAll = (act: (connection: Connection) => void) => {
-    for (const connection of [...connections]) if (connection.actor === 'bot') act(connection);
+    for (const connection of [...connections])
+      if (connection.caller.actor === 'bot') act(connection);
   };
 
   return {
@@ -214,9 +228,9 @@ export function makeGateway(options: GatewayOptions): Gateway {
         return [...connections].filter(({ session }) => session !== undefined).length;
       },
     },
-    accept(request, socket, head, actor, version) {
+    accept(request, socket, head, caller, version) {
       server.handleUpgrade(request, socket, head, (accepted) => {
-        if (version === '10') begin(accepted, actor);
+        if (version === '10') begin(accepted, caller);
         else accepted.close(4012, CLOSE_REASONS[4012]);
       });
     },

@@ -1,27 +1,28 @@
-// One REST request from its arrival to its answer: access, rate limit, body, route, faults. The only place that catches.
+// One REST request from its arrival to its answer: access, route, body, faults, rate limit. Who may not call is answered before
+// anything of the body is read. The only place that catches.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Access, admit, type Door } from './access.ts';
+import type { Access, Entrance } from './access.ts';
 import { parseBody, readBytes } from './body.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { RateLimits, Verdict } from './rate-limits.ts';
 import { type Answer, answerOf, refuse } from './refusal.ts';
-import { type Call, majorOf, matchRoute, type Route } from './router.ts';
+import { type Call, type Match, majorOf, matchRoute, type Route } from './router.ts';
 import type { Actor } from './wire-guild.ts';
 import type { World } from './world.ts';
 
 export const API = '/api/v10';
 
 export interface Rest {
-  handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, url: URL, by: Entrance): Promise<void>;
 }
 
 export interface RestOptions {
   readonly world: World;
-  readonly door: Door;
   readonly routes: readonly Route[];
-  readonly limits: RateLimits;
+  /** Callers without credentials are counted apart, so that they can use up nobody else's requests. */
+  readonly limits: { readonly bot: RateLimits; readonly nobody: RateLimits };
   readonly faults: Faults;
   log(line: string): void;
 }
@@ -29,19 +30,50 @@ export interface RestOptions {
 export function makeRest(options: RestOptions): Rest {
   let count = 0;
   return {
-    async handle(request, response, url) {
+    async handle(request, response, url, by) {
       const method = request.method ?? 'GET';
+      const path = url.pathname.slice(API.length);
+      const permit = permitOf(options.routes, request, path, by);
+      if (permit.kind === 'denied')
+        return send(response, withHeader(permit.answer, 'Connection', 'close'));
       const bytes = await readBytes(request).catch(() => undefined);
       if (bytes === undefined) return void response.destroy();
-      const path = url.pathname.slice(API.length);
       const fault = options.faults.onRequest?.({ method, path, count: count++, body: peek(bytes) });
       if (fault?.kind === 'delay') await sleep(fault.ms);
       const early = fault && beforeApplying(fault);
       if (early !== undefined) return send(response, early);
-      const answer = answerTo(options, request, url, bytes);
+      const answer = answerTo(options, request, url, permit, bytes);
       send(response, fault ? afterApplying(fault, answer) : answer);
     },
   };
+}
+
+type Permit = Extract<Match, { kind: 'route' }> & { readonly actor: Actor | undefined };
+type Denied = { readonly kind: 'denied'; readonly answer: Answer };
+
+/** Looks at the headers only. */
+function permitOf(
+  routes: readonly Route[],
+  { method = 'GET', headers }: IncomingMessage,
+  path: string,
+  by: Entrance,
+): Permit | Denied {
+  const access = by.admit(headers);
+  const answer = deny(access, headers['user-agent'], by.actor);
+  if (answer !== undefined) return { kind: 'denied', answer };
+  const match = matchRoute(routes, method, path);
+  if (match.kind === 'unknown') return denied(404, '404: Not Found');
+  if (match.kind === 'wrong-method') return denied(405, '405: Method Not Allowed');
+  const actor = access.kind === 'actor' ? access.actor : undefined;
+  return mayCall(match.route, actor) ? { ...match, actor } : denied(401, '401: Unauthorized');
+}
+
+function denied(status: number, message: string): Denied {
+  return { kind: 'denied', answer: { status, body: { message, code: 0 } } };
+}
+
+function withHeader(answer: Answer, name: string, value: string): Answer {
+  return { ...answer, headers: { ...answer.headers, [name]: value } };
 }
 
 function peek(bytes: Buffer | 'too-large'): unknown {
@@ -103,10 +135,11 @@ function answerTo(
   options: RestOptions,
   request: IncomingMessage,
   url: URL,
+  permit: Permit,
   bytes: Buffer | 'too-large',
 ): Answer {
   try {
-    return decide(options, request, url, bytes);
+    return decide(options, request, url, permit, bytes);
   } catch (error) {
     const answer = answerOf(error);
     if (answer !== undefined) return answer;
@@ -118,29 +151,20 @@ function answerTo(
 }
 
 function decide(
-  { world, door, routes, limits }: RestOptions,
-  request: IncomingMessage,
+  { world, limits }: RestOptions,
+  { method, headers }: IncomingMessage,
   url: URL,
+  { route, params, actor }: Permit,
   bytes: Buffer | 'too-large',
 ): Answer {
-  const method = request.method ?? 'GET';
-  const access = admit(world.identity, door, request.headers, method);
-  const denied = deny(access, request.headers['user-agent']);
-  if (denied !== undefined) return denied;
-  const match = matchRoute(routes, method, url.pathname.slice(API.length));
-  if (match.kind === 'unknown')
-    return { status: 404, body: { message: '404: Not Found', code: 0 } };
-  if (match.kind === 'wrong-method')
-    return { status: 405, body: { message: '405: Method Not Allowed', code: 0 } };
-  const { route, params } = match;
-  const actor = access.kind === 'actor' ? access.actor : undefined;
-  if (!mayCall(route, actor)) return UNAUTHORIZED;
-
   const exempt = actor === 'person' || route.unlimited === true;
-  const verdict = limits.count(route.bucket ?? `${method} ${route.path}`, majorOf(params), exempt);
+  const counted = actor === undefined ? limits.nobody : limits.bot;
+  const bucket = route.bucket ?? `${method} ${route.path}`;
+  const verdict = counted.count(bucket, majorOf(params), exempt);
   if (verdict.refused !== undefined) return limited(verdict, 'user');
-  const answer = run(route, bytes, request.headers['content-type'], {
+  const answer = run(route, bytes, headers['content-type'], {
     world,
+    host: headers.host ?? 'localhost',
     viewer: {
       actor: actor ?? 'bot',
       seesContent: actor === 'person' || world.messageContentIntent,
@@ -170,11 +194,10 @@ function run(
 
 const UNAUTHORIZED: Answer = { status: 401, body: { message: '401: Unauthorized', code: 0 } };
 
-function deny(access: Access, userAgent: string | undefined): Answer | undefined {
+function deny(access: Access, userAgent: string | undefined, whose: Actor): Answer | undefined {
   if (access.kind === 'refused')
     return { status: 403, body: `The request's ${access.because} is not this workspace's.` };
-  const claimsBot =
-    access.kind === 'wrong-token' || (access.kind === 'actor' && access.actor === 'bot');
+  const claimsBot = whose === 'bot' && access.kind !== 'nobody';
   if (claimsBot && !/^DiscordBot \([^,)]+, ?[^)]+\)/.test(userAgent ?? ''))
     return { status: 403, body: 'error code: 1010' };
   return access.kind === 'wrong-token' ? UNAUTHORIZED : undefined;
@@ -207,7 +230,7 @@ function limited(verdict: Verdict, scope: 'user' | 'shared' | 'global'): Answer 
 
 function send(response: ServerResponse, outcome: Outcome): void {
   if (outcome === 'silence') return;
-  if (outcome === 'reset') return void response.socket?.resetAndDestroy();
+  if (outcome === 'reset') return void response.socket?.destroy();
   const { status, body, headers } = outcome;
   const plain = typeof body === 'string';
   response.writeHead(status, {

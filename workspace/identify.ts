@@ -67,3 +67,8 @@ function isOnlyShard(shard: unknown): boolean {
 export function readResume(data: unknown): z.infer<typeof resumeSchema> | undefined {
   return resumeSchema.safeParse(data).data;
 }
+
+/** The token of an identify of the page, which says nothing else. */
+export function tokenIn(data: unknown): string {
+  return z.object({ token: z.string() }).safeParse(data).data?.token ?? '';
+}

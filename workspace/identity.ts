@@ -18,11 +18,6 @@ const identitySchema = z.object({
   botId: id,
   applicationId: id,
   token: secret,
-  /** What the printed link carries; following it sets the cookie. */
-  linkSecret: secret,
-  cookieSecret: secret,
-  /** Signs attachment addresses, which work without a login as Discord's do. */
-  fileSecret: secret,
 });
 
 export type Identity = Readonly<z.infer<typeof identitySchema>>;
@@ -69,9 +64,6 @@ function makeIdentity(): Identity {
     botId,
     applicationId: botId,
     token: `${Buffer.from(botId).toString('base64url')}.${randomText(6)}.${randomText(32)}`,
-    linkSecret: randomText(32),
-    cookieSecret: randomText(32),
-    fileSecret: randomText(32),
   };
 }
 

@@ -1,36 +1,55 @@
-// The one port: which part of the workspace answers a request or takes a socket, and what is turned away at once.
+// The port and the socket: which part of the workspace answers a request or takes a WebSocket, and what is turned away at once.
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
-import { admit, type Door } from './access.ts';
+import type { Entrance } from './access.ts';
 import type { Gateway } from './gateway.ts';
-import { API } from './http.ts';
-import type { Identity } from './identity.ts';
+import { API, type Rest } from './http.ts';
+import { SIGN_IN } from './sign-in-requests.ts';
+import { limitStrangers } from './strangers.ts';
 
 interface Part {
   handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
 }
 
 export interface Parts {
-  readonly identity: Identity;
-  readonly door: Door;
-  readonly rest: Part;
+  readonly entrance: Entrance;
+  readonly rest: Rest;
   readonly pages: Part;
+  /** Not on the socket: the bot has its token. */
+  readonly signIn?: Part;
   readonly gateway: Gateway;
   log(line: string): void;
 }
 
 /** Longer than any client of ours pauses: a connection closed just as it is used again looks like a lost request. */
 const KEEP_ALIVE_MS = 75_000;
+const HEADERS_WITHIN_MS = 10_000;
+const REQUEST_WITHIN_MS = 120_000;
+const CHECK_EVERY_MS = 2_000;
+const MAX_CONNECTIONS = 512;
+const MAX_STRANGERS = 64;
+/** What fits into the address of a Unix socket everywhere: 104 bytes on macOS, 108 on Linux, with a zero at the end. */
+const MAX_SOCKET_PATH = 103;
+
+export function makeServer(log: (line: string) => void): Server {
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEADERS_WITHIN_MS,
+    requestTimeout: REQUEST_WITHIN_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  // A connection that cannot be accepted (no descriptor left) is an error of the server too; it must not end the process.
+  return server.on('error', (error) => log(`the server: ${error.message}`));
+}
 
 /** Gives the port that was taken. */
 export async function listenOn(server: Server, port: number, listen: string): Promise<number> {
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
-  await new Promise<void>((listening, failed) => {
-    server.once('error', failed).listen(port, listen, () => listening());
-  }).catch((cause: unknown) => {
+  await listening(server, { port, host: listen }).catch((cause: unknown) => {
     throw new ThreadmuxError(
       'workspace_failed',
       `The workspace cannot listen on ${listen}:${port}.`,
@@ -43,6 +62,33 @@ export async function listenOn(server: Server, port: number, listen: string): Pr
   return (server.address() as AddressInfo).port;
 }
 
+/** To be called by the holder of the workspace's lock: a socket file that is there is left over from a process that was killed. */
+export async function listenAt(server: Server, path: string): Promise<void> {
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH)
+    throw new ThreadmuxError(
+      'workspace_failed',
+      `The path ${path} is too long for a socket (${Buffer.byteLength(path)} bytes, at most ${MAX_SOCKET_PATH}).`,
+      { hint: 'Set THREADMUX_HOME to a folder with a shorter path.' },
+    );
+  rmSync(path, { force: true });
+  await listening(server, { path }).catch((cause: unknown) => {
+    throw new ThreadmuxError('workspace_failed', `The workspace cannot listen at ${path}.`, {
+      cause,
+      hint: 'Set THREADMUX_HOME to a folder on a local disk.',
+    });
+  });
+  chmodSync(path, 0o600);
+}
+
+function listening(server: Server, where: object): Promise<void> {
+  return new Promise((done, failed) => {
+    server.once('error', failed).listen(where, () => {
+      server.off('error', failed);
+      done();
+    });
+  });
+}
+
 /** The host to print: one that can be opened, also when we listen everywhere. */
 export function urlHost(listen: string): string {
   if (listen === '0.0.0.0' || listen === '::') return '127.0.0.1';
@@ -50,16 +96,28 @@ export function urlHost(listen: string): string {
 }
 
 export function serve(server: Server, parts: Parts): void {
+  const isPort = parts.entrance.actor === 'person';
+  const strangers = limitStrangers(server, isPort ? MAX_STRANGERS : MAX_CONNECTIONS);
   server.on('request', (request, response) => {
     const url = urlOf(request);
-    if (url === undefined) return void response.writeHead(400).end();
-    const part = url.pathname.startsWith(`${API}/`) ? parts.rest : parts.pages;
-    part.handle(request, response, url).catch((error: unknown) => {
+    if (url === undefined) return void response.writeHead(400, { Connection: 'close' }).end();
+    if (parts.entrance.admit(request.headers).kind === 'actor') strangers.admit(request.socket);
+    answer(parts, request, response, url).catch((error: unknown) => {
       parts.log(`${request.method} ${url.pathname} failed: ${String(error)}`);
       response.destroy();
     });
   });
-  server.on('upgrade', (request, socket, head) => upgrade(parts, request, socket, head));
+  server.on('upgrade', (request, socket, head) => {
+    upgrade(parts, request, socket, head, () => strangers.admit(request.socket));
+  });
+}
+
+function answer(parts: Parts, request: IncomingMessage, response: ServerResponse, url: URL) {
+  if (url.pathname.startsWith(`${API}/`))
+    return parts.rest.handle(request, response, url, parts.entrance);
+  const isSignIn = url.pathname.startsWith(SIGN_IN);
+  const part = (isSignIn ? parts.signIn : undefined) ?? parts.pages;
+  return part.handle(request, response, url);
 }
 
 /** What was asked for; undefined if it is no address at all. */
@@ -69,19 +127,27 @@ function urlOf(request: IncomingMessage): URL | undefined {
   return path.startsWith('/') && URL.canParse(text) ? new URL(text) : undefined;
 }
 
-function upgrade(parts: Parts, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+function upgrade(
+  { entrance, gateway }: Parts,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  admitted: () => void,
+): void {
   socket.on('error', () => socket.destroy());
+  const { headers } = request;
   const url = urlOf(request);
-  // Judged like an unsafe request: a browser sends its cookie along with a socket that any page opens.
-  const access = admit(parts.identity, parts.door, request.headers, 'POST');
-  if (access.kind === 'refused') return turnAway(socket, '403 Forbidden');
+  const isPage = entrance.actor === 'person';
+  // A browser cannot send its token along with a WebSocket, but it always sends Origin; the token comes with the identify.
+  if (entrance.admit(headers).kind === 'refused' || (isPage && headers.origin === undefined))
+    return turnAway(socket, '403 Forbidden');
   if (url === undefined || !/^\/(?:gateway\/?)?$/.test(url.pathname))
     return turnAway(socket, '404 Not Found');
   const query = url.searchParams;
   if ((query.get('encoding') ?? 'json') !== 'json' || query.has('compress'))
     return turnAway(socket, '400 Bad Request');
-  const actor = access.kind === 'actor' ? access.actor : 'bot';
-  parts.gateway.accept(request, socket, head, actor, query.get('v'));
+  const caller = { actor: entrance.actor, host: headers.host ?? 'localhost', admitted };
+  gateway.accept(request, socket, head, caller, query.get('v'));
 }
 
 function turnAway(socket: Duplex, status: string): void {

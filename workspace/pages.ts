@@ -1,11 +1,10 @@
-// Everything that is not the API: the page, the secret link that sets the cookie, and the uploaded files.
+// Everything that is not the API: the page and the uploaded files.
 
 import { createReadStream, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { cookieHeader, type Door, isOurHost, sameSecret } from './access.ts';
+import { type Door, isOurHost } from './access.ts';
 import { type Asset, openAssets } from './assets.ts';
 import type { Attachments } from './attachments.ts';
-import type { Identity } from './identity.ts';
 
 const SHOWN_TYPES: Record<string, string> = {
   png: 'image/png',
@@ -28,7 +27,7 @@ export interface Pages {
   handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
 }
 
-export function makePages(identity: Identity, attachments: Attachments, door: Door): Pages {
+export function makePages(attachments: Attachments, door: Door): Pages {
   const assets = openAssets();
   return {
     async handle(request, response, url) {
@@ -38,11 +37,22 @@ export function makePages(identity: Identity, attachments: Attachments, door: Do
         return end(response, 405, 'Only GET is answered here.');
       const asset = await assets.load(url.pathname);
       if (asset !== undefined) return sendAsset(request, response, asset);
-      if (url.pathname.startsWith('/enter/'))
-        return enter(identity, response, url.pathname.slice(7));
-      const file = attachments.locate(url.pathname, url.searchParams.get('hm'));
-      if (file !== undefined) return sendFile(response, file, url.pathname);
+      const file = attachments.locate(url.pathname);
+      if (file !== undefined && attachments.isSigned(url.pathname, url.searchParams.get('hm')))
+        return sendFile(response, file, url.pathname);
       end(response, 404, 'There is nothing here.');
+    },
+  };
+}
+
+/** For the bot, which alone reaches the socket: an address that it kept over a restart must still work. */
+export function makeFiles(attachments: Attachments): Pages {
+  return {
+    async handle(request, response, url) {
+      const file = attachments.locate(url.pathname);
+      if (file === undefined || request.method !== 'GET')
+        return end(response, 404, 'There is nothing here.');
+      sendFile(response, file, url.pathname);
     },
   };
 }
@@ -61,18 +71,6 @@ function sendAsset({ headers }: IncomingMessage, response: ServerResponse, asset
     ...(packed && { 'Content-Encoding': 'gzip' }),
   });
   response.end(known ? undefined : packed ? asset.gzipped : asset.plain);
-}
-
-function enter(identity: Identity, response: ServerResponse, secret: string): void {
-  if (!sameSecret(secret, identity.linkSecret))
-    return end(response, 403, 'This link is not valid. Use the one that the program prints.');
-  response.writeHead(303, {
-    ...SAFETY,
-    'Set-Cookie': cookieHeader(identity),
-    Location: '/',
-    'Cache-Control': 'no-store',
-  });
-  response.end();
 }
 
 /** Only pictures are shown in place; anything else, an HTML file above all, is a download. */
@@ -94,6 +92,7 @@ function sendFile(response: ServerResponse, file: string, pathname: string): voi
 }
 
 function end(response: ServerResponse, status: number, sentence: string): void {
-  response.writeHead(status, { ...SAFETY, 'Content-Type': 'text/plain; charset=utf-8' });
+  const close = status === 404 ? {} : { Connection: 'close' }; // nothing more of the request is read
+  response.writeHead(status, { ...SAFETY, ...close, 'Content-Type': 'text/plain; charset=utf-8' });
   response.end(`${sentence}\n`);
 }

@@ -8,6 +8,8 @@ import type { Viewer, World } from './world.ts';
 export interface Call {
   readonly world: World;
   readonly viewer: Viewer;
+  /** The name under which the caller reached us. */
+  readonly host: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly uploads: readonly Upload[];

@@ -17,7 +17,19 @@ const GUILD = '/guilds/:guild';
 
 export const guildRoutes: readonly Route[] = [
   { method: 'GET', path: '/gateway', who: 'anyone', run: getGateway },
-  { method: 'GET', path: '/gateway/bot', who: 'bot', run: ({ world }) => ok(world.gatewayInfo()) },
+  {
+    method: 'GET',
+    path: '/gateway/bot',
+    who: 'bot',
+    run: ({ world, host }) => ok(world.gatewayInfo(host)),
+  },
+  /** Ours, not Discord's: for `threadmux link`. */
+  {
+    method: 'POST',
+    path: '/workspace/links',
+    who: 'bot',
+    run: ({ world }) => ok({ link: world.newLink() }),
+  },
   {
     method: 'GET',
     path: '/users/@me',
@@ -52,8 +64,8 @@ function ok(body: unknown): Answer {
   return { status: 200, body };
 }
 
-function getGateway({ world }: Call): Answer {
-  return ok({ url: (world.gatewayInfo() as { url: string }).url });
+function getGateway({ world, host }: Call): Answer {
+  return ok({ url: world.gatewayInfo(host).url });
 }
 
 function getApplication({ world }: Call): Answer {

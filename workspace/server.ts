@@ -1,11 +1,10 @@
 // The embedded workspace: a small Discord for one person on one machine. This file only puts the parts together.
 
 import { chmodSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
-import type { Door } from './access.ts';
+import { admitBot, admitPerson, type Door, type Entrance } from './access.ts';
 import { openAttachments } from './attachments.ts';
 import { archiveIdleThreads } from './auto-archive.ts';
 import type { Faults, GatewayControls } from './faults.ts';
@@ -15,9 +14,9 @@ import { type IdentifyLimitOptions, makeIdentifyLimit } from './identify-limit.t
 import { loadIdentity } from './identity.ts';
 import { tellOutcome } from './interaction-messages.ts';
 import { makeInteractions } from './interactions.ts';
-import { listenOn, serve, urlHost } from './listening.ts';
+import { listenAt, listenOn, makeServer, serve, urlHost } from './listening.ts';
 import { openMemory } from './memory.ts';
-import { makePages } from './pages.ts';
+import { makeFiles, makePages } from './pages.ts';
 import { makeRateLimits, type RateLimitOptions } from './rate-limits.ts';
 import { greet } from './ready.ts';
 import { uploadsOf } from './retention.ts';
@@ -32,6 +31,8 @@ import { searchRoutes } from './routes-search.ts';
 import { threadListRoutes } from './routes-thread-lists.ts';
 import { threadRoutes } from './routes-threads.ts';
 import { makeSessions } from './sessions.ts';
+import { makeSignIn } from './sign-in.ts';
+import { makeSignInRequests } from './sign-in-requests.ts';
 import type { World } from './world.ts';
 
 export interface WorkspaceOptions {
@@ -51,17 +52,19 @@ export interface WorkspaceOptions {
 }
 
 export interface Workspace {
+  /** Of the page. */
   readonly url: string;
+  /** Of the bot: a Unix socket that only our own user can open. */
   readonly api: string;
   readonly token: string;
-  /** Whoever opens it is the person from then on. */
-  readonly link: string;
   readonly guildId: string;
   readonly channelId: string;
   readonly userId: string;
   readonly botId: string;
   readonly applicationId: string;
   readonly gateway: GatewayControls;
+  /** Signs one browser in, once, within a quarter of an hour. */
+  newLink(): string;
   close(): Promise<void>;
 }
 
@@ -97,19 +100,28 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
   const { dir, listen = '127.0.0.1', log = () => {} } = options;
   const identity = loadIdentity(dir);
   const memory = openMemory(join(dir, 'journal.jsonl'), log);
-  const server = createServer();
-  const port = await listenOn(server, options.port ?? 0, listen).catch((error: unknown) => {
-    memory.close();
-    throw error;
-  });
+  const [server, botServer] = [makeServer(log), makeServer(log)];
+  const socket = join(dir, 'socket');
+  const port = await listenOn(server, options.port ?? 0, listen)
+    .then(async (taken) => {
+      await listenAt(botServer, socket);
+      return taken;
+    })
+    .catch((error: unknown) => {
+      server.close();
+      memory.close();
+      throw error;
+    });
   const door: Door = { listen, port };
   const url = `http://${urlHost(listen)}:${port}`;
-  const gatewayUrl = `ws${url.slice(4)}/gateway`;
+  const gatewayUrl = (host: string) => `ws://${host}/gateway`;
+  const signIn = makeSignIn(join(dir, 'keys.json'));
+  const newLink = () => `${url}/#/enter/${signIn.newCode()}`;
 
   const sessions = makeSessions(RESUMABLE_MS);
   const identifies = makeIdentifyLimit(options.identifyLimit ?? {});
   const interactions = makeInteractions((late) => tellOutcome(world, late, 'INTERACTION_FAILURE'));
-  const attachments = openAttachments(join(dir, 'files'), identity.fileSecret);
+  const attachments = openAttachments(join(dir, 'files'));
   attachments.sweep(uploadsOf(memory.state));
   const messageContentIntent = options.messageContentIntent ?? true;
   const world: World = {
@@ -123,28 +135,51 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     nextId: memory.nextId,
     commit: memory.commit,
     publish: sessions.publish,
-    gatewayInfo: () => ({ url: gatewayUrl, shards: 1, session_start_limit: identifies.describe() }),
+    newLink,
+    gatewayInfo: (host) => ({
+      url: gatewayUrl(host),
+      shards: 1,
+      session_start_limit: identifies.describe(),
+    }),
   };
   const gateway = makeGateway({
     gate: { token: identity.token, messageContentIntent },
     sessions,
     identifies,
     heartbeatMs: options.heartbeatMs ?? 41_250,
-    greet: (session) => greet(world, session, gatewayUrl),
+    isPerson: signIn.isSession,
+    greet: (session, host) => greet(world, session, gatewayUrl(host)),
   });
-  const limits = makeRateLimits(options.rateLimits ?? GENEROUS);
-  const rest = makeRest({ world, door, routes: ROUTES, limits, faults: options.faults ?? {}, log });
-  const pages = makePages(identity, attachments, door);
-
-  serve(server, { identity, door, rest, pages, gateway, log });
+  const count = () => makeRateLimits(options.rateLimits ?? GENEROUS);
+  const limits = { bot: count(), nobody: count() };
+  const rest = makeRest({ world, routes: ROUTES, limits, faults: options.faults ?? {}, log });
+  const forBot: Entrance = {
+    actor: 'bot',
+    admit: (headers) => admitBot(identity.token, headers),
+  };
+  const forPerson: Entrance = {
+    actor: 'person',
+    admit: (headers) => admitPerson(door, signIn.isSession, headers),
+  };
+  serve(botServer, { entrance: forBot, rest, pages: makeFiles(attachments), gateway, log });
+  serve(server, {
+    entrance: forPerson,
+    rest,
+    pages: makePages(attachments, door),
+    signIn: makeSignInRequests(signIn, door),
+    gateway,
+    log,
+  });
   const stopArchiving = archiveIdleThreads(world);
 
   const close = async () => {
     stopArchiving();
     interactions.close();
     await gateway.close();
-    server.closeAllConnections();
-    await new Promise<void>((closed) => server.close(() => closed()));
+    for (const one of [server, botServer]) {
+      one.closeAllConnections();
+      await new Promise<void>((closed) => one.close(() => closed()));
+    }
     memory.close();
     unlock();
   };
@@ -152,9 +187,9 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
   const { guildId, channelId, userId, botId, applicationId, token } = identity;
   return {
     url,
-    api: url + API,
+    api: `unix:${socket}:${API}`,
     token,
-    link: `${url}/enter/${identity.linkSecret}`,
+    newLink,
     guildId,
     channelId,
     userId,

@@ -17,7 +17,10 @@ export interface World {
   nextId(): string;
   commit(...records: readonly StoreRecord[]): void;
   publish(event: WorkspaceEvent): void;
-  gatewayInfo(): unknown;
+  /** For a caller who reaches us by this name. */
+  gatewayInfo(host: string): { readonly url: string };
+  /** A link that signs one browser in. */
+  newLink(): string;
 }
 
 export interface WorkspaceEvent {

@@ -1,9 +1,11 @@
 // A workspace in a process of its own, so that its memory and its work are nobody else's.
 
 import { startWorkspace } from '../../dist/workspace/server.js';
+import { openBotPort } from '../../test/support/outside.mjs';
 
 const workspace = await startWorkspace({ dir: process.argv[2] });
 process.on('message', () => process.send({ connected: workspace.gateway.connected }));
 process.on('disconnect', () => process.exit());
-const { api, token, channelId, userId } = workspace;
+const { api } = await openBotPort(workspace.api); // discord.js, which we are compared with, knows only TCP
+const { token, channelId, userId } = workspace;
 process.send({ api, token, channelId, userId });

@@ -19,8 +19,8 @@ import { tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 function addressOf(workspace: TestWorkspace) {
-  const { api, token, channelId, userId } = workspace;
-  return { api, token, channel: channelId, user: userId };
+  const { socketApi, token, channelId, userId } = workspace;
+  return { api: socketApi, token, channel: channelId, user: userId };
 }
 
 async function startListening(workspace: TestWorkspace, home: Home, names: readonly string[]) {

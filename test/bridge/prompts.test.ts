@@ -27,7 +27,7 @@ import {
 } from '../support/prompt-pane.ts';
 import { startSshServer } from '../support/ssh-server.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { INTENTS, openSocket } from '../workspace/raw-socket.ts';
+import { openPageSocket } from '../workspace/raw-socket.ts';
 import { aWhile, type Setting, type SettingOptions, startSetting, WAIT } from './setting.ts';
 
 async function start(options: SettingOptions = {}) {
@@ -54,12 +54,7 @@ const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
 
 /** What only the person who tapped sees, from now on. */
 async function listenAsPerson({ workspace }: Setting): Promise<() => readonly string[]> {
-  const page = openSocket(workspace, {
-    headers: { cookie: workspace.person.cookie, origin: workspace.url },
-  });
-  await page.until({ op: 10 });
-  page.send(2, { intents: INTENTS, properties: {} });
-  await page.until({ t: 'READY' });
+  const page = await openPageSocket(workspace);
   return () =>
     page.heard
       .filter(({ t, d }) => t === 'MESSAGE_CREATE' && (d.flags & 64) !== 0)

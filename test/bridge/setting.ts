@@ -15,7 +15,7 @@ import type { Faults } from '../../workspace/faults.ts';
 import { type FakeClaude, type FakeOptions, startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
-import { openSocket } from '../workspace/raw-socket.ts';
+import { openPageSocket } from '../workspace/raw-socket.ts';
 
 export interface Setting {
   readonly workspace: TestWorkspace;
@@ -145,11 +145,8 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
 
 /** What the page shows while a slash command is being written. */
 export async function openSuggestions({ workspace }: Setting) {
-  const { person, channelId, url } = workspace;
-  const page = openSocket({ url }, { headers: { cookie: person.cookie, origin: url } });
-  await page.until({ op: 10 });
-  page.send(2, {});
-  await page.until({ t: 'GUILD_CREATE' });
+  const { person, channelId } = workspace;
+  const page = await openPageSocket(workspace);
   return async (name: string, option: string, value: string): Promise<readonly string[]> => {
     const before = page.heard.length;
     await vi.waitFor(
@@ -172,8 +169,8 @@ export function configOf(machine: Pick<Machine, 'tmux'>, file: object): Config {
   });
 }
 
-export function addressOf({ api, token, channelId, userId }: TestWorkspace) {
-  return { api, token, channel: channelId, user: userId };
+export function addressOf({ socketApi, token, channelId, userId }: TestWorkspace) {
+  return { api: socketApi, token, channel: channelId, user: userId };
 }
 
 /** Resolves when the stand-in has been given exactly this. */

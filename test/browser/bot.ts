@@ -27,7 +27,9 @@ const KINDS: Readonly<Record<number, Heard['kind']>> = {
 export async function startRestClient(workspace: TestWorkspace) {
   const heard: Heard[] = [];
   let choices: (heard: Heard) => readonly object[] = () => [];
-  const socket = new WebSocket(`${workspace.url.replace('http', 'ws')}/gateway?v=10&encoding=json`);
+  const socket = new WebSocket(
+    `${workspace.botUrl.replace('http', 'ws')}/gateway?v=10&encoding=json`,
+  );
   onTestFinished(() => socket.terminate());
   await new Promise<void>((ready) => {
     socket.on('message', (raw) => {

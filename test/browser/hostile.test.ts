@@ -218,7 +218,7 @@ describe('another site gets nothing', () => {
     const { workspace } = await openWorkspace();
     const { page } = await openPage({ tolerate: /401|WebSocket/ });
     await page.goto(workspace.url);
-    await see(page.getByText('Open the link that the program printed'));
+    await see(page.getByText('Open the link that `threadmux link` prints'));
     expect(await person(page).messages.count()).toBe(0);
   });
 });

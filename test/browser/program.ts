@@ -1,7 +1,7 @@
 // The real program, compiled, on a machine of its own: a home, a tmux server, a free port. It can be killed and
 // started again with the same home and port.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ const STARTS_WITHIN_MS = 20_000;
 
 export interface Program {
   readonly machine: Machine;
+  /** A new one each time. */
   readonly link: string;
   readonly url: string;
   /** The same person as in the browser, without one. */
@@ -45,12 +46,18 @@ export async function startProgram(): Promise<Program> {
   const url = new URL(link).origin;
   return {
     machine,
-    link,
+    get link() {
+      return newLink(machine);
+    },
     url,
-    person: await enter({ link, url, api: `${url}/api/v10` }),
+    person: await enter(link),
     kill,
     start,
   };
+}
+
+function newLink({ env }: Machine): string {
+  return execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim();
 }
 
 function printedLink(child: ChildProcess): Promise<string> {

@@ -215,7 +215,7 @@ describe('listening to a server that fails', () => {
     const store: { session: Session | undefined } = {
       session: {
         id: 'long-gone',
-        resumeUrl: `${workspace.url.replace('http', 'ws')}/gateway`,
+        resumeUrl: `${workspace.botUrl.replace('http', 'ws')}/gateway`,
         seq: 3,
       },
     };

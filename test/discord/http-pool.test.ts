@@ -49,7 +49,7 @@ describe('the connections to a web server', () => {
     const workspace = await startTestWorkspace();
     const { origin, pathname } = new URL(workspace.api);
     const asked: string[] = [];
-    const pool = openPool(origin, 5_000, (path) => {
+    const pool = openPool({ origin, path: '/' }, 5_000, (path) => {
       asked.push(path);
       if (path !== 'undici') throw new Error(`Cannot find module '${path}'`);
       return load(path);

@@ -109,7 +109,7 @@ describe('a request with files', () => {
     expect(message?.content).toBe('three files');
     const stored = await Promise.all(
       (message?.attachments ?? []).map(async ({ url }) => {
-        const answer = await fetch(url, { headers: { cookie: workspace.person.cookie } });
+        const answer = await fetch(url, { headers: workspace.person.headers });
         return Buffer.from(await answer.arrayBuffer());
       }),
     );

@@ -65,7 +65,7 @@ export async function startClaudeLab(): Promise<ClaudeLab> {
   const begin = async () => {
     const up = await startUp(env);
     const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
-    const person = await enter({ link: up.link, url: new URL(up.link).origin, api: local.api });
+    const person = await enter(up.link);
     return { up, local, person };
   };
   let running = await begin();

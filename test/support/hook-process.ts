@@ -150,7 +150,9 @@ export function startMachine(workspace?: Workspace, options: MachineOptions = {}
 }
 
 /** As the program that serves the local workspace does. */
-export function useWorkspace(home: Home, { api, token, channelId, userId }: Workspace): void {
+export function useWorkspace(home: Home, workspace: Workspace | TestWorkspace): void {
+  const { token, channelId, userId } = workspace;
+  const api = 'socketApi' in workspace ? workspace.socketApi : workspace.api;
   saveLocalServer(home, { api, token, channel: channelId, user: userId });
 }
 

@@ -135,7 +135,7 @@ export async function download(
   workspace: Pick<TestWorkspace, 'person'>,
   url: string,
 ): Promise<string> {
-  const response = await fetch(url, { headers: { cookie: workspace.person.cookie } });
+  const response = await fetch(url, { headers: workspace.person.headers });
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   return Buffer.from(await response.arrayBuffer()).toString('utf8');
 }

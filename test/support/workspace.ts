@@ -1,10 +1,11 @@
-// A workspace of its own for one test, and a person who uses it over real HTTP with a real cookie.
+// A workspace of its own for one test, and a person who uses it over real HTTP, signed in with a real key.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace, type WorkspaceOptions } from '../../workspace/server.ts';
+import { openBotPort, type SignedIn, signIn } from './outside.mjs';
 
 export interface WireMessage {
   readonly id: string;
@@ -75,12 +76,22 @@ export interface Person {
     interactionId: string,
     values: Record<string, string>,
   ): Promise<string>;
-  readonly cookie: string;
+  /** Of a request as the person. */
+  readonly headers: Record<string, string>;
+  readonly token: string;
+  readonly signedIn: SignedIn;
 }
 
 export interface TestWorkspace extends Workspace {
   readonly dir: string;
   readonly person: Person;
+  /** Of the bot, for clients that know only TCP: a port of the test's own that leads to the socket. */
+  readonly api: string;
+  readonly botUrl: string;
+  /** As the program has it. */
+  readonly socketApi: string;
+  /** A new one each time. */
+  readonly link: string;
   /** A request with the bot's token, without any client in between. */
   bot(
     method: string,
@@ -97,25 +108,44 @@ export async function startTestWorkspace(
 ): Promise<TestWorkspace> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
   const workspace = await startWorkspace({ ...options, dir });
+  const port = await openBotPort(workspace.api);
   onTestFinished(async () => {
+    port.close();
     await workspace.close();
     if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
   });
   const bot: TestWorkspace['bot'] = (method, path, body, headers = {}) =>
-    request(workspace.api + path, method, body, {
+    request(port.api + path, method, body, {
       authorization: `Bot ${workspace.token}`,
       'user-agent': USER_AGENT,
       ...headers,
     });
-  return { ...workspace, dir, bot, person: await enter(workspace) };
+  return {
+    ...workspace,
+    dir,
+    bot,
+    api: port.api,
+    botUrl: port.url,
+    socketApi: workspace.api,
+    get link() {
+      return workspace.newLink();
+    },
+    person: await enter(workspace.newLink()),
+  };
 }
 
-/** Opens the secret link, as a browser does. */
-export async function enter(workspace: Pick<Workspace, 'link' | 'api' | 'url'>): Promise<Person> {
-  const entrance = await fetch(workspace.link, { redirect: 'manual' });
-  const cookie = entrance.headers.get('set-cookie')?.split(';')[0] ?? '';
-  const call: Person['call'] = (method, path, body) =>
-    request(workspace.api + path, method, body, { cookie, origin: workspace.url });
+/** Opens the link, as a browser does. */
+export async function enter(link: string): Promise<Person> {
+  const signedIn = await signIn(link);
+  const headers = { ...signedIn.headers };
+  const api = `${headers.origin}/api/v10`;
+  /** Signs in again after a restart, as the page does. */
+  const call: Person['call'] = async (method, path, body) => {
+    const reply = await request(api + path, method, body, headers);
+    if (reply.status !== 401) return reply;
+    Object.assign(headers, (await signedIn.again()).headers);
+    return request(api + path, method, body, headers);
+  };
   const done = async (method: string, path: string, body?: unknown) => {
     const reply = await call(method, path, body);
     if (reply.status >= 300)
@@ -125,7 +155,9 @@ export async function enter(workspace: Pick<Workspace, 'link' | 'api' | 'url'>):
   const interact = async (body: object): Promise<string> =>
     (await done('POST', '/interactions', body)).id;
   return {
-    cookie,
+    headers,
+    token: signedIn.token,
+    signedIn,
     call,
     say: (channelId, content, { files = [], replyTo } = {}) => {
       const reference = replyTo === undefined ? {} : { message_reference: { message_id: replyTo } };

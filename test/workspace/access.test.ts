@@ -1,17 +1,19 @@
 import { request as httpRequest } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { startTestWorkspace, USER_AGENT } from '../support/workspace.ts';
-import { openSocket } from './raw-socket.ts';
+import { openPageSocket, openSocket } from './raw-socket.ts';
+
+const botOf = ({ botUrl }: { botUrl: string }) => ({ url: botUrl });
 
 /** `fetch` does not let a caller set Host; a browser tricked by DNS rebinding sends the attacker's. */
 function ask(
-  workspace: { url: string },
+  { url }: { url: string },
   path: string,
   headers: Record<string, string>,
   method = 'GET',
 ): Promise<{ status: number; body: string; headers: NodeJS.Dict<string | string[]> }> {
   return new Promise((resolve, reject) => {
-    const sent = httpRequest(workspace.url + path, { method, headers }, (response) => {
+    const sent = httpRequest(url + path, { method, headers }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (chunk) => {
         body += chunk;
@@ -27,11 +29,13 @@ function ask(
 describe('the API refuses', () => {
   it("a request without a token, with Discord's own words", async () => {
     const workspace = await startTestWorkspace();
-    const answer = await ask(workspace, '/api/v10/users/@me', { 'user-agent': USER_AGENT });
-    expect([answer.status, JSON.parse(answer.body)]).toEqual([
-      401,
-      { message: '401: Unauthorized', code: 0 },
-    ]);
+    for (const at of [workspace, botOf(workspace)]) {
+      const answer = await ask(at, '/api/v10/users/@me', { 'user-agent': USER_AGENT });
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([
+        401,
+        { message: '401: Unauthorized', code: 0 },
+      ]);
+    }
   });
 
   it('a wrong token', async () => {
@@ -41,8 +45,9 @@ describe('the API refuses', () => {
       workspace.token,
       'Bot ',
       `Bearer ${workspace.token}`,
+      workspace.person.headers.authorization ?? '',
     ]) {
-      const answer = await ask(workspace, '/api/v10/users/@me', {
+      const answer = await ask(botOf(workspace), '/api/v10/users/@me', {
         authorization,
         'user-agent': USER_AGENT,
       });
@@ -55,7 +60,7 @@ describe('the API refuses', () => {
     async (agent) => {
       const workspace = await startTestWorkspace();
       const authorization = `Bot ${workspace.token}`;
-      const answer = await ask(workspace, '/api/v10/users/@me', {
+      const answer = await ask(botOf(workspace), '/api/v10/users/@me', {
         authorization,
         ...(agent && { 'user-agent': agent }),
       });
@@ -72,36 +77,29 @@ describe('the API refuses', () => {
   ])('the Host %s, even with the right secrets', async (template) => {
     const workspace = await startTestWorkspace();
     const host = template.replace('PORT', new URL(workspace.url).port);
-    const bot = { authorization: `Bot ${workspace.token}`, 'user-agent': USER_AGENT };
-    expect((await ask(workspace, '/api/v10/users/@me', { host, ...bot })).status).toBe(403);
-    expect(
-      (await ask(workspace, '/api/v10/users/@me', { host, cookie: workspace.person.cookie }))
-        .status,
-    ).toBe(403);
+    const { authorization = '' } = workspace.person.headers;
+    expect((await ask(workspace, '/api/v10/users/@me', { host, authorization })).status).toBe(403);
     expect((await ask(workspace, '/', { host })).status).toBe(403);
   });
 
-  it('a form post or a request of another site, although the browser adds the cookie', async () => {
+  it('a request of another site, even with the right token', async () => {
     const workspace = await startTestWorkspace();
-    const { cookie } = workspace.person;
+    const { authorization = '' } = workspace.person.headers;
     const path = `/api/v10/channels/${workspace.channelId}/messages`;
-    const json = { 'content-type': 'application/json' };
+    const json = { authorization, 'content-type': 'application/json' };
     const forged: Record<string, string>[] = [
-      { cookie, ...json },
-      { cookie, ...json, origin: 'null' },
-      { cookie, ...json, origin: 'https://evil.example' },
-      { cookie, ...json, origin: workspace.url.replace('http:', 'https:') },
-      { cookie, ...json, origin: 'http://localhost:1' },
-      { cookie, ...json, origin: workspace.url, 'sec-fetch-site': 'cross-site' },
+      { ...json, origin: 'null' },
+      { ...json, origin: 'https://evil.example' },
+      { ...json, origin: workspace.url.replace('http:', 'https:') },
+      { ...json, origin: 'http://localhost:1' },
+      { ...json, origin: workspace.url, 'sec-fetch-site': 'cross-site' },
     ];
-    for (const headers of forged) {
+    for (const headers of forged)
       expect((await ask(workspace, path, headers, 'POST')).status).toBe(403);
-    }
-    expect((await ask(workspace, path, { cookie, 'sec-fetch-site': 'same-site' })).status).toBe(
-      403,
-    );
+    const near = { authorization, 'sec-fetch-site': 'same-site' };
+    expect((await ask(workspace, path, near)).status).toBe(403);
     expect(await workspace.person.messages(workspace.channelId)).toEqual([]);
-    const own = { cookie, ...json, origin: workspace.url, 'sec-fetch-site': 'same-origin' };
+    const own = { ...json, origin: workspace.url, 'sec-fetch-site': 'same-origin' };
     expect((await ask(workspace, path, own, 'POST')).status).toBe(200);
   });
 
@@ -112,49 +110,47 @@ describe('the API refuses', () => {
   });
 });
 
-describe('a socket', () => {
-  it('of another site is refused, with the cookie and without', async () => {
+describe('a WebSocket', () => {
+  it('of another site, or of a program that is no browser, is refused on the port', async () => {
     const workspace = await startTestWorkspace();
-    const { cookie } = workspace.person;
     const refused: Record<string, string>[] = [
-      { cookie },
-      { cookie, origin: 'https://evil.example' },
+      {},
       { origin: 'https://evil.example' },
-      { host: 'evil.example' },
+      { origin: workspace.url, host: 'evil.example' },
     ];
     for (const headers of refused)
-      expect(await openSocket(workspace, { headers }).closed).toBe(403);
-    expect(await openSocket(workspace, { path: '/elsewhere' }).closed).toBe(404);
+      expect(await openSocket(workspace, { at: workspace.url, headers }).closed).toBe(403);
+    const headers = { origin: workspace.url };
+    const elsewhere = { at: workspace.url, headers, path: '/elsewhere' };
+    expect(await openSocket(workspace, elsewhere).closed).toBe(404);
   });
 
-  it('of the page needs no token and hears everything', async () => {
+  it.each([
+    ['no token', () => ''],
+    ['the bot’s token', ({ token }: { token: string }) => token],
+  ])('of the page is closed with %s', async (_, tokenOf) => {
     const workspace = await startTestWorkspace();
-    const headers = { cookie: workspace.person.cookie, origin: workspace.url };
-    const socket = openSocket(workspace, { headers });
-    await socket.until({ op: 10 });
-    socket.send(2, {});
+    for (const [op, more] of [
+      [2, { intents: 1, properties: {} }],
+      [6, { session_id: 'x', seq: 1 }],
+    ] as const) {
+      const at = { at: workspace.url, headers: { origin: workspace.url } };
+      const socket = openSocket(workspace, at);
+      await socket.until({ op: 10 });
+      socket.send(op, { token: tokenOf(workspace), ...more });
+      expect(await socket.closed).toBe(4004);
+    }
+  });
+
+  it('of the page hears everything once it is signed in', async () => {
+    const workspace = await startTestWorkspace();
+    const socket = await openPageSocket(workspace);
     const ready = await socket.until({ t: 'READY' });
     expect(ready.d.user.id).toBe(workspace.userId);
     await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, {
       content: 'from the bot',
     });
     expect((await socket.until({ t: 'MESSAGE_CREATE' })).d.content).toBe('from the bot');
-  });
-});
-
-describe('the secret link', () => {
-  it('sets a cookie that scripts cannot read and other sites cannot use', async () => {
-    const workspace = await startTestWorkspace();
-    const answer = await fetch(workspace.link, { redirect: 'manual' });
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
-    expect(answer.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Strict$/);
-    expect((await fetch(`${workspace.link}x`, { redirect: 'manual' })).status).toBe(403);
-  });
-
-  it('holds neither the token nor the cookie', async () => {
-    const workspace = await startTestWorkspace();
-    expect(workspace.link).not.toContain(workspace.token);
-    expect(workspace.link).not.toContain(workspace.person.cookie.split('=')[1]);
   });
 });
 

@@ -28,7 +28,7 @@ async function login(workspace: TestWorkspace) {
       GatewayIntentBits.MessageContent,
     ],
     partials: [Partials.Message, Partials.Reaction],
-    rest: { api: `${workspace.url}/api`, version: '10' },
+    rest: { api: `${workspace.botUrl}/api`, version: '10' },
   });
   onTestFinished(() => client.destroy());
   const ready = new Promise((resolve) => client.once(Events.ClientReady, resolve));

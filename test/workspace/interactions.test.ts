@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
-import { identify, openSocket, type RawSocket } from './raw-socket.ts';
+import { identify, openPageSocket, type RawSocket } from './raw-socket.ts';
 
 const components = [
   {
@@ -26,12 +26,7 @@ const components = [
 async function start() {
   const workspace = await startTestWorkspace();
   const bot = await identify(workspace);
-  const page = openSocket(workspace, {
-    headers: { cookie: workspace.person.cookie, origin: workspace.url },
-  });
-  await page.until({ op: 10 });
-  page.send(2, {});
-  await page.until({ t: 'GUILD_CREATE' });
+  const page = await openPageSocket(workspace);
   const path = `/channels/${workspace.channelId}/messages`;
   const { body: message } = await workspace.bot('POST', path, { content: 'Choose', components });
   await workspace.bot('PUT', `/applications/${workspace.applicationId}/commands`, [

@@ -17,6 +17,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace } from '../../workspace/server.ts';
+import { openBotPort } from '../support/outside.mjs';
 import { request, USER_AGENT } from '../support/workspace.ts';
 
 function makeDir(): string {
@@ -48,9 +49,11 @@ async function once<T>(
   log?: (line: string) => void,
 ): Promise<T> {
   const workspace = await startWorkspace({ dir, rateLimits: NO_LIMITS, ...(log && { log }) });
+  const port = await openBotPort(workspace.api);
   try {
-    return await act(workspace);
+    return await act({ ...workspace, api: port.api });
   } finally {
+    port.close();
     await workspace.close();
   }
 }
@@ -71,20 +74,18 @@ describe('after a restart', () => {
       await call(workspace, 'PATCH', `/channels/${thread.id}`, { archived: true });
       const commands = `/applications/${workspace.applicationId}/guilds/${workspace.guildId}/commands`;
       await call(workspace, 'PUT', commands, [{ name: 'new', description: 'd' }]);
-      const { token, link, botId, userId, channelId, guildId } = workspace;
+      const { token, botId, userId, channelId, guildId } = workspace;
       return {
         kept,
         gone,
         commands,
-        who: { token, secret: link.split('/').at(-1), botId, userId, channelId, guildId },
+        who: { token, botId, userId, channelId, guildId },
       };
     });
 
     await once(dir, async (workspace) => {
-      const { token, link, botId, userId, channelId, guildId } = workspace;
-      expect({ token, secret: link.split('/').at(-1), botId, userId, channelId, guildId }).toEqual(
-        before.who,
-      );
+      const { token, botId, userId, channelId, guildId } = workspace;
+      expect({ token, botId, userId, channelId, guildId }).toEqual(before.who);
       const { body } = await call(workspace, 'GET', `/channels/${channelId}/messages`);
       expect(body).toMatchObject([
         {
@@ -317,7 +318,11 @@ async function spawnServer(dir: string): Promise<{ child: ChildProcess; at: Wher
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  for await (const line of createInterface({ input: child.stdout }))
-    return { child, at: JSON.parse(line) };
+  for await (const line of createInterface({ input: child.stdout })) {
+    const at = JSON.parse(line);
+    const port = await openBotPort(at.api);
+    onTestFinished(() => port.close());
+    return { child, at: { ...at, api: port.api } };
+  }
   throw new Error('The server ended before it was ready.');
 }

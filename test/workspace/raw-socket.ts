@@ -2,7 +2,7 @@
 
 import { onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Workspace } from '../../workspace/server.ts';
+import type { TestWorkspace } from '../support/workspace.ts';
 
 export interface Heard {
   readonly op: number;
@@ -23,12 +23,14 @@ export interface RawSocket {
   terminate(): void;
 }
 
+/** As the bot; `at` is another address than the bot's. */
 export function openSocket(
-  workspace: Pick<Workspace, 'url'>,
-  options: { query?: string; headers?: Record<string, string>; path?: string } = {},
+  workspace: Pick<TestWorkspace, 'botUrl'>,
+  options: { query?: string; headers?: Record<string, string>; path?: string; at?: string } = {},
 ): RawSocket {
   const { query = 'v=10&encoding=json', headers = {}, path = '/gateway' } = options;
-  const socket = new WebSocket(`ws${workspace.url.slice(4)}${path}?${query}`, { headers });
+  const { at = workspace.botUrl } = options;
+  const socket = new WebSocket(`ws${at.slice(4)}${path}?${query}`, { headers });
   onTestFinished(() => socket.terminate());
   const heard: Heard[] = [];
   const closed = new Promise<number>((resolve) => {
@@ -62,15 +64,25 @@ export function openSocket(
   };
 }
 
+/** As the page, signed in, once it has heard READY. */
+export async function openPageSocket(workspace: TestWorkspace): Promise<RawSocket> {
+  const { url, person } = workspace;
+  const socket = openSocket(workspace, { at: url, headers: { origin: url } });
+  await socket.until({ op: 10 });
+  socket.send(2, { token: person.token });
+  await socket.until({ t: 'GUILD_CREATE' });
+  return socket;
+}
+
 /** GUILDS, GUILD_MESSAGES, GUILD_MESSAGE_REACTIONS and MESSAGE_CONTENT. */
 export const INTENTS = 34305;
 
-export function identifyData(workspace: Pick<Workspace, 'token'>, intents = INTENTS) {
+export function identifyData(workspace: Pick<TestWorkspace, 'token'>, intents = INTENTS) {
   return { token: workspace.token, intents, properties: { os: 'x', browser: 'x', device: 'x' } };
 }
 
 export async function identify(
-  workspace: Workspace,
+  workspace: TestWorkspace,
   intents = INTENTS,
 ): Promise<RawSocket & { readonly sessionId: string }> {
   const socket = openSocket(workspace);

@@ -1,5 +1,7 @@
 // Requests to the workspace. Every outcome is a value: an answer, or a sentence that says what went wrong.
 
+import { forgetToken, signIn } from './sign-in.js';
+
 const API = '/api/v10';
 const MAX_WAITS = 5;
 
@@ -11,9 +13,18 @@ const MAX_WAITS = 5;
  * @returns {Promise<Answer>} status 0 if the workspace could not be reached
  */
 export async function call(method, path, body) {
+  let renewed = false;
   for (let waits = 0; ; waits++) {
-    const response = await send(method, path, body).catch(() => undefined);
-    if (response === undefined) return failure(0, 0, 'The workspace cannot be reached.');
+    const me = await signIn();
+    if (me.kind === 'unreachable') return unreachable();
+    if (me.kind !== 'in') return failure(401, 0, sentence(401));
+    const response = await send(method, path, body, me.token).catch(() => undefined);
+    if (response === undefined || response.status === 401) forgetToken(me.token);
+    if (response === undefined) return unreachable();
+    if (response.status === 401 && !renewed) {
+      renewed = true; // the workspace has been restarted: its tokens are gone
+      continue;
+    }
     const data = await response.json().catch(() => undefined);
     if (response.ok) return { ok: true, data };
     if (response.status === 429 && waits < MAX_WAITS) {
@@ -24,15 +35,20 @@ export async function call(method, path, body) {
   }
 }
 
-function send(method, path, body) {
+function unreachable() {
+  return failure(0, 0, 'The workspace cannot be reached.');
+}
+
+function send(method, path, body, token) {
   const form = body instanceof FormData;
   return fetch(API + path, {
     method,
-    credentials: 'same-origin',
-    ...(body !== undefined && {
-      body: form ? body : JSON.stringify(body),
-      ...(!form && { headers: { 'Content-Type': 'application/json' } }),
-    }),
+    credentials: 'omit',
+    headers: {
+      Authorization: `Session ${token}`,
+      ...(body !== undefined && !form && { 'Content-Type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
   });
 }
 
@@ -48,8 +64,9 @@ const SENTENCES = {
   50083: 'This session is closed. Write a message to open its thread again.',
 };
 
+/** @param {number} status @param {any} [data] */
 function sentence(status, data) {
-  if (status === 401 || status === 403) return 'This browser has not been let in.';
+  if (status === 401 || status === 403) return 'This browser is not signed in.';
   return SENTENCES[data?.code] ?? firstError(data?.errors) ?? data?.message ?? `Error ${status}.`;
 }
 

@@ -75,6 +75,8 @@ async function copyText(button, text) {
 async function colour(code, source, language) {
   try {
     if (hljs.getLanguage(language) === undefined) {
+      // While the workspace is down another program may answer on its port: no script is loaded from there.
+      if (document.body.dataset.line !== 'online') return;
       const grammar = await import(`./vendor/highlight/${language}.js`);
       hljs.registerLanguage(language, grammar.default);
     }

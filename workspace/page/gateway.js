@@ -1,11 +1,11 @@
 // The live line to the workspace. It comes back by itself, resumes where it was if it can, and says how it is.
 
-import { call } from './api.js';
+import { forgetToken, signIn } from './sign-in.js';
 
 const LONGEST_WAIT_MS = 15_000;
 
 /**
- * @typedef {{ kind: 'connecting' } | { kind: 'online' } | { kind: 'offline', retryAt: number } | { kind: 'stranger' }} Line
+ * @typedef {{ kind: 'connecting' } | { kind: 'online' } | { kind: 'offline', retryAt: number } | { kind: 'stranger' } | { kind: 'insecure' }} Line
  * @param {{ onEvent(type: string, data: any): void, onLine(line: Line): void }} listener
  */
 export function connectGateway({ onEvent, onLine }) {
@@ -16,9 +16,12 @@ export function connectGateway({ onEvent, onLine }) {
   /** @type {WebSocket | undefined} */
   let socket;
 
-  const open = () => {
+  const open = async () => {
     clearTimeout(retry);
     retry = undefined;
+    const me = await signIn();
+    if (me.kind !== 'in') return lost(me.kind);
+    const { token } = me;
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
     const mine = new WebSocket(`${scheme}://${location.host}/gateway?v=10&encoding=json`);
     socket = mine;
@@ -38,8 +41,8 @@ export function connectGateway({ onEvent, onLine }) {
       switch (frame.op) {
         case 10:
           beating = setInterval(beat, frame.d.heartbeat_interval);
-          if (session === undefined) send(2, { token: '', intents: 0, properties: {} });
-          else send(6, { token: '', session_id: session, seq });
+          if (session === undefined) send(2, { token, intents: 0, properties: {} });
+          else send(6, { token, session_id: session, seq });
           return;
         case 11:
           acked = true;
@@ -60,29 +63,30 @@ export function connectGateway({ onEvent, onLine }) {
     });
     mine.addEventListener('close', () => {
       clearInterval(beating);
-      if (socket === mine) void lost();
+      if (socket === mine) lost('unreachable');
     });
   };
 
-  const lost = async () => {
+  /** Whoever answers next may be somebody else: nothing that was used before is sent again. */
+  const lost = (why) => {
     socket = undefined;
+    forgetToken();
     const wait = Math.min(LONGEST_WAIT_MS, 300 * 2 ** attempt++) * (0.7 + Math.random() * 0.3);
     retry = setTimeout(open, wait);
-    onLine({ kind: 'offline', retryAt: Date.now() + wait });
-    const me = await call('GET', '/users/@me');
-    if (!me.ok && me.status === 401 && socket === undefined) onLine({ kind: 'stranger' });
+    if (why === 'unreachable') onLine({ kind: 'offline', retryAt: Date.now() + wait });
+    else onLine({ kind: why });
   };
 
   const now = () => {
     if (retry === undefined) return;
     attempt = 0;
-    open();
+    void open();
   };
   addEventListener('online', now);
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') now();
   });
   onLine({ kind: 'connecting' });
-  open();
+  void open();
   return { retryNow: now };
 }

@@ -18,7 +18,10 @@ export function makeStatus(retryNow) {
     again.hidden = kind !== 'offline';
     const seconds = Math.max(0, Math.ceil(((line.retryAt ?? 0) - Date.now()) / 1000));
     if (kind === 'stranger')
-      words.textContent = 'Open the link that the program printed; it lets this browser in.';
+      words.textContent =
+        'This browser is not signed in. Open the link that `threadmux link` prints on this machine.';
+    if (kind === 'insecure')
+      words.textContent = `Browsers cannot sign in at this address. Open http://127.0.0.1:${location.port}, from another machine through an ssh tunnel.`;
     if (kind === 'offline')
       words.textContent = `Offline: the workspace cannot be reached. Trying again${seconds > 1 ? ` in ${seconds} s` : ''}…`;
     if (kind !== shownKind && shownKind !== undefined)

@@ -1,0 +1,175 @@
+// Another user of the machine takes our port while the program is down. All that the browser sends there is worth nothing.
+
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { closeBrowserAtTheEnd, openPage, person, see } from './browser.ts';
+import { openWorkspace } from './page.ts';
+
+closeBrowserAtTheEnd();
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Says yes to everything, and writes everything down. */
+async function squat(port: number) {
+  const requests: Sent[] = [];
+  const frames: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { method = '', url: path = '', headers } = request;
+    requests.push({ method, path, headers, body });
+    const answer = { nonce: '1.made-up.nonce', token: 'made-up', key: 'made-up', id: '1' };
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
+  });
+  const sockets = new WebSocketServer({ server });
+  sockets.on('connection', (socket) => {
+    socket.on('message', (data) => void frames.push(String(data)));
+    socket.send(JSON.stringify({ op: 10, s: null, t: null, d: { heartbeat_interval: 500 } }));
+  });
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
+  const close = async () => {
+    for (const socket of sockets.clients) socket.terminate();
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  };
+  onTestFinished(close);
+  return { requests, frames, close };
+}
+
+const restart = ({ dir, url }: TestWorkspace) =>
+  startTestWorkspace({ dir, port: Number(new URL(url).port) });
+
+describe('after a restart', () => {
+  it('the page is signed in again, when it was open and when it is loaded anew; the old token is refused', async () => {
+    const { workspace, page, you } = await openWorkspace({ tolerate: /401|ERR_|WebSocket/ });
+    let old: string | undefined;
+    page.on('request', (request) => {
+      old ??= request.headers().authorization;
+    });
+    await you.openSession('web');
+    await you.write('before');
+    await see(page.locator('.mine', { hasText: 'before' }));
+    expect(old).toMatch(/^Session /);
+    expect(await page.context().cookies()).toEqual([]);
+    await workspace.close();
+    await see(page.getByText('Offline'));
+    const again = await restart(workspace);
+    await page.locator('#offline').waitFor({ state: 'hidden', timeout: 30_000 });
+    await you.write('open all the time');
+    await see(page.locator('.mine', { hasText: 'open all the time' }));
+    await page.reload();
+    await see(page.locator('.mine', { hasText: 'open all the time' }));
+    await you.write('loaded anew');
+    await see(page.locator('.mine', { hasText: 'loaded anew' }));
+    const headers = { authorization: old ?? '', origin: again.url };
+    expect((await fetch(`${again.url}/api/v10/users/@me`, { headers })).status).toBe(401);
+  });
+
+  it('a picture is shown from its new address', async () => {
+    const { workspace, thread, page, you } = await openWorkspace();
+    await you.openSession('web');
+    const png = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    );
+    await workspace.person.say(thread, '', {
+      files: [{ name: 'a.png', data: new Uint8Array(png), type: 'image/png' }],
+    });
+    const picture = page.locator('.picture img');
+    await see(picture);
+    const before = await picture.getAttribute('src');
+    await workspace.close();
+    await see(page.getByText('Offline'));
+    await restart(workspace);
+    await vi.waitFor(
+      async () => expect(await picture.getAttribute('src')).not.toBe(before),
+      30_000,
+    );
+    await vi.waitFor(async () =>
+      expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1),
+    );
+  });
+});
+
+describe('whoever has the port while the program is down', () => {
+  it('gets nothing that opens anything once it is up again', async () => {
+    const { workspace, page, you, complaints } = await openWorkspace();
+    await you.openSession('web');
+    await workspace.close();
+    const squatter = await squat(Number(new URL(workspace.url).port));
+    await vi.waitFor(() => expect(squatter.frames.join()).toContain('"op":6'), {
+      timeout: 30_000,
+    });
+    await you.write('written while he listens');
+    await vi.waitFor(() =>
+      expect(squatter.requests.some(({ body }) => body.includes('written while'))).toBe(true),
+    );
+    await page.close();
+    await squatter.close();
+    complaints.length = 0;
+
+    const again = await restart(workspace);
+    const paths = squatter.requests.map(({ path }) => path);
+    expect(paths).toContain('/sign-in/session');
+    const signed = squatter.requests.find(({ path }) => path === '/sign-in/session');
+    expect(JSON.parse(signed?.body ?? '{}')).toMatchObject({ signature: expect.any(String) });
+    for (const { method, path, headers, body } of squatter.requests) {
+      if (path === '/sign-in/nonce') continue; // anybody may ask for one
+      const sent = Object.fromEntries(
+        ['authorization', 'cookie', 'content-type', 'origin'].flatMap((name) =>
+          typeof headers[name] === 'string' ? [[name, headers[name]]] : [],
+        ),
+      );
+      const replayed = await fetch(again.url + path, {
+        method,
+        headers: sent,
+        ...(method === 'GET' ? {} : { body }),
+      });
+      expect([path, replayed.status]).toEqual([path, 401]);
+    }
+    for (const frame of squatter.frames) expect(frame).not.toContain(workspace.person.token);
+    const said = await again.person.messages(again.channelId);
+    expect(said.map(({ content }) => content).join()).not.toContain('written while');
+  });
+
+  it('cannot read the key that the browser keeps', async () => {
+    const { page } = await openWorkspace();
+    const outcome = await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const opening = indexedDB.open('threadmux', 1);
+          opening.onsuccess = () => {
+            const asked = opening.result.transaction('keys').objectStore('keys').get('mine');
+            asked.onsuccess = async () => {
+              const { privateKey } = asked.result;
+              const read = await Promise.allSettled(
+                (['pkcs8', 'jwk'] as const).map((form) =>
+                  crypto.subtle.exportKey(form, privateKey),
+                ),
+              );
+              resolve([privateKey.extractable, ...read.map(({ status }) => status)]);
+            };
+          };
+        }),
+    );
+    expect(outcome).toEqual([false, 'rejected', 'rejected']);
+  });
+});
+
+it('a second browser needs a link of its own', async () => {
+  const { workspace } = await openWorkspace();
+  const { link } = workspace;
+  const first = await openPage();
+  await first.page.goto(link);
+  await see(person(first.page).session('web'));
+  const second = await openPage({ tolerate: /401/ });
+  await second.page.goto(link);
+  await see(second.page.getByText('This browser is not signed in'));
+});

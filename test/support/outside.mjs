@@ -1,0 +1,65 @@
+// How programs that are not threadmux reach a workspace: signed in like a browser, or as a bot that knows only TCP.
+
+import { connect, createServer } from 'node:net';
+
+/** Opens a link as a browser does. Every call of `again` signs in anew with the same key, as a page that is loaded. */
+export async function signIn(link) {
+  const { origin, hash } = new URL(link);
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
+  const pair = await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']);
+  const spki = await crypto.subtle.exportKey('spki', pair.publicKey);
+  const publicKey = Buffer.from(spki).toString('base64');
+  const { key } = await post(origin, 'key', { code: hash.split('/').at(-1), publicKey });
+  const prove = (nonce, at = origin) =>
+    crypto.subtle
+      .sign(
+        { name: 'ECDSA', hash: 'SHA-256' },
+        pair.privateKey,
+        Buffer.from(`threadmux sign-in\n${nonce}\n${at}`),
+      )
+      .then((bytes) => ({ key, nonce, signature: Buffer.from(bytes).toString('base64') }));
+  const again = async () => {
+    const { nonce } = await post(origin, 'nonce', {});
+    const { token } = await post(origin, 'session', await prove(nonce));
+    return { token, headers: { authorization: `Session ${token}`, origin } };
+  };
+  return { key, prove, again, ...(await again()) };
+}
+
+export async function post(origin, path, body, headers = { origin }) {
+  const response = await fetch(`${origin}/sign-in/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(`/sign-in/${path}: ${response.status}`);
+  return answer;
+}
+
+/** A port that leads to the bot's socket. The product has none: whoever takes a port that was ours would get the token. */
+export async function openBotPort(api) {
+  const socketPath = /^unix:(.+):\/api\/v10$/.exec(api)?.[1];
+  const open = new Set();
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const inside = connect({ path: socketPath, allowHalfOpen: true });
+    open.add(client);
+    client.on('close', () => {
+      open.delete(client);
+      inside.destroy();
+    });
+    inside.on('close', () => client.destroy());
+    for (const socket of [client, inside]) socket.on('error', () => socket.destroy());
+    client.pipe(inside).pipe(client);
+  });
+  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${server.address().port}`;
+  return {
+    url,
+    api: `${url}/api/v10`,
+    close() {
+      server.close();
+      for (const client of open) client.destroy();
+    },
+  };
+}

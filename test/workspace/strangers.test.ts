@@ -1,0 +1,154 @@
+// Other users of the same machine can connect to the port. They get no answer that costs us anything, and stop nothing.
+
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startMachine } from '../support/hook-process.ts';
+import { enter, startTestWorkspace } from '../support/workspace.ts';
+
+const WAIT = { timeout: 20_000, interval: 50 };
+
+function knock(url: string, words = ''): Socket & { heard: string } {
+  const { hostname, port } = new URL(url);
+  const socket = Object.assign(connect(Number(port), hostname), { heard: '' });
+  socket.on('error', () => {});
+  socket.on('data', (chunk) => {
+    socket.heard += chunk;
+  });
+  socket.write(words);
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+describe('a stranger', () => {
+  it.each([
+    ['a foreign Host', 'Host: evil.example', 403],
+    ['a foreign Origin', 'Host: HOST\r\nOrigin: http://evil.example', 403],
+    ['no credentials', 'Host: HOST\r\nOrigin: http://HOST', 401],
+    ['a wrong token', 'Host: HOST\r\nAuthorization: Session guess', 401],
+  ])('with %s is answered before anything of the body is read', async (_, headers, status) => {
+    const workspace = await startTestWorkspace();
+    const { host } = new URL(workspace.url);
+    const path = `/api/v10/channels/${workspace.channelId}/messages`;
+    const head = `POST ${path} HTTP/1.1\r\n${headers.replaceAll('HOST', host)}\r\nContent-Length: 26000000\r\n\r\n`;
+    const socket = knock(workspace.url, head);
+    await vi.waitFor(() => expect(socket.heard).toContain(`HTTP/1.1 ${status}`), WAIT);
+    await vi.waitFor(() => expect(socket.closed).toBe(true), WAIT);
+  });
+
+  it('can hold only a few connections open; the person and the bot get theirs all the same', async () => {
+    const workspace = await startTestWorkspace();
+    const known = await workspace.person.say(workspace.channelId, 'before');
+    const half = Array.from({ length: 200 }, () => knock(workspace.url, 'POST / HTTP/1.1\r\nHo'));
+    await vi.waitFor(
+      () => expect(half.filter((one) => !one.closed).length).toBeLessThan(100),
+      WAIT,
+    );
+    expect(known.content).toBe('before');
+    await workspace.person.say(workspace.channelId, 'after');
+    const said = await workspace.bot('GET', `/channels/${workspace.channelId}/messages`);
+    expect(said.body.map(({ content }: { content: string }) => content)).toEqual([
+      'after',
+      'before',
+    ]);
+  });
+
+  it('may not use the bot’s token on the port', async () => {
+    const workspace = await startTestWorkspace();
+    const answer = await fetch(`${workspace.url}/api/v10/users/@me`, {
+      headers: {
+        authorization: `Bot ${workspace.token}`,
+        'user-agent': 'DiscordBot (https://example.com, 1.0)',
+      },
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  it('who asks for the gateway again and again slows down neither the bot nor the person', async () => {
+    const rateLimits = { perBucket: 10, windowMs: 60_000, globalPerSecond: 20 };
+    const workspace = await startTestWorkspace({ rateLimits });
+    const api = `${workspace.url}/api/v10`;
+    for (let n = 0; n < 40; n++) await (await fetch(`${api}/gateway`)).arrayBuffer();
+    expect((await workspace.bot('GET', '/gateway')).status).toBe(200);
+    expect((await workspace.bot('GET', '/gateway/bot')).status).toBe(200);
+    expect((await workspace.person.call('GET', '/users/@me')).status).toBe(200);
+  });
+});
+
+describe('without a free file descriptor', () => {
+  it('the program goes on, and works again once there are some', async () => {
+    const machine = startMachine();
+    // Takes nearly all descriptors when it is told to: a program that starts needs more of them than one that runs.
+    const hog = `import { closeSync, openSync } from 'node:fs';
+      process.on('SIGUSR2', () => {
+        const held = [];
+        try { for (;;) held.push(openSync('/dev/null')); } catch {}
+        for (const fd of held.slice(-20)) closeSync(fd);
+        process.stderr.write('full');
+      });`;
+    const node = [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(hog)}`];
+    const command = [...node, 'dist/bin/threadmux.js', 'up', '--port', '0'];
+    const program = spawn('sh', ['-c', 'ulimit -n 300; exec "$@"', 'sh', ...command], {
+      env: { ...machine.env, SHELL: '/bin/sh', THREADMUX_TMUX_SOCKET: machine.tmux.socket },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    onTestFinished(() => void program.kill('SIGKILL'));
+    let printed = '';
+    for (const stream of [program.stdout, program.stderr])
+      stream.on('data', (chunk) => {
+        printed += chunk;
+      });
+    const url = await vi.waitFor(() => {
+      const origin = /http:\/\/[^/\s]+/.exec(printed)?.[0];
+      if (origin === undefined) throw new Error(`no link yet: ${printed}`);
+      return origin;
+    }, WAIT);
+    const you = await enter(/http:\/\/\S+/.exec(printed)?.[0] ?? '');
+    const { channel } = JSON.parse(
+      readFileSync(machine.home.path('state', 'workspace.json'), 'utf8'),
+    );
+    program.kill('SIGUSR2');
+    await vi.waitFor(() => expect(printed).toContain('full'), WAIT);
+    for (let round = 0; round < 3; round++) {
+      const half = Array.from({ length: 100 }, () => knock(url, 'GET / HTTP/1.1\r\nHost: x\r\nX'));
+      // Fewer than the strangers it would let wait: there is no descriptor left for more.
+      await vi.waitFor(
+        () => expect(half.filter((one) => !one.closed).length).toBeLessThan(40),
+        WAIT,
+      );
+      await you.say(channel, `!sessions ${round}`).catch(() => {}); // needs files and processes
+      for (const socket of half) socket.destroy();
+      expect([program.exitCode, program.signalCode], printed).toEqual([null, null]);
+    }
+    await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200), WAIT);
+    await you.say(channel, 'still here');
+  });
+
+  it('a program that cannot be started is told as such', async () => {
+    const module = pathToFileURL('dist/tmux/process.js').href;
+    const script = `import { openSync, closeSync } from 'node:fs'; import { runProcess } from ${JSON.stringify(module)};
+      const run = () => runProcess('true', [], { env: process.env, timeoutMs: 5000 });
+      await run();
+      const held = [];
+      try { for (;;) held.push(openSync('/dev/null')); } catch {}
+      const full = await run();
+      for (const fd of held) closeSync(fd);
+      const free = await run();
+      console.log(full.ended, full.stderr, '/', free.ended, free.status);`;
+    const args = [
+      '-c',
+      'ulimit -n 60; exec "$@"',
+      'sh',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      script,
+    ];
+    const child = spawn('sh', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const [said, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect([said.trim(), complaint]).toEqual(['not-started spawn true EMFILE / itself 0', '']);
+  });
+});
