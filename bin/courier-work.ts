@@ -1,37 +1,130 @@
-// The courier with everything it needs: inside the bridge, or as a process of its own while the bridge is down.
+// The courier with everything it needs: inside the bridge, or as a process of its own while the bridge is down. Only the
+// bridge collects letters from other hosts.
 
 import type { Server } from '../core/config.ts';
 import { loadConfig } from '../home/config-file.ts';
 import { loadLocalServer } from '../home/local-server.ts';
-import { openCourierContext } from '../hooks/context.ts';
+import { type CourierContexts, openCourierContexts } from '../hooks/context.ts';
 import { runCourier } from '../hooks/courier.ts';
 import { arrived, deliver, sayAside } from '../hooks/deliver.ts';
+import { hostOutbox, putHostLetter } from '../hooks/host-letters.ts';
+import { type Collector, keepCollecting } from '../hosts/collect.ts';
 import { openShared, type Shared } from '../threads/shared.ts';
 import type { Context } from './context.ts';
+import { filesForHosts } from './host-files.ts';
+
+export interface CourierWork {
+  readonly lingerMs: number;
+  readonly signal: AbortSignal;
+  /** Also the letters of other hosts. */
+  readonly collects?: boolean;
+}
 
 /** Takes letters until told to stop, or until there was nothing to do for a while. */
-export async function workAsCourier(
-  shared: Shared,
-  options: { readonly lingerMs: number; readonly signal: AbortSignal },
-): Promise<void> {
-  const { home, log, prompts } = shared;
-  const context = openCourierContext(shared);
+export async function workAsCourier(shared: Shared, work: CourierWork): Promise<void> {
+  const { hosts, config } = shared;
+  const contexts = openCourierContexts(shared);
+  const others = work.collects === true ? hosts.names().filter((one) => !hosts.isLocal(one)) : [];
   try {
-    await runCourier({
-      ...{ home, log, ...options },
-      arrived: (letter) => arrived(letter, context),
-      deliver: (letter, risky) => deliver(letter, context, risky),
-      sayAside: (letter, name) => sayAside(letter, context, name),
-      isBusy: () => context.progress.isBusy() || prompts.isBusy(),
-    });
+    await Promise.all([
+      take(shared, contexts, config.host, work),
+      ...others.map((host) => takeFrom(shared, contexts, host, work)),
+    ]);
   } finally {
-    context.progress.close();
+    contexts.progress.close();
   }
+}
+
+function take(
+  { home, log, prompts, sessionsChanged }: Shared,
+  contexts: CourierContexts,
+  host: string,
+  { lingerMs, signal }: CourierWork,
+  outbox?: string,
+): Promise<void> {
+  const context = contexts.of(host);
+  return runCourier({
+    ...{ home, log, lingerMs, signal },
+    ...(outbox === undefined ? {} : { outbox }),
+    onEvent: sessionsChanged.tell,
+    arrived: (letter) => arrived(letter, context),
+    deliver: (letter, risky) => deliver(letter, context, risky),
+    sayAside: (letter, name) => sayAside(letter, context, name),
+    isBusy: () => contexts.progress.isBusy() || prompts.isBusy(),
+  });
+}
+
+async function takeFrom(
+  shared: Shared,
+  contexts: CourierContexts,
+  host: string,
+  work: CourierWork,
+): Promise<void> {
+  const outbox = hostOutbox(shared.home, host);
+  const collecting = collectFrom(shared, host, outbox, work.signal);
+  await take(shared, contexts, host, work, outbox);
+  await collecting;
+}
+
+const FIRST_MS = 1_000;
+const LONGEST_MS = 60_000;
+
+/** Our home there is made first; while the host is away that is tried again, with growing pauses. */
+async function collectFrom(
+  { hosts, remote, sessionsChanged }: Shared,
+  host: string,
+  outbox: string,
+  signal: AbortSignal,
+): Promise<void> {
+  let collector: Collector | undefined;
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  for (let pauseMs = FIRST_MS; !signal.aborted && collector === undefined; ) {
+    try {
+      collector = keepCollecting({
+        ...{ host: hosts.get(host), home: await remote.home(host), signal },
+        take: (box, name, letter) => putHostLetter(outbox, box, name, letter),
+        onState(state) {
+          if (state.kind === 'lost')
+            return remote.heard(host, {
+              ...{ kind: 'unreachable', since: state.at, because: state.because },
+            });
+          remote.heard(host, { kind: 'reachable' });
+          sessionsChanged.tell();
+        },
+      });
+    } catch (error) {
+      const because = (error as Error).message;
+      remote.heard(host, { kind: 'unreachable', since: Date.now(), because });
+      await pause(pauseMs, signal, (tryNow) => remote.onWanted(host, tryNow));
+      pauseMs = Math.min(LONGEST_MS, 2 * pauseMs);
+    }
+  }
+  if (collector === undefined) return;
+  remote.onWanted(host, collector.tryNow);
+  await stopped;
+  await collector.close();
+}
+
+function pause(
+  ms: number,
+  signal: AbortSignal,
+  onWanted: (tryNow: () => void) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    onWanted(end);
+  });
 }
 
 export function openSharedParts(context: Context): Shared {
   const { home, config, log, env } = context;
-  return openShared({ home, config, log, env, servers: serversInForce(context) });
+  const servers = serversInForce(context);
+  return openShared({ home, config, log, env, servers, hostFiles: filesForHosts });
 }
 
 const READ_AGAIN_MS = 2_000;

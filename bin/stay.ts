@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openCourierContext } from '../hooks/context.ts';
+import { openCourierContexts } from '../hooks/context.ts';
 import { takeCourierLock } from '../hooks/courier-lock.ts';
 import { deliver } from '../hooks/deliver.ts';
 import { parseLetter } from '../hooks/letter.ts';
@@ -59,7 +59,7 @@ async function deliverUnsaved(shared: Shared, letter: string): Promise<void> {
   const { log } = shared;
   const reading = parseLetter(letter, randomBytes(12).toString('hex'), Date.now());
   if (reading.kind !== 'letter') return log.error('unsaved letter cannot be read');
-  const context = openCourierContext(shared);
+  const context = openCourierContexts(shared).of(shared.config.host);
   for (let tries = 0; tries < DELIVERY_TRIES; tries++) {
     try {
       return await deliver(reading.letter, context);

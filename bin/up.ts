@@ -114,7 +114,7 @@ async function start(context: Context, servers: readonly Server[]): Promise<Runn
     ...{ servers, env: process.env, agentSettings: agentSettings(home) },
     onFatal: (error) => fail(error, log),
   });
-  const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal };
+  const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };
   const courier = workAsCourier(shared, options);
   return {
     async stop() {

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { isThreadmuxError } from '../core/errors.ts';
 import { download } from '../discord/download.ts';
 import { writeWhole } from '../home/files.ts';
-import type { Home } from '../home/home.ts';
-import type { Hosts } from '../tmux/hosts.ts';
+import type { Shared } from '../threads/shared.ts';
 import type { Accepted } from './inbox.ts';
 
 export interface Fetched {
@@ -18,12 +17,12 @@ export interface Fetched {
 
 const MAX_BYTES = 50 * 2 ** 20;
 const TIMEOUT_MS = 30_000;
-const WRITE = `umask 077; d="\${THREADMUX_HOME:-$HOME/.threadmux}"/files/"$1"; mkdir -p "$d" && cat > "$d/$2" && printf '%s' "$d/$2"`;
+const WRITE = `umask 077; d=$3/files/$1; mkdir -p "$d" && cat > "$d/.$2" && mv "$d/.$2" "$d/$2" && printf '%s' "$d/$2"`;
 
 export async function fetchAttachments(
   message: Accepted,
   host: string,
-  { api, home, hosts }: { api: string; home: Home; hosts: Hosts },
+  { api, home, hosts, remote }: { api: string } & Pick<Shared, 'home' | 'hosts' | 'remote'>,
 ): Promise<Fetched> {
   const paths: string[] = [];
   const failed: string[] = [];
@@ -43,7 +42,7 @@ export async function fetchAttachments(
     if (!hosts.isLocal(host))
       return hosts
         .get(host)
-        .sh(WRITE, [id, name], { input: data, doing: `copy ${name}`, timeoutMs: 120_000 });
+        .sh(WRITE, [id, name, await remote.home(host)], { input: data, doing: `copy ${name}`, timeoutMs: 120_000 });
     const folder = join(home.folder('files'), id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeWhole(join(folder, name), data);

@@ -113,7 +113,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
   });
   const askAgent = createAskAgent({
     ...{ inbox, marks, say, log, signal },
-    fetch: (message) => fetchAttachments(message, config.host, { api: server.api, home, hosts }),
+    fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
   });
   const journey = createJourney({
     ...shared,
@@ -129,6 +129,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
   const tools: Tools = {
     ...{ config, hosts, threads, known, server, log, streams, directories, say },
     panes: shared.panes,
+    remote: shared.remote,
     agentSettings: options.agentSettings,
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };

@@ -9,6 +9,7 @@ import type { Directories } from '../streams/directories.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
 import type { Say } from '../threads/notices.ts';
 import type { Panes } from '../threads/panes.ts';
+import type { RemoteHosts } from '../threads/remote-hosts.ts';
 import type { Threads } from '../threads/threads.ts';
 import type { Hosts } from '../tmux/hosts.ts';
 import type { Streams } from './streams.ts';
@@ -16,6 +17,7 @@ import type { Streams } from './streams.ts';
 export interface Tools {
   readonly config: Config;
   readonly hosts: Hosts;
+  readonly remote: RemoteHosts;
   readonly panes: Panes;
   readonly threads: Threads;
   /** The threads of this server. */

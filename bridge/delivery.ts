@@ -27,6 +27,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   const standing = new Map<string, Standing & { readonly deliveryId: string }>();
 
   async function deliver(message: Accepted, thread: ThreadRef): Promise<void> {
+    options.remote.wanted(options.panes.hostOf(thread));
     const deliveryId = message.deliveryId ?? message.id;
     // Submitted before a restart: only its mark is still to be set.
     if (receipts.isSubmitted(thread.id, deliveryId)) return done(message, outcomes.submitted);
@@ -88,17 +89,18 @@ export function createDeliver(options: JourneyOptions): Deliver {
         await outcomes.waiting(message, turn.because, turn.screen);
       }
       const pauseMs = Math.min(LONGEST_PAUSE_MS, 250 * 1.5 ** Math.min(tries, 20));
-      await sleep(pauseMs, undefined, { signal });
+      // A host that is back is tried at once.
+      await options.remote.untilBack(options.panes.hostOf(thread), pauseMs, signal);
+      signal.throwIfAborted();
     }
   }
 
   /** Files go to the session's own host: while it is away, the message waits with them. */
   async function fetched(message: Accepted, thread: ThreadRef): Promise<Fetched> {
-    const { home, hosts, panes } = options;
     for (let told = ''; ; await sleep(FILES_PAUSE_MS, undefined, { signal })) {
       try {
-        const to = { api: server.api, home, hosts };
-        return await fetchAttachments(message, panes.hostOf(thread), to);
+        const host = options.panes.hostOf(thread);
+        return await fetchAttachments(message, host, { ...options, api: server.api });
       } catch (error) {
         const because = (error as Error).message;
         if (!isThreadmuxError(error, 'host_unreachable')) throw error;

@@ -8,6 +8,8 @@ export interface InstalledPaths {
   readonly node: string;
   /** The folder of the compiled program: it holds hooks/ and bin/. */
   readonly dist: string;
+  /** Where drop, ask and statusline are, if not in the program's own folder. */
+  readonly scripts?: string;
   /** Only if it is not the one every process finds by itself. */
   readonly home?: string | undefined;
 }
@@ -21,13 +23,17 @@ export function isOurs(command: string): boolean {
   return OURS.test(command);
 }
 
+function script({ scripts, dist }: InstalledPaths, name: string): string {
+  return `${scripts ?? `${dist}/hooks`}/${name}`;
+}
+
 export function dropCommand(paths: InstalledPaths): string {
-  return marked(paths, [`${paths.dist}/hooks/drop`]);
+  return marked(paths, [script(paths, 'drop')]);
 }
 
 export function askCommand(paths: InstalledPaths): string {
   // Without exec a shell may stay between the agent and `ask`, which would not notice the agent's end.
-  return marked(paths, ['exec', `${paths.dist}/hooks/ask`]);
+  return marked(paths, ['exec', script(paths, 'ask')]);
 }
 
 /** The status line command of the user, which ours runs and shows. */
@@ -39,7 +45,7 @@ export interface Wrapped {
 
 /** The user's command stands in ours in full: it can be read, edited and given back without any record. */
 export function statuslineCommand(paths: InstalledPaths, wrapped: Wrapped | undefined): string {
-  const words = [`${paths.dist}/hooks/statusline`];
+  const words = [script(paths, 'statusline')];
   if (wrapped?.borrowed) words.push('--borrowed');
   return marked(paths, wrapped === undefined ? words : [...words, '--', wrapped.command]);
 }

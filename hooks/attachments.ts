@@ -52,7 +52,7 @@ export function takeAttachments(text: string, rules: AttachRules): Attached {
 }
 
 /** Inside a code block it is text about attachments, not an attachment. */
-function marksOf(text: string): { kept: string; paths: readonly string[] } {
+export function marksOf(text: string): { kept: string; paths: readonly string[] } {
   const paths: string[] = [];
   let fence: string | undefined;
   const kept = text.split('\n').filter((line) => {

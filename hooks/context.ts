@@ -5,38 +5,89 @@ import { footer, parseStatus } from '../claude/status.ts';
 import { createInTurn, type InTurn } from '../core/in-turn.ts';
 import { plain } from '../core/outside-words.ts';
 import { loadStatus } from '../home/status-file.ts';
+import { type HostFiles, hostFiles, localFiles } from '../hosts/files.ts';
 import type { Host } from '../hosts/host.ts';
 import type { Shared } from '../threads/shared.ts';
 import type { SessionPane } from '../threads/threads.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { openShown, type Shown } from './shown.ts';
 
-export interface CourierContext extends Shared {
-  /** This machine. */
+/** Bound to the host that the letter came from. */
+export interface CourierContext extends Omit<Shared, 'sessionOf'> {
   readonly host: Host;
+  /** Files on that host. */
+  readonly files: HostFiles;
+  readonly sessionOf: (
+    tmux: string,
+    pane: string,
+    again?: boolean,
+  ) => Promise<SessionPane | undefined>;
   readonly shown: Shown;
   readonly progress: Progress;
   /** One letter at a time into each thread: the parts of two replies must not mix. */
   readonly inTurn: InTurn;
   header(session: SessionPane, cwd: string): string;
-  footer(claudeSession: string): string;
+  footer(claudeSession: string): Promise<string>;
 }
 
-export function openCourierContext(shared: Shared): CourierContext {
-  const { home, config, log, hosts } = shared;
-  return {
-    ...shared,
-    host: hosts.get(config.host),
+export interface CourierContexts {
+  of(host: string): CourierContext;
+  readonly progress: Progress;
+}
+
+export function openCourierContexts(shared: Shared): CourierContexts {
+  const { home, log, hosts, remote } = shared;
+  const common = {
     shown: openShown(home),
     progress: createProgress({ home, log }),
     inTurn: createInTurn(),
-    header: (session, cwd) =>
+    header: (session: SessionPane, cwd: string) =>
       [session.host, plain(basename(cwd)), plain(session.group ?? session.sessionName)].join(' · '),
-    footer(claudeSession) {
-      const status = parseStatus(loadStatus(home, claudeSession));
-      return status === undefined
-        ? ''
-        : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
+  };
+  const contexts = new Map<string, CourierContext>();
+
+  function open(name: string): CourierContext {
+    const host = hosts.get(name);
+    const isLocal = hosts.isLocal(name);
+    const files = isLocal ? localFiles() : hostFiles(host);
+    const statusOf = async (claudeSession: string): Promise<unknown> => {
+      if (isLocal) return loadStatus(home, claudeSession);
+      if (!/^[\w-]{1,100}$/.test(claudeSession)) return undefined;
+      const path = `${await remote.home(name)}/status/${claudeSession}.json`;
+      const text = await files.read(path, STATUS_BYTES);
+      return text === undefined ? undefined : parsed(text.toString('utf8'));
+    };
+    return {
+      ...shared,
+      ...common,
+      ...{ host, files },
+      sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
+      async footer(claudeSession) {
+        // A footer that cannot be had costs nothing else.
+        const status = parseStatus(await statusOf(claudeSession).catch(() => undefined));
+        return status === undefined
+          ? ''
+          : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
+      },
+    };
+  }
+
+  return {
+    progress: common.progress,
+    of(name) {
+      const context = contexts.get(name) ?? open(name);
+      contexts.set(name, context);
+      return context;
     },
   };
+}
+
+const STATUS_BYTES = 100_000;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // half a status is no status
+  }
 }

@@ -16,6 +16,10 @@ import { openOutbox } from './outbox.ts';
 export interface CourierOptions {
   readonly home: Home;
   readonly log: Log;
+  /** The letters of another host; left out: those of this machine, whose hooks look for a sign of life. */
+  readonly outbox?: string;
+  /** Tmux told of a session that was made, renamed or closed. */
+  readonly onEvent?: () => void;
   /** Called as soon as a letter is there, before those in front of it are delivered; it may be called again. */
   readonly arrived: (letter: Letter) => void;
   /** `risky` is called before anything is done with the letter's text. */
@@ -40,7 +44,7 @@ const LARGEST_READ = 16 * 2 ** 20;
 /** Takes letters until it is told to stop or has had nothing to do for a while. Its caller holds the courier's lock. */
 export async function runCourier(options: CourierOptions): Promise<void> {
   const { home, log, signal } = options;
-  const outbox = openOutbox(home.folder('outbox'));
+  const outbox = openOutbox(options.outbox ?? home.folder('outbox'));
   const working = new Set<string>();
   const attempts = openAttempts(outbox.folder);
   const running = new Set<Attempt>();
@@ -101,6 +105,9 @@ export async function runCourier(options: CourierOptions): Promise<void> {
           because: reading.why,
           kept: outbox.setAside(path),
         });
+      case 'event':
+        options.onEvent?.();
+        break;
       case 'letter':
         if (!delivered.has(path))
           await options.deliver(reading.letter, begun.risky).catch((error: unknown) => {
@@ -158,7 +165,10 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   attempts.sweep();
   const stopWatching = outbox.watch(start);
   const looking = setInterval(look, LOOK_MS);
-  const beating = setInterval(() => beat(home), options.beatMs ?? BEAT_MS);
+  const beating =
+    options.outbox === undefined
+      ? setInterval(() => beat(home), options.beatMs ?? BEAT_MS)
+      : undefined;
   try {
     look();
     while (!signal.aborted) {

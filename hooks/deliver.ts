@@ -29,7 +29,7 @@ export async function deliver(
 ): Promise<void> {
   const { input } = letter;
   risky();
-  if (input.hook_event_name === 'PermissionRequest') return context.prompts.open(letter, input);
+  if (input.hook_event_name === 'PermissionRequest') return context.prompts.open(letter, input, context.host.name);
   if (isNested(letter)) return;
   const begins = input.hook_event_name === 'SessionStart';
   const session = await context.sessionOf(letter.tmux, letter.pane, begins);

@@ -24,6 +24,8 @@ export interface Letter {
 
 export type Reading =
   | { readonly kind: 'letter'; readonly letter: Letter }
+  /** Tmux tells of a session. */
+  | { readonly kind: 'event' }
   /** Of an event we have no handler for: nothing to do. */
   | { readonly kind: 'nothing' }
   /** Written by a newer version of us: not ours to judge. */
@@ -41,6 +43,8 @@ export function parseLetter(text: string, salt: string, writtenAt: number): Read
   if (format === undefined) return { kind: 'corrupt', why: 'it has no heading' };
   if (format !== '1' && format !== '2') return { kind: 'newer' };
   try {
+    if (format === '2' && /^event /m.test(text.slice(0, text.indexOf('\n\n'))))
+      return { kind: 'event' };
     const { json, ...headers } = format === '1' ? withFixedLines(text) : withHeaders(text);
     const input = parseHookInput(JSON.parse(json));
     if (input === undefined) return { kind: 'nothing' };

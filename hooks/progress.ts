@@ -5,6 +5,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readTurn, type Turn } from '../claude/transcript.ts';
+import type { FileSource } from '../core/file-source.ts';
 import type { Log } from '../core/log.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { createMessage, editMessage, showTyping } from '../discord/messages.ts';
@@ -21,6 +22,8 @@ export interface Following {
   readonly transcript: string;
   readonly promptId: string | undefined;
   readonly level: Level;
+  /** Where the transcript is, if it is on another host: it is read less often. */
+  readonly files?: FileSource;
   /** Whether Claude waits for a message, by what its pane shows; asked when the transcript is silent. */
   readonly isAtRest?: () => Promise<boolean>;
 }
@@ -45,6 +48,8 @@ const EDIT_MS = 1_000;
 /** A turn that is over by then needs no progress. */
 const FIRST_MS = 2_500;
 const TYPING_MS = 8_000;
+/** A transcript on another host is read at every so many edits. */
+const REMOTE_EVERY = 3;
 /** Claude may have been interrupted when it writes nothing for so long. */
 const SILENT_MS = 3_000;
 /** A turn that says nothing for so long has ended in a way nobody told us. */
@@ -84,9 +89,11 @@ export function createProgress({
     let changedAt = since;
     let restful = 0;
     let typingAt = since - TYPING_MS + 1_000;
-    let size = sizeOf(following.transcript);
+    const { files } = following;
+    let size = files === undefined ? sizeOf(following.transcript) : undefined;
+    let ticks = 0;
     const timer = setInterval(() => {
-      const sizeNow = sizeOf(following.transcript);
+      const sizeNow = files === undefined ? sizeOf(following.transcript) : size;
       if (sizeNow !== size) changedAt = Date.now();
       size = sizeNow;
       if (Date.now() - changedAt > FORGOTTEN_MS) return run.stop();
@@ -95,6 +102,7 @@ export function createProgress({
         showTyping(following.rest, following.thread).catch(() => {}); // the next one comes in 8 s
       }
       if (busy || Date.now() - since < firstMs) return;
+      if (files !== undefined && ticks++ % REMOTE_EVERY !== 0) return;
       busy = true;
       run.idle = update().finally(() => {
         busy = false;
@@ -114,7 +122,13 @@ export function createProgress({
 
     async function update(): Promise<void> {
       try {
-        const turn = await readTurn(following.transcript, { promptId: following.promptId });
+        const { promptId } = following;
+        const turn = await readTurn(following.transcript, {
+          promptId,
+          ...(files === undefined ? {} : { files }),
+        });
+        if (files !== undefined && JSON.stringify(turn) !== JSON.stringify(run.turn))
+          changedAt = Date.now();
         if (runs.get(key) !== run) return;
         run.turn = turn;
         if (turn?.state === 'interrupted' || (await isAbandoned(turn)))

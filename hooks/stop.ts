@@ -1,23 +1,25 @@
 // Stop: Claude has finished a reply. Its last text comes with the hook; earlier texts of the turn
 // that were not shown yet are in the transcript.
 
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StopInput } from '../claude/hook-input.ts';
 import { waitUntilSettled } from '../claude/settle.ts';
 import { type Message, readTurn, type Turn } from '../claude/transcript.ts';
+import type { FileSource } from '../core/file-source.ts';
 import { stableNonce } from '../core/nonce.ts';
-import { takeAttachments } from './attachments.ts';
+import { type Attached, takeAttachments } from './attachments.ts';
+import type { CourierContext } from './context.ts';
 import { type Outcome, type Report, turnOf } from './event.ts';
 import type { Saying } from './fit.ts';
+import { takeRemoteAttachments } from './remote-attachments.ts';
 import { stripBlocks } from './strip.ts';
 
 export async function stop(input: StopInput, report: Report): Promise<Outcome> {
   const { context, rest } = report;
-  const turn = await writtenTurn(input);
+  const turn = await writtenTurn(input, context.files);
   const reply = replyOf(turn, input, (id) => context.shown.has(input.session_id, id));
-  const say = saying(reply.texts.join('\n\n'), input, report);
+  const say = await saying(reply.texts.join('\n\n'), input, report);
   return {
     state: 'idle',
     ...(say === undefined ? {} : { say }),
@@ -35,13 +37,13 @@ const BEHIND_MS = 1_000;
 const LOOK_MS = 20;
 
 /** Claude Code writes a moment behind what it does: only with the last text in the file are the earlier ones all there. */
-async function writtenTurn(input: StopInput): Promise<Turn | undefined> {
+async function writtenTurn(input: StopInput, files: FileSource): Promise<Turn | undefined> {
   const { transcript_path: path, prompt_id: promptId, last_assistant_message: last } = input;
-  if (last === undefined) await waitUntilSettled(path); // older versions do not say what it will be
+  if (last === undefined) await waitUntilSettled(path, { files }); // older versions do not say what it will be
   for (const deadline = Date.now() + BEHIND_MS; ; await sleep(LOOK_MS)) {
-    const turn = await readTurn(path, { promptId });
+    const turn = await readTurn(path, { promptId, files });
     if (last === undefined || last.trim() === '' || endOf(turn, last) >= 0) return turn;
-    if (!existsSync(path) || Date.now() > deadline) return turn;
+    if (turn === undefined || Date.now() > deadline) return turn;
   }
 }
 
@@ -90,26 +92,35 @@ function unwritten(text: string, prompt = ''): string {
   return prompt === '' ? '' : stableNonce('unwritten', prompt, text.trim());
 }
 
-function saying(
+async function attachedIn(
+  text: string,
+  project: string,
+  cwd: string,
+  { home, host, hosts, remote }: CourierContext,
+): Promise<Attached> {
+  if (!hosts.isLocal(host.name)) {
+    const there = await remote.home(host.name);
+    return takeRemoteAttachments(text, { host, home: there, project, cwd });
+  }
+  const roots = [home.folder('files'), project];
+  return takeAttachments(text, { roots, home: home.root, cwd, homeDir: homedir() });
+}
+
+async function saying(
   reply: string,
   input: StopInput,
   { context, session, letter }: Report,
-): Saying | undefined {
+): Promise<Saying | undefined> {
   const text = stripBlocks(reply, context.config.strip, (pattern) =>
     context.log.warn('a pattern of "strip" took too long and was not applied', { pattern }),
   );
   if (text.trim() === '') return undefined;
-  const attached = takeAttachments(text, {
-    roots: [context.home.folder('files'), letter.project || input.cwd],
-    home: context.home.root,
-    cwd: input.cwd,
-    homeDir: homedir(),
-  });
+  const attached = await attachedIn(text, letter.project || input.cwd, input.cwd, context);
   const refusals = attached.refused.map((why) => `📎 not attached: ${why}`);
   return {
     text: [attached.text.trim(), ...refusals].filter(Boolean).join('\n'),
     header: context.header(session, letter.project || input.cwd),
-    footer: context.footer(input.session_id),
+    footer: await context.footer(input.session_id),
     files: attached.files,
   };
 }

@@ -21,6 +21,7 @@ export async function userPromptSubmit(
       transcript: input.transcript_path,
       promptId: input.prompt_id,
       level: context.config.progress,
+      ...(context.hosts.isLocal(context.host.name) ? {} : { files: context.files }),
       isAtRest: () => isAtRest(context.host, session),
     });
   return { state: 'working' };

@@ -18,6 +18,7 @@ import type { KnownThreads } from './known-threads.ts';
 import { sayIn } from './notices.ts';
 import { type Change, reconcile } from './reconcile.ts';
 import { sessionPanes } from './session-panes.ts';
+import type { Shared } from './shared.ts';
 import type { Threads } from './threads.ts';
 
 export interface Lifecycle {
@@ -34,6 +35,7 @@ export interface LifecycleOptions {
   /** The open threads that the gateway told of, one list per server. */
   readonly known: readonly KnownThreads[];
   readonly log: Log;
+  readonly sessionsChanged: Shared['sessionsChanged'];
 }
 
 const EVERY_MS = 3 * 60_000;
@@ -64,7 +66,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     const changes = reconcile({
       ...{ host, defaultHost: config.defaultHost, sessions, records, strays },
       ignore: [...config.ignoreSessions, ...streams],
-      auto: loadAuto(home) && hosts.isLocal(host),
+      auto: loadAuto(home),
     });
     for (const change of changes) await apply(change);
   }
@@ -135,6 +137,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   }
 
   const stopWatching = watchFolder(hints, soon, UNWATCHED_MS);
+  options.sessionsChanged.listen(soon);
   const every = setInterval(soon, EVERY_MS);
   soon();
   return {

@@ -1,13 +1,14 @@
 // Which tmux session a letter came from: the pane that ran the hook, on its own server, whoever is attached where. A
 // pane that is gone before its last letter is known from the registry.
 
-import type { Host } from '../hosts/host.ts';
+import type { Hosts } from '../tmux/hosts.ts';
 import { readTmuxVariable, whoami } from '../tmux/whoami.ts';
 import type { Registry } from './registry.ts';
 import type { SessionPane } from './threads.ts';
 
 /** `again` when the pane may run something else than a moment ago. */
 export type SessionOf = (
+  host: string,
   tmux: string,
   pane: string,
   again?: boolean,
@@ -16,22 +17,25 @@ export type SessionOf = (
 const FRESH_MS = 10_000;
 const KEPT = 1_000;
 
-export function createSessionOf(host: Host, registry: Registry): SessionOf {
+export function createSessionOf(hosts: Hosts, registry: Registry): SessionOf {
   const seen = new Map<string, { readonly at: number; readonly session: SessionPane }>();
 
-  function remembered(tmux: string, pane: string): SessionPane | undefined {
+  function remembered(host: string, tmux: string, pane: string): SessionPane | undefined {
     const server = readTmuxVariable(tmux);
-    const record = server === undefined ? undefined : registry.ofPane(host.name, server.pid, pane);
+    const record = server === undefined ? undefined : registry.ofPane(host, server.pid, pane);
     return record === undefined ? undefined : { ...record, group: record.group, path: record.cwd };
   }
 
-  return async (tmux, pane, again = false) => {
-    const key = `${tmux}|${pane}`;
+  return async (host, tmux, pane, again = false) => {
+    const key = `${host}|${tmux}|${pane}`;
     const known = seen.get(key);
     if (known !== undefined && !again && Date.now() - known.at < FRESH_MS) return known.session;
-    const found = await whoami(host, tmux, pane);
-    if (found === undefined) return known?.session ?? remembered(tmux, pane);
-    const session = { ...found, host: host.name };
+    const registered = remembered(host, tmux, pane);
+    // Asking another host takes a round trip, and renamed sessions are noticed there by tmux's own hooks.
+    if (registered !== undefined && !again && !hosts.isLocal(host)) return registered;
+    const found = await whoami(hosts.get(host), tmux, pane);
+    if (found === undefined) return known?.session ?? registered;
+    const session = { ...found, host };
     if (seen.size >= KEPT) seen.clear();
     seen.set(key, { at: Date.now(), session });
     return session;

@@ -11,6 +11,7 @@ import { createPanes, type Panes } from './panes.ts';
 import { openPrompts, type Prompts } from './prompts/prompts.ts';
 import { createWatch } from './prompts/watch.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
+import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
 import { createSessionOf, type SessionOf } from './session-of.ts';
 import { openThreads, type Threads } from './threads.ts';
 
@@ -25,6 +26,9 @@ export interface Shared {
   readonly panes: Panes;
   readonly prompts: Prompts;
   readonly sessionOf: SessionOf;
+  readonly remote: RemoteHosts;
+  /** Sessions may have been made, renamed or closed: tmux told us so. */
+  readonly sessionsChanged: { tell(): void; listen(listener: () => void): void };
   close(): Promise<void>;
 }
 
@@ -36,6 +40,8 @@ export interface SharedOptions {
   readonly env: Env;
   readonly log: Log;
   readonly sshConfig?: string;
+  /** What other hosts need of us: the scripts and settings, by their path in our home there. */
+  readonly hostFiles: () => Readonly<Record<string, string>>;
 }
 
 export function openShared(options: SharedOptions): Shared {
@@ -44,13 +50,21 @@ export function openShared(options: SharedOptions): Shared {
   const connections = openConnections(options.servers, log);
   const threads = openThreads({ home, config, connections, log });
   const { registry } = threads;
-  const sessionOf = createSessionOf(hosts.get(config.host), registry);
+  const sessionOf = createSessionOf(hosts, registry);
+  const remote = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log });
+  const listeners: (() => void)[] = [];
   const prompts = openPrompts({
     ...{ home, threads, log, sessionOf },
     watch: createWatch(hosts, registry),
   });
   return {
-    ...{ home, config, log, hosts, connections, threads, prompts, sessionOf },
+    ...{ home, config, log, hosts, connections, threads, prompts, sessionOf, remote },
+    sessionsChanged: {
+      tell: () => {
+        for (const listener of listeners) listener();
+      },
+      listen: (listener) => void listeners.push(listener),
+    },
     receipts: createReceipts(registry),
     panes: createPanes({ config, home, hosts }, threads),
     async close() {

@@ -1,0 +1,62 @@
+// Letters of another host, as its collector hands them over: put into our own outbox, in the order they came. A host
+// sends its last letter again when our acknowledgement was lost: it is recognised and not put twice.
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readJson, writeJson, writeWhole } from '../home/files.ts';
+import type { Home } from '../home/home.ts';
+
+const lastSchema = z.object({ number: z.number(), identity: z.string() });
+type Last = z.output<typeof lastSchema>;
+
+const LETTER = /^(\d{9,})\.(\d+)$/;
+const FIRST = 100_000_000;
+
+/** Where letters of a host wait to be posted. */
+export function hostOutbox(home: Home, host: string): string {
+  const outbox = home.folder('outbox', `@${host}`);
+  // We may have been killed between a letter and the note of it: noted before anybody can take the letter away.
+  for (const box of readdirSync(outbox).filter((name) => /^\d+\.\d+$/.test(name))) {
+    const folder = join(outbox, box);
+    const newest = newestIn(folder);
+    if (newest !== undefined && newest.number > (lastOf(folder)?.number ?? 0)) note(folder, newest);
+  }
+  return outbox;
+}
+
+/** On disk when it returns. */
+export function putHostLetter(outbox: string, box: string, name: string, letter: Buffer): void {
+  const folder = join(outbox, box);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const identity = identityOf(name, letter);
+  const last = lastOf(folder);
+  if (last?.identity === identity) return;
+  const number = Math.max(FIRST, last?.number ?? 0, newestIn(folder)?.number ?? 0) + 1;
+  writeWhole(join(folder, `${number}.${identity}`), letter);
+  note(folder, { number, identity });
+}
+
+/** Digits, as the names of letters have them. */
+function identityOf(name: string, letter: Buffer): string {
+  const hash = createHash('sha256').update(`${name}\0`).update(letter).digest('hex');
+  return String(BigInt(`0x${hash.slice(0, 16)}`));
+}
+
+function newestIn(folder: string): Last | undefined {
+  return readdirSync(folder)
+    .flatMap((name) => {
+      const [, number, identity = ''] = name.match(LETTER) ?? [];
+      return number === undefined ? [] : [{ number: Number(number), identity }];
+    })
+    .sort((a, b) => b.number - a.number)[0];
+}
+
+function lastOf(folder: string): Last | undefined {
+  return readJson(join(folder, '.last'), lastSchema);
+}
+
+function note(folder: string, last: Last): void {
+  writeJson(join(folder, '.last'), last);
+}

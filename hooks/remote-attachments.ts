@@ -1,0 +1,76 @@
+// `[ATTACH: path]` in a reply of another host. The path is resolved and checked there, by the same rules as here, in one
+// script: the folder is entered first, so that what is checked is what is read.
+
+import { code } from '../core/outside-words.ts';
+import type { Host } from '../hosts/host.ts';
+import type { Attached } from './attachments.ts';
+import { marksOf } from './attachments.ts';
+
+export interface RemoteRules {
+  readonly host: Host;
+  /** Our home there: of it only `files/` is ever sent. */
+  readonly home: string;
+  readonly project: string;
+  readonly cwd: string;
+}
+
+const MAX_FILES = 10;
+const MAX_BYTES = 10 * 2 ** 20;
+const MAX_TOTAL_BYTES = 24 * 2 ** 20;
+
+export async function takeRemoteAttachments(text: string, rules: RemoteRules): Promise<Attached> {
+  const { kept, paths } = marksOf(text);
+  const files: { name: string; data: Uint8Array }[] = [];
+  const refused: string[] = [];
+  let total = 0;
+  for (const path of paths) {
+    const taken =
+      files.length >= MAX_FILES ? 'more files than one message can hold' : await take(path, rules);
+    if (typeof taken === 'string') refused.push(`${code(path)}: ${taken}`);
+    else if (total + taken.data.length > MAX_TOTAL_BYTES)
+      refused.push(`${code(path)}: too much for one message`);
+    else {
+      total += taken.data.length;
+      files.push(taken);
+    }
+  }
+  return { text: kept, files, refused };
+}
+
+async function take(path: string, { host, home, project, cwd }: RemoteRules) {
+  if (/[\0\n]/.test(path)) return 'not a path';
+  const said = await host.sh(SEND, [path, cwd, project, home, String(MAX_BYTES)], {
+    doing: 'read a file',
+    timeoutMs: 60_000,
+  });
+  const [first = '', ...rest] = said.split('\n');
+  if (!first.startsWith('yes')) return first.replace(/^no /, '') || 'it cannot be read';
+  return { name: path.split('/').at(-1) ?? 'file', data: Buffer.from(rest.join(''), 'base64') };
+}
+
+/** Arguments: path, working directory, project, our home there, most bytes. */
+const SEND = `p=$1; project=$3; ours=$4; max=$5
+no() { printf 'no %s\\n' "$1"; exit 0; }
+real() { (cd -P -- "$1" 2>/dev/null && pwd -P); }
+inside() { [ -n "$1" ] && case $here/ in "\${1%/}"/*) return 0;; esac; return 1; }
+case $p in '~/'*) p=$HOME/\${p#'~/'};; /*) ;; *) p=$2/$p;; esac
+n=\${p##*/}; d=\${p%/*}; [ -n "$d" ] || d=/
+case $n in '' | . | ..) no 'there is no such file';; esac
+unset CDPATH; cd -P -- "$d" 2>/dev/null || no 'there is no such file'
+here=$(pwd -P)
+for s in /proc /sys /dev; do inside "$s" && no 'it belongs to the system'; done
+files=$(real "$ours/files"); root=$(real "$project")
+if inside "$files"; then base=$files
+else
+  inside "$(real "\${ours%/for/*}")" && no 'it belongs to threadmux'
+  inside "$root" || no 'it is outside the project'
+  base=$root
+fi
+case \${here#"\${base%/}"}/$n in */.*) no 'hidden files are not sent';; esac
+[ -e "./$n" ] || no 'there is no such file'
+[ ! -L "./$n" ] && [ -f "./$n" ] || no 'it is not a plain file'
+{ exec 4< "./$n"; } 2>/dev/null || no 'it cannot be read'
+[ ! -L "./$n" ] && [ "./$n" -ef /dev/fd/4 ] || no 'it was exchanged while it was read'
+set -- $(ls -ld "./$n"); [ "$2" -le 1 ] || no 'it has another name elsewhere (a hard link)'
+[ "$5" -le "$max" ] || no "it is larger than $((max / 1048576)) MiB"
+echo yes; base64 <&4`;

@@ -1,0 +1,53 @@
+// Letters of another host in our outbox: each once, in the order they came, whatever was killed in between.
+
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { hostOutbox, putHostLetter } from '../../hooks/host-letters.ts';
+import { openOutbox } from '../../hooks/outbox.ts';
+import { tempHome } from '../support/temp-home.ts';
+
+const start = () => {
+  const home = tempHome();
+  const outbox = hostOutbox(home, 'mini');
+  const put = (name: string, text: string) =>
+    putHostLetter(outbox, '42.7', name, Buffer.from(text));
+  const texts = () =>
+    openOutbox(outbox)
+      .letters('42.7')
+      .map((path) => readFileSync(path, 'utf8'));
+  return { home, outbox, put, texts };
+};
+
+describe('a letter of another host', () => {
+  it('waits in the order it came, although the host counts from one again', () => {
+    const { put, texts } = start();
+    put('100000001.90', 'one');
+    put('100000001.10', 'two');
+    put('100000001.50', 'three');
+    expect(texts()).toEqual(['one', 'two', 'three']);
+  });
+
+  it('that is sent again is put once, also after it was posted', () => {
+    const { put, texts, outbox } = start();
+    put('100000001.90', 'one');
+    put('100000001.90', 'one');
+    expect(texts()).toEqual(['one']);
+    for (const path of openOutbox(outbox).letters('42.7')) rmSync(path);
+    put('100000001.90', 'one');
+    expect(texts()).toEqual([]);
+    put('100000001.91', 'one');
+    expect(texts()).toEqual(['one']);
+  });
+
+  it('that was put when we were killed, before it was noted, is put once', () => {
+    const { home, put, texts, outbox } = start();
+    put('100000001.90', 'one');
+    rmSync(join(outbox, '42.7', '.last'));
+    hostOutbox(home, 'mini'); // the next start, before anything is posted
+    for (const path of openOutbox(outbox).letters('42.7')) rmSync(path);
+    put('100000001.90', 'one');
+    expect(texts()).toEqual([]);
+    expect(readdirSync(join(outbox, '42.7'))).toEqual(['.last']);
+  });
+});

@@ -1,0 +1,82 @@
+// The other hosts: our home there, made at first use, and whether they can be reached.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { equip } from '../hosts/equip.ts';
+import type { Hosts } from '../tmux/hosts.ts';
+
+export type Reachable =
+  | { readonly kind: 'reachable' }
+  | { readonly kind: 'unreachable'; readonly since: number; readonly because: string };
+
+export interface RemoteHosts {
+  /** Our home on that host, absolute. Equipped once per process; a host that is away rejects. */
+  home(host: string): Promise<string>;
+  /** The settings with our hooks, for agents that are started there. */
+  settings(host: string): Promise<string>;
+  state(host: string): Reachable;
+  heard(host: string, state: Reachable): void;
+  /** Resolves when the host is back, or after so long. */
+  untilBack(host: string, ms: number, signal: AbortSignal): Promise<void>;
+  /** Somebody needs the host now: whoever waits to connect tries at once. */
+  wanted(host: string): void;
+  onWanted(host: string, tryNow: () => void): void;
+}
+
+export interface RemoteHostsOptions {
+  readonly hosts: Hosts;
+  /** What we are called there: two bridges may use one host. */
+  readonly name: string;
+  /** The scripts and settings, by their path in the home there. */
+  readonly files: () => Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions): RemoteHosts {
+  const homes = new Map<string, Promise<string>>();
+  const states = new Map<string, Reachable>();
+  const waiting = new Map<string, Set<() => void>>();
+  const connectors = new Map<string, () => void>();
+
+  function home(host: string): Promise<string> {
+    if (hosts.isLocal(host))
+      throw new ThreadmuxError('bad_usage', `${host} is this machine: it needs no other home`);
+    const made =
+      homes.get(host) ?? equip(hosts.get(host), name, files()).then((made) => made.home);
+    homes.set(host, made);
+    made.catch(() => homes.delete(host)); // tried again next time
+    return made;
+  }
+
+  return {
+    home,
+    settings: async (host) => `${await home(host)}/settings.json`,
+    state: (host) => states.get(host) ?? { kind: 'reachable' },
+    heard(host, state) {
+      const before = states.get(host);
+      if (state.kind === 'unreachable' && before?.kind === 'unreachable')
+        states.set(host, { ...state, since: before.since });
+      else states.set(host, state);
+      if (state.kind !== (before?.kind ?? 'reachable'))
+        log.info('host', { host, state: state.kind, ...('because' in state ? { because: state.because } : {}) });
+      if (state.kind === 'reachable') for (const wake of waiting.get(host) ?? []) wake();
+    },
+    untilBack(host, ms, signal) {
+      return new Promise((resolve) => {
+        const all = waiting.get(host) ?? new Set();
+        waiting.set(host, all);
+        const end = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', end);
+          all.delete(end);
+          resolve();
+        };
+        const timer = setTimeout(end, ms);
+        signal.addEventListener('abort', end);
+        all.add(end);
+      });
+    },
+    wanted: (host) => connectors.get(host)?.(),
+    onWanted: (host, tryNow) => void connectors.set(host, tryNow),
+  };
+}
