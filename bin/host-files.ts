@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookSettings } from '../claude/settings.ts';
+import { hooksConf } from '../tmux/hooks.ts';
 import { installedPaths } from './install.ts';
 
 const SCRIPTS = ['drop', 'ask', 'statusline'] as const;
@@ -16,6 +17,8 @@ export function filesForHosts(): Readonly<Record<string, string>> {
       SCRIPTS.map((name) => [`bin/${name}`, readFileSync(join(dist, 'hooks', name), 'utf8')]),
     ),
     'tmux-event': EVENT,
+    // Loaded by the line that `install --host` adds to the tmux configuration there.
+    'tmux.conf': hooksConf('{HOME}/tmux-event'),
     'settings.json': `${JSON.stringify(hookSettings(there), null, 2)}\n`,
   };
 }
