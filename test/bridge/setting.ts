@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { workAsCourier } from '../../bin/courier-work.ts';
+import { filesForHosts } from '../../bin/host-files.ts';
 import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridge.ts';
 import { type Config, parseConfig } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
@@ -67,6 +68,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     if (release === undefined) throw new Error('another courier is at work');
     const servers = [server];
     const shared = openShared({
+      hostFiles: filesForHosts,
       ...{
         home,
         config: newConfig,
@@ -82,7 +84,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       ...{ ...more, ...other },
     });
     const lingerMs = Number.POSITIVE_INFINITY;
-    const courier = workAsCourier(shared, { lingerMs, signal: stopping.signal });
+    const courier = workAsCourier(shared, { lingerMs, signal: stopping.signal, collects: true });
     let stopped: Promise<void> | undefined;
     const stop = () => {
       stopped ??= (async () => {
