@@ -139,6 +139,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
     onAccepted: journey.begin,
     onInteraction: createInteract({ rest, server, channels, botId, tools, prompts: taps, log }),
     onThread: (thread) => threads.heard(thread.id, thread.archived),
+    onActive: (ids) => threads.heardActive(server.name, ids),
     onThreadGone(id) {
       if (threads.registry.get(id)?.shell !== 'terminal')
         threads.registry.change(id, { deleted: true });

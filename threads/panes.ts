@@ -8,6 +8,7 @@ import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
 import type { Hosts } from '../tmux/hosts.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import { channelsOf } from './connections.ts';
 import { sessionKey, type ThreadRecord } from './record.ts';
 import { sessionPanes } from './session-panes.ts';
 import { type Threads, titleOf } from './threads.ts';
@@ -17,9 +18,11 @@ export interface PaneOf {
   readonly record: ThreadRecord;
 }
 
+type AThread = Pick<ThreadRef, 'id' | 'title' | 'parentId'>;
+
 export interface Panes {
   /** Undefined: there is no such session. `again` if the pane we knew turned out to be gone. */
-  find(thread: Pick<ThreadRef, 'id' | 'title'>, again?: boolean): Promise<PaneOf | undefined>;
+  find(thread: AThread, again?: boolean): Promise<PaneOf | undefined>;
   hostOf(thread: Pick<ThreadRef, 'id' | 'title'>): string;
 }
 
@@ -27,7 +30,7 @@ const DEADLINE_MS = 10_000;
 
 export function createPanes(
   { config, home, hosts }: { readonly config: Config; readonly home: Home; readonly hosts: Hosts },
-  { registry }: Pick<Threads, 'registry'>,
+  { registry, connections, destinationOf }: Threads,
 ): Panes {
   const hostOf: Panes['hostOf'] = ({ id, title }) =>
     registry.get(id)?.host ??
@@ -36,21 +39,25 @@ export function createPanes(
     config.defaultHost;
 
   /** By its identity in tmux, else by its name: it was started again, or the registry was lost. */
-  async function locate(
-    thread: Pick<ThreadRef, 'id' | 'title'>,
-  ): Promise<ThreadRecord | undefined> {
+  async function locate(thread: AThread): Promise<ThreadRecord | undefined> {
     const host = hostOf(thread);
     const known = registry.get(thread.id);
     const sessions = await sessionPanes(hosts, host, known ? [known] : [], DEADLINE_MS);
+    const channel = known?.channel || thread.parentId;
     const session =
       (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
-      sessions.find((one) => titled(one, config) === (known?.title ?? thread.title));
+      // One of that name that belongs to another channel is none of this thread's.
+      sessions.find(
+        (one) =>
+          titled(one, config) === (known?.title ?? thread.title) &&
+          destinationOf(one.path)?.channel === channel,
+      );
     if (session === undefined) return undefined;
     const other = registry.ofSession(host, session);
     if (other !== undefined && other.thread !== thread.id) return undefined;
     const { path, ...pane } = session;
     const record: ThreadRecord = {
-      ...(known ?? unknownThread(thread)),
+      ...(known ?? unknownThread(thread, serverOf(thread.parentId))),
       ...pane,
       ...({ cwd: path, claudeSession: '', transcript: '', closed: false } as const),
       ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
@@ -58,6 +65,9 @@ export function createPanes(
     registry.put(record);
     return record;
   }
+
+  const serverOf = (channel: string) =>
+    connections.all().find(({ server }) => channelsOf(server).includes(channel))?.server.name ?? '';
 
   return {
     hostOf,
@@ -89,9 +99,9 @@ type OfThread = Pick<
   | 'stoppedAt'
 >;
 
-function unknownThread({ id, title }: Pick<ThreadRef, 'id' | 'title'>): OfThread {
+function unknownThread({ id, title, parentId }: AThread, server: string): OfThread {
   return {
-    ...{ thread: id, title, server: '', channel: '', last: id, posted: [], deliveries: [] },
+    ...{ thread: id, title, server, channel: parentId, last: id, posted: [], deliveries: [] },
     ...({ archived: 'no', deleted: false, toldUnheard: false, stoppedAt: 0 } as const),
   };
 }
