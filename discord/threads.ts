@@ -47,16 +47,16 @@ export async function openPlace(rest: Rest, channelId: string): Promise<Place> {
   return { rest, channelId, guildId, botId: channelSchema.pick({ id: true }).parse(me).id };
 }
 
-/** `isTaken` tells of threads of that title which are another session's; `order` keeps a new one apart from theirs. */
+/** `isTaken` tells of threads that are another session's. */
 export async function ensureThread(
   place: Place,
   title: string,
   welcome: string,
   members: readonly string[] = [],
-  { isTaken, order }: { readonly isTaken?: (id: string) => boolean; readonly order?: string } = {},
+  isTaken?: (id: string) => boolean,
 ): Promise<ThreadRef> {
   const found = await findThread(place, title, isTaken);
-  if (found === undefined) return createThread(place, title, welcome, members, order);
+  if (found === undefined) return createThread(place, title, welcome, members);
   if (found.archived) await unarchiveThread(place.rest, found.id);
   return { ...found, archived: false };
 }

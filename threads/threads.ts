@@ -7,7 +7,13 @@ import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import { threadTitle } from '../core/session-name.ts';
 import { welcomeText } from '../core/welcome.ts';
-import { archiveThread, ensureThread, renameThread } from '../discord/threads.ts';
+import {
+  archiveThread,
+  ensureThread,
+  freshThread,
+  renameThread,
+  unarchiveThread,
+} from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import type { Whereabouts } from '../tmux/whoami.ts';
 import type { Connections } from './connections.ts';
@@ -41,6 +47,8 @@ export interface Threads {
   moveAway(old: ThreadRecord, to: ThreadRecord): Promise<void>;
   /** By us: the session is over, or a command said so. */
   archive(thread: string, options?: { readonly closed?: boolean }): Promise<void>;
+  /** A command said so. */
+  reopen(thread: string): Promise<void>;
   /** What the gateway says of a thread: a person archived or reopened it. */
   heard(thread: string, archived: boolean): void;
   /** All threads that are open on this server: those of ours that are not were archived while we were away. */
@@ -91,11 +99,12 @@ export function openThreads(options: ThreadsOptions): Threads {
     const place = await connections.of(to.server).place(to.channel);
     const label = session.group ?? session.sessionName;
     const welcome = welcomeText({ session: label, host: session.host, cwd: session.path });
-    const taken = await takenBy(session, title);
-    const thread = await ensureThread(place, title, welcome, to.server.allow, {
-      isTaken: (id) => taken.includes(id),
-      order: sessionKey(session),
-    });
+    const isTaken = await othersThreads(session, title);
+    const members = to.server.allow;
+    let thread = await ensureThread(place, title, welcome, members, isTaken);
+    // The server takes a welcome that is said again within minutes for the same, and gives back its thread.
+    if (isTaken(thread.id))
+      thread = await freshThread(place, title, welcome, members, sessionKey(session));
     const before = registry.get(thread.id);
     const isSame = before !== undefined && sessionKey(before) === sessionKey(session);
     const { path, ...pane } = session;
@@ -113,15 +122,16 @@ export function openThreads(options: ThreadsOptions): Threads {
     return record;
   }
 
-  /** Threads of this title whose session lives on under another name, or on another tmux server. */
-  async function takenBy(session: SessionPane, title: string): Promise<readonly string[]> {
+  /** Whose session lives: under another name by now, or on another tmux server. */
+  async function othersThreads(session: SessionPane, title: string) {
     const others = registry
       .all()
-      .filter(
-        (one) => one.title === title && !one.closed && sessionKey(one) !== sessionKey(session),
-      );
-    const alive = await Promise.all(others.map(options.isAlive));
-    return others.flatMap(({ thread }, at) => (alive[at] ? [thread] : []));
+      .filter((one) => !one.closed && sessionKey(one) !== sessionKey(session));
+    const called = others.filter((one) => one.title === title);
+    const alive = await Promise.all(called.map(options.isAlive));
+    const gone = called.filter((_, at) => !alive[at]).map(({ thread }) => thread);
+    const taken = new Set(others.map(({ thread }) => thread).filter((id) => !gone.includes(id)));
+    return (id: string) => taken.has(id);
   }
 
   async function moveAway(old: ThreadRecord, to: ThreadRecord): Promise<void> {
@@ -184,6 +194,11 @@ export function openThreads(options: ThreadsOptions): Threads {
       const record = registry.change(thread, { archived: 'us', ...(closed ? { closed } : {}) });
       const rest = record && connections.named(record.server)?.rest;
       if (rest !== undefined) await archiveThread(rest, thread);
+    },
+    async reopen(thread) {
+      const record = registry.change(thread, { archived: 'no' });
+      const rest = record && connections.named(record.server)?.rest;
+      if (rest !== undefined) await unarchiveThread(rest, thread);
     },
     heard(thread, archived) {
       const record = registry.get(thread);

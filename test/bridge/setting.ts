@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { workAsCourier } from '../../bin/courier-work.ts';
 import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridge.ts';
-import { type Config, parseConfig } from '../../core/config.ts';
+import { type Config, parseConfig, type Server } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
 import { localServer } from '../../home/local-server.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
@@ -38,18 +38,20 @@ export interface Setting {
   restart(options?: Partial<BridgeOptions> & { readonly config?: Config }): Promise<Bridge>;
 }
 
-export interface SettingOptions extends Partial<BridgeOptions> {
+export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> {
   readonly sshConfig?: string;
   /** What would stand in config.json. */
   readonly file?: Readonly<Record<string, unknown>>;
   readonly allow?: readonly string[];
   readonly faults?: Faults;
+  /** The servers to connect to, given the one of the setting's own workspace. */
+  readonly servers?: (own: Server) => readonly Server[];
 }
 
 export const WAIT = { timeout: 20_000, interval: 40 } as const;
 
 export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
-  const { file = {}, allow, faults = {}, sshConfig, ...more } = options;
+  const { file = {}, allow, faults = {}, sshConfig, servers: serversOf, ...more } = options;
   const workspace = await startTestWorkspace({ faults });
   const machine = startMachine(workspace);
   const config = configOf(machine, file);
@@ -65,7 +67,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const fatal = (error: Error) => lines.push(`fatal ${error.message}`);
     const release = await takeCourierLock({ home, log, takeOver: true });
     if (release === undefined) throw new Error('another courier is at work');
-    const servers = [server];
+    const servers = serversOf?.(server) ?? [server];
     const shared = openShared({
       ...{
         home,
