@@ -93,19 +93,25 @@ export function createJourney(options: JourneyOptions): Journey {
     const { answers } = message;
     if (answers === undefined) return false;
     if (answers === 'unclear') return over(() => outcomes.unclear(message));
-    const given = await prompts.answer({
-      prompt: answers.id,
-      on: { thread: message.channelId, message: answers.messageId },
-      answer: {
-        action: 'text',
-        values: [optionValue(answers.question, 0)],
-        text: message.text.trim(),
-      },
-      by: { id: message.authorId, name: message.author },
-      order: message.id,
-    });
+    const given = await prompts
+      .answer({
+        prompt: answers.id,
+        on: { thread: message.channelId, message: answers.messageId },
+        answer: {
+          action: 'text',
+          values: [optionValue(answers.question, 0)],
+          text: message.text.trim(),
+        },
+        by: { id: message.authorId, name: message.author },
+        order: message.id,
+      })
+      .catch((error: Error) => {
+        log.warn('an answer was not taken', { message: message.id, because: error.message });
+        return 'undelivered' as const;
+      });
     if (given === 'taken') return over(() => outcomes.submitted(message));
-    if (looksLikeAnswer(message.text, [answers])) return over(() => outcomes.unclear(message));
+    if (given === 'undelivered' || looksLikeAnswer(message.text, [answers]))
+      return over(() => outcomes.unclear(message));
     const { answers: _, ...plain } = message;
     inbox.put(plain);
     return false;
