@@ -123,8 +123,9 @@ export function createJourney(options: JourneyOptions): Journey {
     return inTurn(thread.id, () => deliver(message, thread));
   }
 
-  receipts.onLate((thread, messageId) => {
-    if (known.all().some(({ id }) => id === thread)) void marks.correct(thread, messageId);
+  receipts.onLate((thread, delivery) => {
+    if (options.threads.registry.get(thread)?.server !== server.name) return;
+    void outcomes.corrected(thread, delivery).then(() => receipts.corrected(thread, delivery.id));
   });
 
   /** Undefined for what is over: the thread is gone, or nobody would be heard with it any more. */
@@ -145,7 +146,7 @@ export function createJourney(options: JourneyOptions): Journey {
       for (const message of inbox.left()) {
         try {
           const todo = await todoOf(message);
-          marks.assume(message.id, ['waiting', 'typed']);
+          marks.assume(message.id, ['waiting', 'typed', 'failed']);
           if (todo === undefined) inbox.done(message.id);
           else begin(message, todo);
         } catch (error) {
