@@ -141,6 +141,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       return done(message, async () => void (await outcomes.ended(message, told)));
     receipts.unconfirmed(thread.id, deliveryId);
     const notice = await outcomes.ended(message, told);
+    if (signal.aborted) return;
     inbox.done(message.id);
     receipts.noticed(thread.id, deliveryId, notice);
   }
@@ -165,7 +166,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
     tell: (message: Accepted) => Promise<void>,
   ): Promise<void> {
     await tell(message);
-    inbox.done(message.id);
+    // What could not be said because we are stopping is said after the next start.
+    if (!signal.aborted) inbox.done(message.id);
   }
 
   return (message, thread) =>

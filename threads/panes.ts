@@ -7,6 +7,7 @@ import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
 import type { Hosts } from '../tmux/hosts.ts';
+import { look } from '../tmux/look.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { sessionKey, type ThreadRecord } from './record.ts';
 import { sessionPanes } from './session-panes.ts';
@@ -18,7 +19,7 @@ export interface PaneOf {
 }
 
 export interface Panes {
-  /** Undefined: there is no such session. `again` if the pane we knew turned out to be gone. */
+  /** Undefined: there is no such session. `again` looks whether the pane we know is still there. */
   find(thread: Pick<ThreadRef, 'id' | 'title'>, again?: boolean): Promise<PaneOf | undefined>;
   hostOf(thread: Pick<ThreadRef, 'id' | 'title'>): string;
 }
@@ -53,22 +54,32 @@ export function createPanes(
       ...(known ?? unknownThread(thread)),
       ...pane,
       ...({ cwd: path, claudeSession: '', transcript: '', closed: false } as const),
+      toldUnheard: false,
       ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
     };
     registry.put(record);
     return record;
   }
 
+  const tmuxOf = ({ host, socket }: ThreadRecord) => tmuxOn(hosts.get(host), socket);
+
+  async function isThere(record: ThreadRecord): Promise<boolean> {
+    const seen = await look(tmuxOf(record), record);
+    return (
+      seen.kind === 'pane' && seen.serverPid === record.serverPid && seen.panePid === record.panePid
+    );
+  }
+
   return {
     hostOf,
     async find(thread, again = false) {
       const known = registry.get(thread.id);
-      const record =
-        known === undefined || known.closed || (again && known.shell !== 'terminal')
-          ? await locate(thread)
-          : known;
-      if (record === undefined) return undefined;
-      return { record, tmux: tmuxOn(hosts.get(record.host), record.socket) };
+      const isKept =
+        known !== undefined &&
+        !known.closed &&
+        (!again || known.shell === 'terminal' || (await isThere(known)));
+      const record = isKept ? known : await locate(thread);
+      return record && { record, tmux: tmuxOf(record) };
     },
   };
 }
