@@ -82,7 +82,10 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       case 'adopt': {
         const { path, ...pane } = change.session;
         const fresh = { claudeSession: '', transcript: '', state: 'idle', shell: 'found' } as const;
-        registry.change(change.record.thread, { ...pane, cwd: path, ...fresh, toldUnheard: false });
+        const at = Date.now();
+        registry.change(change.record.thread, {
+          ...{ ...pane, cwd: path, ...fresh, toldUnheard: false, at },
+        });
         return;
       }
       case 'rename':

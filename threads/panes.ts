@@ -7,6 +7,7 @@ import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
 import type { Hosts } from '../tmux/hosts.ts';
+import { look } from '../tmux/look.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
 import { sessionKey, type ThreadRecord } from './record.ts';
@@ -21,7 +22,7 @@ export interface PaneOf {
 type AThread = Pick<ThreadRef, 'id' | 'title' | 'parentId'>;
 
 export interface Panes {
-  /** Undefined: there is no such session. `again` if the pane we knew turned out to be gone. */
+  /** Undefined: there is no such session. `again` looks whether the pane we know is still there. */
   find(thread: AThread, again?: boolean): Promise<PaneOf | undefined>;
   hostOf(thread: Pick<ThreadRef, 'id' | 'title'>): string;
 }
@@ -60,6 +61,7 @@ export function createPanes(
       ...(known ?? unknownThread(thread, serverOf(thread.parentId))),
       ...pane,
       ...({ cwd: path, claudeSession: '', transcript: '', closed: false } as const),
+      toldUnheard: false,
       ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
     };
     registry.put(record);
@@ -69,16 +71,25 @@ export function createPanes(
   const serverOf = (channel: string) =>
     connections.all().find(({ server }) => channelsOf(server).includes(channel))?.server.name ?? '';
 
+  const tmuxOf = ({ host, socket }: ThreadRecord) => tmuxOn(hosts.get(host), socket);
+
+  async function isThere(record: ThreadRecord): Promise<boolean> {
+    const seen = await look(tmuxOf(record), record);
+    return (
+      seen.kind === 'pane' && seen.serverPid === record.serverPid && seen.panePid === record.panePid
+    );
+  }
+
   return {
     hostOf,
     async find(thread, again = false) {
       const known = registry.get(thread.id);
-      const record =
-        known === undefined || known.closed || (again && known.shell !== 'terminal')
-          ? await locate(thread)
-          : known;
-      if (record === undefined) return undefined;
-      return { record, tmux: tmuxOn(hosts.get(record.host), record.socket) };
+      const isKept =
+        known !== undefined &&
+        !known.closed &&
+        (!again || known.shell === 'terminal' || (await isThere(known)));
+      const record = isKept ? known : await locate(thread);
+      return record && { record, tmux: tmuxOf(record) };
     },
   };
 }

@@ -1,7 +1,8 @@
 // Everything journey 2 needs, for real: a workspace, a machine with tmux, stand-ins for Claude Code in
 // its panes, the courier that their hooks start, and the bridge.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { workAsCourier } from '../../bin/courier-work.ts';
@@ -124,7 +125,11 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       return running.shared;
     },
     stop: () => running.stop(),
-    claude: (session, fake) => startFakeClaude(machine, session, fake),
+    claude: (session, fake) =>
+      startFakeClaude(machine, session, {
+        announce: async () => fake?.hooks === false && tellOfSession(machine, session),
+        ...fake,
+      }),
     say: (to, text) => person.say(idOf(to), text),
     marks,
     untilMarked: (message, ...wanted) =>
@@ -161,6 +166,11 @@ export async function openSuggestions({ workspace }: Setting) {
       return told.d.choices.map((choice: { value: string }) => choice.value);
     }, WAIT);
   };
+}
+
+/** As tmux's own hooks do when a session is made. */
+export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string): void {
+  writeFileSync(join(home.path('state', 'tmux-events'), session), '');
 }
 
 export function configOf(machine: Pick<Machine, 'tmux'>, file: object): Config {
