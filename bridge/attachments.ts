@@ -42,7 +42,11 @@ export async function fetchAttachments(
     if (!hosts.isLocal(host))
       return hosts
         .get(host)
-        .sh(WRITE, [id, name, await remote.home(host)], { input: data, doing: `copy ${name}`, timeoutMs: 120_000 });
+        .sh(WRITE, [id, name, await remote.home(host)], {
+          input: data,
+          doing: `copy ${name}`,
+          timeoutMs: 120_000,
+        });
     const folder = join(home.folder('files'), id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeWhole(join(folder, name), data);
