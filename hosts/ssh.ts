@@ -116,6 +116,8 @@ export function sshHost(options: SshHostOptions): Host {
       const ended = run.ended.then(async (ran) => {
         const begun = await run.begun;
         if (ran.ended === 'timeout') await hangUp();
+        if (begun && ran.ended === 'itself' && ran.status !== undefined && ran.status !== 255)
+          return scriptFailed(name, STAY, { ...ran, status: ran.status }).message;
         return explain(connectionFailed(name, ssh, STAY, ran, begun));
       });
       return { stdin: run.stdin, stdout: run.stdout, stop: run.stop, ended };

@@ -36,7 +36,7 @@ describe('a script that stays', () => {
     await talk(localHost({ name: 'here', env: process.env }).start(ECHO, ["it's", '']));
   });
 
-  it.each([...loginShells(), 'busybox sh'])(
+  it.each([...loginShells(), '/bin/busybox sh'])(
     'runs over ssh under %s, after any greeting and with nothing of its input read before it',
     async (shell) => {
       const server = await startSshServer({ shell, banner: 'Authorised use only\n' });
