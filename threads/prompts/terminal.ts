@@ -6,6 +6,7 @@ import { hasDialog } from '../../claude/dialog-line.ts';
 import { readScreen } from '../../claude/screen.ts';
 import { screenPrint } from '../../claude/screen-print.ts';
 import { openTool, readTurn, toolAnswered } from '../../claude/transcript.ts';
+import type { FileSource } from '../../core/file-source.ts';
 import { look, type PaneLook } from '../../tmux/look.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
 import type { PromptPane } from './record.ts';
