@@ -11,7 +11,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   home: ['core'],
   hosts: ['core', 'home'],
   discord: ['core'],
-  claude: ['core', 'home'],
+  claude: ['core', 'home', 'hosts'],
   tmux: ['core', 'hosts', 'home'],
   threads: ADAPTERS,
   streams: SHARED,
