@@ -70,7 +70,10 @@ describe('a text that was not received live', () => {
     await expectOpen(setting, prompt);
   });
 
-  it('"yes" that an earlier process left in the inbox decides nothing', async () => {
+  it.each([
+    ['for unclear', 'unclear' as const],
+    ['for a message, before the prompt came', undefined],
+  ])('"yes" that an earlier process left in the inbox, taken %s, decides nothing', async (_, answers) => {
     const parts = await start();
     const { setting, pane } = parts;
     const prompt = await ask(parts, 'rm -rf build');
@@ -86,9 +89,11 @@ describe('a text that was not received live', () => {
       text: 'yes',
       attachments: [],
       liveAt: performance.now(),
+      ...(answers === undefined ? {} : { answers }),
     });
     await setting.restart();
-    await setting.answer(pane.thread, UNCLEAR);
+    if (answers === 'unclear') await setting.answer(pane.thread, UNCLEAR);
+    await setting.untilMarked(said, answers === 'unclear' ? '⚠️' : '📨');
     await expectOpen(setting, prompt);
   });
 
