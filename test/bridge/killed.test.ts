@@ -110,7 +110,7 @@ async function start() {
   const machine = startMachine(workspace);
   const env: Record<string, string> = {
     ...machine.env,
-    DISCORD_API_BASE: workspace.api,
+    DISCORD_API_BASE: workspace.socketApi,
     DISCORD_BOT_TOKEN: workspace.token,
     DISCORD_CHANNEL_ID: workspace.channelId,
     DISCORD_ALLOWED_USERS: workspace.userId,
