@@ -9,6 +9,7 @@ import { workAsCourier } from '../../bin/courier-work.ts';
 import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridge.ts';
 import { type Config, parseConfig, type Server } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
+import { saveAuto } from '../../home/auto.ts';
 import { localServer } from '../../home/local-server.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { openShared, type Shared } from '../../threads/shared.ts';
@@ -168,8 +169,9 @@ export async function openSuggestions({ workspace }: Setting) {
   };
 }
 
-/** As tmux's own hooks do when a session is made. */
+/** As tmux's own hooks do when a session is made, where they are installed. */
 export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string): void {
+  saveAuto(home, true);
   writeFileSync(join(home.path('state', 'tmux-events'), session), '');
 }
 
