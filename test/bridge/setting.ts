@@ -3,6 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { workAsCourier } from '../../bin/courier-work.ts';
@@ -198,6 +199,14 @@ export async function untilPrompts(
 
 /** For what must not happen: long enough for it to have happened. */
 export const aWhile = (ms = 600) => sleep(ms);
+
+/** Leaves a hint as the hooks of tmux do, and gives the look that it causes time to end. */
+export async function reconcile({ machine }: Pick<Setting, 'machine'>): Promise<void> {
+  const hint = machine.home.path('state', 'tmux-events', 'hint');
+  writeFileSync(hint, '');
+  await vi.waitFor(() => expect(existsSync(hint)).toBe(false), WAIT);
+  await aWhile();
+}
 
 export function screenOf(machine: Pick<Machine, 'tmux'>, session: string): string {
   return machine.tmux.call('capture-pane', '-p', '-t', `=${session}:`);
