@@ -4,6 +4,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Env, Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { createInTurn } from '../core/in-turn.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
 import { sessionSchema } from '../discord/gateway-payload.ts';
@@ -130,6 +131,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
     ...{ config, hosts, threads, known, server, log, streams, directories, say },
     panes: shared.panes,
     remote: shared.remote,
+    pressing: createInTurn(),
     agentSettings: options.agentSettings,
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };

@@ -49,6 +49,8 @@ export async function deliver(
   if (outcome.say !== undefined) {
     risky();
     await post(report, directory, letter.id, fit(outcome.say));
+    // Renamed while it was archived: it gets its name now that it is open.
+    if (thread.archived !== 'no') await context.threads.ensure(session, { directory, shell: 'no' });
   }
   await outcome.after?.();
   record(report, outcome);

@@ -48,13 +48,17 @@ interface Running {
   kill(): void;
 }
 
-function startUp(machine: Machine, env: Record<string, string>): () => Promise<Running> {
+function startUp(
+  machine: Machine,
+  env: Record<string, string>,
+  command: string,
+): () => Promise<Running> {
   const bin = join(machine.tmux.dir, 'bin');
   const trap = join(machine.tmux.dir, 'trap');
   mkdirSync(bin);
   writeFileSync(join(bin, 'tmux'), TMUX(trap), { mode: 0o755 });
   return async () => {
-    const child = spawn(process.execPath, [PROGRAM, 'up'], {
+    const child = spawn(process.execPath, [PROGRAM, command], {
       env: { ...env, PATH: `${bin}:${env.PATH}`, THREADMUX_TMUX_SOCKET: machine.tmux.socket },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -95,7 +99,8 @@ function atChange(folder: string, act: () => void, isIt: () => boolean = () => t
   });
 }
 
-async function start() {
+/** `local`: the workspace is not taken for Discord, and so gives its files to the bridge. */
+async function start({ local = false } = {}) {
   let onMark: { mark: string; when: 'before' | 'after'; act: () => void } | undefined;
   const onRequest: Faults['onRequest'] = ({ method, path }) => {
     const trap = onMark;
@@ -110,12 +115,16 @@ async function start() {
   const machine = startMachine(workspace);
   const env: Record<string, string> = {
     ...machine.env,
-    DISCORD_API_BASE: workspace.api,
-    DISCORD_BOT_TOKEN: workspace.token,
-    DISCORD_CHANNEL_ID: workspace.channelId,
-    DISCORD_ALLOWED_USERS: workspace.userId,
+    ...(local
+      ? {}
+      : {
+          DISCORD_API_BASE: workspace.api,
+          DISCORD_BOT_TOKEN: workspace.token,
+          DISCORD_CHANNEL_ID: workspace.channelId,
+          DISCORD_ALLOWED_USERS: workspace.userId,
+        }),
   };
-  const startAgain = startUp(machine, env);
+  const startAgain = startUp(machine, env, local ? 'bridge' : 'up');
   let up = await startAgain();
   const claude = await startFakeClaude({ ...machine, env }, 'web', { replies: false });
   const wanted: string[] = [];
@@ -175,7 +184,8 @@ describe('threadmux up, killed', () => {
     ['before ✅ was set', '✅ before'],
     ['after ✅ was set', '✅ after'],
   ] as const)('%s, loses and repeats nothing', { timeout: 90_000 }, async (_, step) => {
-    const { up, say, recover, claude, machine, killAtMark } = await start();
+    const local = step === 'files';
+    const { up, say, recover, claude, machine, killAtMark } = await start({ local });
     const kill = () => up().kill();
     const { home } = machine;
     const [mark = '', when] = step.split(' ');
@@ -191,7 +201,7 @@ describe('threadmux up, killed', () => {
         ),
       );
     if (when === 'before' || when === 'after') killAtMark(mark, when, kill);
-    const files = step === 'files' ? [{ name: 'a.txt', data: 'text' }] : [];
+    const files = local ? [{ name: 'a.txt', data: 'text' }] : [];
     const message = await say('killed', files);
     if (step === 'accepted') kill();
     await up().ended;

@@ -1,7 +1,7 @@
 // Everything journey 2 needs, for real: a workspace, a machine with tmux, stand-ins for Claude Code in
 // its panes, the courier that their hooks start, and the bridge.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -10,6 +10,7 @@ import { filesForHosts } from '../../bin/host-files.ts';
 import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridge.ts';
 import { type Config, parseConfig, type Server } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
+import { saveAuto } from '../../home/auto.ts';
 import { localServer } from '../../home/local-server.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { openShared, type Shared } from '../../threads/shared.ts';
@@ -170,8 +171,9 @@ export async function openSuggestions({ workspace }: Setting) {
   };
 }
 
-/** As tmux's own hooks do when a session is made. */
+/** As tmux's own hooks do when a session is made, where they are installed. */
 export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string): void {
+  saveAuto(home, true);
   writeFileSync(join(home.path('state', 'tmux-events'), session), '');
 }
 
@@ -198,6 +200,14 @@ export async function untilPrompts(
 
 /** For what must not happen: long enough for it to have happened. */
 export const aWhile = (ms = 600) => sleep(ms);
+
+/** Leaves a hint as the hooks of tmux do, and gives the look that it causes time to end. */
+export async function reconcile({ machine }: Pick<Setting, 'machine'>): Promise<void> {
+  const hint = machine.home.path('state', 'tmux-events', 'hint');
+  writeFileSync(hint, '');
+  await vi.waitFor(() => expect(existsSync(hint)).toBe(false), WAIT);
+  await aWhile();
+}
 
 export function screenOf(machine: Pick<Machine, 'tmux'>, session: string): string {
   return machine.tmux.call('capture-pane', '-p', '-t', `=${session}:`);

@@ -55,8 +55,8 @@ export interface FakeOptions {
   readonly again?: boolean;
   readonly remainOnExit?: boolean;
   readonly replies?: boolean;
-  /** False: it was started before our hooks were installed. */
-  readonly hooks?: boolean;
+  /** False: it was started before our hooks were installed. A path: the script that it reports to. */
+  readonly hooks?: boolean | string;
   /** Has a thread made for a session that does not report itself. */
   readonly announce?: () => Promise<unknown>;
 }
@@ -73,7 +73,7 @@ export async function startFakeClaude(
   const { hooks = true } = options;
   launch(place, session, options, [
     ...[process.execPath, FAKE_CLAUDE, folder],
-    ...(hooks ? [DROP] : []),
+    ...(typeof hooks === 'string' ? [hooks] : hooks ? [DROP] : []),
   ]);
   const mine = () =>
     loadThreadRecords(place.home).find((record) =>

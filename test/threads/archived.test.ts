@@ -1,19 +1,18 @@
 // A thread that a person archived or deleted stays so until its session speaks or they write.
 
-import { writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { aWhile, type Setting, startSetting, WAIT } from '../bridge/setting.ts';
-import { threadsOf } from '../support/hook-process.ts';
+import { saveAuto } from '../../home/auto.ts';
+import { reconcile, type Setting, startSetting, WAIT } from '../bridge/setting.ts';
+import { threadNames } from '../support/hook-process.ts';
 
-async function shown({ workspace }: Setting): Promise<readonly string[]> {
-  const all = await threadsOf(workspace);
-  return all
-    .map(({ name, thread_metadata: { archived } }) => (archived ? `(${name})` : name))
-    .sort();
+async function start(): Promise<Setting> {
+  const setting = await startSetting();
+  saveAuto(setting.machine.home, true);
+  return setting;
 }
 
 const until = (setting: Setting, names: readonly string[]) =>
-  vi.waitFor(async () => expect(await shown(setting)).toEqual(names), WAIT);
+  vi.waitFor(async () => expect(await threadNames(setting.workspace)).toEqual(names), WAIT);
 
 /** As a person does it: the bridge hears of it by the gateway. */
 async function archive({ workspace }: Setting, thread: string, archived = true): Promise<void> {
@@ -21,15 +20,9 @@ async function archive({ workspace }: Setting, thread: string, archived = true):
   expect(status).toBe(200);
 }
 
-/** Long enough for a look at all sessions. */
-async function reconcile({ machine }: Setting): Promise<void> {
-  writeFileSync(machine.home.path('state', 'tmux-events', 'hint'), '');
-  await aWhile(1_000);
-}
-
 describe('a thread that a person archived', () => {
   it('stays archived through other sessions, renames and restarts, until its session speaks', async () => {
-    const setting = await startSetting();
+    const setting = await start();
     const { tmux } = setting.machine;
     const claude = await setting.claude('web');
     await until(setting, ['[agent] web']);
@@ -43,14 +36,13 @@ describe('a thread that a person archived', () => {
     await setting.restart();
     await reconcile(setting);
     await until(setting, ['([agent] web)', '[agent] other']);
-    await claude.tell('idle', 'done at last');
     tmux.call('send-keys', '-t', '=shop:', 'from the terminal', 'Enter');
     await vi.waitFor(() => expect(claude.prompts()).toContain('from the terminal'), WAIT);
     await until(setting, ['[agent] other', '[agent] shop']);
   });
 
   it('while the bridge was away is not reopened at its start, whatever was renamed meanwhile', async () => {
-    const setting = await startSetting();
+    const setting = await start();
     const claude = await setting.claude('web');
     await setting.stop();
     await archive(setting, claude.thread);
@@ -61,7 +53,7 @@ describe('a thread that a person archived', () => {
   });
 
   it('opens again when they write, and the message arrives', async () => {
-    const setting = await startSetting();
+    const setting = await start();
     const claude = await setting.claude('web');
     await archive(setting, claude.thread);
     await until(setting, ['([agent] web)']);
@@ -73,7 +65,7 @@ describe('a thread that a person archived', () => {
 
 describe('a thread that a person deleted', () => {
   it('comes back only when its session speaks', async () => {
-    const setting = await startSetting();
+    const setting = await start();
     const { tmux } = setting.machine;
     const claude = await setting.claude('web', { replies: false });
     await until(setting, ['[agent] web']);

@@ -3,17 +3,18 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import type { Server } from '../../core/config.ts';
+import { saveAuto } from '../../home/auto.ts';
 import { localServer } from '../../home/local-server.ts';
 import {
   addressOf,
-  aWhile,
   openSuggestions,
+  reconcile,
   type Setting,
   startSetting,
   WAIT,
 } from '../bridge/setting.ts';
 import { FAKE_CLAUDE, startFakeClaude } from '../support/fake-claude.ts';
-import { DROP, threadsOf } from '../support/hook-process.ts';
+import { DROP, threadNames, threadsOf } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
@@ -39,34 +40,19 @@ async function startTwo(own: Partial<Server> = {}): Promise<Two> {
     file: { agent },
     servers: (home) => [{ ...home, ...own }, atWork],
   });
+  saveAuto(setting.machine.home, true);
   return { setting, work, project, outside };
-}
-
-/** Every thread there is, also the archived ones. */
-async function threads(workspace: TestWorkspace): Promise<readonly string[]> {
-  const all = await threadsOf(workspace);
-  return all
-    .map(({ name, thread_metadata: { archived } }) => (archived ? `(${name})` : name))
-    .sort();
 }
 
 const until = ({ setting, work }: Two, atHome: readonly string[], atWork: readonly string[]) =>
   vi.waitFor(
     async () =>
-      expect([await threads(setting.workspace), await threads(work)]).toEqual([atHome, atWork]),
+      expect([await threadNames(setting.workspace), await threadNames(work)]).toEqual([
+        atHome,
+        atWork,
+      ]),
     WAIT,
   );
-
-async function reconcile({ setting }: Two): Promise<void> {
-  // A hint, as the hooks of tmux leave it, and the look that it causes.
-  const { home, tmux } = setting.machine;
-  const before = setting.log.length;
-  const { writeFileSync } = await import('node:fs');
-  writeFileSync(home.path('state', 'tmux-events', 'hint'), '');
-  void tmux;
-  await aWhile(1_000);
-  void before;
-}
 
 function byHand({ setting }: Two, name: string, dir: string): void {
   const { tmux, env } = setting.machine;
@@ -87,23 +73,23 @@ describe('a session of a project', () => {
     const two = await startTwo();
     byHand(two, 'shop', two.project);
     byHand(two, 'notes', two.outside);
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['[agent] notes'], ['[agent] shop']);
     const claude = await startFakeClaude(two.setting.machine, 'shop', { again: true });
     two.setting.machine.tmux.call('rename-session', '-t', '=shop', 'store');
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['[agent] notes'], ['[agent] store']);
     await two.setting.restart();
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['[agent] notes'], ['[agent] store']);
     const message = await two.work.person.say(claude.thread, 'hello');
     await vi.waitFor(() => expect(claude.prompts()).toEqual(['hello']), WAIT);
     expect(message.channel_id).toBe(claude.thread);
     two.setting.machine.tmux.call('kill-session', '-t', '=store');
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['[agent] notes'], ['([agent] store)']);
     byHand(two, 'store', two.project);
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['[agent] notes'], ['[agent] store']);
   });
 
@@ -111,11 +97,11 @@ describe('a session of a project', () => {
     const two = await startTwo();
     byHand(two, 'keeper', two.outside);
     byHand(two, 'shop', two.project);
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['[agent] keeper'], ['[agent] shop']);
     two.setting.machine.tmux.call('kill-session', '-t', '=shop');
     byHand(two, 'shop', two.outside);
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['[agent] keeper', '[agent] shop'], ['([agent] shop)']);
   });
 
@@ -127,7 +113,7 @@ describe('a session of a project', () => {
     byHand(two, 'shop', two.outside);
     const second = await startFakeClaude(two.setting.machine, 'shop', { again: true });
     expect(second.thread).not.toBe(first.thread);
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['[agent] old-shop', '[agent] shop'], []);
   });
 
@@ -138,7 +124,7 @@ describe('a session of a project', () => {
     await until(two, [], ['[agent] shop']);
     await work.person.say(work.channelId, `!new ops ${project} -- sh`);
     await until(two, [], ['[agent] ops', '[agent] shop']);
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, [], ['[agent] ops', '[agent] shop']);
     const { channelId } = setting.workspace;
     await setting.say(channelId, `!new other ${project} -- sh`);
@@ -152,15 +138,15 @@ describe('a session of a project', () => {
   it('moves with its Claude, with one note in the thread that it leaves', async () => {
     const two = await startTwo();
     byHand(two, 'shop', two.outside);
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['[agent] shop'], []);
     const [left] = await threadsOf(two.setting.workspace);
     two.setting.machine.tmux.call('send-keys', '-t', '=shop:', `cd ${two.project}`, 'Enter');
     const claude = await startFakeClaude(two.setting.machine, 'shop', { again: true });
     await until(two, ['([agent] shop)'], ['[agent] shop']);
-    await reconcile(two);
+    await reconcile(two.setting);
     await two.setting.restart();
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, ['([agent] shop)'], ['[agent] shop']);
     const notes = await two.setting.answers(left?.id ?? '');
     expect(notes.filter(({ content }) => content.includes('continues'))).toHaveLength(1);
@@ -176,7 +162,7 @@ describe('a session that belongs nowhere', () => {
     const { channelId, person } = setting.workspace;
     byHand(two, 'secret', two.outside);
     byHand(two, 'shop', two.project);
-    await reconcile(two);
+    await reconcile(two.setting);
     await until(two, [], ['[agent] shop']);
     setting.machine.tmux.call(
       ...[
@@ -195,7 +181,7 @@ describe('a session that belongs nowhere', () => {
       WAIT,
     );
     setting.machine.tmux.call('rename-session', '-t', '=secret', 'secret-two');
-    await reconcile(two);
+    await reconcile(two.setting);
     for (const [who, channel] of [
       [person, channelId],
       [work.person, work.channelId],
@@ -209,7 +195,7 @@ describe('a session that belongs nowhere', () => {
     expect(await suggest('kill', 'name', '')).toEqual([]);
     await vi.waitFor(async () => expect(await everythingSaid(work)).toContain('nobody'), WAIT);
     await setting.restart();
-    await reconcile(two);
+    await reconcile(two.setting);
     for (const workspace of [setting.workspace, work])
       expect(await everythingSaid(workspace)).not.toContain('secret');
     await setting.say(channelId, '!kill secret-two');

@@ -54,7 +54,7 @@ export function createWatch(hosts: Hosts, registry: Registry, patience = patienc
           gone = answers.isWaiting(record.id) ? 0 : gone + 1;
           if (gone >= 2) onEnd({ kind: 'called off' });
         }
-        const timer = setInterval(() => {
+        function lookOnce(): void {
           if (isLooking) return;
           isLooking = true;
           look()
@@ -62,7 +62,9 @@ export function createWatch(hosts: Hosts, registry: Registry, patience = patienc
             .finally(() => {
               isLooking = false;
             });
-        }, LOOK_MS);
+        }
+        const timer = setInterval(lookOnce, LOOK_MS);
+        lookOnce(); // what the dialog looks like has to be known before it goes
         return () => clearInterval(timer);
       },
     };

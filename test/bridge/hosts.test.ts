@@ -1,0 +1,89 @@
+// A host that was only named: nothing is installed there, no Node.js is in its PATH, and everything works as it does here.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { FakeOptions } from '../support/fake-claude.ts';
+import { startFakeClaude } from '../support/fake-claude.ts';
+import { type Far, startFar } from './far.ts';
+import { untilPrompts, WAIT } from './setting.ts';
+
+/** A stand-in for Claude Code there, whose hooks are the scripts that the bridge has put there. */
+async function farWithHooks(far: Far, session: string, options: FakeOptions = {}) {
+  const home = join(far.ssh.home, '.threadmux', 'for', 'laptop');
+  await vi.waitFor(() => expect(existsSync(join(home, 'bin', 'drop'))).toBe(true), WAIT);
+  const env = { ...far.place.env, PATH: '/usr/bin:/bin', THREADMUX_HOME: home };
+  const place = { ...far.place, env, home: far.machine.home };
+  return startFakeClaude(place, session, { hooks: join(home, 'bin', 'drop'), ...options });
+}
+
+const texts = async (far: Far, thread: string) =>
+  (await far.answers(thread)).map(({ content }) => content);
+
+describe('a host that was only named', () => {
+  it('reports, is typed into and answers, once each and in order', { timeout: 60_000 }, async () => {
+    const far = await startFar();
+    const claude = await farWithHooks(far, 'web');
+    for (const text of ['one', 'two', 'three'])
+      await far.untilMarked(await far.say(claude, text), '✅');
+    await untilPrompts(claude, ['one', 'two', 'three']);
+    for (const text of ['one', 'two', 'three']) await far.answer(claude, new RegExp(`${text}`));
+    const replies = (await texts(far, claude.thread)).filter((text) => /(one|two|three)/.test(text));
+    expect(replies).toHaveLength(3);
+    expect(claude.record()).toMatchObject({ host: 'far', shell: 'no' });
+    expect(far.ssh.counts.connections).toBe(1);
+  });
+
+  it('keeps its letters while it is away, and everything goes on when it is back', {
+    timeout: 90_000,
+  }, async () => {
+    const far = await startFar();
+    const claude = await farWithHooks(far, 'web');
+    await far.untilMarked(await far.say(claude, 'before'), '✅');
+    await far.ssh.down();
+    const waiting = await far.say(claude, 'while it is away');
+    await far.untilMarked(waiting, '📨');
+    await claude.tell('idle');
+    expect((await texts(far, claude.thread)).join()).not.toContain('while it is away');
+    await far.ssh.up();
+    await far.untilMarked(waiting, '✅');
+    await untilPrompts(claude, ['before', 'while it is away']);
+  });
+
+  it('has nothing of a token and no program of ours but three scripts', async () => {
+    const far = await startFar();
+    await farWithHooks(far, 'web');
+    const root = join(far.ssh.home, '.threadmux');
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((name) => /(^|\/)bin\//.test(name)).sort()).toEqual(
+      ['drop', 'ask', 'statusline'].map((name) => `for/laptop/bin/${name}`).sort(),
+    );
+    for (const name of files) {
+      const path = join(root, name);
+      if (!name.endsWith('bell') && existsSync(path) && !readdirSafe(path))
+        expect(readFileSync(path, 'utf8')).not.toContain(far.workspace.token);
+    }
+  });
+
+  it('sends a file of its project, and none from outside', { timeout: 60_000 }, async () => {
+    const far = await startFar();
+    const claude = await farWithHooks(far, 'web');
+    const project = far.place.tmux.dir;
+    writeFileSync(join(project, 'chart.txt'), 'ä chart\n');
+    await far.untilMarked(
+      await far.say(claude, `[ATTACH: chart.txt]\n[ATTACH: /etc/passwd]`),
+      '✅',
+    );
+    const reply = await far.answer(claude, /outside the project/);
+    expect(reply.attachments?.map(({ filename }) => filename)).toEqual(['chart.txt']);
+  });
+});
+
+function readdirSafe(path: string): boolean {
+  try {
+    readdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
