@@ -20,7 +20,7 @@ export async function equip(
     throw new ThreadmuxError('config_invalid', `${JSON.stringify(name)} cannot name a folder`);
   const entries = Object.entries(files);
   const said = await host.sh(EQUIP, [name, ...entries.map(([path]) => path)], {
-    input: entries.map(([, text]) => Buffer.from(text).toString('base64')).join('\n'),
+    input: entries.map(([, text]) => `${Buffer.from(text).toString('base64')}\n`).join(''),
     doing: 'put its scripts there',
   });
   const [, home] = said.match(/^home (.+)$/m) ?? [];

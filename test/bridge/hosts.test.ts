@@ -40,12 +40,12 @@ describe('a host that was only named', () => {
     const far = await startFar();
     const claude = await farWithHooks(far, 'web');
     await far.untilMarked(await far.say(claude, 'before'), '✅');
-    await far.ssh.down();
+    far.ssh.faults.refuse = true;
     const waiting = await far.say(claude, 'while it is away');
     await far.untilMarked(waiting, '📨');
     await claude.tell('idle');
     expect((await texts(far, claude.thread)).join()).not.toContain('while it is away');
-    await far.ssh.up();
+    far.ssh.faults.refuse = false;
     await far.untilMarked(waiting, '✅');
     await untilPrompts(claude, ['before', 'while it is away']);
   });
