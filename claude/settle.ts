@@ -4,15 +4,15 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileSource } from '../core/file-source.ts';
-import { localFiles } from '../hosts/files.ts';
+import { localFileSource } from '../home/local-file.ts';
 
 export interface SettleOptions {
   /** How long nothing may change. */
   readonly quietMs?: number;
   readonly deadlineMs?: number;
   readonly pollMs?: number;
-  /** Where the transcript is, if not on this machine. */
-  readonly files?: FileSource;
+  /** Where the file is; this machine unless given. */
+  readonly files?: FileSource | undefined;
 }
 
 /** True once it is quiet and ends in a whole line; false if that did not come about in time. */
@@ -20,27 +20,28 @@ export async function waitUntilSettled(
   path: string,
   options: SettleOptions = {},
 ): Promise<boolean> {
-  const { quietMs = 250, deadlineMs = 5_000, pollMs = 50, files = localFiles() } = options;
+  const { quietMs = 250, deadlineMs = 5_000, pollMs = 50, files = localFileSource } = options;
   const deadline = performance.now() + deadlineMs;
-  let last = await lookAt(path, files);
+  let seen = await lookAt(files, path);
   let since = performance.now();
-  for (;;) {
-    if (last?.endsInLine && performance.now() - since >= quietMs) return true;
-    if (performance.now() >= deadline) return false;
-    await sleep(pollMs);
-    const now = await lookAt(path, files);
-    if (now?.mark !== last?.mark) since = performance.now();
-    last = now;
+  try {
+    for (;;) {
+      if (seen?.endsInLine && performance.now() - since >= quietMs) return true;
+      if (performance.now() >= deadline) return false;
+      await sleep(pollMs);
+      if (seen !== undefined && (await seen.file.sizeNow()) === seen.file.size) continue;
+      await seen?.file.close();
+      seen = await lookAt(files, path);
+      since = performance.now();
+    }
+  } finally {
+    await seen?.file.close();
   }
 }
 
-async function lookAt(path: string, files: FileSource) {
+async function lookAt(files: FileSource, path: string) {
   const file = await files.open(path);
   if (file === undefined) return undefined;
-  try {
-    const last = file.size === 0 ? undefined : await file.read(file.size - 1, 1);
-    return { mark: file.size, endsInLine: last?.[0] === 0x0a };
-  } finally {
-    await file.close();
-  }
+  const end = file.size === 0 ? undefined : await file.read(file.size - 1, 1);
+  return { file, endsInLine: end?.[0] === 0x0a };
 }

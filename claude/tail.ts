@@ -2,7 +2,7 @@
 // a line is given only when it is whole, and memory never holds more than one line and one chunk.
 
 import type { FileSource } from '../core/file-source.ts';
-import { localFiles } from '../hosts/files.ts';
+import { localFileSource } from '../home/local-file.ts';
 
 export type TailLine =
   | { readonly kind: 'line'; readonly text: string }
@@ -14,8 +14,8 @@ export type TailLine =
 export interface TailOptions {
   readonly chunkBytes?: number;
   readonly maxLineBytes?: number;
-  /** Where the file is, if not on this machine. */
-  readonly files?: FileSource;
+  /** Where the file is; this machine unless given. */
+  readonly files?: FileSource | undefined;
 }
 
 const NEWLINE = 0x0a;
@@ -27,16 +27,14 @@ export async function* linesBackwards(
   options: TailOptions = {},
 ): AsyncGenerator<TailLine, void, undefined> {
   const { chunkBytes = 64 * 1024, maxLineBytes = 32 * 1024 * 1024 } = options;
-  const file = await (options.files ?? localFiles()).open(path);
+  const file = await (options.files ?? localFileSource).open(path);
   if (file === undefined) return;
   try {
-    const { size } = file;
     let line: Pending | undefined;
-    for (let end = size; end > 0; ) {
+    for (let end = file.size; end > 0; ) {
       const start = Math.max(0, end - chunkBytes);
       const chunk = await file.read(start, end - start);
-      // The handle stays with the file it opened, so a file put in its place is not mixed in.
-      if (chunk === undefined || (await file.sizeNow()) < size) return yield { kind: 'shrunk' };
+      if (chunk === undefined) return yield { kind: 'shrunk' };
       let to = chunk.length;
       while (to > 0) {
         const at = chunk.lastIndexOf(NEWLINE, to - 1);

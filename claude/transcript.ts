@@ -42,8 +42,8 @@ export interface ReadOptions {
   readonly promptId?: string | undefined;
   /** How far back to look at most. */
   readonly maxBytes?: number;
-  /** Where the transcript is, if not on this machine. */
-  readonly files?: FileSource;
+  /** Where the transcript is; this machine unless given. */
+  readonly files?: FileSource | undefined;
 }
 
 const RESTARTS = 3;
@@ -100,7 +100,7 @@ async function walkBack(
   isEnough: (text: string) => boolean,
 ): Promise<'enough' | 'start' | 'too-far' | 'shrunk'> {
   let read = 0;
-  for await (const line of linesBackwards(path, files === undefined ? {} : { files })) {
+  for await (const line of linesBackwards(path, { files })) {
     if (line.kind === 'shrunk') return 'shrunk';
     read += line.kind === 'line' ? line.text.length : line.bytes;
     if (line.kind === 'line' && isEnough(line.text)) return 'enough';

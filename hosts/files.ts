@@ -1,104 +1,142 @@
-// Files here and on other hosts, read by position and written whole. Over ssh an ordinary read costs one exec: the end of
-// the file comes with its size.
+// Files here and on a host: reading a range, reading and writing a whole one. On a host a range is read by `dd`, which
+// seeks everywhere, so that it costs the same in a file of any size. Bytes arrive as they are.
 
-import { open, readFile, stat } from 'node:fs/promises';
+import { ThreadmuxError } from '../core/errors.ts';
 import type { FileSource, OpenFile } from '../core/file-source.ts';
+import { code } from '../core/outside-words.ts';
 import { writeWhole } from '../home/files.ts';
+import { localFileSource } from '../home/local-file.ts';
 import type { Host } from './host.ts';
 
 export interface HostFiles extends FileSource {
-  /** Undefined: there is no such file, or it is larger. */
+  /** Undefined if no regular file is there; rejects if it is larger or changes meanwhile. */
   read(path: string, maxBytes: number): Promise<Buffer | undefined>;
-  /** Under a temporary name, then renamed. */
+  /** Whole or not at all; readable by its owner alone unless a mode is given. */
   write(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
 }
 
+const BLOCK = 32 * 1024;
+/** What `open` brings along, and what a read outside of it brings at least. */
+const FIRST_BYTES = 256 * 1024;
+const MORE_BYTES = 1024 * 1024;
+const PIECE = 8 * 1024 * 1024;
+
 export function localFiles(): HostFiles {
   return {
-    async open(path) {
-      const file = await open(path, 'r').catch(() => undefined);
-      if (file === undefined) return undefined;
-      const { size } = await file.stat();
-      if (!(await file.stat()).isFile()) {
-        await file.close();
-        return undefined;
-      }
-      return {
-        size,
-        sizeNow: async () => (await file.stat()).size,
-        close: () => file.close(),
-        async read(from, length) {
-          const buffer = Buffer.allocUnsafe(length);
-          for (let got = 0; got < length; ) {
-            const { bytesRead } = await file.read(buffer, got, length - got, from + got);
-            if (bytesRead === 0) return undefined;
-            got += bytesRead;
-          }
-          return buffer;
-        },
-      };
-    },
-    async read(path, maxBytes) {
-      const size = await stat(path).then(
-        (found) => (found.isFile() ? found.size : undefined),
-        () => undefined,
-      );
-      return size === undefined || size > maxBytes ? undefined : readFile(path);
-    },
-    async write(path, data, mode) {
-      writeWhole(path, data, mode);
-    },
+    ...localFileSource,
+    read: (path, maxBytes) => readAll(localFileSource, path, maxBytes),
+    write: async (path, data, mode) => writeWhole(path, data, mode),
   };
 }
-
-const TAIL_BYTES = 256 * 1024;
 
 export function hostFiles(host: Host): HostFiles {
-  async function range(path: string, from: number, length: number): Promise<Buffer | undefined> {
-    const args = [path, String(from + 1), String(length)];
-    const said = await host.sh(RANGE, args, { doing: 'read a file' });
-    const data = Buffer.from(said.replace(/\s/g, ''), 'base64');
-    return data.length === length ? data : undefined;
-  }
-
-  async function end(path: string, bytes: number) {
-    const said = await host.sh(END, [path, String(bytes)], { doing: 'read a file' });
-    const at = said.indexOf('\n');
-    const size = Number(said.slice(0, at).trim() || Number.NaN);
-    if (!Number.isSafeInteger(size)) return undefined;
-    return { size, data: Buffer.from(said.slice(at + 1).replace(/\s/g, ''), 'base64') };
-  }
-
+  const source: FileSource = { open: (path) => openThere(host, path) };
   return {
-    async open(path): Promise<OpenFile | undefined> {
-      const tail = await end(path, TAIL_BYTES);
-      if (tail === undefined) return undefined;
-      // What was appended between the two commands there belongs to the next look.
-      const data = tail.data.subarray(0, Math.min(tail.size, TAIL_BYTES));
-      const first = tail.size - data.length;
-      return {
-        size: tail.size,
-        sizeNow: async () => tail.size,
-        close: async () => {},
-        read: (from, length) =>
-          from >= first
-            ? Promise.resolve(data.subarray(from - first, from - first + length))
-            : range(path, from, length),
-      };
-    },
-    async read(path, maxBytes) {
-      const found = await end(path, maxBytes);
-      return found === undefined || found.size > maxBytes ? undefined : found.data;
-    },
+    ...source,
+    read: (path, maxBytes) => readAll(source, path, maxBytes),
     async write(path, data, mode = 0o600) {
-      await host.sh(WRITE, [path, mode.toString(8)], { input: data, doing: 'write a file' });
+      const bytes = Buffer.from(data as Uint8Array);
+      await host.sh(WRITE, [absolute(path), String(bytes.length), mode.toString(8)], {
+        doing: `write ${code(path)}`,
+        input: bytes,
+      });
     },
   };
 }
 
-/** The size is taken first and the end counted from it: a file that grows meanwhile gives what it had. */
-const END = `[ -f "$1" ] || exit 0; n=$(wc -c < "$1") || exit 0; n=$((n)); echo "$n"
-s=$((n - $2)); [ $s -ge 0 ] || s=0
-tail -c +$((s + 1)) < "$1" | head -c $((n - s)) | base64`;
-const RANGE = `tail -c "+$2" < "$1" | head -c "$3" | base64`;
-const WRITE = `umask 077; t=$1.$$.tmp; cat > "$t" && chmod "$2" "$t" && mv "$t" "$1" || { rm -f "$t"; exit 1; }`;
+async function readAll(
+  source: FileSource,
+  path: string,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  const file = await source.open(path);
+  if (file === undefined) return undefined;
+  try {
+    if (file.size > maxBytes)
+      throw new ThreadmuxError('disk_failed', `${code(path)} is larger than ${maxBytes} bytes`);
+    const pieces: Buffer[] = [];
+    for (let from = 0; from < file.size; from += PIECE) {
+      const piece = await file.read(from, Math.min(PIECE, file.size - from));
+      if (piece === undefined)
+        throw new ThreadmuxError('disk_failed', `${code(path)} changed while it was read`);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
+  } finally {
+    await file.close();
+  }
+}
+
+interface Window {
+  readonly from: number;
+  readonly bytes: Buffer;
+}
+
+async function openThere(host: Host, path: string): Promise<OpenFile | undefined> {
+  const call = async (script: string, ...args: readonly number[]) => {
+    const words = [absolute(path), ...args.map(String)];
+    const said = await host.sh(script, words, { doing: `read ${code(path)}`, encoding: 'latin1' });
+    const [line = ''] = said.split('\n', 1);
+    const [id = '', size = ''] = line.split(' ');
+    return { id, size: Number(size), bytes: Buffer.from(said.slice(line.length + 1), 'latin1') };
+  };
+  const first = await call(OPEN, FIRST_BYTES / BLOCK);
+  if (first.id === '') return undefined;
+  const { size } = first;
+  let window: Window = { from: firstBlock(size) * BLOCK, bytes: first.bytes };
+
+  return {
+    size,
+    async sizeNow() {
+      const now = await call(SIZE);
+      return now.id === first.id ? now.size : 0;
+    },
+    async read(from, length) {
+      const to = from + length;
+      if (from < window.from || to > window.from + window.bytes.length) {
+        // Files are read from their end, so more of what is before is brought along.
+        const block = Math.floor(Math.max(0, Math.min(from, to - MORE_BYTES)) / BLOCK);
+        const next = await call(RANGE, block, Math.ceil(to / BLOCK) - block);
+        if (next.id !== first.id || next.size < size) return undefined;
+        window = { from: block * BLOCK, bytes: next.bytes };
+      }
+      const bytes = window.bytes.subarray(from - window.from, to - window.from);
+      return bytes.length === length ? bytes : undefined;
+    },
+    async close() {},
+  };
+}
+
+/** As in OPEN. */
+function firstBlock(size: number): number {
+  return Math.max(0, Math.ceil(size / BLOCK) - FIRST_BYTES / BLOCK);
+}
+
+function absolute(path: string): string {
+  if (!path.startsWith('/')) throw new RangeError(`${path} is not an absolute path`);
+  return path;
+}
+
+/** Prints "inode size", an empty line if there is no regular file. */
+const LOOK = `look() {
+  found=$(LC_ALL=C ls -lniL "$1" 2> /dev/null) && [ -f "$1" ] && [ -r "$1" ] || { echo; exit 0; }
+  IFS=' '
+  set -f
+  set -- $found
+  echo "$1 $6"
+  size=$6
+}
+`;
+const SIZE = `${LOOK}look "$1"`;
+const OPEN = `${LOOK}look "$1"
+skip=$(((size + ${BLOCK - 1}) / ${BLOCK} - $2))
+[ $skip -gt 0 ] || skip=0
+dd if="$1" bs=${BLOCK} skip=$skip count="$2" 2> /dev/null`;
+const RANGE = `${LOOK}look "$1"
+dd if="$1" bs=${BLOCK} skip="$2" count="$3" 2> /dev/null`;
+const WRITE = `umask 077
+new=$(dirname "$1")/.threadmux.$$
+fail() { rm -f "$new"; echo "$1" >&2; exit 1; }
+cat > "$new" || fail 'it could not be written'
+[ $(($(wc -c < "$new"))) -eq "$2" ] || fail 'a part of it was lost on the way'
+chmod "$3" "$new" && mv -f "$new" "$1" || fail 'it could not be put in its place'`;
