@@ -40,15 +40,15 @@ function writeLetters(machine: Machine, pane: ReturnType<Machine['session']>, is
 
 describe('a courier killed with SIGKILL', () => {
   it.each([
-    ['while the thread is made', [0, 1, 2, 3], false],
-    ['while a reply is posted', [4, 5, 6], false],
-    ['between two replies', [7, 8], false],
-    ['while the thread is made, and followed only minutes later', [0, 1, 2, 3], true],
-    ['while a reply is posted, and followed only minutes later', [4, 5, 6], true],
-    ['between two replies, and followed only minutes later', [7, 8], true],
+    ['while the thread is made', [0, 1, 2], false],
+    ['while a reply is posted', [3, 4, 5], false],
+    ['between two replies', [6, 7], false],
+    ['while the thread is made, and followed only minutes later', [0, 1, 2], true],
+    ['while a reply is posted, and followed only minutes later', [3, 4, 5], true],
+    ['between two replies, and followed only minutes later', [6, 7], true],
   ])('%s, loses and doubles nothing', async (_, steps, isLate) => {
     const tmux = startTmux();
-    // Each write is a step: welcome message, thread, two members, three parts, two more replies.
+    // Each write is a step: welcome message, thread, our membership, three parts, two more replies.
     const walk = async (step: number) => {
       let victim: Courier | undefined;
       let writes = 0;
