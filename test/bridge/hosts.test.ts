@@ -21,14 +21,18 @@ const texts = async (far: Far, thread: string) =>
   (await far.answers(thread)).map(({ content }) => content);
 
 describe('a host that was only named', () => {
-  it('reports, is typed into and answers, once each and in order', { timeout: 60_000 }, async () => {
+  it('reports, is typed into and answers, once each and in order', {
+    timeout: 60_000,
+  }, async () => {
     const far = await startFar();
     const claude = await farWithHooks(far, 'web');
     for (const text of ['one', 'two', 'three'])
       await far.untilMarked(await far.say(claude, text), '✅');
     await untilPrompts(claude, ['one', 'two', 'three']);
     for (const text of ['one', 'two', 'three']) await far.answer(claude, new RegExp(`${text}`));
-    const replies = (await texts(far, claude.thread)).filter((text) => /(one|two|three)/.test(text));
+    const replies = (await texts(far, claude.thread)).filter((text) =>
+      /(one|two|three)/.test(text),
+    );
     expect(replies).toHaveLength(3);
     expect(claude.record()).toMatchObject({ host: 'far', shell: 'no' });
     expect(far.ssh.counts.connections).toBe(1);
@@ -40,12 +44,13 @@ describe('a host that was only named', () => {
     const far = await startFar();
     const claude = await farWithHooks(far, 'web');
     await far.untilMarked(await far.say(claude, 'before'), '✅');
-    far.ssh.faults.refuse = true;
+    const { port } = far.ssh;
+    await far.ssh.stop();
     const waiting = await far.say(claude, 'while it is away');
     await far.untilMarked(waiting, '📨');
     await claude.tell('idle');
     expect((await texts(far, claude.thread)).join()).not.toContain('while it is away');
-    far.ssh.faults.refuse = false;
+    await far.ssh.start(port);
     await far.untilMarked(waiting, '✅');
     await untilPrompts(claude, ['before', 'while it is away']);
   });

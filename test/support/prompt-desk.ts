@@ -43,12 +43,21 @@ export async function startPromptDesk(
   const config = loadConfig(home, env);
   const local = loadLocalServer(home);
   const servers = config.servers.length > 0 || local === undefined ? config.servers : [local];
-  const plain = openShared({ home, config, env, log, servers: () => servers });
+  const plain = openShared({
+    home,
+    config,
+    env,
+    log,
+    servers: () => servers,
+    hostFiles: () => ({}),
+  });
   plain.prompts.close();
-  const { hosts, threads, sessionOf } = plain;
+  const { hosts, threads, sessionOf, remote } = plain;
   const patience = patienceMs === undefined ? [] : [() => patienceMs];
   const watch = createWatch(hosts, threads.registry, ...patience);
-  const prompts = openPrompts({ home, threads, log, sessionOf, watch, ...times });
+  const prompts = openPrompts({
+    ...{ home, threads, log, sessionOf, hosts, remote, watch, ...times },
+  });
   const shared = { ...plain, prompts };
   prompts.takeUp();
   const stopping = new AbortController();

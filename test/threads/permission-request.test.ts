@@ -3,7 +3,7 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { openCourierContext } from '../../hooks/context.ts';
+import { openCourierContexts } from '../../hooks/context.ts';
 import { deliver } from '../../hooks/deliver.ts';
 import { patienceMs } from '../../threads/prompts/watch.ts';
 import { letterOf } from '../support/desk.ts';
@@ -370,7 +370,10 @@ describe('the notification that Claude waits', () => {
   });
 
   const tellDesk = ({ desk, pane }: Parts, input: unknown) =>
-    deliver(letterOf(pane.env, input), openCourierContext(desk.shared));
+    deliver(
+      letterOf(pane.env, input),
+      openCourierContexts(desk.shared).of(desk.shared.config.host),
+    );
 
   it('adds nothing while the prompt is in the thread', async () => {
     const parts = await start();
