@@ -80,6 +80,7 @@ describe('a host that was only named', () => {
       '✅',
     );
     const reply = await far.answer(claude, /outside the project/);
+    expect(reply.content).not.toContain('chart.txt');
     expect(reply.attachments?.map(({ filename }) => filename)).toEqual(['chart.txt']);
   });
 });
