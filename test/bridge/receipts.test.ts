@@ -174,19 +174,31 @@ describe('a message written as soon as the thread is there', () => {
       { timeout: 20_000, interval: 5 },
     );
 
+  function makeSession({ machine }: Setting, session: string): void {
+    const variables = Object.entries(machine.env).flatMap(([name, value]) => [
+      '-e',
+      `${name}=${value}`,
+    ]);
+    const size = ['-x', '120', '-y', '40', '-c', machine.tmux.dir];
+    machine.tmux.call('new-session', '-d', '-s', session, ...size, ...variables, 'sh');
+    tellOfSession(machine, session);
+  }
+
   it('waits for the agent and is typed, ten times of ten', { timeout: 120_000 }, async () => {
     const setting = await startSetting();
     setting.machine.tmux.call('new-session', '-d', '-s', 'keeper', 'cat');
     for (let n = 0; n < 10; n++) {
       const session = `web-${n}`;
-      // Some sessions report by their SessionStart, some are seen by tmux's hook first.
-      const starting = setting.claude(session, n % 2 === 0 ? {} : { inShell: true });
-      if (n % 2 === 1) tellOfSession(setting.machine, session);
+      // Half of the threads are made by SessionStart, half by tmux's own hook, before Claude is started.
+      const isFirst = n % 2 === 1;
+      if (isFirst) makeSession(setting, session);
+      const starting = isFirst ? undefined : setting.claude(session);
       const thread = await threadOf(setting, session);
       const message = await setting.say(thread, `hello ${n}`);
-      const claude = await starting;
+      if (isFirst) await aWhile();
+      const claude = await (starting ?? setting.claude(session, { again: true }));
       await setting.untilMarked(message, '✅');
-      expect(claude.prompts()).toEqual([`hello ${n}`]);
+      await untilPrompts(claude, [`hello ${n}`]);
       const said = (await setting.answers(thread)).map(({ content }) => content);
       expect(said.filter((text) => text.startsWith('⚠️'))).toEqual([]);
       expect(said.filter((text) => text.includes('without our hooks'))).toEqual([]);
