@@ -76,7 +76,7 @@ describe('a host that was only named', () => {
     const project = far.place.tmux.dir;
     writeFileSync(join(project, 'chart.txt'), 'ä chart\n');
     await far.untilMarked(
-      await far.say(claude, `[ATTACH: chart.txt]\n[ATTACH: /etc/passwd]`),
+      await far.say(claude, 'see\n[ATTACH: chart.txt]\n[ATTACH: /etc/passwd]'),
       '✅',
     );
     const reply = await far.answer(claude, /outside the project/);
