@@ -6,6 +6,7 @@ import { loadLocalServer } from '../home/local-server.ts';
 import { openCourierContext } from '../hooks/context.ts';
 import { runCourier } from '../hooks/courier.ts';
 import { arrived, deliver, sayAside } from '../hooks/deliver.ts';
+import { obey } from '../hooks/order.ts';
 import { openShared, type Shared } from '../threads/shared.ts';
 import type { Context } from './context.ts';
 
@@ -21,6 +22,7 @@ export async function workAsCourier(
       ...{ home, log, ...options },
       arrived: (letter) => arrived(letter, context),
       deliver: (letter, risky) => deliver(letter, context, risky),
+      obey: (order) => obey(order, home, shared.threads),
       sayAside: (letter, name) => sayAside(letter, context, name),
       isBusy: () => context.progress.isBusy() || prompts.isBusy(),
     });

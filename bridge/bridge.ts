@@ -4,6 +4,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Env, Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { createInTurn } from '../core/in-turn.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
 import { sessionSchema } from '../discord/gateway-payload.ts';
@@ -93,7 +94,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const marks = createMarks(rest, log);
   const say = createSay(rest);
-  const outcomes = createOutcomes({ say, marks, log });
+  const outcomes = createOutcomes({ rest, say, marks, log });
   const directories = openDirectories({
     projects: server.projects.map(({ path }) => path),
     roots: config.roots,
@@ -129,6 +130,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
   const tools: Tools = {
     ...{ config, hosts, threads, known, server, log, streams, directories, say },
     panes: shared.panes,
+    pressing: createInTurn(),
     agentSettings: options.agentSettings,
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };
@@ -139,6 +141,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
     onAccepted: journey.begin,
     onInteraction: createInteract({ rest, server, channels, botId, tools, prompts: taps, log }),
     onThread: (thread) => threads.heard(thread.id, thread.archived),
+    onActive: (ids) => threads.heardActive(server.name, ids),
     onThreadGone(id) {
       if (threads.registry.get(id)?.shell !== 'terminal')
         threads.registry.change(id, { deleted: true });

@@ -11,7 +11,7 @@ import type { ThreadRef } from '../discord/threads.ts';
 import { renderPicture } from '../streams/picture.ts';
 import { screenBlock } from '../threads/notices.ts';
 import type { PaneOf } from '../threads/panes.ts';
-import { pressKeys } from '../tmux/keys.ts';
+import { type Press, pressKeys } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
 import type { PaneGuard } from '../tmux/pane.ts';
 import { type Command, code, type Order, say, type Tools } from './command.ts';
@@ -74,9 +74,14 @@ export async function pressAsked(
   return isTerminal && !shown.content.startsWith('⚠️') ? say(`⌨️ ${keys.join(' ')}`) : shown;
 }
 
+/** In turn: an order that overtakes another makes that one look like a repeat, and its keys would be dropped. */
 async function press(order: Order, keys: readonly string[], tools: Tools): Promise<Draft> {
-  const pane = await paneOf(order.thread, tools);
-  return pressIn(pane, order, keys, { pane: pane.record, command: undefined });
+  const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
+    const pane = await paneOf(order.thread, tools);
+    const guard = { pane: pane.record, command: undefined };
+    return { pane, pressed: await strike(pane, order, keys, guard) };
+  });
+  return shownAfter(pane, pressed);
 }
 
 /** A button under a screen: pressed only if the pane still shows what the button was shown under. */
@@ -102,11 +107,23 @@ async function pressIn(
   keys: readonly string[],
   guard: PaneGuard,
 ): Promise<Draft> {
-  if (!order.live)
+  return shownAfter(pane, await strike(pane, order, keys, guard));
+}
+
+async function strike(
+  { tmux }: PaneOf,
+  order: Order,
+  keys: readonly string[],
+  guard: PaneGuard,
+): Promise<Press | undefined> {
+  return order.live ? pressKeys(tmux, guard, order.id, keys) : undefined;
+}
+
+async function shownAfter(pane: PaneOf, pressed: Press | undefined): Promise<Draft> {
+  if (pressed === undefined)
     return say(
       '⚠️ Not pressed: written while threadmux was not listening. `!screen` shows what the pane shows now.',
     );
-  const pressed = await pressKeys(pane.tmux, guard, order.id, keys);
   if (pressed.kind === 'refused') {
     if (pressed.because === 'dialog' || pressed.because === 'changing') return changed(pane);
     return say(`⚠️ No key was pressed: ${WHY[pressed.because] ?? pressed.because}.`);

@@ -2,6 +2,7 @@
 // command; it does not know which.
 
 import type { Config, Server } from '../core/config.ts';
+import type { InTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import type { Draft } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
@@ -27,6 +28,8 @@ export interface Tools {
   readonly streams: Streams;
   readonly directories: Directories;
   readonly say: Say;
+  /** By thread: keys are pressed in the order in which they were asked for. */
+  readonly pressing: InTurn;
   /** Types a message once more, on the person's order. */
   readonly retry: (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 }

@@ -35,6 +35,9 @@ export async function deliver(
   const session = await context.sessionOf(letter.tmux, letter.pane, begins);
   if (session === undefined) return giveUpOn(letter, context);
   const directory = letter.project || input.cwd;
+  // A thread that a person deleted comes back when its session has something to say.
+  const known = context.threads.registry.ofSession(session.host, session);
+  if (known?.deleted && QUIET.includes(input.hook_event_name)) return;
   const thread = await context.threads.ensure(session, { directory, shell: 'no' });
   const connection = thread && context.threads.connections.named(thread.server);
   if (thread === undefined || connection === undefined) return; // it belongs nowhere
@@ -45,10 +48,14 @@ export async function deliver(
   if (outcome.say !== undefined) {
     risky();
     await post(report, directory, letter.id, fit(outcome.say));
+    // Renamed while it was archived: it gets its name now that it is open.
+    if (thread.archived !== 'no') await context.threads.ensure(session, { directory, shell: 'no' });
   }
   await outcome.after?.();
   record(report, outcome);
 }
+
+const QUIET: readonly HookEvent[] = ['UserPromptSubmit', 'PreToolUse'];
 
 /** Into the session's thread; into a new one if it turns out to be deleted. */
 async function post(
@@ -70,7 +77,10 @@ async function post(
       onPosted(posted) {
         const record = threads.registry.ofSession(session.host, session);
         if (record !== undefined)
-          threads.registry.change(record.thread, withPosted(record, posted));
+          threads.registry.change(record.thread, {
+            ...withPosted(record, posted),
+            archived: 'no', // what was posted has reopened it
+          });
       },
     }),
   );

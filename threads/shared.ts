@@ -12,6 +12,7 @@ import { openPrompts, type Prompts } from './prompts/prompts.ts';
 import { createWatch } from './prompts/watch.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
 import { createSessionOf, type SessionOf } from './session-of.ts';
+import { isAlive } from './session-panes.ts';
 import { openThreads, type Threads } from './threads.ts';
 
 export interface Shared {
@@ -42,7 +43,10 @@ export function openShared(options: SharedOptions): Shared {
   const { home, config, log } = options;
   const hosts = openHosts(options);
   const connections = openConnections(options.servers, log);
-  const threads = openThreads({ home, config, connections, log });
+  const threads = openThreads({
+    ...{ home, config, connections, log },
+    isAlive: (record) => isAlive(hosts, record),
+  });
   const { registry } = threads;
   const sessionOf = createSessionOf(hosts.get(config.host), registry);
   const prompts = openPrompts({

@@ -70,27 +70,35 @@ describe('a text that was not received live', () => {
     await expectOpen(setting, prompt);
   });
 
-  it('"yes" that an earlier process left in the inbox decides nothing', async () => {
-    const parts = await start();
-    const { setting, pane } = parts;
-    const prompt = await ask(parts, 'rm -rf build');
-    await setting.bridge.close();
-    const { home } = setting.machine;
-    const said = await setting.say(pane.thread, 'yes');
-    const cursors = openCursors(`${home.folder('state')}/local.cursors.json`);
-    openInbox(home.folder('inbox'), cursors, 'local').take({
-      id: said.id,
-      channelId: pane.thread,
-      authorId: setting.workspace.userId,
-      author: 'you',
-      text: 'yes',
-      attachments: [],
-      liveAt: performance.now(),
-    });
-    await setting.restart();
-    await setting.answer(pane.thread, UNCLEAR);
-    await expectOpen(setting, prompt);
-  });
+  it.each([
+    ['for unclear', 'unclear' as const],
+    ['for a message, before the prompt came', undefined],
+  ])(
+    '"yes" that an earlier process left in the inbox, taken %s, decides nothing',
+    async (_, answers) => {
+      const parts = await start();
+      const { setting, pane } = parts;
+      const prompt = await ask(parts, 'rm -rf build');
+      await setting.bridge.close();
+      const { home } = setting.machine;
+      const said = await setting.say(pane.thread, 'yes');
+      const cursors = openCursors(`${home.folder('state')}/local.cursors.json`);
+      openInbox(home.folder('inbox'), cursors, 'local').take({
+        id: said.id,
+        channelId: pane.thread,
+        authorId: setting.workspace.userId,
+        author: 'you',
+        text: 'yes',
+        attachments: [],
+        liveAt: performance.now(),
+        ...(answers === undefined ? {} : { answers }),
+      });
+      await setting.restart();
+      if (answers === 'unclear') await setting.answer(pane.thread, UNCLEAR);
+      await setting.untilMarked(said, answers === 'unclear' ? '⚠️' : '📨');
+      await expectOpen(setting, prompt);
+    },
+  );
 
   it('and is no answer by its words waits as any message does', async () => {
     const parts = await start();

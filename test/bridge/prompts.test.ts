@@ -1,19 +1,10 @@
 // A prompt from the thread to the hook that waits for it, and back: real bridge, real hook, real workspace.
 
-import { mkdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { createCarry } from '../../bridge/carry.ts';
-import { openHosts } from '../../bridge/hosts.ts';
-import { createOpenPrompts } from '../../bridge/open-prompts.ts';
-import { createPanes } from '../../bridge/panes.ts';
-import { createPrompts } from '../../bridge/prompts.ts';
-import { createLog, silentLog } from '../../core/log.ts';
-import { COMPONENT, interactionSchema } from '../../discord/interactions.ts';
-import { openPrompts } from '../../home/open-prompt.ts';
-import { permissionRequest } from '../../hooks/permission-request.ts';
+import { parseCustomId } from '../../core/prompt-id.ts';
+import { interactionSchema } from '../../discord/interactions.ts';
+import { loadPromptRecords } from '../../threads/prompts/record.ts';
 import { listenTo, restOf } from '../support/client.ts';
-import { startMachine } from '../support/hook-process.ts';
 import {
   buttonOf,
   buttonsOf,
@@ -25,7 +16,6 @@ import {
   startPromptPane,
   verdictOf,
 } from '../support/prompt-pane.ts';
-import { startSshServer } from '../support/ssh-server.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
 import { aWhile, type Setting, type SettingOptions, startSetting, WAIT } from './setting.ts';
@@ -51,6 +41,9 @@ const askTwo = (parts: { setting: Setting; pane: PromptPane }) =>
 
 const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
   workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
+
+const openIn = ({ machine }: Setting) =>
+  loadPromptRecords(machine.home).filter(({ ended }) => ended === undefined);
 
 /** What only the person who tapped sees, from now on. */
 async function listenAsPerson({ workspace }: Setting): Promise<() => readonly string[]> {
@@ -143,19 +136,55 @@ describe('a tap', () => {
     expect(verdict).toContain(behavior === 'allow' ? 'Allowed' : 'Denied');
   });
 
-  it('on a prompt whose hook was killed says that it is over, and the buttons go', async () => {
+  it('on a prompt whose hook was killed: the person is told, and gets the keys of the dialog', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     hook.child.kill('SIGKILL');
     await hook.ended;
     const whispers = await listenAsPerson(parts.setting);
     await tap(parts.setting, message, 'Allow');
-    await vi.waitFor(async () => {
-      expect((await messageNow(parts.setting.workspace, message)).components).toEqual([]);
-    }, WAIT);
-    expect(whispers()).toEqual(['This prompt is over; nothing was changed.']);
+    await vi.waitFor(() => expect(whispers()).toHaveLength(1), WAIT);
+    expect(whispers()[0]).toMatch(/did not reach the agent\. Answer in the terminal|is over/);
     expect(parts.setting.log.filter((line) => line.includes('answer for nobody'))).toHaveLength(1);
     expect(await hook.printed).toBe('');
+    const now = await vi.waitFor(async () => {
+      const one = await messageNow(parts.setting.workspace, message);
+      expect(one.content).toMatch(/⚠️ .*Answer in the terminal\.$/);
+      return one;
+    }, WAIT);
+    expect(buttonsOf(now).map(({ label }) => label)).toEqual(['Esc', '↑', '↓', 'Enter', 'Screen']);
+  });
+
+  it('on a prompt that is over says so and changes nothing, in a later session of the name, too', async () => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    const { hook, message } = await ask(parts);
+    await tap(setting, message, 'Deny');
+    expect(decisionIn(await hook.printed).behavior).toBe('deny');
+    const verdict = await verdictOf(setting.workspace, message);
+    await pane.show('busy-status-line');
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    const next = await startPromptPane(setting.machine);
+    const later = await ask({ setting, pane: next });
+    const whispers = await listenAsPerson(setting);
+    // A client may still show the buttons.
+    const customId = buttonOf(message, 'Allow');
+    const components = [
+      { type: 1, components: [{ type: 2, style: 3, label: 'Allow', custom_id: customId }] },
+    ];
+    for (const thread of new Set([pane.thread, next.thread])) {
+      const path = `/channels/${thread}/messages`;
+      const { body } = await setting.workspace.bot('POST', path, { content: 'old', components });
+      await setting.workspace.person.tap(thread, body.id, customId);
+      await vi.waitFor(
+        () => expect(whispers().at(-1)).toBe('This prompt is over; nothing was changed.'),
+        WAIT,
+      );
+    }
+    await aWhile();
+    expect(later.hook.hasEnded()).toBe(false);
+    expect((await messageNow(setting.workspace, later.message)).components).not.toEqual([]);
+    expect((await messageNow(setting.workspace, message)).content).toContain(verdict);
   });
 
   it('by somebody who is not listed decides nothing, and is one line in the log', async () => {
@@ -166,47 +195,36 @@ describe('a tap', () => {
     await vi.waitFor(() => expect(ignored()).toHaveLength(1), WAIT);
     await aWhile();
     expect(hook.hasEnded()).toBe(false);
-    expect(openPrompts(parts.setting.machine.home)).toHaveLength(1);
+    expect(openIn(parts.setting)).toHaveLength(1);
     expect((await messageNow(parts.setting.workspace, message)).components).not.toEqual([]);
   });
 
   it('that is replayed, or names a prompt that never was, decides nothing more', async () => {
     const parts = await start();
     const { setting, pane } = parts;
-    const { workspace, machine, config } = setting;
-    const rest = restOf(workspace);
-    const { named } = listenTo(workspace, rest);
+    const { workspace } = setting;
+    const { named } = listenTo(workspace, restOf(workspace));
     const { hook, message } = await ask(parts);
     await tap(setting, message, 'Deny');
     expect(decisionIn(await hook.printed).behavior).toBe('deny');
-    await hook.ended;
-    const [told] = await vi.waitFor(() => {
+    const told = await vi.waitFor(() => {
       const all = named('INTERACTION_CREATE');
       expect(all).toHaveLength(1);
-      return all;
+      return interactionSchema.parse(all[0]?.data);
     }, WAIT);
-
+    await verdictOf(workspace, message);
     const next = await ask(parts); // a new request of the same kind, which must not get the old answer
-    const lines: string[] = [];
-    const log = createLog((line) => lines.push(line), { secrets: [] });
-    const hosts = openHosts({ config, home: machine.home, env: machine.env });
-    const prompts = createPrompts({
-      rest,
-      log,
-      carry: createCarry(machine.home, hosts, createPanes(config, machine.home, hosts, 'local')),
-      open: createOpenPrompts(rest, workspace.botId),
-    });
-    const thread = { id: pane.thread, title: '[agent] web' } as Parameters<
-      typeof prompts.tapped
-    >[1];
-    const replayed = interactionSchema.parse(told?.data);
-    expect(replayed.type).toBe(COMPONENT);
-    await prompts.tapped(replayed, thread).catch(() => {});
-    expect(lines.filter((line) => line.includes('answer for nobody'))).toHaveLength(1);
-    const customId = `p:${'A'.repeat(22)}:allow`;
-    const data = { ...replayed.data, custom_id: customId } as typeof replayed.data;
-    await prompts.tapped({ ...replayed, data }, thread).catch(() => {});
-    expect(lines.filter((line) => line.includes('answer for nobody'))).toHaveLength(2);
+    const replayed = {
+      prompt: parseCustomId(buttonOf(message, 'Deny'))?.prompt ?? '',
+      on: { thread: pane.thread, message: message.id },
+      answer: { action: 'allow', values: [], text: '' },
+      by: { id: '1', name: 'someone' },
+      order: told.id,
+    };
+    const { prompts } = setting.shared;
+    expect(await prompts.answer(replayed)).toBe('taken'); // known: it was, once
+    expect(await prompts.answer({ ...replayed, order: '1' })).toBe('over');
+    expect(await prompts.answer({ ...replayed, prompt: 'A'.repeat(32) })).toBe('over');
     await aWhile();
     expect(next.hook.hasEnded()).toBe(false);
     expect((await messageNow(workspace, next.message)).components).not.toEqual([]);
@@ -259,27 +277,17 @@ describe('many prompts', () => {
   it('50 at once in 10 sessions: each answer reaches its own', async () => {
     const setting = await startSetting();
     const { workspace, machine } = setting;
-    const rest = restOf(workspace);
-    const panes = [];
+    const panes: PromptPane[] = [];
     for (let at = 0; at < 10; at++) panes.push(await startPromptPane(machine, `s${at}`));
     await Promise.all(panes.map((pane) => pane.show('dialog-permission-long')));
     const asked = panes.flatMap((pane) =>
       Array.from({ length: 5 }, (_, at) => {
         const command = `echo ${pane.session} number ${at}`;
-        const tool_input = { command };
-        const asking = permissionRequest({
-          home: machine.home,
-          rest,
-          tmux: machine.tmux.tmux,
-          record: pane.record(),
-          input: pane.input('Bash', { tool_input }),
-          log: silentLog,
-          waitMs: 60_000,
-        });
-        return { pane, command, asking };
+        const input = pane.input('Bash', { tool_input: { command } });
+        return { pane, command, hook: startHook(machine, pane, input) };
       }),
     );
-    await vi.waitFor(() => expect(openPrompts(machine.home)).toHaveLength(50), WAIT);
+    await vi.waitFor(() => expect(openIn(setting)).toHaveLength(50), { ...WAIT, timeout: 40_000 });
     const shuffled = asked.toSorted(() => Math.random() - 0.5);
     for (const [at, { pane, command }] of shuffled.entries()) {
       const message = await promptIn(workspace, pane.thread, new RegExp(`${command}\n`));
@@ -288,81 +296,11 @@ describe('many prompts', () => {
       const words = { words: `not ${command}` };
       await vi.waitFor(() => workspace.person.submitModal(pane.thread, tapped, words), WAIT);
     }
-    for (const [at, { asking, command }] of shuffled.entries()) {
-      const { output } = await asking;
-      expect(decisionIn(output ?? '')).toEqual(
+    for (const [at, { hook, command }] of shuffled.entries()) {
+      expect(decisionIn(await hook.printed)).toEqual(
         at % 2 === 0 ? { behavior: 'allow' } : { behavior: 'deny', message: `not ${command}` },
       );
     }
-    expect(openPrompts(machine.home)).toEqual([]);
-  }, 90_000);
-});
-
-describe('on another host', () => {
-  const FAR = { defaultHost: 'laptop', hosts: { far: 'local', laptop: { ssh: 'laptop' } } };
-
-  async function startFar() {
-    const ssh = await startSshServer();
-    const setting = await startSetting({
-      file: { hosts: { laptop: 'local', far: { ssh: 'far' } } },
-      sshConfig: ssh.configFile,
-    });
-    const far = startMachine(setting.workspace, { host: 'far', config: FAR });
-    mkdirSync(ssh.home, { recursive: true });
-    symlinkSync(far.home.root, join(ssh.home, '.threadmux'));
-    const pane = await startPromptPane(far, 'there');
-    await pane.show('dialog-permission-bash');
-    const hook = startHook(far, pane, pane.input('Bash'));
-    const message = await promptIn(setting.workspace, pane.thread);
-    return { ssh, setting, far, pane, hook, message };
-  }
-
-  it('the answer goes through ssh, its text on stdin', async () => {
-    const { setting, hook, message, far } = await startFar();
-    const said = await setting.say(message.channel_id, `no; "$(id)" 'quoted'`);
-    expect(decisionIn(await hook.printed)).toEqual({
-      behavior: 'deny',
-      message: `no; "$(id)" 'quoted'`,
-    });
-    await setting.untilMarked(said, '✅');
-    expect(await verdictOf(setting.workspace, message)).toContain('Denied');
-    expect(openPrompts(far.home)).toEqual([]);
-  });
-
-  it('a hook that was killed there: said, and the buttons go', async () => {
-    const { setting, hook, message } = await startFar();
-    hook.child.kill('SIGKILL');
-    await hook.ended;
-    const whispers = await listenAsPerson(setting);
-    await tap(setting, message, 'Allow');
-    await vi.waitFor(async () => {
-      expect((await messageNow(setting.workspace, message)).components).toEqual([]);
-      expect(whispers()).toEqual(['This prompt is over; nothing was changed.']);
-    }, WAIT);
-  });
-
-  it('that is down: said with what still works, and a tap works when it is back', async () => {
-    const { ssh, setting, hook, message } = await startFar();
-    await ssh.stop();
-    const whispers = await listenAsPerson(setting);
-    const began = Date.now();
-    await tap(setting, message, 'Allow');
-    await vi.waitFor(() => {
-      expect(whispers()[0]).toMatch(
-        /^⚠️ Your answer did not get there: .*\n.*terminal is still open/s,
-      );
-    }, WAIT);
-    expect(Date.now() - began).toBeLessThan(20_000);
-    expect(hook.hasEnded()).toBe(false);
-    expect((await messageNow(setting.workspace, message)).components).not.toEqual([]);
-    await ssh.start();
-    await vi.waitFor(
-      async () => {
-        await tap(setting, message, 'Allow').catch(() => ''); // its buttons may be gone by now
-        expect(hook.hasEnded()).toBe(true);
-      },
-      { timeout: 20_000, interval: 1_000 },
-    );
-    expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
-  });
+    expect(openIn(setting)).toEqual([]);
+  }, 120_000);
 });

@@ -1,13 +1,16 @@
 // Everything journey 2 needs, for real: a workspace, a machine with tmux, stand-ins for Claude Code in
 // its panes, the courier that their hooks start, and the bridge.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { workAsCourier } from '../../bin/courier-work.ts';
 import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridge.ts';
-import { type Config, parseConfig } from '../../core/config.ts';
+import { type Config, parseConfig, type Server } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
+import { saveAuto } from '../../home/auto.ts';
 import { localServer } from '../../home/local-server.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { openShared, type Shared } from '../../threads/shared.ts';
@@ -38,18 +41,20 @@ export interface Setting {
   restart(options?: Partial<BridgeOptions> & { readonly config?: Config }): Promise<Bridge>;
 }
 
-export interface SettingOptions extends Partial<BridgeOptions> {
+export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> {
   readonly sshConfig?: string;
   /** What would stand in config.json. */
   readonly file?: Readonly<Record<string, unknown>>;
   readonly allow?: readonly string[];
   readonly faults?: Faults;
+  /** The servers to connect to, given the one of the setting's own workspace. */
+  readonly servers?: (own: Server) => readonly Server[];
 }
 
 export const WAIT = { timeout: 20_000, interval: 40 } as const;
 
 export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
-  const { file = {}, allow, faults = {}, sshConfig, ...more } = options;
+  const { file = {}, allow, faults = {}, sshConfig, servers: serversOf, ...more } = options;
   const workspace = await startTestWorkspace({ faults });
   const machine = startMachine(workspace);
   const config = configOf(machine, file);
@@ -65,7 +70,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const fatal = (error: Error) => lines.push(`fatal ${error.message}`);
     const release = await takeCourierLock({ home, log, takeOver: true });
     if (release === undefined) throw new Error('another courier is at work');
-    const servers = [server];
+    const servers = serversOf?.(server) ?? [server];
     const shared = openShared({
       ...{
         home,
@@ -122,7 +127,11 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       return running.shared;
     },
     stop: () => running.stop(),
-    claude: (session, fake) => startFakeClaude(machine, session, fake),
+    claude: (session, fake) =>
+      startFakeClaude(machine, session, {
+        announce: async () => fake?.hooks === false && tellOfSession(machine, session),
+        ...fake,
+      }),
     say: (to, text) => person.say(idOf(to), text),
     marks,
     untilMarked: (message, ...wanted) =>
@@ -161,6 +170,12 @@ export async function openSuggestions({ workspace }: Setting) {
   };
 }
 
+/** As tmux's own hooks do when a session is made, where they are installed. */
+export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string): void {
+  saveAuto(home, true);
+  writeFileSync(join(home.path('state', 'tmux-events'), session), '');
+}
+
 export function configOf(machine: Pick<Machine, 'tmux'>, file: object): Config {
   return parseConfig({
     env: { THREADMUX_HOST: 'laptop', THREADMUX_TMUX_SOCKET: machine.tmux.socket },
@@ -184,6 +199,14 @@ export async function untilPrompts(
 
 /** For what must not happen: long enough for it to have happened. */
 export const aWhile = (ms = 600) => sleep(ms);
+
+/** Leaves a hint as the hooks of tmux do, and gives the look that it causes time to end. */
+export async function reconcile({ machine }: Pick<Setting, 'machine'>): Promise<void> {
+  const hint = machine.home.path('state', 'tmux-events', 'hint');
+  writeFileSync(hint, '');
+  await vi.waitFor(() => expect(existsSync(hint)).toBe(false), WAIT);
+  await aWhile();
+}
 
 export function screenOf(machine: Pick<Machine, 'tmux'>, session: string): string {
   return machine.tmux.call('capture-pane', '-p', '-t', `=${session}:`);

@@ -12,7 +12,6 @@ import { writeJson } from '../../home/files.ts';
 import { saveStreamRecord, streamRecordSchema } from '../../home/stream-record.ts';
 import { type AgentParts, openAgent } from '../../streams/agent.ts';
 import type { Turn } from '../../streams/agent-job.ts';
-import { promptRecordSchema } from '../../threads/prompts/record.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../support/workspace.ts';
 
@@ -381,14 +380,14 @@ describe('a permission', () => {
 
   it('is left to the person as long as a hook waits for them', async () => {
     const { agent, home, thread, contents } = await startSetting({ unaskedMs: 500 });
+    const path = join(home.folder('prompts'), `${'p'.repeat(32)}.json`);
     const record = { id: 'p'.repeat(32), thread, host: '', headless: true, input: {}, at: 1 };
-    const file = join(home.folder('prompts'), `${record.id}.json`);
-    writeJson(file, promptRecordSchema.parse(record));
+    writeJson(path, record);
     const { done: turn } = agent.ask(prompt(steps({ say: 'May I?' }, { ask: 'Bash' })));
     await vi.waitFor(async () => expect(await contents()).toEqual(['May I?']), PATIENCE);
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(await contents()).toEqual(['May I?']);
-    writeJson(file, promptRecordSchema.parse({ ...record, shown: true }));
+    writeJson(path, { ...record, ended: { kind: 'called off' }, shown: true });
     await turn;
     expect((await contents())[0]).toContain('"behavior":"deny"');
   });

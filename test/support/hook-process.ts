@@ -211,6 +211,7 @@ export function readIfThere(path: string): string {
 export interface Thread {
   readonly id: string;
   readonly name: string;
+  readonly thread_metadata: { readonly archived: boolean };
 }
 
 /** Every thread of the workspace, archived ones included. */
@@ -221,6 +222,14 @@ export async function threadsOf(workspace: TestWorkspace): Promise<readonly Thre
     `/channels/${workspace.channelId}/threads/archived/public?limit=100`,
   );
   return [...active.body.threads, ...archived.body.threads];
+}
+
+/** The names of all threads, sorted; those that are archived in brackets. */
+export async function threadNames(workspace: TestWorkspace): Promise<readonly string[]> {
+  const all = await threadsOf(workspace);
+  return all
+    .map(({ name, thread_metadata: { archived } }) => (archived ? `(${name})` : name))
+    .sort();
 }
 
 /** What stands in the one thread of this name, oldest first; not the first message of the thread. */

@@ -2,7 +2,7 @@
 // start beside a dialog: the compiled one, as a real process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -45,6 +45,7 @@ export async function startPromptPane(
   const claudeSession = `session-${session}-${++ids}`;
   const program = [process.execPath, PROGRAM, socket];
   const { tmux } = machine;
+  rmSync(socket, { force: true }); // of an earlier session of this name
   tmux.call(
     ...['new-session', '-d', '-s', session, '-x', '120', '-y', '40', '-c', tmux.dir],
     ...(options.inShell ? ['sh'] : program),
@@ -56,7 +57,9 @@ export async function startPromptPane(
   const facts = { session_id: claudeSession, transcript_path: transcript, cwd: tmux.dir };
   await openTestDesk(machine).tell(env, { ...fixture('SessionStart'), ...facts });
   const record = () =>
-    loadThreadRecords(machine.home).find((one) => one.sessionName === session) as ThreadRecord;
+    loadThreadRecords(machine.home).findLast(
+      (one) => one.sessionName === session && !one.closed,
+    ) as ThreadRecord;
   const write = (line: object) =>
     appendFileSync(transcript, `${JSON.stringify({ isSidechain: false, ...line })}\n`);
   let last = { id: '', promptId: '' };

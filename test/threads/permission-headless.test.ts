@@ -4,12 +4,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { parseCustomId } from '../../core/prompt-id.ts';
-import { putAnswer } from '../../home/answer-file.ts';
-import { openPrompts } from '../../home/open-prompt.ts';
 import { saveStreamRecord, streamRecordSchema } from '../../home/stream-record.ts';
 import { PROGRAM } from '../bin/cli.ts';
 import { fixture, type Machine, startMachine } from '../support/hook-process.ts';
+import { BY, startPromptDesk } from '../support/prompt-desk.ts';
 import { buttonOf, decisionIn, promptIn, startHook, verdictOf } from '../support/prompt-pane.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
@@ -32,22 +30,18 @@ async function start(kind: 'agent' | 'terminal' = 'agent', server = 'local') {
 describe('beside a headless agent', () => {
   it.each([undefined, 'a1'])('prints the decision of the thread (subagent: %s)', async (agent) => {
     const { workspace, machine, thread, hook } = await start();
+    const desk = await startPromptDesk(machine);
     const asked = hook({}, agent);
     const message = await promptIn(workspace, thread);
-    const prompt = parseCustomId(buttonOf(message, 'Allow'))?.prompt ?? '';
-    await vi.waitFor(() =>
-      expect(openPrompts(machine.home)).toMatchObject([{ id: prompt, thread }]),
-    );
-    const by = { id: '1', name: 'someone' };
-    const on = { thread, message: message.id };
-    putAnswer(machine.home, '1', { prompt, action: 'allow', values: [], text: '', by, on });
+    await vi.waitFor(() => expect(desk.open()).toMatchObject([{ message: message.id, thread }]));
+    expect(await desk.answer(message, 'allow')).toBe('taken');
     expect(decisionIn(await asked.printed)).toEqual({ behavior: 'allow' });
-    expect(await verdictOf(workspace, message)).toBe('✅ **Allowed** — someone');
+    expect(await verdictOf(workspace, message)).toBe(`✅ **Allowed** — ${BY.name}`);
     expect(await asked.ended).toBe(0);
   });
 
   it('takes its buttons away and decides nothing when the agent is stopped', async () => {
-    const { workspace, thread, hook } = await start();
+    const { workspace, thread, hook } = await start(); // its own courier asks
     const asked = hook();
     const message = await promptIn(workspace, thread);
     asked.child.kill('SIGTERM');
@@ -67,8 +61,19 @@ describe('beside a headless agent', () => {
   });
 
   it('asks nobody for a terminal', async () => {
-    const { hook } = await start('terminal');
+    const { workspace, thread, hook } = await start('terminal');
     expect(await hook().printed).toBe('');
+    expect((await workspace.person.messages(thread)).flatMap((one) => one.components)).toEqual([]);
+  });
+
+  it('asks nobody when its thread was deleted, and lets the hook leave', async () => {
+    const { workspace, machine, thread, hook } = await start();
+    const desk = await startPromptDesk(machine);
+    await workspace.bot('DELETE', `/channels/${thread}`);
+    const asked = hook();
+    expect(await asked.printed).toBe('');
+    expect(await asked.ended).toBe(0);
+    expect(desk.open()).toEqual([]);
   });
 
   it('reaches the server that the bridge alone was told of, by its environment', async () => {

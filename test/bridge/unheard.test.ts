@@ -1,0 +1,128 @@
+// An agent that runs without our hooks: known by its screen, typed into, confirmed by its screen.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { startFar } from './far.ts';
+import { aWhile, screenOf, startSetting, tellOfSession, untilPrompts, WAIT } from './setting.ts';
+
+describe('an agent without our hooks', () => {
+  it('is typed into, confirmed by its screen, and the thread says once what is missing', {
+    timeout: 60_000,
+  }, async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { hooks: false });
+    expect(claude.record()).toMatchObject({ shell: 'found', claudeSession: '' });
+    const first = await setting.say(claude, 'hello');
+    const second = await setting.say(claude, 'two\nlines');
+    for (const message of [first, second]) await setting.untilMarked(message, '✅');
+    await untilPrompts(claude, ['hello', 'two\nlines']);
+    await setting.answer(claude, /^ℹ️ .*without our hooks.*`threadmux install`/);
+    await setting.untilMarked(await setting.say(claude, 'once more'), '✅');
+    await aWhile();
+    const said = (await setting.answers(claude)).map(({ content }) => content);
+    expect(said.filter((text) => text.startsWith('ℹ️'))).toHaveLength(1);
+    expect(said.filter((text) => text.startsWith('⚠️'))).toEqual([]);
+  });
+
+  it('that the registry has forgotten is typed into all the same', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { hooks: false });
+    setting.shared.threads.registry.forget(claude.thread);
+    await setting.untilMarked(await setting.say(claude, 'hello'), '✅');
+    expect(claude.prompts()).toEqual(['hello']);
+  });
+
+  it('that works keeps messages in its queue: each is ✅ when it left the box', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { hooks: false });
+    await claude.tell('busy');
+    const messages = [await setting.say(claude, 'one'), await setting.say(claude, 'two')];
+    for (const message of messages) await setting.untilMarked(message, '✅');
+    await claude.tell('idle');
+    await untilPrompts(claude, ['one', 'two']);
+  });
+
+  it('that shows a dialog is waited for', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { hooks: false });
+    await claude.tell('dialog', 'rm -rf /');
+    const message = await setting.say(claude, 'hello');
+    await setting.answer(claude, /^📨 Your message waits\. Claude is asking for permission/);
+    await aWhile();
+    expect(claude.noted()).toEqual([]);
+    await claude.tell('close');
+    await setting.untilMarked(message, '✅');
+    expect(claude.prompts()).toEqual(['hello']);
+  });
+});
+
+describe('a plain shell', () => {
+  it('with an old picture of Claude above its prompt is refused, and runs nothing', {
+    timeout: 60_000,
+  }, async () => {
+    const setting = await startSetting();
+    const { tmux } = setting.machine;
+    const claude = await setting.claude('web', { hooks: false, inShell: true });
+    const picture = join(tmux.dir, 'picture');
+    tmux.call('run-shell', `tmux -S ${tmux.socket} capture-pane -p -t '=web:' > ${picture}`);
+    await claude.tell('exit');
+    await vi.waitFor(
+      () =>
+        expect(tmux.call('display-message', '-p', '-t', '=web:', '#{pane_current_command}')).toBe(
+          'sh',
+        ),
+      WAIT,
+    );
+    tmux.call('send-keys', '-t', '=web:', `clear; cat ${picture} | head -8`, 'Enter');
+    await vi.waitFor(
+      () => expect(screenOf(setting.machine, 'web')).toContain('? for shortcuts'),
+      WAIT,
+    );
+    const trace = join(tmux.dir, 'pwned');
+    const message = await setting.say(claude, `touch ${trace}`);
+    await setting.untilMarked(message, '⚠️');
+    await setting.answer(claude, /^⚠️ Not delivered\. A plain shell is there/);
+    await aWhile();
+    expect(existsSync(trace)).toBe(false);
+    expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
+  });
+
+  it('whose session was just made is given a moment, and then refused', {
+    timeout: 60_000,
+  }, async () => {
+    const setting = await startSetting();
+    setting.machine.tmux.call('new-session', '-d', '-s', 'web', 'sh');
+    tellOfSession(setting.machine, 'web');
+    const thread = await vi.waitFor(() => {
+      const [record] = setting.shared.threads.registry.all();
+      if (record === undefined) throw new Error('no thread yet');
+      return record.thread;
+    }, WAIT);
+    const message = await setting.say(thread, 'echo pwned');
+    await setting.answer(thread, /^📨 Your message waits\. No agent has started there yet/);
+    await setting.untilMarked(message, '⚠️');
+    expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
+  });
+});
+
+describe('a host that goes away between Enter and the receipt', () => {
+  it('is said within seconds, and the message is ✅ when it is back', {
+    timeout: 90_000,
+  }, async () => {
+    const far = await startFar();
+    const claude = await far.farClaude('web');
+    await far.untilMarked(await far.say(claude, 'before'), '✅');
+    const message = await far.say(claude, 'hello');
+    await untilPrompts(claude, ['before', 'hello']);
+    await far.ssh.stop();
+    await far.answer(claude, /^🔌 Typed, but its host cannot be reached now/);
+    expect(await far.marks(message)).toEqual(['👀']);
+    await far.ssh.start();
+    await far.untilMarked(message, '✅');
+    expect(claude.prompts()).toEqual(['before', 'hello']);
+    const said = (await far.answers(claude)).map(({ content }) => content);
+    expect(said.filter((text) => text.startsWith('⚠️'))).toEqual([]);
+    expect(said.filter((text) => text.startsWith('🔌'))).toHaveLength(1);
+  });
+});

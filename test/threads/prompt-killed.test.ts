@@ -1,0 +1,217 @@
+// `ask` and whoever serves it are killed at every step of a prompt: nothing is decided by nobody, and the message in the
+// thread never claims what did not happen.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { loadPromptRecords } from '../../threads/prompts/record.ts';
+import { type Machine, messagesIn, startMachine } from '../support/hook-process.ts';
+import { type PromptDeskOptions, startPromptDesk } from '../support/prompt-desk.ts';
+import {
+  buttonsOf,
+  decisionIn,
+  messageNow,
+  promptIn,
+  startHook,
+  startPromptPane,
+  verdictOf,
+} from '../support/prompt-pane.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
+
+const WAIT = { timeout: 20_000, interval: 50 };
+const NOT_DELIVERED = '⚠️ Your answer did not reach the agent. Answer in the terminal.';
+const ABANDONED = /^⚠️ The agent still asks, .*Answer in the terminal\.$/;
+const KEYS = ['Esc', '↑', '↓', 'Enter', 'Screen'];
+
+async function start() {
+  const workspace = await startTestWorkspace();
+  const machine = startMachine(workspace);
+  const pane = await startPromptPane(machine);
+  await pane.show('dialog-permission-bash');
+  const begin = (times: PromptDeskOptions = {}) =>
+    startPromptDesk(machine, { checkAfterMs: 500, ...times });
+  return { workspace, machine, pane, begin };
+}
+
+async function lastLine(workspace: TestWorkspace, message: WireMessage) {
+  const now = await messageNow(workspace, message);
+  const labels = buttonsOf(now).map(({ label }) => label);
+  return { line: now.content.split('\n').at(-1), labels };
+}
+
+const answersIn = ({ home }: Machine) => readdirSync(home.folder('answers'));
+
+/** Tools of which `cat` never prints an answer that was taken. */
+function stuckCat(machine: Machine): string {
+  const folder = tempFolder();
+  for (const tool of readdirSync(machine.pathWithoutNode))
+    if (tool !== 'cat') symlinkSync(join(machine.pathWithoutNode, tool), join(folder, tool));
+  const script = '#!/bin/sh\ncase $1 in *.taken) exec sleep 600 ;; esac\nexec /bin/cat "$@"\n';
+  writeFileSync(join(folder, 'cat'), script, { mode: 0o755 });
+  return folder;
+}
+
+describe('ask is killed', () => {
+  it('at any moment up to its letter: nobody is asked for long, nothing is decided', async () => {
+    const { machine, pane, begin } = await start();
+    const desk = await begin();
+    for (const afterMs of [0, 3, 6, 10, 20, 40, 80]) {
+      const hook = startHook(machine, pane, pane.input('Bash'));
+      await sleep(afterMs);
+      hook.child.kill('SIGKILL');
+      expect(await hook.printed).toBe('');
+    }
+    await vi.waitFor(() => {
+      expect(machine.letters()).toEqual([]);
+      expect(desk.open()).toEqual([]);
+    }, WAIT);
+  });
+
+  it('after its letter, before it is posted: no prompt appears', async () => {
+    const { workspace, machine, pane, begin } = await start();
+    const first = await begin();
+    await first.stop();
+    const hook = startHook(machine, pane, pane.input('Bash'), { PATH: machine.pathWithoutNode });
+    await vi.waitFor(() => expect(machine.letters()).toHaveLength(1), WAIT);
+    hook.child.kill('SIGKILL');
+    expect(await hook.printed).toBe('');
+    const desk = await begin();
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]), WAIT);
+    const said = await messagesIn(workspace, '[agent] web');
+    expect(said.flatMap(({ components }) => components)).toEqual([]);
+    expect(desk.prompts.isBusy()).toBe(false);
+  });
+
+  it('while it waits: the message says where to answer, with the keys of that screen', async () => {
+    const { workspace, machine, pane, begin } = await start();
+    const desk = await begin();
+    const hook = startHook(machine, pane, pane.input('Bash'));
+    const message = await promptIn(workspace, pane.thread);
+    hook.child.kill('SIGKILL');
+    await vi.waitFor(async () => {
+      const { line, labels } = await lastLine(workspace, message);
+      expect(line).toMatch(ABANDONED);
+      expect(labels).toEqual(KEYS);
+    }, WAIT);
+    await vi.waitFor(() => expect(desk.prompts.isBusy()).toBe(false), WAIT);
+    expect(answersIn(machine)).toEqual([]);
+  });
+
+  it('while it waits, by an agent that took its dialog away: it stays called off', async () => {
+    const { workspace, machine, pane, begin } = await start();
+    const desk = await begin();
+    await pane.show('view-transcript'); // a screen that tells nothing
+    const hook = startHook(machine, pane, pane.input('Bash'));
+    const message = await promptIn(workspace, pane.thread);
+    hook.child.kill('SIGKILL');
+    expect(await verdictOf(workspace, message)).toBe('⏹️ Called off in the terminal.');
+    await vi.waitFor(() => expect(desk.prompts.isBusy()).toBe(false), WAIT);
+    expect(await verdictOf(workspace, message)).toBe('⏹️ Called off in the terminal.');
+  });
+
+  it.each([
+    ['the dialog is still there: the message does not claim it', true],
+    ['the dialog is gone: the message stands', false],
+  ])('with the answer in its hands; %s', async (_, stays) => {
+    const { workspace, machine, pane, begin } = await start();
+    const desk = await begin();
+    const hook = startHook(machine, pane, pane.input('Bash'), { PATH: stuckCat(machine) });
+    const message = await promptIn(workspace, pane.thread);
+    await vi.waitFor(() => expect(desk.open()[0]?.message).toBe(message.id), WAIT);
+    expect(await desk.answer(message, 'allow')).toBe('taken');
+    hook.child.kill('SIGKILL');
+    if (!stays) await pane.show('busy-status-line');
+    expect(await verdictOf(workspace, message)).toBe('✅ **Allowed** — someone');
+    await vi.waitFor(() => expect(desk.prompts.isBusy()).toBe(false), WAIT);
+    const { line, labels } = await lastLine(workspace, message);
+    expect(line).toBe(stays ? NOT_DELIVERED : '✅ **Allowed** — someone');
+    expect(labels).toEqual(stays ? KEYS : []);
+    expect(answersIn(machine)).toEqual([]);
+  });
+
+  it('with the answer in its hands, and the bridge at the same time: said after the restart', async () => {
+    const { workspace, machine, pane, begin } = await start();
+    const first = await begin({ checkAfterMs: 60_000 });
+    const hook = startHook(machine, pane, pane.input('Bash'), { PATH: stuckCat(machine) });
+    const message = await promptIn(workspace, pane.thread);
+    await vi.waitFor(() => expect(first.open()[0]?.message).toBe(message.id), WAIT);
+    expect(await first.answer(message, 'allow')).toBe('taken');
+    hook.child.kill('SIGKILL');
+    await first.stop();
+    await begin();
+    await vi.waitFor(
+      async () => expect((await lastLine(workspace, message)).line).toBe(NOT_DELIVERED),
+      WAIT,
+    );
+  });
+
+  it('not, and the agent asks the same again: the first answer is not called lost', async () => {
+    const { workspace, machine, pane, begin } = await start();
+    const desk = await begin();
+    const hook = startHook(machine, pane, pane.input('Bash'));
+    const message = await promptIn(workspace, pane.thread);
+    await vi.waitFor(() => expect(desk.open()[0]?.message).toBe(message.id), WAIT);
+    await desk.answer(message, 'allow');
+    expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
+    pane.result();
+    await verdictOf(workspace, message);
+    startHook(machine, pane, pane.input('Bash'));
+    await vi.waitFor(() => expect(desk.open()).toHaveLength(1), WAIT);
+    const [{ id = '' } = {}] = loadPromptRecords(machine.home).filter((one) => one.ended);
+    await vi.waitFor(
+      () => expect(loadPromptRecords(machine.home).find((one) => one.id === id)?.shown).toBe(true),
+      WAIT,
+    );
+    expect(await verdictOf(workspace, message)).toBe('✅ **Allowed** — someone');
+  });
+});
+
+describe('the courier is killed', () => {
+  it('while a prompt is open: the next one answers it, in the same message', async () => {
+    const { workspace, machine, pane, begin } = await start();
+    const courier = machine.courier();
+    await vi.waitFor(() => expect(machine.courierPid()).toBe(courier.pid), WAIT);
+    const hook = startHook(machine, pane, pane.input('Bash'));
+    const message = await promptIn(workspace, pane.thread);
+    await courier.kill();
+    const desk = await begin();
+    await vi.waitFor(() => expect(desk.open()[0]?.message).toBe(message.id), WAIT);
+    expect(await desk.answer(message, 'deny')).toBe('taken');
+    expect(decisionIn(await hook.printed).behavior).toBe('deny');
+    const cards = (await messagesIn(workspace, '[agent] web')).filter(({ content }) =>
+      content.includes('wants to use'),
+    );
+    expect(cards).toHaveLength(1);
+  });
+});
+
+describe('what is left on the disk', () => {
+  it('goes when it is old, while running; nothing that somebody waits for', async () => {
+    const { workspace, machine, pane, begin } = await start();
+    const { home } = machine;
+    const old = (folder: 'answers' | 'prompts', name: string) => {
+      const path = join(home.folder(folder), name);
+      if (!existsSync(path) && name.endsWith('.bell')) execFileSync('mkfifo', [path]);
+      if (!existsSync(path)) writeFileSync(path, '{}');
+      utimesSync(path, 1, 1);
+    };
+    const id = 'a'.repeat(32);
+    const desk = await begin({ sweepMs: 200 });
+    const hook = startHook(machine, pane, pane.input('Bash'));
+    await promptIn(workspace, pane.thread);
+    const bell = answersIn(machine).find((name) => name.endsWith('.bell')) ?? '';
+    old('answers', bell);
+    for (const suffix of ['', '.bell', '.taken']) old('answers', `${id}${suffix}`);
+    old('prompts', `${id}.json`);
+    writeFileSync(join(home.folder('answers'), `${'b'.repeat(32)}.taken`), '');
+    await vi.waitFor(() => {
+      expect(answersIn(machine).toSorted()).toEqual([bell, `${'b'.repeat(32)}.taken`].toSorted());
+      expect(existsSync(home.path('prompts', `${id}.json`))).toBe(false);
+    }, WAIT);
+    expect(desk.open()).toHaveLength(1);
+    expect(hook.hasEnded()).toBe(false);
+  });
+});
