@@ -1,9 +1,8 @@
 // Everything journey 2 needs, for real: a workspace, a machine with tmux, stand-ins for Claude Code in
 // its panes, the courier that their hooks start, and the bridge.
 
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { workAsCourier } from '../../bin/courier-work.ts';
