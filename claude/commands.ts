@@ -51,12 +51,19 @@ export function statuslineCommand(paths: InstalledPaths, wrapped: Wrapped | unde
 }
 
 export function wrappedIn(command: string): Wrapped | undefined {
-  // Ours was `node …/bin/statusline.js` once.
-  const ours = /\/statusline(?:\.js)?'?((?: '?--borrowed'?)?) '?--'? /.exec(command);
-  if (ours === null) return undefined;
-  const rest = withoutMark(command.slice(ours.index + ours[0].length));
+  const flags = afterOurs(command)?.match(/^('?--borrowed'? )?'?--'? /);
+  if (flags === null || flags === undefined) return undefined;
+  const rest = withoutMark((afterOurs(command) as string).slice(flags[0].length));
   if (rest === '') return undefined;
-  return { command: unquote(rest) ?? rest, borrowed: ours[1] !== '' };
+  return { command: unquote(rest) ?? rest, borrowed: flags[1] !== undefined };
+}
+
+/** What follows our program, which was `node …/bin/statusline.js` once. Word by word: a quoted home may hold its name, too. */
+function afterOurs(command: string): string | undefined {
+  const words = /((?:[^\s'\\]|'[^']*'|\\.)+)\s*/y;
+  for (let word = words.exec(command); word !== null; word = words.exec(command))
+    if (/\/statusline(?:\.js)?'?$/.test(word[1] as string)) return command.slice(words.lastIndex);
+  return undefined;
 }
 
 function withoutMark(text: string): string {

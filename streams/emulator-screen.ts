@@ -57,11 +57,15 @@ function gridOf(buffer: IBuffer, height: number): Grid {
     const line = buffer.getLine(buffer.baseY + y);
     if (line?.isWrapped === true) wrapped.push(y);
     let row = '';
+    let end = 0;
     for (let x = 0; x < (line?.length ?? 0); x++) {
       const cell = line?.getCell(x);
-      if (cell?.getWidth() !== 0) row += cell?.getChars() || '\0';
+      if (cell?.getWidth() === 0) continue;
+      const chars = cell?.getChars();
+      row += chars || '\0';
+      if (chars) end = row.length;
     }
-    rows.push(row.replace(/(?<!\0)\0+$/, ''));
+    rows.push(row.slice(0, end));
   }
   return { rows, wrapped, cursor: [buffer.cursorX, buffer.cursorY], before: beforeCursor(buffer) };
 }

@@ -96,7 +96,7 @@ describe('architecture', () => {
     ['core/x.ts', "import { a } from '../home/files.ts';", 'imports home/'],
     ['bridge/x.ts', "import { a } from '../hooks/deliver.ts';", 'imports hooks/'],
     ['hooks/x.ts', "export { a } from '../bridge/route.ts';", 'imports bridge/'],
-    ['discord/x.ts', "const a = await import('../hosts/host.ts');", 'imports tmux/'],
+    ['discord/x.ts', "const a = await import('../hosts/host.ts');", 'imports hosts/'],
     ['bridge/x.ts', "import { WebSocket } from 'ws';", 'imports the package ws'],
     ['discord/x.ts', "import { Routes } from 'discord-api-types/v10';", 'at run time'],
     ['tmux/x.ts', "import 'left-pad';", 'imports the package left-pad'],

@@ -31,6 +31,10 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   takeAttachments: (text) => takeAttachments(text, RULES),
 };
 
+/** For those that know code blocks and attachments the text also stands in an open one. */
+const BEGINNINGS = ['', '[ATTACH:', '```\n'];
+const FLAT = ['lineDiff', 'maskSecrets', 'oneLine', 'parseAnsi'];
+
 const LENGTH = 200_000;
 const HOSTILE = [
   ...[
@@ -77,13 +81,15 @@ const HOSTILE = [
   ],
 ];
 
+/** Of the processor: other processes do not count. */
 function tookMs(act: () => unknown): number {
-  const from = performance.now();
+  const from = process.cpuUsage();
   act();
-  return performance.now() - from;
+  const { user, system } = process.cpuUsage(from);
+  return (user + system) / 1_000;
 }
 
-describe.each(Object.entries(FUNCTIONS))('%s', (_, act) => {
+describe.each(Object.entries(FUNCTIONS))('%s', (name, act) => {
   it('takes about as long for hostile text as for plain words', { timeout: 120_000 }, () => {
     const words = 'plain words of a reply\n'.repeat(LENGTH / 23);
     // What is quadratic takes hours: a generous factor tells the two apart on the slowest machine.
@@ -96,8 +102,8 @@ describe.each(Object.entries(FUNCTIONS))('%s', (_, act) => {
         );
     for (const piece of HOSTILE) {
       const text = piece.repeat(LENGTH / piece.length);
-      for (const one of [text, `[ATTACH:${text}`, `\`\`\`\n${text}x`])
-        expect([piece, tookMs(() => act(one)) < budget]).toEqual([piece, true]);
+      for (const beginning of FLAT.includes(name) ? [''] : BEGINNINGS)
+        expect([piece, tookMs(() => act(`${beginning}${text}x`)) < budget]).toEqual([piece, true]);
     }
   });
 });

@@ -21,16 +21,20 @@ export interface Connections {
 
 /** `servers` is asked each time: the configuration may change, and the local workspace may start later. */
 export function openConnections(servers: () => readonly Server[], log: Log): Connections {
-  const open = new Map<string, Connection>();
+  const open = new Map<string, Omit<Connection, 'server'>>();
 
+  /** The same server may come as another object each time, so what is known is kept by its address and token. */
   function of(server: Server): Connection {
     const key = `${server.api} ${server.token}`;
-    const known = open.get(key);
-    const rest = known?.rest ?? connectRest({ ...server, log });
-    if (known?.server === server) return known;
+    const known = open.get(key) ?? connect(server);
+    open.set(key, known);
+    return { ...known, server };
+  }
+
+  function connect(server: Server): Omit<Connection, 'server'> {
+    const rest = connectRest({ ...server, log });
     const places = new Map<string, Promise<Place>>();
-    const connection: Connection = {
-      server,
+    return {
       rest,
       place(channel) {
         const place = places.get(channel) ?? openPlace(rest, channel);
@@ -39,8 +43,6 @@ export function openConnections(servers: () => readonly Server[], log: Log): Con
         return place;
       },
     };
-    open.set(key, connection);
-    return connection;
   }
 
   const all = () => servers().map(of);

@@ -3,7 +3,6 @@
 
 import { openCursors } from '../../dist/bridge/cursors.js';
 import { openInbox } from '../../dist/bridge/inbox.js';
-import { createKnownThreads } from '../../dist/bridge/known-threads.js';
 import { listen } from '../../dist/bridge/listen.js';
 import { openGateway } from '../../dist/discord/gateway.js';
 import { sessionSchema } from '../../dist/discord/gateway-payload.js';
@@ -12,6 +11,7 @@ import { openPlace } from '../../dist/discord/threads.js';
 import { readJson, writeJson } from '../../dist/home/files.js';
 import { openHome } from '../../dist/home/home.js';
 import { openLog } from '../../dist/home/log-file.js';
+import { createKnownThreads } from '../../dist/threads/known-threads.js';
 
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);
 

@@ -111,8 +111,7 @@ describe('a disk that fills up while the bridge runs', () => {
       if (found === null) throw new Error(bridge.stderr());
       return found;
     }, WAIT);
-    const url = new URL(link).origin;
-    const person = await enter({ link, url, api: `${url}/api/v10` });
+    const person = await enter(link);
     const { channel } = JSON.parse(readFileSync(join(home, 'state', 'workspace.json'), 'utf8'));
     const said = async (id: string) =>
       (await person.messages(id)).map(({ content }) => content).join('\n\n');

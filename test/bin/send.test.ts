@@ -14,7 +14,7 @@ const NOW = ['--wait', '0'];
 
 /** A machine whose hooks report, with a stand-in for Claude Code in session "web". */
 async function startClaude() {
-  const machine = startMachine(await startTestWorkspace());
+  const machine = startMachine(await startTestWorkspace(), { host: 'here' });
   const claude = await startFakeClaude(machine, 'web', { replies: false });
   return { machine, claude, ...commandsOn(machine) };
 }

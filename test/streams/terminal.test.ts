@@ -218,14 +218,13 @@ describe('a terminal', () => {
 
   it('notices that the whole tmux server is gone', async () => {
     const setting = await terminalSetting();
-    const terminals = await Promise.all(
-      ['one', 'two'].map(async (name) => {
-        const other = await terminalSetting({ server: setting.server });
-        const terminal = other.follow(await other.start(`echo ${name}; sleep 600`));
-        await waitFor(async () => expect(await other.text()).toBe(`${name}\n`));
-        return terminal;
-      }),
-    );
+    const terminals = [];
+    // One after the other: two workspaces that start in the same millisecond give the same ids.
+    for (const name of ['one', 'two']) {
+      const other = await terminalSetting({ server: setting.server });
+      terminals.push(other.follow(await other.start(`echo ${name}; sleep 600`)));
+      await waitFor(async () => expect(await other.text()).toBe(`${name}\n`));
+    }
     setting.server.call('kill-server');
     for (const terminal of terminals) {
       await terminal.ended;

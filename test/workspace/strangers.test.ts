@@ -128,7 +128,7 @@ describe('without a free file descriptor', () => {
   });
 
   it('a program that cannot be started is told as such', async () => {
-    const module = pathToFileURL('dist/tmux/process.js').href;
+    const module = pathToFileURL('dist/hosts/process.js').href;
     const script = `import { openSync, closeSync } from 'node:fs'; import { runProcess } from ${JSON.stringify(module)};
       const run = () => runProcess('true', [], { env: process.env, timeoutMs: 5000 });
       await run();
