@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PermissionRequestInput } from '../../claude/hook-input.ts';
 import { createInTurn } from '../../core/in-turn.ts';
 import type { Log } from '../../core/log.ts';
-import { type Answer, step } from '../../core/prompt.ts';
-import { type AnsweredOn, isOwnMessage, type ShownPrompt } from '../../core/prompt-answer.ts';
+import { step } from '../../core/prompt.ts';
+import { isOwnMessage, type ShownPrompt } from '../../core/prompt-answer.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
 import type { Home } from '../../home/home.ts';
@@ -22,14 +22,14 @@ import { createEnding, type Taken } from './ending.ts';
 import { sweepPrompts } from './leftovers.ts';
 import { type AskLetter, newRecord, type Place, placeOf } from './place.ts';
 import {
-  type By,
   type Ended,
+  type Given,
   inputOf,
   loadPromptRecords,
   type OpenPrompt,
   type PromptRecord,
 } from './record.ts';
-import { remoteAnswers, withElsewhere } from './remote-answers.ts';
+import { withElsewhere } from './remote-answers.ts';
 import { asShown } from './show.ts';
 import { createStore } from './store.ts';
 import type { Watch, Watched } from './watch.ts';
@@ -45,16 +45,6 @@ export interface Prompts {
   /** What an earlier process left: it goes on. */
   takeUp(): void;
   close(): void;
-}
-
-/** A tap or a text. */
-export interface Given {
-  readonly prompt: string;
-  readonly on: AnsweredOn;
-  readonly answer: Answer;
-  readonly by: By;
-  /** The interaction or message it came with. */
-  readonly order: string;
 }
 
 export interface PromptsOptions {
@@ -82,7 +72,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const { home, threads, log } = options;
   const closing = new AbortController();
   const { signal } = closing;
-  const answers = withElsewhere(createAnswers(home));
+  const answers = withElsewhere(createAnswers(home), options);
   const store = createStore(home);
   const cards = createCards({ home, threads, log, signal });
   const inTurn = createInTurn();
@@ -108,13 +98,6 @@ export function openPrompts(options: PromptsOptions): Prompts {
     const one: Open = { record, input, prompt: promptOf(input), stop: () => {} };
     open.set(record.id, one);
     return one;
-  }
-
-  function from(id: string, host: string, asker: number): void {
-    const { hosts, remote } = options;
-    if (host === '' || hosts.isLocal(host)) return;
-    const there = remoteAnswers(hosts.get(host), () => remote.home(host), asker, log);
-    answers.elsewhere(id, there);
   }
 
   /** As if it had never been asked: the dialog in the terminal is all there is. */
@@ -191,7 +174,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
       if (id === undefined || isKnown(id)) return;
       // Another host speaks for its own panes alone.
       if (letter.thread !== undefined && !options.hosts.isLocal(host)) return;
-      from(id, host, letter.asker ?? 0);
+      answers.from(id, host, letter.asker ?? 0);
       if (store.read(id)?.ended !== undefined) return; // its letter comes once more
       // A hook that was killed before: the agent itself tells us that its dialog is open.
       if (!answers.isWaiting(id)) return forget(id, 'its hook is gone');
@@ -244,7 +227,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
       for (const record of loadPromptRecords(home)) {
         const { id, ended } = record;
         if (record.shown || isKnown(id)) continue;
-        from(id, record.host, record.asker);
+        answers.from(id, record.host, record.asker);
         const input = inputOf(record);
         const isLost = record.message === '' && !answers.isWaiting(id);
         if (input === undefined || isLost) {

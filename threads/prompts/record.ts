@@ -5,7 +5,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type PermissionRequestInput, parseHookInput } from '../../claude/hook-input.ts';
-import type { Prompt } from '../../core/prompt.ts';
+import type { Answer, Prompt } from '../../core/prompt.ts';
+import type { AnsweredOn } from '../../core/prompt-answer.ts';
 import { readJson } from '../../home/files.ts';
 import type { Home } from '../../home/home.ts';
 
@@ -91,4 +92,14 @@ export function inputOf(record: PromptRecord): PermissionRequestInput | undefine
   } catch {
     return undefined;
   }
+}
+
+/** A tap or a text. */
+export interface Given {
+  readonly prompt: string;
+  readonly on: AnsweredOn;
+  readonly answer: Answer;
+  readonly by: By;
+  /** The interaction or message it came with. */
+  readonly order: string;
 }

@@ -3,6 +3,8 @@
 
 import type { Log } from '../../core/log.ts';
 import type { Host } from '../../hosts/host.ts';
+import type { Hosts } from '../../tmux/hosts.ts';
+import type { RemoteHosts } from '../remote-hosts.ts';
 import type { Answers } from './answers.ts';
 
 /** Arguments: our home there, the id, the waiting process. stdin: the answer. */
@@ -27,12 +29,7 @@ kill -0 "$3" 2>/dev/null || rm -f "$d/$id.bell"; exit 0`;
 
 const ASK_EVERY_MS = 5_000;
 
-export function remoteAnswers(
-  host: Host,
-  home: () => Promise<string>,
-  asker: number,
-  log: Log,
-): Answers {
+function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, log: Log): Answers {
   let waits = true;
   let askedAt = Date.now();
   const run = async (script: string, id: string, doing: string, input?: string) =>
@@ -66,16 +63,25 @@ export function remoteAnswers(
   };
 }
 
-/** Answers to hooks of all hosts: those of other hosts have to be named first. */
+/** Answers to hooks of all hosts. */
 export interface AnswersOfHosts extends Answers {
-  elsewhere(id: string, answers: Answers): void;
+  /** Which host the hook waits on; this machine if it is never told. */
+  from(id: string, host: string, asker: number): void;
 }
 
-export function withElsewhere(here: Answers): AnswersOfHosts {
+export function withElsewhere(
+  here: Answers,
+  parts: { readonly hosts: Hosts; readonly remote: RemoteHosts; readonly log: Log },
+): AnswersOfHosts {
+  const { hosts, remote, log } = parts;
   const others = new Map<string, Answers>();
   const of = (id: string) => others.get(id) ?? here;
   return {
-    elsewhere: (id, answers) => void others.set(id, answers),
+    from(id, host, asker) {
+      if (host === '' || hosts.isLocal(host)) return;
+      const home = () => remote.home(host);
+      others.set(id, remoteAnswers(hosts.get(host), home, asker, log));
+    },
     give: (id, answer) => of(id).give(id, answer),
     release: (id) => of(id).release(id),
     isWaiting: (id) => of(id).isWaiting(id),
