@@ -99,7 +99,9 @@ async function examineHere({ env }: Patient, config: Config | undefined) {
     agent: agentOf(config),
     socket: config?.tmuxSocket,
     home,
-    installed: loadInstalled(home).flatMap(({ kind, path }) => (kind === 'settings' ? path : [])),
+    installed: loadInstalled(join(home, 'state')).flatMap(({ kind, path }) =>
+      kind === 'settings' ? path : [],
+    ),
     claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
     usualHome: join(env.HOME || homedir(), '.threadmux'),
     install: 'threadmux install',

@@ -14,8 +14,7 @@ const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') a
 };
 
 const ROOT = join(import.meta.dirname, '..');
-const FOLDERS =
-  'bin bridge claude core discord home hooks streams tmux workspace scripts install.ts install-plan.ts';
+const FOLDERS = 'bin bridge claude core discord home hooks install streams tmux workspace scripts';
 
 /** Made at run time; each with what it is in the worst case, or why it needs no check. */
 const MADE: Readonly<Record<string, string | { readonly because: string }>> = {
