@@ -276,7 +276,7 @@ describe('install and uninstall', () => {
         '--input-type=module',
         '-e',
         code,
-        `${me.paths.dist}/install.js`,
+        `${me.paths.dist}/install/install.js`,
         me.paths.dist,
       ];
       const child = spawn(process.execPath, args, {
