@@ -8,6 +8,7 @@ import { type CourierContexts, openCourierContexts } from '../hooks/context.ts';
 import { runCourier } from '../hooks/courier.ts';
 import { arrived, deliver, sayAside } from '../hooks/deliver.ts';
 import { hostOutbox, putHostLetter } from '../hooks/host-letters.ts';
+import { obey } from '../hooks/order.ts';
 import { type Collector, keepCollecting } from '../hosts/collect.ts';
 import { openShared, type Shared } from '../threads/shared.ts';
 import type { Context } from './context.ts';
@@ -36,7 +37,7 @@ export async function workAsCourier(shared: Shared, work: CourierWork): Promise<
 }
 
 function take(
-  { home, log, prompts, sessionsChanged }: Shared,
+  { home, log, prompts, sessionsChanged, threads }: Shared,
   contexts: CourierContexts,
   host: string,
   { lingerMs, signal }: CourierWork,
@@ -45,7 +46,8 @@ function take(
   const context = contexts.of(host);
   return runCourier({
     ...{ home, log, lingerMs, signal },
-    ...(outbox === undefined ? {} : { outbox }),
+    // Orders of the command line come from this machine only; another host speaks for its own panes alone.
+    ...(outbox === undefined ? { obey: (order) => obey(order, home, threads) } : { outbox }),
     onEvent: sessionsChanged.tell,
     arrived: (letter) => arrived(letter, context),
     deliver: (letter, risky) => deliver(letter, context, risky),

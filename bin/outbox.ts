@@ -1,9 +1,7 @@
 // threadmux outbox: what Claude said and nobody has read yet: letters that wait, and those that were set aside because
 // the server refused them for good.
 
-import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ThreadmuxError } from '../core/errors.ts';
 import { neutralise } from '../core/neutralise.ts';
 import { readText } from '../home/files.ts';
@@ -11,6 +9,7 @@ import { readLetter } from '../hooks/letter.ts';
 import { type Outbox, openOutbox } from '../hooks/outbox.ts';
 import { openContext } from './context.ts';
 import { printJson, printText, table, tell } from './print.ts';
+import { startCourier } from './start-courier.ts';
 
 interface Flags {
   readonly json?: boolean;
@@ -100,11 +99,4 @@ function find(items: readonly Item[], id: string): Item {
   throw new ThreadmuxError('not_found', `there is no letter ${JSON.stringify(id)}`, {
     hint: '`threadmux outbox list` lists those there are.',
   });
-}
-
-/** One that finds another at work leaves at once. */
-function startCourier(): void {
-  const courier = fileURLToPath(new URL('./courier.js', import.meta.url));
-  const child = spawn(process.execPath, [courier], { detached: true, stdio: 'ignore' });
-  child.on('error', (error) => tell(`The courier could not be started: ${error.message}.`)).unref();
 }

@@ -4,21 +4,25 @@
 import { findSessions } from '../bridge/command-sessions.ts';
 import type { Config } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { silentLog } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { localHost } from '../hosts/host.ts';
 import { loadThreadRecords, type ThreadRecord } from '../threads/record.ts';
+import { openRemoteHosts, type RemoteHosts } from '../threads/remote-hosts.ts';
 import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { whoami } from '../tmux/whoami.ts';
 import { openContext } from './context.ts';
+import { filesForHosts } from './host-files.ts';
 import { during, shown } from './print.ts';
 
 export interface Reach {
   readonly home: Home;
   readonly config: Config;
   readonly hosts: Hosts;
+  readonly remote: RemoteHosts;
   /** What the registry knows; only the bridge writes it. */
   readonly records: readonly ThreadRecord[];
 }
@@ -36,7 +40,13 @@ const ANSWERS_WITHIN_MS = 15_000;
 export function openReach(): Reach {
   const { home, config } = openContext('cli');
   const hosts = openHosts({ config, home, env: process.env });
-  return { home, config, hosts, records: loadThreadRecords(home) };
+  const remote = openRemoteHosts({
+    hosts,
+    name: config.host,
+    files: filesForHosts,
+    log: silentLog,
+  });
+  return { home, config, hosts, remote, records: loadThreadRecords(home) };
 }
 
 /** `name` may be `name@host`, or a session's id such as `$3`, for names that are hard to write. */

@@ -81,6 +81,19 @@ export function addSessions(program: Command): void {
       number(1, Number.MAX_SAFE_INTEGER),
     )
     .action(async (name, flags) => (await import('./capture.ts')).capture(name, flags));
+  const thread = add(
+    program,
+    'thread',
+    'open or archive the thread of a session, which goes on as it was',
+    'thread close shop',
+  );
+  for (const [order, about] of [
+    ['open', 'make or reopen its thread'],
+    ['close', 'archive its thread, until its session speaks or you write there'],
+  ] as const)
+    onHost(add(thread, `${order} [name]`, about, `thread ${order} shop`))
+      .option('--wait <seconds>', 'how long to wait for the outcome', number(1, 86_400), 15)
+      .action(async (name, flags) => (await import('./thread.ts')).orderThread(order, name, flags));
   add(
     program,
     'auto',

@@ -1,13 +1,13 @@
 // What a courier of its own does once it has detached: its letter if it carries one, then the outbox.
 
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { holderOf } from '../home/lock.ts';
 import { openCourierContexts } from '../hooks/context.ts';
 import { takeCourierLock } from '../hooks/courier-lock.ts';
 import { deliver } from '../hooks/deliver.ts';
 import { parseLetter } from '../hooks/letter.ts';
+import { openOutbox } from '../hooks/outbox.ts';
 import type { Shared } from '../threads/shared.ts';
 import { type Context, openHookContext } from './context.ts';
 import { openSharedParts, workAsCourier } from './courier-work.ts';
@@ -24,15 +24,22 @@ export async function stay(letter: string, token: string): Promise<void> {
     const isSaved = letter === '' || (await savedSoon(context, letter));
     const stop = new AbortController();
     process.once('SIGTERM', () => stop.abort());
+    const isHeld = () => holderOf(home.path('state', 'courier.lock')) !== undefined;
     let release = await takeCourierLock({ home, log });
     // A letter that found no room on the disk is only here: it waits for its turn.
-    for (let tries = 0; release === undefined && !isSaved && tries < LOCK_TRIES; tries++) {
+    for (let tries = 0; release === undefined && !isSaved && isHeld(); tries++) {
+      if (tries >= LOCK_TRIES) break;
       await sleep(1_000);
       if (saved(context, letter)) return;
       release = await takeCourierLock({ home, log });
     }
-    if (release === undefined) return;
+    if (release === undefined && isSaved) return;
     const shared = openSharedParts(context);
+    if (release === undefined) {
+      // There is no room for the lock either. The reply must not be lost; nothing else is done, or written later.
+      await deliverUnsaved(shared, letter);
+      process.exit();
+    }
     try {
       shared.prompts.takeUp();
       if (!isSaved) await deliverUnsaved(shared, letter);
@@ -74,17 +81,7 @@ function saved({ home }: Context, letter: string): boolean {
   const [, tmux = '', pane = ''] = letter.split('\n');
   const server = tmux.match(/,(\d+),\d+$/)?.[1] ?? '0';
   try {
-    const box = join(home.folder('outbox'), `${server}.${pane.replace('%', '')}`);
-    mkdirSync(box, { recursive: true, mode: 0o700 });
-    const temp = join(box, `.${process.pid}`);
-    try {
-      writeFileSync(temp, letter, { mode: 0o600 });
-      // Behind every number that `drop` gives away: nothing it could overtake was written later.
-      renameSync(temp, join(box, `${Date.now()}.${process.pid}`));
-    } catch (error) {
-      rmSync(temp, { force: true });
-      throw error;
-    }
+    openOutbox(home.folder('outbox')).add(`${server}.${pane.replace('%', '')}`, letter);
     return true;
   } catch {
     return false;

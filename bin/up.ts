@@ -11,6 +11,7 @@ import { checkRoom, homeRoot, openHome } from '../home/home.ts';
 import { writeKept } from '../home/keep.ts';
 import { localServer, saveLocalServer } from '../home/local-server.ts';
 import { rememberEnvironment } from '../home/remembered.ts';
+import { sweepHome } from '../home/sweep.ts';
 import { onTrouble } from '../home/trouble.ts';
 import { takeCourierLock } from '../hooks/courier-lock.ts';
 import type { Workspace } from '../workspace/server.ts';
@@ -28,6 +29,7 @@ export interface UpOptions {
 
 const PORT = 7420;
 const ROOM_MS = 1_000;
+const SWEEP_MS = 3_600_000;
 const OPEN_DOOR =
   'Warning: other machines can reach the port of the workspace now, and nothing is encrypted. Browsers sign in at http://127.0.0.1 or http://localhost only: from another machine, use an ssh tunnel to the same port.';
 
@@ -116,8 +118,15 @@ async function start(context: Context, servers: readonly Server[]): Promise<Runn
   });
   const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };
   const courier = workAsCourier(shared, options);
+  const sweep = () => {
+    sweepHome(home);
+    shared.threads.registry.sweep();
+  };
+  sweep();
+  const sweeping = setInterval(sweep, SWEEP_MS);
   return {
     async stop() {
+      clearInterval(sweeping);
       stopping.abort();
       await courier;
       await bridge.close();

@@ -29,9 +29,10 @@ export function createAskAgent(options: AskOptions): AskAgent {
 
   /** The prompt itself matters more than what we have to say about it. */
   const say: Say = (channelId, about, draft) =>
-    options
-      .say(channelId, about, draft)
-      .catch((error: Error) => log.warn('saying something', { because: error.message }));
+    options.say(channelId, about, draft).catch((error: Error) => {
+      log.warn('saying something', { because: error.message });
+      return undefined;
+    });
 
   /** In the order they were written, however long a file takes. Undefined: there is nothing to ask. */
   async function ask(message: Accepted, agent: Agent): Promise<Asked | undefined> {

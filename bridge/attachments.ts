@@ -40,9 +40,11 @@ export async function fetchAttachments(
 
   async function put(id: string, name: string, data: Uint8Array): Promise<string> {
     if (!hosts.isLocal(host))
-      return hosts
-        .get(host)
-        .sh(WRITE, [id, name, await remote.home(host)], { input: data, doing: `copy ${name}`, timeoutMs: 120_000 });
+      return hosts.get(host).sh(WRITE, [id, name, await remote.home(host)], {
+        input: data,
+        doing: `copy ${name}`,
+        timeoutMs: 120_000,
+      });
     const folder = join(home.folder('files'), id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeWhole(join(folder, name), data);

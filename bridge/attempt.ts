@@ -35,6 +35,8 @@ export interface AttemptOptions {
   readonly standing: () => Standing | undefined;
   /** Right before the first key. */
   readonly onTyping: () => void;
+  /** Nothing of it is in the pane, whatever an earlier attempt began. */
+  readonly onUntyped: () => void;
 }
 
 export interface Standing {
@@ -120,6 +122,8 @@ async function typeInto(
           kind: 'ran',
           output: seen.kind === 'gone' || isStreaming(record) ? undefined : seen.text,
         };
+  if (seen.kind === 'pane' && !isOther && !isMarked(seen.typed.text, message.deliveryId))
+    options.onUntyped();
   const text = seen.kind === 'gone' ? undefined : seen.text;
   const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen);
   const standing = options.standing();
@@ -128,12 +132,8 @@ async function typeInto(
     ...{ standing: standing?.text, now: Date.now() },
   });
   // What runs without our hooks is guarded by what was seen a moment ago.
-  const command =
-    record.shell === 'no' && record.claudeSession !== ''
-      ? record.command
-      : seen.kind === 'pane'
-        ? seen.command
-        : record.command;
+  const isReported = record.shell === 'no' && record.claudeSession !== '';
+  const { command } = isReported || seen.kind === 'gone' ? record : seen;
   const guard = { pane: record, command, dialog: DIALOG };
   switch (step.do) {
     case 'refuse':
@@ -146,9 +146,11 @@ async function typeInto(
     case 'run': {
       options.onTyping();
       // In a terminal one program may start another at any moment: all of them are meant.
-      if (isStreaming(record))
-        return writeToProgram(tmux, { pane: record, command: undefined }, message);
-      return runInShell(tmux, { pane: record, command }, message);
+      const ran = isStreaming(record)
+        ? await writeToProgram(tmux, { pane: record, command: undefined }, message)
+        : await runInShell(tmux, { pane: record, command }, message);
+      if (ran.kind === 'failed') options.onUntyped();
+      return ran;
     }
     case 'type': {
       if (hasDialog(text ?? '')) return waiting('Claude shows a dialog.', shown);
@@ -173,6 +175,7 @@ async function typeInto(
           because: 'The text is in the box, but something came up before Enter.',
           screen: shown,
         };
+      options.onUntyped();
       return waiting(`The pane changed while we looked (${delivery.because}).`, shown);
     }
   }
@@ -229,11 +232,12 @@ function isStreaming({ shell }: ThreadRecord): boolean {
 }
 
 function wasEntered(seen: Look, deliveryId: string): boolean {
-  return (
-    seen.kind === 'pane' &&
-    seen.typed.enter !== undefined &&
-    BigInt(seen.typed.enter) >= BigInt(deliveryId)
-  );
+  return seen.kind === 'pane' && isMarked(seen.typed.enter, deliveryId);
+}
+
+/** Ids grow from message to message, and the pane keeps the last one. */
+function isMarked(mark: string | undefined, deliveryId: string): boolean {
+  return mark !== undefined && BigInt(mark) >= BigInt(deliveryId);
 }
 
 function waiting(because: string, screen: SeenScreen | undefined, surely = false): Waiting {

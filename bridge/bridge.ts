@@ -93,7 +93,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const marks = createMarks(rest, log);
   const say = createSay(rest);
-  const outcomes = createOutcomes({ say, marks, log });
+  const outcomes = createOutcomes({ rest, say, marks, log });
   const directories = openDirectories({
     projects: server.projects.map(({ path }) => path),
     roots: config.roots,
@@ -140,6 +140,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
     onAccepted: journey.begin,
     onInteraction: createInteract({ rest, server, channels, botId, tools, prompts: taps, log }),
     onThread: (thread) => threads.heard(thread.id, thread.archived),
+    onActive: (ids) => threads.heardActive(server.name, ids),
     onThreadGone(id) {
       if (threads.registry.get(id)?.shell !== 'terminal')
         threads.registry.change(id, { deleted: true });

@@ -166,11 +166,11 @@ async function lookAt({ host }: Wanted, { serverPid, pane }: Session, tools: Too
 
 async function whatItShows(
   wanted: Wanted,
-  { thread: id, title, panePid }: ThreadRecord,
+  { thread: id, title, channel, panePid }: ThreadRecord,
   tools: Tools,
   asks: boolean,
 ): Promise<Answer> {
-  const pane = await tools.panes.find({ id, title });
+  const pane = await tools.panes.find({ id, title, parentId: channel });
   const shown = pane === undefined ? say('') : await showScreen(pane);
   const words = asks
     ? 'Claude asks something before it starts. The buttons press keys.'
@@ -201,12 +201,13 @@ async function bind(
 ): Promise<ThreadRecord> {
   const socket = (await socketOf(tools.hosts, host)) ?? '';
   const pane = toSessionPane(host, socket, session);
-  const thread = await tools.threads.ensure(pane, { directory: pane.path, shell });
-  if (thread !== undefined) return thread;
+  const isOurs = tools.threads.destinationOf(pane.path)?.server.name === tools.server.name;
+  const thread = isOurs && (await tools.threads.ensure(pane, { directory: pane.path, shell }));
+  if (thread) return thread;
   await killSession(tools.hosts.tmux(host), session);
   throw new ThreadmuxError(
     'bad_usage',
-    `${code(name)} was not started: no channel takes sessions of ${code(directory)}`,
+    `${code(name)} was not started: no channel of this server takes sessions of ${code(directory)}`,
     {
       hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.',
     },
@@ -216,5 +217,5 @@ async function bind(
 function linkOf({ host }: Wanted, session: Session, tools: Tools): string {
   const pane = toSessionPane(host, '', session);
   const record = tools.threads.registry.ofSession(host, pane);
-  return record === undefined ? '' : `: <#${record.thread}>`;
+  return record?.server === tools.server.name ? `: <#${record.thread}>` : '';
 }

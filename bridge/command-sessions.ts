@@ -1,6 +1,7 @@
 // !sessions: every session of every host in one list. A host that does not answer in time is
 // marked, and the others are shown all the same.
 
+import { reason } from '../core/outside-words.ts';
 import type { ThreadRecord } from '../threads/record.ts';
 import type { Threads } from '../threads/threads.ts';
 import type { Hosts } from '../tmux/hosts.ts';
@@ -68,7 +69,15 @@ async function listHost(host: string, tools: Tools): Promise<readonly string[]> 
     const found = await findOurSessions(host, tools);
     return found.map((one) => line(one, tools));
   } catch (error) {
-    return [`🔌 ${code(host)} is not reachable: ${(error as Error).message.split('\n')[0]}`];
+    const state = tools.remote.state(host);
+    const since =
+      state.kind === 'unreachable' ? ` since <t:${Math.floor(state.since / 1_000)}:R>` : '';
+    const why = reason(error).split('\n')[0];
+    const known = tools.threads.registry
+      .all()
+      .filter((one) => one.host === host && !one.closed && one.server === tools.server.name)
+      .map((one) => `⚪ ${code(`${one.sessionName}@${host}`)} <#${one.thread}> unreachable`);
+    return [`🔌 ${code(host)} is not reachable${since}: ${why}`, ...known];
   }
 }
 

@@ -77,6 +77,10 @@ export function isCommand(name: string): boolean {
   return ALL.some((command) => command.name === name);
 }
 
+export function pressesKeys(name: string): boolean {
+  return [key, stop, ...shortKeys].some((command) => command.name === name);
+}
+
 /** Every outcome is something to say, refusals too. */
 export async function runCommand(name: string, order: Order, tools: Tools): Promise<Answer> {
   const command = ALL.find((one) => one.name === name);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
 import { boxHolds, describeScreen } from '../claude/screen-words.ts';
 import { isThreadmuxError } from '../core/errors.ts';
+import { reason } from '../core/outside-words.ts';
 import type { ThreadRecord } from '../threads/record.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
@@ -41,6 +42,10 @@ const WAIT_MS = 4_000;
 /** Looks at a pane that does nothing about it, after which the receipt will not come any more. */
 const VAIN_LOOKS = 4;
 const LONGEST_MS = 24 * 3_600_000;
+const LONGEST_PAUSE_MS = 5_000;
+const SCREEN_LOOKS = 12;
+/** Looks that find the box without it: one alone may have come before the text was drawn. */
+const GONE_LOOKS = 3;
 const BY_HOOK = { kind: 'submitted', by: 'hook', dialog: undefined } as const;
 
 export async function confirm(message: OnItsWay, options: ProofOptions): Promise<Proof> {
@@ -52,12 +57,13 @@ export async function confirm(message: OnItsWay, options: ProofOptions): Promise
 async function confirmByHook(message: OnItsWay, options: ProofOptions): Promise<Proof> {
   const deadline = Date.now() + LONGEST_MS;
   const waitMs = options.waitMs ?? WAIT_MS;
-  for (let vain = 0, unseen = 0; Date.now() < deadline; ) {
+  const away = createAway(options);
+  for (let vain = 0; Date.now() < deadline; ) {
     if (await options.receipt(waitMs)) return BY_HOOK;
     // What another message's look saw will do, if it was well after our own text was typed.
     const seen = await lookAgain(message, options, waitMs / 2);
     if (seen.kind === 'unseen') {
-      if (++unseen === 2) await options.onUnreachable(seen.because);
+      await away(seen);
       continue;
     }
     if (seen.kind === 'over')
@@ -77,17 +83,39 @@ async function confirmByHook(message: OnItsWay, options: ProofOptions): Promise<
 
 /** No hook reports: that it left the box, and what came of it, is the proof. */
 async function confirmByScreen(message: OnItsWay, options: ProofOptions): Promise<Proof> {
-  for (let tries = 0, gone = 0; tries < 12; tries++) {
+  const deadline = Date.now() + LONGEST_MS;
+  const away = createAway(options);
+  for (let tries = 0, gone = 0; tries < SCREEN_LOOKS && Date.now() < deadline; ) {
     if (await options.receipt(400)) return BY_HOOK;
     const seen = await lookAgain(message, options);
+    // While nothing can be seen, nothing is concluded.
+    if (seen.kind === 'unseen') {
+      await away(seen);
+      continue;
+    }
+    tries++;
     if (seen.kind === 'dialog') return { kind: 'submitted', by: 'screen', dialog: seen.screen };
     if (seen.kind === 'over')
       return { kind: 'unproven', because: seen.because, screen: seen.screen };
     gone = seen.kind === 'idle' || seen.kind === 'busy' ? gone + 1 : 0;
-    if (gone >= 3) return { kind: 'submitted', by: 'screen', dialog: undefined };
+    if (gone >= GONE_LOOKS) return { kind: 'submitted', by: 'screen', dialog: undefined };
     if (seen.kind === 'standing' && tries > 4) await pressOnceMore(message, options);
   }
   return { kind: 'unproven', because: 'It is still in the box.', screen: undefined };
+}
+
+/** Tells once that the host is away: at once if it cannot be reached, else when a second look fails as well. */
+function createAway({ onUnreachable, signal }: ProofOptions) {
+  let looks = 0;
+  let told = false;
+  return async ({ because, surely }: Seen & { kind: 'unseen' }): Promise<void> => {
+    looks++;
+    if (!told && (surely || looks >= 2)) {
+      told = true;
+      await onUnreachable(because);
+    }
+    await sleep(Math.min(LONGEST_PAUSE_MS, 500 * looks), undefined, { signal });
+  };
 }
 
 /** Only if it stands there still after a moment: a draft that came back in its place must not be sent. */
@@ -104,7 +132,7 @@ async function pressOnceMore(message: OnItsWay, options: ProofOptions): Promise<
 
 type Seen =
   | { readonly kind: 'idle' | 'busy' | 'dialog' | 'standing'; readonly screen: SeenScreen }
-  | { readonly kind: 'unseen'; readonly because: string }
+  | { readonly kind: 'unseen'; readonly because: string; readonly surely: boolean }
   | { readonly kind: 'over'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 async function lookAgain(
@@ -139,6 +167,7 @@ async function lookAgain(
     }
   } catch (error) {
     if (signal.aborted || !isThreadmuxError(error)) throw error;
-    return { kind: 'unseen', because: error.message };
+    const surely = isThreadmuxError(error, 'host_unreachable');
+    return { kind: 'unseen', because: reason(error), surely };
   }
 }

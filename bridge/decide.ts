@@ -1,8 +1,9 @@
 // What to do with a message, from what the pane shows. Pure. Only a box that is really there is
 // ever typed into; everything else is left alone and said.
 
-import type { Screen } from '../claude/screen.ts';
+import { isShell, type Screen } from '../claude/screen.ts';
 import { boxHolds, describeScreen } from '../claude/screen-words.ts';
+import { code } from '../core/outside-words.ts';
 import type { ThreadRecord } from '../threads/record.ts';
 import type { Look } from '../tmux/look.ts';
 
@@ -28,9 +29,11 @@ export interface Facts {
 
 /** An agent that was started a moment ago has not reported yet. */
 const STARTS_WITHIN_MS = 60_000;
+/** A session that was made by hand a moment ago may be about to start one. */
+const FOUND_STARTS_WITHIN_MS = 10_000;
 
 export function decide(facts: Facts): Step {
-  const { look, screen, record, allowShell, standing } = facts;
+  const { look, screen, record, standing } = facts;
   if (look.kind === 'gone')
     return { do: 'refuse', because: 'The pane is gone: its session was closed.' };
   if (look.serverPid !== record.serverPid || look.panePid !== record.panePid)
@@ -42,7 +45,7 @@ export function decide(facts: Facts): Step {
   if (look.synchronized)
     return { do: 'wait', because: 'The pane shares its input with others (synchronize-panes).' };
   if (record.shell === 'terminal') return decideForTerminal(look);
-  if (!facts.isAgent) return decideForShell(look, screen, record.shell === 'ours' || allowShell);
+  if (!facts.isAgent) return decideForShell(look, facts);
   switch (screen.kind) {
     case 'empty':
       return { do: 'type', stash: false };
@@ -76,13 +79,20 @@ function decideForDraft(screen: Screen & { kind: 'draft' }, standing: string | u
   };
 }
 
-function decideForShell(look: Look & { kind: 'pane' }, screen: Screen, mayRun: boolean): Step {
+function decideForShell(look: Look & { kind: 'pane' }, facts: Facts): Step {
+  const { screen, record, now } = facts;
   if (look.dead) return { do: 'refuse', because: 'The shell in the pane has ended.' };
   if (look.mode !== undefined) return { do: 'leave-mode' };
+  const mayRun = record.shell === 'ours' || facts.allowShell;
+  const mayStart = record.shell === 'found' && now - record.at < FOUND_STARTS_WITHIN_MS;
+  if (mayStart && !(mayRun && isShell(look.command)))
+    return { do: 'wait', because: 'No agent has started there yet.' };
   if (!mayRun)
     return {
       do: 'refuse',
-      because: 'A plain shell is there, and "allowShell" is not set in the configuration.',
+      because: isShell(look.command)
+        ? 'A plain shell is there, and "allowShell" is not set in the configuration.'
+        : `${code(look.command)} runs there, and threadmux does not recognise it as an agent.`,
     };
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
     ? { do: 'run' }

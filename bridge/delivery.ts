@@ -20,6 +20,8 @@ const GIVE_UP_MS = 24 * 3_600_000;
 const PATIENCE_MS = 2_500;
 const LONGEST_PAUSE_MS = 10_000;
 const FILES_PAUSE_MS = 2_000;
+/** An agent that has just started reports within this time. */
+const HEARD_WITHIN_MS = 10_000;
 
 export function createDeliver(options: JourneyOptions): Deliver {
   const { config, server, inbox, marks, outcomes, receipts, log, signal } = options;
@@ -46,11 +48,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     }
     const way: OnItsWay = { deliveryId, thread, typed };
     const outcome = await untilTyped(message, way, paths);
-    if (outcome.kind !== 'typed') {
-      if (outcome.kind === 'failed') receipts.withdraw(thread.id, deliveryId);
-      if (outcome.kind === 'unconfirmed') receipts.unconfirmed(thread.id, deliveryId);
-      return done(message, () => outcomes.ended(message, outcome));
-    }
+    if (outcome.kind !== 'typed') return ended(message, thread, outcome);
     const { before } = outcome;
     standing.set(thread.id, { deliveryId, text: typed.text, before, at: Date.now() });
     await outcomes.typed(message);
@@ -73,6 +71,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
         ...{ panes: options.panes, allowShell: config.allowShell, signal },
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
         standing: () => standing.get(thread.id),
+        onUntyped: () => receipts.withdraw(thread.id, deliveryId),
         onTyping: () =>
           receipts.stand(thread.id, {
             ...{ id: deliveryId, message: message.id, paths },
@@ -124,18 +123,36 @@ export function createDeliver(options: JourneyOptions): Deliver {
       onUnreachable: (because) => outcomes.unreachable(message, because),
     });
     if (standing.get(thread.id)?.deliveryId === deliveryId) standing.delete(thread.id);
-    if (proof.kind === 'unproven') {
-      receipts.unconfirmed(thread.id, deliveryId);
-      return done(message, () => outcomes.ended(message, { ...proof, kind: 'unconfirmed' }));
-    }
+    if (proof.kind === 'unproven') return ended(message, thread, { ...proof, kind: 'unconfirmed' });
     if (proof.by === 'screen') receipts.seen(thread.id, deliveryId);
     await done(message, () => outcomes.submitted(message, proof.dialog));
     if (proof.by === 'screen' && way.typed.kind === 'prompt') await tellUnheard(thread);
   }
 
+  /** "Not delivered" is only said of what was surely not typed. */
+  async function ended(
+    message: Accepted,
+    thread: ThreadRef,
+    outcome: Exclude<Outcome, { kind: 'typed' }>,
+  ): Promise<void> {
+    const deliveryId = message.deliveryId ?? message.id;
+    if (receipts.isSubmitted(thread.id, deliveryId)) return done(message, outcomes.submitted);
+    const isTyped = outcome.kind === 'failed' && receipts.isStanding(thread.id, deliveryId);
+    const told = isTyped ? { ...outcome, kind: 'unconfirmed' as const } : outcome;
+    if (told.kind !== 'unconfirmed')
+      return done(message, async () => void (await outcomes.ended(message, told)));
+    receipts.unconfirmed(thread.id, deliveryId);
+    const notice = await outcomes.ended(message, told);
+    if (signal.aborted) return;
+    inbox.done(message.id);
+    receipts.noticed(thread.id, deliveryId, notice);
+  }
+
   /** Once per session: its replies do not arrive, and how to change that. */
   async function tellUnheard({ id }: ThreadRef): Promise<void> {
     const { registry } = options.threads;
+    if (registry.get(id)?.toldUnheard) return;
+    await sleep(HEARD_WITHIN_MS, undefined, { signal });
     const record = registry.get(id);
     if (record === undefined || record.claudeSession !== '' || record.toldUnheard) return;
     registry.change(id, { toldUnheard: true });
@@ -151,7 +168,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
     tell: (message: Accepted) => Promise<void>,
   ): Promise<void> {
     await tell(message);
-    inbox.done(message.id);
+    // What could not be said because we are stopping is said after the next start.
+    if (!signal.aborted) inbox.done(message.id);
   }
 
   return (message, thread) =>
@@ -159,10 +177,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       if (signal.aborted) return;
       log.error('sending a message', { message: message.id, because: error.stack ?? '' });
       // A fault of ours: the person must hear of it all the same.
-      const deliveryId = message.deliveryId ?? message.id;
-      const kind = receipts.isStanding(thread.id, deliveryId) ? 'unconfirmed' : 'failed';
-      const ended = { kind, because: reason(error), screen: undefined } as const;
-      await done(message, () => outcomes.ended(message, ended));
+      await ended(message, thread, { kind: 'failed', because: reason(error), screen: undefined });
     });
 }
 

@@ -4,7 +4,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { byAge } from '../core/snowflake.ts';
 import { readJson, writeJson } from '../home/files.ts';
 import { discard } from '../home/keep.ts';
 import type { Cursors } from './cursors.ts';
@@ -21,7 +20,7 @@ export const letterSchema = z.object({
   channelId: z.string(),
   authorId: z.string(),
   author: z.string(),
-  /** Of an attempt that the person ordered anew; else the message's own id counts. */
+  /** Set by Retry; otherwise the message's id. */
   deliveryId: z.string().optional(),
   text: z.string(),
   /** The message it replies to. */
@@ -60,7 +59,7 @@ export interface Inbox {
   /** One that was taken before, to be done once more. */
   put(message: Accepted): void;
   done(id: string): void;
-  /** What an earlier process left, oldest first. */
+  /** What an earlier process left, in the order in which it is typed. */
   left(): readonly Accepted[];
 }
 
@@ -81,6 +80,11 @@ export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox 
         .filter((name) => /^\d+\.json$/.test(name))
         .flatMap((name) => readJson(join(folder, name), letterSchema) ?? [])
         .filter((message) => message.server === server || message.server === '')
-        .sort(byAge),
+        .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)),
   };
+}
+
+/** The pane takes everything up to the last id it saw for typed, so a Retry goes where it was ordered. */
+function orderOf({ deliveryId, id }: Pick<Accepted, 'deliveryId' | 'id'>): bigint {
+  return BigInt(deliveryId ?? id);
 }

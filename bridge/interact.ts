@@ -79,7 +79,7 @@ export function createInteract(
         : await pressed(order, what, print);
     // The way to try again stays, whatever keys are pressed meanwhile.
     const kept = (interaction.message.components as Row[]).filter((one) =>
-      JSON.stringify(one).includes('"retry:'),
+      /"retry(?:-asks)?:/.test(JSON.stringify(one)),
     );
     const components = [...kept, ...(shown.components ?? [])];
     await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, {

@@ -14,7 +14,7 @@ import { attempt } from '../home/keep.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
 import type { Shared } from '../threads/shared.ts';
 import type { Answer, Tools } from './command.ts';
-import { runCommand } from './commands.ts';
+import { pressesKeys, runCommand } from './commands.ts';
 import { createDeliver } from './delivery.ts';
 import { type Accepted, type Inbox, isFresh } from './inbox.ts';
 import type { Marks } from './marks.ts';
@@ -50,6 +50,8 @@ export function createJourney(options: JourneyOptions): Journey {
   const deliver = createDeliver(options);
   /** One queue per session: messages are typed in the order they were written. */
   const inTurn = createInTurn();
+  /** Keys must not wait for messages, but for each other: a pane takes no key that was ordered before the last one. */
+  const keysInTurn = createInTurn();
 
   const begin = (message: Accepted, todo: Todo) =>
     void act(message, todo).catch((error: Error) => {
@@ -79,7 +81,8 @@ export function createJourney(options: JourneyOptions): Journey {
         rest: todo.rest,
         live: isFresh(message.liveAt, performance.now()),
       };
-      answer = await runCommand(todo.name, order, options.tools());
+      const run = () => runCommand(todo.name, order, options.tools());
+      answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
       attempt('the inbox', () => inbox.put({ ...message, answer: answer.content }));
     }
     const said = { ...answer, replyTo: message.id };
@@ -93,19 +96,25 @@ export function createJourney(options: JourneyOptions): Journey {
     const { answers } = message;
     if (answers === undefined) return false;
     if (answers === 'unclear') return over(() => outcomes.unclear(message));
-    const given = await prompts.answer({
-      prompt: answers.id,
-      on: { thread: message.channelId, message: answers.messageId },
-      answer: {
-        action: 'text',
-        values: [optionValue(answers.question, 0)],
-        text: message.text.trim(),
-      },
-      by: { id: message.authorId, name: message.author },
-      order: message.id,
-    });
+    const given = await prompts
+      .answer({
+        prompt: answers.id,
+        on: { thread: message.channelId, message: answers.messageId },
+        answer: {
+          action: 'text',
+          values: [optionValue(answers.question, 0)],
+          text: message.text.trim(),
+        },
+        by: { id: message.authorId, name: message.author },
+        order: message.id,
+      })
+      .catch((error: Error) => {
+        log.warn('an answer was not taken', { message: message.id, because: error.message });
+        return 'undelivered' as const;
+      });
     if (given === 'taken') return over(() => outcomes.submitted(message));
-    if (looksLikeAnswer(message.text, [answers])) return over(() => outcomes.unclear(message));
+    if (given === 'undelivered' || looksLikeAnswer(message.text, [answers]))
+      return over(() => outcomes.unclear(message));
     const { answers: _, ...plain } = message;
     inbox.put(plain);
     return false;
@@ -123,8 +132,11 @@ export function createJourney(options: JourneyOptions): Journey {
     return inTurn(thread.id, () => deliver(message, thread));
   }
 
-  receipts.onLate((thread, messageId) => {
-    if (known.all().some(({ id }) => id === thread)) void marks.correct(thread, messageId);
+  receipts.onLate((thread, delivery) => {
+    if (options.threads.registry.get(thread)?.server !== server.name) return;
+    void outcomes.corrected(thread, delivery).then(() => {
+      if (!signal.aborted) receipts.corrected(thread, delivery.id);
+    });
   });
 
   /** Undefined for what is over: the thread is gone, or nobody would be heard with it any more. */
@@ -145,7 +157,7 @@ export function createJourney(options: JourneyOptions): Journey {
       for (const message of inbox.left()) {
         try {
           const todo = await todoOf(message);
-          marks.assume(message.id, ['waiting', 'typed']);
+          marks.assume(message.id, ['waiting', 'typed', 'failed']);
           if (todo === undefined) inbox.done(message.id);
           else begin(message, todo);
         } catch (error) {

@@ -41,6 +41,8 @@ export interface ListenOptions {
   /** What a text means while a prompt is open. */
   readonly meaningOf: (written: Written & { readonly channelId: string }) => TextMeaning;
   readonly onThread?: (thread: ThreadRef) => void;
+  /** All threads of the server that are open. */
+  readonly onActive?: (ids: ReadonlySet<string>) => void;
   readonly onThreadGone?: (id: string) => void;
 }
 
@@ -111,6 +113,7 @@ export function listen(
     const guild = guildCreateSchema.parse(data);
     const last = new Map<string, string>();
     for (const thread of guild.threads) threads.hear({ ...thread, guild_id: guild.id });
+    options.onActive?.(new Set(guild.threads.map(({ id }) => id)));
     for (const { id, last_message_id } of [...guild.threads, ...guild.channels])
       if (last_message_id) last.set(id, last_message_id);
     const ours = [...channels.filter((id) => last.has(id)), ...threads.all().map(({ id }) => id)];

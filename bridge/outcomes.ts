@@ -2,7 +2,10 @@
 
 import type { Log } from '../core/log.ts';
 import { button, keyButtons, row } from '../discord/buttons.ts';
+import { editMessage } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
 import { type Say, screenBlock } from '../threads/notices.ts';
+import { type Delivery, NO_NOTICE } from '../threads/record.ts';
 import type { Outcome } from './attempt.ts';
 import type { Accepted } from './inbox.ts';
 import type { Marks } from './marks.ts';
@@ -15,7 +18,13 @@ export interface Outcomes {
   unreachable(message: Accepted, because: string): Promise<void>;
   /** `dialog`: what the command opened. */
   submitted(message: Accepted, dialog?: SeenScreen): Promise<void>;
-  ended(message: Accepted, outcome: Exclude<Outcome, { kind: 'typed' }>): Promise<void>;
+  /** Resolves with the id of what was said, if there was something to say. */
+  ended(
+    message: Accepted,
+    outcome: Exclude<Outcome, { kind: 'typed' }>,
+  ): Promise<string | undefined>;
+  /** Its receipt came after the person was told that it is not confirmed. */
+  corrected(channelId: string, delivery: Pick<Delivery, 'message' | 'notice'>): Promise<void>;
   /** A prompt is open, and this may not be about it. */
   unclear(message: Accepted): Promise<void>;
   /** Never rejects: the message itself matters more than what we have to say about it. */
@@ -25,16 +34,20 @@ export interface Outcomes {
 const UNCLEAR =
   '⚠️ Not taken as an answer, because it may not be about the prompt that is open now. Tap a button under the prompt, or reply to its message.';
 
+const CHECK = 'Check the screen before you send it again.';
+
 export function createOutcomes(parts: {
+  readonly rest: Rest;
   readonly say: Say;
   readonly marks: Marks;
   readonly log: Log;
 }): Outcomes {
   const { marks, log } = parts;
-  const say: Say = (channelId, about, draft) =>
-    parts
-      .say(channelId, about, draft)
-      .catch((error: Error) => log.warn('saying something', { because: error.message }));
+  const warn = (error: Error) => {
+    log.warn('saying something', { because: error.message });
+    return undefined;
+  };
+  const say: Say = (channelId, about, draft) => parts.say(channelId, about, draft).catch(warn);
 
   return {
     say,
@@ -47,12 +60,13 @@ export function createOutcomes(parts: {
       });
     },
     typed: (message) => marks.set(message.channelId, message.id, 'typed'),
-    unreachable: (message, because) =>
-      say(message.channelId, [message.id, 'unreachable'], {
-        content: `🔌 Typed, but its host cannot be reached now: ${because} It is confirmed when the host is back.`,
+    async unreachable(message, because) {
+      await say(message.channelId, [message.id, 'unreachable'], {
+        content: `🔌 Typed, but its host cannot be reached now, so it is not confirmed yet. ${because}`,
         replyTo: message.id,
         silent: true,
-      }),
+      });
+    },
     async submitted(message, dialog) {
       await marks.set(message.channelId, message.id, 'submitted');
       if (dialog !== undefined)
@@ -68,7 +82,7 @@ export function createOutcomes(parts: {
           await say(message.channelId, [message.id, 'ran'], {
             content: screenBlock(outcome.output),
           });
-        return;
+        return undefined;
       }
       log.info(`message ${outcome.kind}`, { message: message.id, because: outcome.because });
       await marks.set(message.channelId, message.id, 'failed');
@@ -76,8 +90,8 @@ export function createOutcomes(parts: {
       const words =
         outcome.kind === 'failed'
           ? `⚠️ Not delivered. ${outcome.because}`
-          : `⚠️ Typed, but not confirmed. ${outcome.because} Check the screen before you send it again.`;
-      await say(message.channelId, [message.id, outcome.kind, outcome.because], {
+          : ['⚠️ Typed, but not confirmed.', outcome.because, CHECK].filter(Boolean).join(' ');
+      return say(message.channelId, [message.id, outcome.kind, outcome.because], {
         content: `${words}${screen}`,
         components: [
           // What may have arrived is not sent again without a question.
@@ -92,6 +106,12 @@ export function createOutcomes(parts: {
         ],
         replyTo: message.id,
       });
+    },
+    async corrected(channelId, { message, notice }) {
+      await marks.correct(channelId, message);
+      if (notice === NO_NOTICE) return;
+      const after = { content: '✅ It was submitted after all.', components: [] };
+      await editMessage(parts.rest, channelId, notice, after).catch(warn);
     },
     async unclear(message) {
       await marks.set(message.channelId, message.id, 'failed');

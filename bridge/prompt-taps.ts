@@ -55,13 +55,19 @@ export function createPromptTaps({
     if (given === 'taken' || given === 'no answer') return; // the prompt shows it
     log.info('answer for nobody', {
       prompt: tap.prompt,
-      because: given instanceof Error ? given.message : 'it is over',
+      because: given instanceof Error ? given.message : given,
     });
     if (given instanceof Error)
       return tellThem(
         rest,
         interaction,
         `⚠️ Your answer did not get there: ${reason(given)}\nThe dialog in the terminal is still open. Tap again later.`,
+      );
+    if (given === 'undelivered')
+      return tellThem(
+        rest,
+        interaction,
+        '⚠️ Your answer did not reach the agent. Answer in the terminal.',
       );
     await tellThem(rest, interaction, 'This prompt is over; nothing was changed.');
     if (interaction.message !== undefined)

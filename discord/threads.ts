@@ -47,13 +47,15 @@ export async function openPlace(rest: Rest, channelId: string): Promise<Place> {
   return { rest, channelId, guildId, botId: channelSchema.pick({ id: true }).parse(me).id };
 }
 
+/** `isTaken` tells of threads that are another session's. */
 export async function ensureThread(
   place: Place,
   title: string,
   welcome: string,
   members: readonly string[] = [],
+  isTaken?: (id: string) => boolean,
 ): Promise<ThreadRef> {
-  const found = await findThread(place, title);
+  const found = await findThread(place, title, isTaken);
   if (found === undefined) return createThread(place, title, welcome, members);
   if (found.archived) await unarchiveThread(place.rest, found.id);
   return { ...found, archived: false };
@@ -71,8 +73,12 @@ export function freshThread(
 }
 
 /** Only threads under our channel that our bot made count: anybody can make one that looks alike. */
-export async function findThread(place: Place, title: string): Promise<ThreadRef | undefined> {
-  const isIt = (thread: ThreadRef) => thread.title === title;
+export async function findThread(
+  place: Place,
+  title: string,
+  isTaken: (id: string) => boolean = () => false,
+): Promise<ThreadRef | undefined> {
+  const isIt = (thread: ThreadRef) => thread.title === title && !isTaken(thread.id);
   const active = (await activeThreads(place)).filter(isIt);
   if (active.length > 0) return oldest(active);
   for await (const page of archivedThreads(place)) {

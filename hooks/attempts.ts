@@ -3,6 +3,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../home/keep.ts';
 
 export interface Attempt {
   /** How many earlier attempts were begun and never ended. */
@@ -31,22 +32,26 @@ export function openAttempts(outbox: string): Attempts {
       const note = join(folder, `${box}-${name}`);
       const unfinished = countIn(note);
       let timer: NodeJS.Timeout | undefined;
-      const restore = () => {
-        if (unfinished === 0) rmSync(note, { force: true });
-        else write(note, unfinished);
-      };
+      // A disk that is full or read-only must not keep a letter from being delivered.
+      const restore = () =>
+        attempt(note, () => {
+          if (unfinished === 0) rmSync(note, { force: true });
+          else write(note, unfinished);
+        });
       return {
         unfinished,
         risky() {
           clearTimeout(timer);
-          mkdirSync(folder, { recursive: true, mode: 0o700 });
-          write(note, unfinished + 1);
+          attempt(note, () => {
+            mkdirSync(folder, { recursive: true, mode: 0o700 });
+            write(note, unfinished + 1);
+          });
           timer = setTimeout(restore, ANSWERING_MS).unref();
         },
         end() {
           clearTimeout(timer);
           if (existsSync(letter)) restore();
-          else rmSync(note, { force: true });
+          else attempt(note, () => rmSync(note, { force: true }));
         },
       };
     },

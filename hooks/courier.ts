@@ -8,9 +8,11 @@ import { isThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
+import { attempt } from '../home/keep.ts';
 import { type Attempt, openAttempts } from './attempts.ts';
 import { BEAT_MS, beat } from './courier-lock.ts';
 import { type Letter, readLetter } from './letter.ts';
+import type { ThreadOrder } from './order.ts';
 import { openOutbox } from './outbox.ts';
 
 export interface CourierOptions {
@@ -24,6 +26,8 @@ export interface CourierOptions {
   readonly arrived: (letter: Letter) => void;
   /** `risky` is called before anything is done with the letter's text. */
   readonly deliver: (letter: Letter, risky: () => void) => Promise<void>;
+  /** Does what the command line has ordered. */
+  readonly obey?: (order: ThreadOrder) => Promise<void>;
   /** Says in the letter's thread that it was set aside. */
   readonly sayAside?: (letter: Letter, name: string) => Promise<void>;
   /** Whether something else is still under way, such as a turn that is followed. */
@@ -35,6 +39,7 @@ export interface CourierOptions {
 }
 
 const LOOK_MS = 2_000;
+const SWEEP_MS = 3_600_000;
 const LONGEST_WAIT_MS = 60_000;
 /** Unfinished attempts after which a letter is set aside. */
 const DEADLY = 2;
@@ -108,6 +113,9 @@ export async function runCourier(options: CourierOptions): Promise<void> {
       case 'event':
         options.onEvent?.();
         break;
+      case 'order':
+        if (!delivered.has(path)) await options.obey?.(reading.order);
+        break;
       case 'letter':
         if (!delivered.has(path))
           await options.deliver(reading.letter, begun.risky).catch((error: unknown) => {
@@ -161,14 +169,19 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   }
 
   const look = () => outbox.boxes().forEach(start);
-  outbox.sweep();
-  attempts.sweep();
+  const sweep = () =>
+    attempt(outbox.folder, () => {
+      outbox.sweep();
+      attempts.sweep();
+    });
+  sweep();
   const stopWatching = outbox.watch(start);
   const looking = setInterval(look, LOOK_MS);
   const beating =
     options.outbox === undefined
       ? setInterval(() => beat(home), options.beatMs ?? BEAT_MS)
       : undefined;
+  const sweeping = setInterval(sweep, SWEEP_MS);
   try {
     look();
     while (!signal.aborted) {
@@ -178,6 +191,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     }
   } finally {
     clearInterval(looking);
+    clearInterval(sweeping);
     clearInterval(beating);
     stopWatching();
     await idle(working); // whoever comes next must find nothing half done

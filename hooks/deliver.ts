@@ -29,12 +29,16 @@ export async function deliver(
 ): Promise<void> {
   const { input } = letter;
   risky();
-  if (input.hook_event_name === 'PermissionRequest') return context.prompts.open(letter, input, context.host.name);
+  if (input.hook_event_name === 'PermissionRequest')
+    return context.prompts.open(letter, input, context.host.name);
   if (isNested(letter)) return;
   const begins = input.hook_event_name === 'SessionStart';
   const session = await context.sessionOf(letter.tmux, letter.pane, begins);
   if (session === undefined) return giveUpOn(letter, context);
   const directory = letter.project || input.cwd;
+  // A thread that a person deleted comes back when its session has something to say.
+  const known = context.threads.registry.ofSession(session.host, session);
+  if (known?.deleted && QUIET.includes(input.hook_event_name)) return;
   const thread = await context.threads.ensure(session, { directory, shell: 'no' });
   const connection = thread && context.threads.connections.named(thread.server);
   if (thread === undefined || connection === undefined) return; // it belongs nowhere
@@ -49,6 +53,8 @@ export async function deliver(
   await outcome.after?.();
   record(report, outcome);
 }
+
+const QUIET: readonly HookEvent[] = ['UserPromptSubmit', 'PreToolUse'];
 
 /** Into the session's thread; into a new one if it turns out to be deleted. */
 async function post(
@@ -70,7 +76,10 @@ async function post(
       onPosted(posted) {
         const record = threads.registry.ofSession(session.host, session);
         if (record !== undefined)
-          threads.registry.change(record.thread, withPosted(record, posted));
+          threads.registry.change(record.thread, {
+            ...withPosted(record, posted),
+            archived: 'no', // what was posted has reopened it
+          });
       },
     }),
   );

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { type HookInput, parseHookInput } from '../claude/hook-input.ts';
+import { parseOrder, type ThreadOrder } from './order.ts';
 
 export interface Letter {
   readonly id: string;
@@ -26,6 +27,7 @@ export type Reading =
   | { readonly kind: 'letter'; readonly letter: Letter }
   /** Tmux tells of a session. */
   | { readonly kind: 'event' }
+  | { readonly kind: 'order'; readonly order: ThreadOrder }
   /** Of an event we have no handler for: nothing to do. */
   | { readonly kind: 'nothing' }
   /** Written by a newer version of us: not ours to judge. */
@@ -45,6 +47,8 @@ export function parseLetter(text: string, salt: string, writtenAt: number): Read
   try {
     if (format === '2' && /^event /m.test(text.slice(0, text.indexOf('\n\n'))))
       return { kind: 'event' };
+    if (/^threadmux 2\norder /.test(text))
+      return { kind: 'order', order: parseOrder(text.slice(text.indexOf('\n\n') + 2)) };
     const { json, ...headers } = format === '1' ? withFixedLines(text) : withHeaders(text);
     const input = parseHookInput(JSON.parse(json));
     if (input === undefined) return { kind: 'nothing' };

@@ -11,6 +11,7 @@ import {
   rmSync,
   statSync,
   watch,
+  writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { watchFails } from '../home/trouble.ts';
@@ -21,6 +22,8 @@ export interface Outbox {
   boxes(): readonly string[];
   /** The paths of a pane's letters, in order. */
   letters(box: string): readonly string[];
+  /** Writes a letter behind those that wait in this pane's folder. */
+  add(box: string, letter: string): void;
   remove(letter: string): void;
   /** Keeps a letter that can never be delivered, out of the way of the others. */
   setAside(letter: string): string;
@@ -54,6 +57,19 @@ export function openOutbox(folder: string): Outbox {
         .filter((name) => LETTER.test(name))
         .sort()
         .map((name) => join(folder, box, name)),
+    add(box, letter) {
+      if (!BOX.test(box)) throw new Error(`${box} is no pane's folder`);
+      mkdirSync(join(folder, box), { recursive: true, mode: 0o700 });
+      const temp = join(folder, box, `.${process.pid}`);
+      try {
+        writeFileSync(temp, letter, { mode: 0o600 });
+        // Behind every number that `drop` gives away: nothing it could overtake was written later.
+        renameSync(temp, join(folder, box, `${Date.now()}.${process.pid}`));
+      } catch (error) {
+        rmSync(temp, { force: true });
+        throw error;
+      }
+    },
     remove(letter) {
       rmSync(letter, { force: true });
     },
@@ -88,8 +104,10 @@ export function openOutbox(folder: string): Outbox {
       });
       for (const box of namesIn(folder).filter((name) => BOX.test(name)))
         try {
-          if (Date.now() - statSync(join(folder, box)).mtimeMs > SILENT_MS)
-            rmdirSync(join(folder, box));
+          if (Date.now() - statSync(join(folder, box)).mtimeMs < SILENT_MS) continue;
+          for (const name of namesIn(join(folder, box)).filter((one) => one.startsWith('.')))
+            rmSync(join(folder, box, name), { force: true }); // begun by a hook that was killed
+          rmdirSync(join(folder, box));
         } catch {
           // A letter lies in it: it stays.
         }

@@ -7,13 +7,25 @@ import { readJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
 import { keep } from '../home/keep.ts';
 
-const schema = z.record(z.string(), z.object({ prompt: z.string(), texts: z.array(z.string()) }));
+const schema = z.record(
+  z.string(),
+  z.object({
+    prompt: z.string(),
+    texts: z.array(z.string()),
+    turn: z.string().default(''),
+  }),
+);
+
+type Entry = z.output<typeof schema>[string];
 
 export interface Shown {
   has(claudeSession: string, text: string): boolean;
   /** Whether anything was posted for this prompt. */
   answered(claudeSession: string, prompt: string): boolean;
   add(claudeSession: string, prompt: string, texts: readonly string[]): void;
+  /** A turn begins; it counts where Stop does not name its prompt. */
+  begin(claudeSession: string, turn: string): void;
+  turnOf(claudeSession: string): string;
 }
 
 const SESSIONS_KEPT = 200;
@@ -22,18 +34,26 @@ const TEXTS_KEPT = 400;
 export function openShown(home: Home): Shown {
   const path = join(home.folder('state'), 'shown.json');
   const sessions = new Map(Object.entries(readJson(path, schema) ?? {}));
+
+  function put(session: string, to: Partial<Entry>): void {
+    const before = sessions.get(session) ?? { prompt: '', texts: [], turn: '' };
+    sessions.delete(session);
+    sessions.set(session, { ...before, ...to });
+    for (const oldest of sessions.keys()) {
+      if (sessions.size <= SESSIONS_KEPT) break;
+      sessions.delete(oldest);
+    }
+    keep(path, Object.fromEntries(sessions));
+  }
+
   return {
     has: (session, text) => sessions.get(session)?.texts.includes(text) ?? false,
     answered: (session, prompt) => prompt !== '' && sessions.get(session)?.prompt === prompt,
     add(session, prompt, texts) {
       const before = sessions.get(session)?.texts ?? [];
-      sessions.delete(session);
-      sessions.set(session, { prompt, texts: [...before, ...texts].slice(-TEXTS_KEPT) });
-      for (const oldest of sessions.keys()) {
-        if (sessions.size <= SESSIONS_KEPT) break;
-        sessions.delete(oldest);
-      }
-      keep(path, Object.fromEntries(sessions));
+      put(session, { prompt, texts: [...before, ...texts].slice(-TEXTS_KEPT) });
     },
+    begin: (session, turn) => put(session, { turn }),
+    turnOf: (session) => sessions.get(session)?.turn ?? '',
   };
 }

@@ -18,7 +18,9 @@ import { stripBlocks } from './strip.ts';
 export async function stop(input: StopInput, report: Report): Promise<Outcome> {
   const { context, rest } = report;
   const turn = await writtenTurn(input, context.files);
-  const reply = replyOf(turn, input, (id) => context.shown.has(input.session_id, id));
+  const prompt = input.prompt_id ?? context.shown.turnOf(input.session_id);
+  const told = { last: input.last_assistant_message, prompt };
+  const reply = replyOf(turn, told, (id) => context.shown.has(input.session_id, id));
   const say = await saying(reply.texts.join('\n\n'), input, report);
   return {
     state: 'idle',
@@ -67,10 +69,7 @@ export interface Reply {
  */
 export function replyOf(
   turn: Turn | undefined,
-  {
-    last_assistant_message: last = '',
-    prompt_id: prompt,
-  }: Pick<StopInput, 'last_assistant_message' | 'prompt_id'>,
+  { last = '', prompt }: { readonly last?: string | undefined; readonly prompt: string },
   isShown: (id: string) => boolean,
 ): Reply {
   const all = textsOf(turn);
@@ -88,8 +87,8 @@ export function replyOf(
 }
 
 /** Stands for the id of a text that the transcript does not hold yet. */
-function unwritten(text: string, prompt = ''): string {
-  return prompt === '' ? '' : stableNonce('unwritten', prompt, text.trim());
+function unwritten(text: string, prompt: string): string {
+  return stableNonce('unwritten', prompt, text.trim());
 }
 
 async function attachedIn(

@@ -18,7 +18,7 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
   const words = lastLine(framed.stderr) ?? '';
   const said = words === '' ? `the script ended with status ${framed.status}` : code(words);
   if (
-    /can't find (session|window|pane)|no server running|error connecting to [^(]{1,300}\((?:No such file|Connection refused)|lost server|server exited/.test(
+    /can't find (session|window|pane)|no current target|no server running|error connecting to [^(]{1,300}\((?:No such file|Connection refused)|lost server|server exited/.test(
       words,
     )
   )

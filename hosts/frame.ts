@@ -28,6 +28,16 @@ s=$?; printf '\\nthreadmux-end-%s %s\\n' "$m" "$s"`,
   };
 }
 
+/** For a script that stays: it is the process itself, and nothing follows what it prints. */
+export function frameStaying(script: string): Frame & { readonly begin: string } {
+  const mark = randomBytes(8).toString('hex');
+  return {
+    mark,
+    begin: beginLine(mark),
+    script: `printf '\\n%s\\n' "threadmux-begin-$1"; shift\n${script}`,
+  };
+}
+
 /** What a process that runs such a script has to know of it. */
 export function outputFrame(mark: string, onBegin = () => {}): OutputFrame {
   const isWhole = (stdout: string) => readFrame(stdout, '', mark) !== undefined;

@@ -1,9 +1,12 @@
 // A machine on which we can run a small POSIX sh script. Here: this one; ssh.ts has the others.
 // Data travels on stdin only; what is in the command line is ours.
 
+import type { Readable, Writable } from 'node:stream';
+import { explain } from '../core/errors.ts';
 import { abandoned, scriptFailed } from './errors.ts';
-import { frameScript, outputFrame, readFrame } from './frame.ts';
+import { frameScript, frameStaying, outputFrame, readFrame } from './frame.ts';
 import { pickEnvironment, runProcess } from './process.ts';
+import { startStaying } from './staying.ts';
 
 export interface ShOptions {
   /** Completes the sentence "threadmux could not …" in errors. */
@@ -13,12 +16,23 @@ export interface ShOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface StartedScript {
+  readonly stdin: Writable;
+  /** What the script printed, byte for byte; it must be read. */
+  readonly stdout: Readable;
+  /** A sentence that says why it ended. */
+  readonly ended: Promise<string>;
+  stop(): void;
+}
+
 export interface Host {
   readonly name: string;
   /** The tmux program to use there: a path, or a name to look up. */
   readonly tmux: string;
   /** Resolves with what the script printed; rejects with a ThreadmuxError unless it exited with 0. */
   sh(script: string, args: readonly string[], options?: ShOptions): Promise<string>;
+  /** For a script that stays until its stdin ends or it is stopped. */
+  start(script: string, args: readonly string[]): StartedScript;
   close(): Promise<void>;
 }
 
@@ -36,6 +50,8 @@ const LOCAL_VARIABLES = [
   ...['TMPDIR', 'TMUX_TMPDIR', 'XDG_RUNTIME_DIR'],
 ];
 const TIMEOUT_MS = 15_000;
+/** Completes "threadmux could not …" when a script that stays has ended. */
+export const STAY = 'keep a script running';
 
 export function localHost(options: LocalHostOptions): Host {
   const env = pickEnvironment(options.env, LOCAL_VARIABLES);
@@ -57,6 +73,15 @@ export function localHost(options: LocalHostOptions): Host {
       if (framed === undefined) throw abandoned(options.name, doing, ran);
       if (framed.status !== 0) throw scriptFailed(options.name, doing, framed);
       return framed.stdout;
+    },
+    start(script, args) {
+      const { script: framed, mark, begin } = frameStaying(script);
+      const run = startStaying(Promise.resolve(), 'sh', ['-c', framed, 'sh', mark, ...args], {
+        ...{ env, begin, withGroup: true },
+        beginTimeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      });
+      const ended = run.ended.then((ran) => explain(abandoned(options.name, STAY, ran)));
+      return { stdin: run.stdin, stdout: run.stdout, stop: run.stop, ended };
     },
     async close() {},
   };

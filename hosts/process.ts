@@ -33,9 +33,9 @@ export interface Ran {
 
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 /** Nobody is shown more than the last lines. */
-const STDERR_KEPT = 16 * 1024;
+export const STDERR_KEPT = 16 * 1024;
 /** A master connection that `ssh` left in the background may hold our pipes; the child itself is done. */
-const PIPES_GRACE_MS = 300;
+export const PIPES_GRACE_MS = 300;
 
 export function runProcess(
   file: string,
@@ -118,7 +118,7 @@ export function pickEnvironment(
   return { ...picked, PATH: picked.PATH ?? '/usr/local/bin:/usr/bin:/bin' };
 }
 
-function kill(pid: number | undefined, withGroup: boolean): void {
+export function kill(pid: number | undefined, withGroup: boolean): void {
   if (pid === undefined) return;
   try {
     process.kill(withGroup ? -pid : pid, 'SIGKILL');
@@ -164,7 +164,7 @@ function keepFrom({ begin, onBegin }: OutputFrame): Kept {
   };
 }
 
-function keepEnd(most: number): Kept {
+export function keepEnd(most: number): Kept {
   let end = Buffer.alloc(0);
   return {
     add(chunk) {

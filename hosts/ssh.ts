@@ -4,13 +4,21 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ThreadmuxError } from '../core/errors.ts';
+import { explain, ThreadmuxError } from '../core/errors.ts';
 import { quoteAll } from '../core/shell-word.ts';
 import { openTurnstile } from './connection-limit.ts';
 import { connectionFailed, scriptFailed } from './errors.ts';
-import { frameScript, hasBegun, outputFrame, readFrame } from './frame.ts';
-import type { Host } from './host.ts';
+import {
+  type Frame,
+  frameScript,
+  frameStaying,
+  hasBegun,
+  outputFrame,
+  readFrame,
+} from './frame.ts';
+import { type Host, STAY } from './host.ts';
 import { pickEnvironment, runProcess } from './process.ts';
+import { startStaying } from './staying.ts';
 
 export interface SshHostOptions {
   readonly name: string;
@@ -57,6 +65,10 @@ export function sshHost(options: SshHostOptions): Host {
   const flags = sshFlags(options, socket);
   const env = pickEnvironment(options.env, SSH_VARIABLES);
   const turnstile = openTurnstile(SESSIONS_AT_ONCE, () => existsSync(socket));
+  const commandFor = (frame: Frame, args: readonly string[]) => {
+    mkdirSync(options.controlDir, { recursive: true, mode: 0o700 });
+    return `exec sh -c ${quoteAll([frame.script, 'sh', frame.mark, ...args])}`;
+  };
   const hangUp = async () => {
     await runProcess('ssh', [...flags, '-O', 'exit', '--', ssh], { env, timeoutMs: 5_000 });
   };
@@ -66,8 +78,7 @@ export function sshHost(options: SshHostOptions): Host {
     async sh(script, args, call = {}) {
       const doing = call.doing ?? 'run a script';
       const frame = frameScript(script);
-      const command = `exec sh -c ${quoteAll([frame.script, 'sh', frame.mark, ...args])}`;
-      mkdirSync(options.controlDir, { recursive: true, mode: 0o700 });
+      const command = commandFor(frame, args);
       const ran = await turnstile.pass((connected) =>
         runProcess('ssh', [...flags, '--', ssh, command], {
           env,
@@ -86,6 +97,30 @@ export function sshHost(options: SshHostOptions): Host {
       }
       if (framed.status !== 0) throw scriptFailed(name, doing, framed);
       return framed.stdout;
+    },
+    start(script, args) {
+      const frame = frameStaying(script);
+      let admit = () => {};
+      const admitted = new Promise<void>((resolve) => {
+        admit = resolve;
+      });
+      const run = startStaying(admitted, 'ssh', [...flags, '--', ssh, commandFor(frame, args)], {
+        ...{ env, begin: frame.begin },
+        beginTimeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      });
+      // It takes part in opening the connection, and leaves its place to others as soon as it runs.
+      void turnstile.pass(async (connected) => {
+        admit();
+        if (await run.begun) connected();
+      });
+      const ended = run.ended.then(async (ran) => {
+        const begun = await run.begun;
+        if (ran.ended === 'timeout') await hangUp();
+        if (begun && ran.ended === 'itself' && ran.status !== undefined && ran.status !== 255)
+          return scriptFailed(name, STAY, { ...ran, status: ran.status }).message;
+        return explain(connectionFailed(name, ssh, STAY, ran, begun));
+      });
+      return { stdin: run.stdin, stdout: run.stdout, stop: run.stop, ended };
     },
     close: hangUp,
   };

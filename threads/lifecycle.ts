@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { code } from '../core/outside-words.ts';
-import { archiveThread, renameThread } from '../discord/threads.ts';
+import { timeOf } from '../core/snowflake.ts';
+import { archiveThread } from '../discord/threads.ts';
 import { loadAuto } from '../home/auto.ts';
 import type { Home } from '../home/home.ts';
 import { attempt } from '../home/keep.ts';
@@ -45,6 +46,9 @@ const SETTLE_MS = 300;
 /** Where the system cannot watch the folder of hints. */
 const UNWATCHED_MS = 2_000;
 
+const YOUNG_MS = 60_000;
+const LEFT = '➡️ This session is not followed in this thread any more.';
+
 export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const { home, config, hosts, threads, log } = options;
   const { registry, connections } = threads;
@@ -65,6 +69,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     const streams = loadStreamRecords(home).map(({ name }) => `^${name}$`);
     const changes = reconcile({
       ...{ host, defaultHost: config.defaultHost, sessions, records, strays },
+      channelOf: ({ path }) => threads.destinationOf(path)?.channel,
       ignore: [...config.ignoreSessions, ...streams],
       auto: loadAuto(home),
     });
@@ -79,16 +84,16 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       case 'adopt': {
         const { path, ...pane } = change.session;
         const fresh = { claudeSession: '', transcript: '', state: 'idle', shell: 'found' } as const;
-        registry.change(change.record.thread, { ...pane, cwd: path, ...fresh, toldUnheard: false });
+        const at = Date.now();
+        registry.change(change.record.thread, {
+          ...{ ...pane, cwd: path, ...fresh, toldUnheard: false, at },
+        });
         return;
       }
-      case 'rename': {
-        const rest = connections.named(change.record.server)?.rest;
-        if (rest === undefined) return;
-        await renameThread(rest, change.record.thread, change.title);
-        registry.change(change.record.thread, { title: change.title });
-        return;
-      }
+      case 'rename':
+        return threads.rename(change.record, change.title);
+      case 'leave':
+        return threads.moveAway(change.record, change.to);
       case 'close': {
         const { thread, server, archived, deleted, sessionName } = change.record;
         const rest = connections.named(server)?.rest;
@@ -103,6 +108,14 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
         if (known === undefined) return;
         await sayIn(known.rest, id, [id, 'closed', minute()], closedText(change.name));
+        return archiveThread(known.rest, id);
+      }
+      case 'leave-stray': {
+        const { id } = change.thread;
+        const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
+        // A young one may just be on its way into the registry.
+        if (known === undefined || Date.now() - timeOf(id) < YOUNG_MS) return;
+        await sayIn(known.rest, id, [id, 'left'], { content: LEFT, silent: true });
         return archiveThread(known.rest, id);
       }
     }
@@ -170,6 +183,7 @@ function nameOf(change: Change): string {
     case 'open':
       return change.session.sessionName;
     case 'close-stray':
+    case 'leave-stray':
       return change.thread.title;
     default:
       return change.record.title;

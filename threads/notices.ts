@@ -8,11 +8,12 @@ import { createMessage, type Draft, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
 
+/** Resolves with the id of the message; undefined if somebody has deleted it. */
 export type Say = (
   channelId: string,
   about: readonly (string | number)[],
   draft: Draft,
-) => Promise<void>;
+) => Promise<string | undefined>;
 
 export function createSay(rest: Rest): Say {
   return (channelId, about, draft) => sayIn(rest, channelId, about, draft);
@@ -23,13 +24,16 @@ export async function sayIn(
   channelId: string,
   about: readonly (string | number)[],
   draft: Draft,
-): Promise<void> {
+): Promise<string | undefined> {
   const nonce = stableNonce('bridge', channelId, ...about);
-  await createMessage(rest, channelId, nonce, draft).catch(async (error: unknown) => {
-    if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
-    await unarchiveThread(rest, channelId);
-    return createMessage(rest, channelId, nonce, draft);
-  });
+  const message = await createMessage(rest, channelId, nonce, draft).catch(
+    async (error: unknown) => {
+      if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
+      await unarchiveThread(rest, channelId);
+      return createMessage(rest, channelId, nonce, draft);
+    },
+  );
+  return message?.id;
 }
 
 const SCREEN_ROOM = 1_500;

@@ -7,7 +7,9 @@ import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
 import type { Hosts } from '../tmux/hosts.ts';
+import { look } from '../tmux/look.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import { channelsOf } from './connections.ts';
 import { sessionKey, type ThreadRecord } from './record.ts';
 import { sessionPanes } from './session-panes.ts';
 import { type Threads, titleOf } from './threads.ts';
@@ -17,9 +19,11 @@ export interface PaneOf {
   readonly record: ThreadRecord;
 }
 
+type AThread = Pick<ThreadRef, 'id' | 'title' | 'parentId'>;
+
 export interface Panes {
-  /** Undefined: there is no such session. `again` if the pane we knew turned out to be gone. */
-  find(thread: Pick<ThreadRef, 'id' | 'title'>, again?: boolean): Promise<PaneOf | undefined>;
+  /** Undefined: there is no such session. `again` looks whether the pane we know is still there. */
+  find(thread: AThread, again?: boolean): Promise<PaneOf | undefined>;
   hostOf(thread: Pick<ThreadRef, 'id' | 'title'>): string;
 }
 
@@ -27,7 +31,7 @@ const DEADLINE_MS = 10_000;
 
 export function createPanes(
   { config, home, hosts }: { readonly config: Config; readonly home: Home; readonly hosts: Hosts },
-  { registry }: Pick<Threads, 'registry'>,
+  { registry, connections, destinationOf }: Threads,
 ): Panes {
   const hostOf: Panes['hostOf'] = ({ id, title }) =>
     registry.get(id)?.host ??
@@ -36,39 +40,56 @@ export function createPanes(
     config.defaultHost;
 
   /** By its identity in tmux, else by its name: it was started again, or the registry was lost. */
-  async function locate(
-    thread: Pick<ThreadRef, 'id' | 'title'>,
-  ): Promise<ThreadRecord | undefined> {
+  async function locate(thread: AThread): Promise<ThreadRecord | undefined> {
     const host = hostOf(thread);
     const known = registry.get(thread.id);
     const sessions = await sessionPanes(hosts, host, known ? [known] : [], DEADLINE_MS);
+    const channel = known?.channel || thread.parentId;
     const session =
       (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
-      sessions.find((one) => titled(one, config) === (known?.title ?? thread.title));
+      // One of that name that belongs to another channel is none of this thread's.
+      sessions.find(
+        (one) =>
+          titled(one, config) === (known?.title ?? thread.title) &&
+          destinationOf(one.path)?.channel === channel,
+      );
     if (session === undefined) return undefined;
     const other = registry.ofSession(host, session);
     if (other !== undefined && other.thread !== thread.id) return undefined;
     const { path, ...pane } = session;
     const record: ThreadRecord = {
-      ...(known ?? unknownThread(thread)),
+      ...(known ?? unknownThread(thread, serverOf(thread.parentId))),
       ...pane,
       ...({ cwd: path, claudeSession: '', transcript: '', closed: false } as const),
+      toldUnheard: false,
       ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
     };
     registry.put(record);
     return record;
   }
 
+  const serverOf = (channel: string) =>
+    connections.all().find(({ server }) => channelsOf(server).includes(channel))?.server.name ?? '';
+
+  const tmuxOf = ({ host, socket }: ThreadRecord) => tmuxOn(hosts.get(host), socket);
+
+  async function isThere(record: ThreadRecord): Promise<boolean> {
+    const seen = await look(tmuxOf(record), record);
+    return (
+      seen.kind === 'pane' && seen.serverPid === record.serverPid && seen.panePid === record.panePid
+    );
+  }
+
   return {
     hostOf,
     async find(thread, again = false) {
       const known = registry.get(thread.id);
-      const record =
-        known === undefined || known.closed || (again && known.shell !== 'terminal')
-          ? await locate(thread)
-          : known;
-      if (record === undefined) return undefined;
-      return { record, tmux: tmuxOn(hosts.get(record.host), record.socket) };
+      const isKept =
+        known !== undefined &&
+        !known.closed &&
+        (!again || known.shell === 'terminal' || (await isThere(known)));
+      const record = isKept ? known : await locate(thread);
+      return record && { record, tmux: tmuxOf(record) };
     },
   };
 }
@@ -89,9 +110,9 @@ type OfThread = Pick<
   | 'stoppedAt'
 >;
 
-function unknownThread({ id, title }: Pick<ThreadRef, 'id' | 'title'>): OfThread {
+function unknownThread({ id, title, parentId }: AThread, server: string): OfThread {
   return {
-    ...{ thread: id, title, server: '', channel: '', last: id, posted: [], deliveries: [] },
+    ...{ thread: id, title, server, channel: parentId, last: id, posted: [], deliveries: [] },
     ...({ archived: 'no', deleted: false, toldUnheard: false, stoppedAt: 0 } as const),
   };
 }

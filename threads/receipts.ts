@@ -8,12 +8,12 @@ import {
   type ReceiptLetter,
   withDelivery,
 } from './deliveries.ts';
-import type { Delivery, ThreadRecord } from './record.ts';
+import { type Delivery, NO_NOTICE, type ThreadRecord } from './record.ts';
 import type { Registry } from './registry.ts';
 
 export interface Receipts {
   /** Before it is typed: the receipt may come before we know that it was. */
-  stand(thread: string, delivery: Omit<Delivery, 'state' | 'at' | 'receipt' | 'submittedAt'>): void;
+  stand(thread: string, delivery: Pick<Delivery, 'id' | 'message' | 'paths' | 'words'>): void;
   /** Prompts that the agent of this thread has submitted. */
   submitted(thread: string, prompts: readonly string[], letter: ReceiptLetter): void;
   /** A turn ended that answered these prompts. */
@@ -21,6 +21,10 @@ export interface Receipts {
   /** Seen on the screen, where no hook reports. */
   seen(thread: string, id: string): void;
   unconfirmed(thread: string, id: string): void;
+  /** The person was told that it is not confirmed; `notice` is undefined if that could not be posted. */
+  noticed(thread: string, id: string, notice: string | undefined): void;
+  /** The person was told that it was submitted after all. */
+  corrected(thread: string, id: string): void;
   /** It was not typed after all. */
   withdraw(thread: string, id: string): void;
   isSubmitted(thread: string, id: string): boolean;
@@ -28,22 +32,28 @@ export interface Receipts {
   isStanding(thread: string, id: string): boolean;
   /** Whether the receipt is there, or comes within this time. */
   wait(thread: string, id: string, ms: number): Promise<boolean>;
-  /** Called with a message whose receipt came after it was given up. */
-  onLate(listener: (thread: string, message: string) => void): void;
+  /** Called with a delivery whose receipt came after the person was told that it is not confirmed; at first with those of an earlier process. */
+  onLate(listener: (thread: string, delivery: Delivery) => void): void;
 }
 
 export function createReceipts(registry: Registry): Receipts {
   const waiting = new Map<string, Set<() => void>>();
-  const late: ((thread: string, message: string) => void)[] = [];
+  const late: ((thread: string, delivery: Delivery) => void)[] = [];
   const deliveryOf = (thread: string, id: string) =>
     registry.get(thread)?.deliveries.find((one) => one.id === id);
   const isSubmitted = (thread: string, id: string) => deliveryOf(thread, id)?.state === 'submitted';
 
-  function setState(thread: string, id: string, state: Delivery['state']): void {
+  function change(thread: string, id: string, to: Partial<Delivery>): void {
     const record = registry.get(thread);
     if (record === undefined || deliveryOf(thread, id) === undefined) return;
-    const deliveries = record.deliveries.map((one) => (one.id === id ? { ...one, state } : one));
+    const deliveries = record.deliveries.map((one) => (one.id === id ? { ...one, ...to } : one));
     registry.change(thread, { deliveries });
+  }
+
+  function correct(thread: string, id: string): void {
+    const delivery = deliveryOf(thread, id);
+    if (delivery !== undefined && isLate(delivery))
+      for (const listener of late) listener(thread, delivery);
   }
 
   function wake(id: string): void {
@@ -53,9 +63,9 @@ export function createReceipts(registry: Registry): Receipts {
   function take(record: ThreadRecord, { ids, deliveries }: Confirmed): void {
     if (ids.length === 0) return;
     registry.change(record.thread, { deliveries });
-    for (const { id, message, state } of record.deliveries.filter((one) => ids.includes(one.id))) {
+    for (const id of ids) {
       wake(id);
-      if (state === 'unconfirmed') for (const listener of late) listener(record.thread, message);
+      correct(record.thread, id);
     }
   }
 
@@ -71,6 +81,7 @@ export function createReceipts(registry: Registry): Receipts {
         state: 'typed',
         receipt: '',
         submittedAt: 0,
+        notice: '',
       } as const;
       registry.change(thread, { deliveries: withDelivery(record, typed) });
     },
@@ -85,13 +96,21 @@ export function createReceipts(registry: Registry): Receipts {
       registry.change(thread, { stoppedAt: letter.writtenAt });
     },
     seen(thread, id) {
-      setState(thread, id, 'submitted');
+      change(thread, id, { state: 'submitted' });
       wake(id);
     },
-    unconfirmed: (thread, id) => setState(thread, id, 'unconfirmed'),
+    unconfirmed(thread, id) {
+      // A receipt that came in this very moment counts.
+      if (!isSubmitted(thread, id)) change(thread, id, { state: 'unconfirmed' });
+    },
+    noticed(thread, id, notice = NO_NOTICE) {
+      change(thread, id, { notice });
+      correct(thread, id);
+    },
+    corrected: (thread, id) => change(thread, id, { notice: '' }),
     withdraw(thread, id) {
       const record = registry.get(thread);
-      if (record !== undefined)
+      if (record !== undefined && deliveryOf(thread, id) !== undefined)
         registry.change(thread, { deliveries: record.deliveries.filter((one) => one.id !== id) });
     },
     wait(thread, id, ms) {
@@ -109,6 +128,14 @@ export function createReceipts(registry: Registry): Receipts {
         listeners.add(end);
       });
     },
-    onLate: (listener) => void late.push(listener),
+    onLate(listener) {
+      late.push(listener);
+      for (const { thread, deliveries } of registry.all())
+        for (const delivery of deliveries.filter(isLate)) listener(thread, delivery);
+    },
   };
+}
+
+function isLate({ state, notice }: Delivery): boolean {
+  return state === 'submitted' && notice !== '';
 }

@@ -14,6 +14,8 @@ export interface HostState {
   readonly records: readonly ThreadRecord[];
   /** Open threads of ours that the registry does not know. */
   readonly strays: readonly ThreadRef[];
+  /** The channel that the session belongs to; undefined: it is named nowhere. */
+  readonly channelOf: (session: SessionPane) => string | undefined;
   /** Sessions that get no thread, by name. */
   readonly ignore: readonly string[];
   /** Whether sessions that never reported get a thread, too. */
@@ -26,56 +28,65 @@ export type Change =
   | { readonly do: 'adopt'; readonly record: ThreadRecord; readonly session: SessionPane }
   | { readonly do: 'rename'; readonly record: ThreadRecord; readonly title: string }
   | { readonly do: 'close'; readonly record: ThreadRecord }
-  | { readonly do: 'close-stray'; readonly thread: ThreadRef; readonly name: string };
+  /** The session has a newer thread. */
+  | { readonly do: 'leave'; readonly record: ThreadRecord; readonly to: ThreadRecord }
+  | { readonly do: 'close-stray'; readonly thread: ThreadRef; readonly name: string }
+  /** The session has another thread, or is to have none. */
+  | { readonly do: 'leave-stray'; readonly thread: ThreadRef };
 
 export function reconcile(state: HostState): readonly Change[] {
-  const { sessions, records, defaultHost } = state;
-  const taken = new Set<string>();
+  const { sessions, defaultHost, channelOf } = state;
+  const records = state.records.toSorted((a, b) => b.at - a.at);
+  const taken = new Map<string, ThreadRecord | undefined>();
   const changes: Change[] = [];
   const bySession = (record: ThreadRecord) =>
     sessions.find((one) => sessionKey(one) === sessionKey(record));
-  const byName = (name: string) =>
-    sessions.find((one) => (one.group ?? one.sessionName) === name && !taken.has(sessionKey(one)));
+  const named = (name: string) => sessions.filter((one) => (one.group ?? one.sessionName) === name);
+  const free = (name: string, channel: string) =>
+    named(name).find((one) => !taken.has(sessionKey(one)) && channelOf(one) === channel);
 
   for (const record of records) {
     const session = bySession(record);
     if (session === undefined) continue;
-    taken.add(sessionKey(session));
+    const newer = taken.get(sessionKey(session));
+    if (newer !== undefined) {
+      changes.push({ do: 'leave', record, to: newer });
+      continue;
+    }
+    taken.set(sessionKey(session), record);
     const title = titleOrNone(session, defaultHost);
-    // Renaming would reopen a thread that a person has archived.
-    if (
-      title !== undefined &&
-      title !== record.title &&
-      record.archived !== 'person' &&
-      !record.deleted
-    )
+    // Renaming would reopen an archived thread.
+    const isOpen = record.archived === 'no' && !record.deleted;
+    if (title !== undefined && title !== record.title && isOpen)
       changes.push({ do: 'rename', record, title });
   }
   for (const record of records) {
     if (bySession(record) !== undefined) continue;
-    const session = byName(placeOfTitle(record.title)?.session ?? record.sessionName);
+    const name = placeOfTitle(record.title)?.session ?? record.sessionName;
+    const session = free(name, record.channel);
     if (session === undefined) changes.push({ do: 'close', record });
     else {
-      taken.add(sessionKey(session));
+      taken.set(sessionKey(session), record);
       changes.push({ do: 'adopt', record, session });
     }
   }
   for (const thread of state.strays) {
     const place = placeOfTitle(thread.title);
     if (place === undefined || (place.host ?? defaultHost) !== state.host) continue;
-    const session = byName(place.session);
-    if (session === undefined) changes.push({ do: 'close-stray', thread, name: place.session });
-    else {
-      taken.add(sessionKey(session));
+    const session = free(place.session, thread.parentId);
+    if (session !== undefined) {
+      taken.set(sessionKey(session), undefined);
       changes.push({ do: 'open', session });
-    }
+    } else if (named(place.session).length > 0) changes.push({ do: 'leave-stray', thread });
+    else changes.push({ do: 'close-stray', thread, name: place.session });
   }
   if (!state.auto) return changes;
   const ignored = state.ignore.map((pattern) => new RegExp(pattern, 'u'));
   for (const session of sessions) {
     if (taken.has(sessionKey(session)) || titleOrNone(session, defaultHost) === undefined) continue;
     if (ignored.some((pattern) => pattern.test(session.sessionName.slice(0, 200)))) continue;
-    taken.add(sessionKey(session));
+    if (channelOf(session) === undefined) continue;
+    taken.set(sessionKey(session), undefined);
     changes.push({ do: 'open', session });
   }
   return changes;

@@ -21,7 +21,11 @@ const deliverySchema = z.object({
   receipt: z.string().default(''),
   /** When that letter was written. */
   submittedAt: z.number().default(0),
+  /** The message that says it is not confirmed, or NO_NOTICE if only ⚠️ was set; empty if nothing was said. */
+  notice: z.string().default(''),
 });
+/** The message has ⚠️, but the notice could not be posted. */
+export const NO_NOTICE = '-';
 export type Delivery = Readonly<z.output<typeof deliverySchema>>;
 
 const postedSchema = z.object({

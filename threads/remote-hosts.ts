@@ -41,8 +41,7 @@ export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions)
   function home(host: string): Promise<string> {
     if (hosts.isLocal(host))
       throw new ThreadmuxError('bad_usage', `${host} is this machine: it needs no other home`);
-    const made =
-      homes.get(host) ?? equip(hosts.get(host), name, files()).then((made) => made.home);
+    const made = homes.get(host) ?? equip(hosts.get(host), name, files()).then((made) => made.home);
     homes.set(host, made);
     made.catch(() => homes.delete(host)); // tried again next time
     return made;
@@ -58,7 +57,11 @@ export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions)
         states.set(host, { ...state, since: before.since });
       else states.set(host, state);
       if (state.kind !== (before?.kind ?? 'reachable'))
-        log.info('host', { host, state: state.kind, ...('because' in state ? { because: state.because } : {}) });
+        log.info('host', {
+          host,
+          state: state.kind,
+          ...('because' in state ? { because: state.because } : {}),
+        });
       if (state.kind === 'reachable') for (const wake of waiting.get(host) ?? []) wake();
     },
     untilBack(host, ms, signal) {

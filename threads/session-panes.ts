@@ -4,8 +4,10 @@ import { isThreadmuxError } from '../core/errors.ts';
 import type { Hosts } from '../tmux/hosts.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
-import type { ThreadRecord } from './record.ts';
+import { sessionKey, type ThreadRecord } from './record.ts';
 import type { SessionPane } from './threads.ts';
+
+const ALIVE_MS = 10_000;
 
 /** Hooks report from any server a person runs, not only from the one that new sessions go to. */
 export async function sessionPanes(
@@ -26,6 +28,15 @@ export async function sessionPanes(
       ),
   );
   return lists.flat();
+}
+
+/** An unreachable host rejects: its sessions are not known to be gone. */
+export async function isAlive(hosts: Hosts, record: ThreadRecord): Promise<boolean> {
+  const tmux = tmuxOn(hosts.get(record.host), record.socket);
+  const sessions = await listSessions(tmux, { timeoutMs: ALIVE_MS });
+  return sessions.some(
+    (one) => sessionKey(toSessionPane(record.host, '', one)) === sessionKey(record),
+  );
 }
 
 /** The socket of the server that new sessions are started on; undefined while none runs. */

@@ -13,6 +13,7 @@ import { createWatch } from './prompts/watch.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
 import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
 import { createSessionOf, type SessionOf } from './session-of.ts';
+import { isAlive } from './session-panes.ts';
 import { openThreads, type Threads } from './threads.ts';
 
 export interface Shared {
@@ -48,13 +49,16 @@ export function openShared(options: SharedOptions): Shared {
   const { home, config, log } = options;
   const hosts = openHosts(options);
   const connections = openConnections(options.servers, log);
-  const threads = openThreads({ home, config, connections, log });
+  const threads = openThreads({
+    ...{ home, config, connections, log },
+    isAlive: (record) => isAlive(hosts, record),
+  });
   const { registry } = threads;
   const sessionOf = createSessionOf(hosts, registry);
   const remote = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log });
   const listeners: (() => void)[] = [];
   const prompts = openPrompts({
-    ...{ home, threads, log, sessionOf },
+    ...{ home, threads, log, sessionOf, hosts, remote },
     watch: createWatch(hosts, registry),
   });
   return {

@@ -5,15 +5,20 @@ import { homedir } from 'node:os';
 import type { Config } from '../core/config.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
-import { stableNonce } from '../core/nonce.ts';
 import { threadTitle } from '../core/session-name.ts';
 import { welcomeText } from '../core/welcome.ts';
-import { createMessage } from '../discord/messages.ts';
-import { archiveThread, ensureThread, renameThread } from '../discord/threads.ts';
+import {
+  archiveThread,
+  ensureThread,
+  freshThread,
+  renameThread,
+  unarchiveThread,
+} from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import type { Whereabouts } from '../tmux/whoami.ts';
 import type { Connections } from './connections.ts';
 import { type Destination, destinationOf } from './destination.ts';
+import { sayIn } from './notices.ts';
 import { sessionKey, type ThreadRecord } from './record.ts';
 import { openRegistry, type Registry } from './registry.ts';
 
@@ -36,10 +41,18 @@ export interface Threads {
       readonly gone?: string;
     },
   ): Promise<ThreadRecord | undefined>;
+  /** Not at once: Discord lets a thread be renamed twice in ten minutes, and nothing waits for that. */
+  rename(record: ThreadRecord, title: string): void;
+  /** The session has another thread now: says so in this one and archives it. */
+  moveAway(old: ThreadRecord, to: ThreadRecord): Promise<void>;
   /** By us: the session is over, or a command said so. */
   archive(thread: string, options?: { readonly closed?: boolean }): Promise<void>;
+  /** A command said so. */
+  reopen(thread: string): Promise<void>;
   /** What the gateway says of a thread: a person archived or reopened it. */
   heard(thread: string, archived: boolean): void;
+  /** All threads that are open on this server: those of ours that are not were archived while we were away. */
+  heardActive(server: string, open: ReadonlySet<string>): void;
 }
 
 export interface ThreadsOptions {
@@ -47,12 +60,14 @@ export interface ThreadsOptions {
   readonly config: Config;
   readonly connections: Connections;
   readonly log: Log;
+  /** Whether the session of a record is still there. */
+  readonly isAlive: (record: ThreadRecord) => Promise<boolean>;
 }
 
-/** Discord lets a thread be renamed twice in ten minutes: no letter waits for that. */
 const RENAME_AGAIN_MS = 600_000;
 
-export function openThreads({ home, config, connections, log }: ThreadsOptions): Threads {
+export function openThreads(options: ThreadsOptions): Threads {
+  const { home, config, connections, log } = options;
   const registry = openRegistry(home);
   const opening = createInTurn();
   const renames = new Map<string, { readonly title: string; readonly at: number }>();
@@ -84,30 +99,60 @@ export function openThreads({ home, config, connections, log }: ThreadsOptions):
     const place = await connections.of(to.server).place(to.channel);
     const label = session.group ?? session.sessionName;
     const welcome = welcomeText({ session: label, host: session.host, cwd: session.path });
-    const thread = await ensureThread(place, title, welcome, to.server.allow);
+    const isTaken = await othersThreads(session, title);
+    const members = to.server.allow;
+    let thread = await ensureThread(place, title, welcome, members, isTaken);
+    // The server takes a welcome that is said again within minutes for the same, and gives back its thread.
+    if (isTaken(thread.id))
+      thread = await freshThread(place, title, welcome, members, sessionKey(session));
+    const before = registry.get(thread.id);
+    const isSame = before !== undefined && sessionKey(before) === sessionKey(session);
     const { path, ...pane } = session;
     const record: ThreadRecord = {
       ...pane,
       ...{ thread: thread.id, server: to.server.name, channel: to.channel, title, cwd: path },
       ...{ claudeSession: '', transcript: '', state: 'idle', shell, at: Date.now() },
       // What an older session of this name said is not what a letter of this one may have posted.
-      ...{ last: thread.lastMessageId ?? thread.id, posted: [], deliveries: [] },
-      ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
+      last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
+      ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
+      ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
+      toldUnheard: isSame && before.toldUnheard,
     };
     registry.put(record);
     return record;
   }
 
+  /** Whose session lives: under another name by now, or on another tmux server. */
+  async function othersThreads(session: SessionPane, title: string) {
+    const others = registry
+      .all()
+      .filter((one) => !one.closed && sessionKey(one) !== sessionKey(session));
+    const called = others.filter((one) => one.title === title);
+    const alive = await Promise.all(called.map(options.isAlive));
+    const gone = called.filter((_, at) => !alive[at]).map(({ thread }) => thread);
+    const taken = new Set(others.map(({ thread }) => thread).filter((id) => !gone.includes(id)));
+    return (id: string) => taken.has(id);
+  }
+
   async function moveAway(old: ThreadRecord, to: ThreadRecord): Promise<void> {
-    registry.change(old.thread, { closed: true, archived: 'us' });
-    const rest = connections.named(old.server)?.rest;
-    if (rest === undefined || old.server !== to.server) return;
-    const nonce = stableNonce('moved', old.thread, to.thread);
-    await createMessage(rest, old.thread, nonce, {
-      content: `➡️ This session continues in <#${to.thread}>.`,
-      silent: true,
-    });
-    await archiveThread(rest, old.thread);
+    const where = old.server === to.server ? `in <#${to.thread}>` : 'on another server';
+    await leave(old, `➡️ This session continues ${where}.`);
+    registry.change(old.thread, { closed: true });
+  }
+
+  async function leave({ thread, server, deleted }: ThreadRecord, content: string): Promise<void> {
+    const rest = connections.named(server)?.rest;
+    registry.change(thread, { archived: 'us' });
+    if (rest === undefined || deleted) return;
+    await sayIn(rest, thread, [thread, 'left', content], { content, silent: true });
+    await archiveThread(rest, thread);
+  }
+
+  /** Its directory is no project's, and every server takes projects only: the thread of an earlier time is closed. */
+  async function toNowhere(known: ThreadRecord): Promise<void> {
+    if (connections.named(known.server) === undefined) return;
+    registry.change(known.thread, { server: '', channel: '' });
+    await leave(known, '⏹️ This session is not followed any more: its directory is no project’s.');
   }
 
   return {
@@ -119,29 +164,41 @@ export function openThreads({ home, config, connections, log }: ThreadsOptions):
       // Two panes of one session must not both make its thread.
       return opening(key, async () => {
         const to = toDestination(directory);
-        if (to === undefined) return undefined;
         const known = registry.ofSession(session.host, session);
+        const failed = (error: Error) => log.warn('leaving a thread', { because: error.message });
+        if (to === undefined) {
+          if (known !== undefined) await toNowhere(known).catch(failed);
+          return undefined;
+        }
         const isThere = known !== undefined && known.thread !== gone && !known.deleted;
-        if (isThere && known.server === to.server.name && known.channel === to.channel) {
+        const isPlaced = known?.server === to.server.name && known.channel === to.channel;
+        if (isThere && (isPlaced || isOfOtherPane(known, session))) {
           const title = titleOf(session, config);
-          if (known.title !== title) rename(known, title);
+          // Renaming reopens a thread; it is renamed when it is open again.
+          if (known.title !== title && known.archived === 'no') rename(known, title);
           return known;
         }
-        const record = await bind(session, to, shell);
+        const record = await opening(`${to.channel} ${session.sessionName}`, () =>
+          bind(session, to, shell),
+        );
         if (known !== undefined && known.thread !== record.thread) {
-          if (!isThere) registry.forget(known.thread);
-          else
-            await moveAway(known, record).catch((error: Error) =>
-              log.warn('moving a thread', { because: error.message }),
-            );
+          if (isThere) await moveAway(known, record).catch(failed);
+          else registry.forget(known.thread);
         }
         return record;
       });
     },
+    rename,
+    moveAway,
     async archive(thread, { closed = false } = {}) {
       const record = registry.change(thread, { archived: 'us', ...(closed ? { closed } : {}) });
       const rest = record && connections.named(record.server)?.rest;
       if (rest !== undefined) await archiveThread(rest, thread);
+    },
+    async reopen(thread) {
+      const record = registry.change(thread, { archived: 'no' });
+      const rest = record && connections.named(record.server)?.rest;
+      if (rest !== undefined) await unarchiveThread(rest, thread);
     },
     heard(thread, archived) {
       const record = registry.get(thread);
@@ -149,7 +206,16 @@ export function openThreads({ home, config, connections, log }: ThreadsOptions):
       if (archived && record.archived === 'no') registry.change(thread, { archived: 'person' });
       if (!archived && record.archived !== 'no') registry.change(thread, { archived: 'no' });
     },
+    heardActive(server, open) {
+      for (const { thread, archived } of registry.all().filter((one) => one.server === server))
+        if (open.has(thread) !== (archived === 'no')) this.heard(thread, !open.has(thread));
+    },
   };
+}
+
+/** Two agents in one session share a thread: it stays where the first one is. */
+function isOfOtherPane({ posted }: ThreadRecord, { paneId }: SessionPane): boolean {
+  return posted.some(({ pane }) => pane !== paneId);
 }
 
 export function titleOf(

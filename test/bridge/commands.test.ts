@@ -34,7 +34,7 @@ describe('!new and !kill', () => {
     await setting.say(thread, '!kill ops');
     await setting.answer(thread, /^⏹️ `ops` on `laptop` was ended/);
     await setting.say(thread, 'echo too late');
-    await setting.answer(thread, /^⚠️ Not delivered\. The pane is gone/);
+    await setting.answer(thread, /^⚠️ Not delivered\. Its session is not running/);
   });
 
   it('start in a directory', async () => {

@@ -8,6 +8,7 @@ import { silentLog } from '../../core/log.ts';
 import { openHome } from '../../home/home.ts';
 import { holderOf } from '../../home/lock.ts';
 import { runCourier } from '../../hooks/courier.ts';
+import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { smallDisk } from '../support/disk.ts';
 import { stopInput } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -53,29 +54,30 @@ describe('the courier', () => {
   const begin = (root: string, deliver: () => Promise<void>) => {
     const stop = new AbortController();
     const home = openHome(root);
-    const done = runCourier({
-      home,
-      log: silentLog,
-      deliver,
-      lingerMs: 60_000,
-      signal: stop.signal,
-    });
+    const work = async () => {
+      const release = await takeCourierLock({ home, log: silentLog });
+      if (release === undefined) return false;
+      const options = { arrived: () => {}, deliver, lingerMs: 60_000, signal: stop.signal };
+      await runCourier({ home, log: silentLog, ...options }).finally(release);
+      return true;
+    };
+    const done = work();
     onTestFinished(async () => {
       stop.abort();
       await done;
     });
-    return { home, done };
   };
 
   it('leaves where there is no room for its lock, and keeps nobody from taking it later', async () => {
     const disk = smallDisk(256);
     openHome(join(disk.dir, 'home')).folder('state');
     disk.fill();
-    const { home, done } = begin(join(disk.dir, 'home'), async () => {});
-    expect(await done).toBe(false);
+    const home = openHome(join(disk.dir, 'home'));
+    expect(await takeCourierLock({ home, log: silentLog })).toBe(undefined);
     disk.free();
-    begin(join(disk.dir, 'home'), async () => {});
-    await vi.waitFor(() => expect(holderOf(home.path('state', 'courier.lock'))).toBe(process.pid));
+    const release = await takeCourierLock({ home, log: silentLog });
+    expect(holderOf(home.path('state', 'courier.lock'))).toBe(process.pid);
+    release?.();
   });
 
   it('delivers a letter once that it cannot remove from a disk that became read-only', async () => {

@@ -146,7 +146,7 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
     const load = (name) => import(${JSON.stringify(dist)} + name);
     const [{ openCursors }, { openInbox }, { createKnownThreads }, { listen }, { connectRest }, { openGateway },
       { openPlace }, { readJson, writeJson }, { openHome }, { loadLocalServer }, { silentLog }, { sessionSchema }] =
-      await Promise.all(['bridge/cursors.js', 'bridge/inbox.js', 'bridge/known-threads.js', 'bridge/listen.js',
+      await Promise.all(['bridge/cursors.js', 'bridge/inbox.js', 'threads/known-threads.js', 'bridge/listen.js',
         'discord/rest.js', 'discord/gateway.js', 'discord/threads.js', 'home/files.js', 'home/home.js',
         'home/local-server.js', 'core/log.js', 'discord/gateway-payload.js'].map(load));
     const home = openHome(process.argv[2]);
@@ -166,7 +166,7 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
     openGateway({ rest, token: server.token, intents: 33281, hurry: 20,
       load: () => readJson(path, sessionSchema), save: (session) => writeJson(path, session), onFatal: () => process.exit(1),
       handle: listen({ server, rest, channels: [server.channel], threads: createKnownThreads(rest, [place]), cursors, inbox,
-        log: silentLog, signal: new AbortController().signal, onAccepted: act }) });
+        log: silentLog, signal: new AbortController().signal, onAccepted: act, meaningOf: () => ({ kind: 'message' }) }) });
     console.log('up');`;
   const file = home.path('taker.mjs');
   writeFileSync(file, script);

@@ -78,7 +78,7 @@ describe('a message for a pane without Claude', () => {
     tmux.call('kill-server');
     await vi.waitFor(() => tmux.call('new-session', '-d', '-s', 'web', 'sh'), WAIT);
     expect(tmux.call('display', '-p', '-t', '=web:', '#{pane_id}')).toBe(claude.record().paneId);
-    await refused(setting, claude, /gone|restarted/);
+    await refused(setting, claude, /A plain shell is there/);
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
   });
 
@@ -87,7 +87,7 @@ describe('a message for a pane without Claude', () => {
     const claude = await setting.claude('web');
     const other = await setting.claude('web-2');
     setting.machine.tmux.call('kill-session', '-t', '=web');
-    const message = await refused(setting, claude, /gone/);
+    const message = await refused(setting, claude, /Its session is not running/);
     expect(other.noted()).toEqual([]);
     const again = await setting.claude('web');
     await retryByTap(setting, claude);

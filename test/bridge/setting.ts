@@ -1,12 +1,14 @@
 // Everything journey 2 needs, for real: a workspace, a machine with tmux, stand-ins for Claude Code in
 // its panes, the courier that their hooks start, and the bridge.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { workAsCourier } from '../../bin/courier-work.ts';
+import { filesForHosts } from '../../bin/host-files.ts';
 import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridge.ts';
-import { type Config, parseConfig } from '../../core/config.ts';
+import { type Config, parseConfig, type Server } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
 import { localServer } from '../../home/local-server.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
@@ -38,18 +40,20 @@ export interface Setting {
   restart(options?: Partial<BridgeOptions> & { readonly config?: Config }): Promise<Bridge>;
 }
 
-export interface SettingOptions extends Partial<BridgeOptions> {
+export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> {
   readonly sshConfig?: string;
   /** What would stand in config.json. */
   readonly file?: Readonly<Record<string, unknown>>;
   readonly allow?: readonly string[];
   readonly faults?: Faults;
+  /** The servers to connect to, given the one of the setting's own workspace. */
+  readonly servers?: (own: Server) => readonly Server[];
 }
 
 export const WAIT = { timeout: 20_000, interval: 40 } as const;
 
 export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
-  const { file = {}, allow, faults = {}, sshConfig, ...more } = options;
+  const { file = {}, allow, faults = {}, sshConfig, servers: serversOf, ...more } = options;
   const workspace = await startTestWorkspace({ faults });
   const machine = startMachine(workspace);
   const config = configOf(machine, file);
@@ -65,8 +69,9 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const fatal = (error: Error) => lines.push(`fatal ${error.message}`);
     const release = await takeCourierLock({ home, log, takeOver: true });
     if (release === undefined) throw new Error('another courier is at work');
-    const servers = [server];
+    const servers = serversOf?.(server) ?? [server];
     const shared = openShared({
+      hostFiles: filesForHosts,
       ...{
         home,
         config: newConfig,
@@ -82,7 +87,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       ...{ ...more, ...other },
     });
     const lingerMs = Number.POSITIVE_INFINITY;
-    const courier = workAsCourier(shared, { lingerMs, signal: stopping.signal });
+    const courier = workAsCourier(shared, { lingerMs, signal: stopping.signal, collects: true });
     let stopped: Promise<void> | undefined;
     const stop = () => {
       stopped ??= (async () => {
@@ -122,7 +127,11 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       return running.shared;
     },
     stop: () => running.stop(),
-    claude: (session, fake) => startFakeClaude(machine, session, fake),
+    claude: (session, fake) =>
+      startFakeClaude(machine, session, {
+        announce: async () => fake?.hooks === false && tellOfSession(machine, session),
+        ...fake,
+      }),
     say: (to, text) => person.say(idOf(to), text),
     marks,
     untilMarked: (message, ...wanted) =>
@@ -159,6 +168,11 @@ export async function openSuggestions({ workspace }: Setting) {
       return told.d.choices.map((choice: { value: string }) => choice.value);
     }, WAIT);
   };
+}
+
+/** As tmux's own hooks do when a session is made. */
+export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string): void {
+  writeFileSync(join(home.path('state', 'tmux-events'), session), '');
 }
 
 export function configOf(machine: Pick<Machine, 'tmux'>, file: object): Config {

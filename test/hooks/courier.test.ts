@@ -14,6 +14,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
 import { holderOf } from '../../home/lock.ts';
 import { runCourier } from '../../hooks/courier.ts';
+import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import type { Letter } from '../../hooks/letter.ts';
 import {
   COURIER,
@@ -34,20 +35,19 @@ const PANE: PaneEnv = { TMUX: '/run/tmux/default,4242,0', TMUX_PANE: '%7' };
 
 /** A courier in this process, whose deliveries the test sees. */
 function inProcess(
-  machine: Machine,
+  { home }: Pick<Machine, 'home'>,
   deliver: (letter: Letter) => Promise<void>,
   lingerMs = 60_000,
 ) {
   const stop = new AbortController();
-  const done = runCourier({
-    home: machine.home,
-    log: silentLog,
-    arrived: () => {},
-    deliver,
-    lingerMs,
-    signal: stop.signal,
-    beatMs: 50,
-  });
+  const work = async () => {
+    const release = await takeCourierLock({ home, log: silentLog, beatMs: 50 });
+    if (release === undefined) return false;
+    const options = { arrived: () => {}, deliver, lingerMs, signal: stop.signal, beatMs: 50 };
+    await runCourier({ home, log: silentLog, ...options }).finally(release);
+    return true;
+  };
+  const done = work();
   onTestFinished(async () => {
     stop.abort();
     await done;
@@ -63,6 +63,7 @@ import { silentLog } from '${join(DIST, 'core/log.js')}';
 await runCourier({
   home: openHome(${JSON.stringify(machine.home.root)}),
   log: silentLog,
+  arrived: () => {},
   deliver: async () => process.kill(process.pid, 'SIGKILL'),
   lingerMs: 60_000,
   signal: new AbortController().signal,

@@ -102,6 +102,32 @@ describe('what a reply says', () => {
     expect(await saidIn(workspace, WEB)).toEqual(['one', 'two\n\nthree']);
   });
 
+  it.each([
+    ['with the id of its prompt', { prompt_id: 'p1' }],
+    ['without the id of its prompt', { prompt_id: undefined }],
+  ])(
+    'nothing twice when the same Stop is told twice, %s, and the transcript lacks its text',
+    async (_, more) => {
+      const { workspace, tell, pane } = await start();
+      const turn = { ...more, session_id: 's' };
+      const submit = { ...fixture('UserPromptSubmit'), ...turn };
+      await tell(pane, submit);
+      for (let times = 0; times < 2; times++) await tell(pane, stopInput('Done.', turn));
+      expect(await saidIn(workspace, WEB)).toEqual(['Done.']);
+      const next = { prompt_id: more.prompt_id && 'p2' };
+      await tell(pane, { ...submit, ...next });
+      for (let times = 0; times < 2; times++)
+        await tell(pane, stopInput('Done.', { ...turn, ...next }));
+      expect(await saidIn(workspace, WEB)).toEqual(['Done.', 'Done.']);
+    },
+  );
+
+  it('every text when no Stop names its prompt', async () => {
+    const { workspace, tell, pane } = await start();
+    for (const text of ['one', 'two', 'three']) await tell(pane, stopInput(text));
+    expect(await saidIn(workspace, WEB)).toEqual(['one', 'two', 'three']);
+  });
+
   it('nothing twice when the transcript gets the text after Stop', async () => {
     const { workspace, tell, stop, pane, transcript } = await start();
     writeFileSync(transcript, promptLine('go', 'p1'));

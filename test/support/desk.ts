@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { silentLog } from '../../core/log.ts';
 import { loadConfig } from '../../home/config-file.ts';
 import { loadLocalServer } from '../../home/local-server.ts';
-import { type CourierContext, openCourierContext } from '../../hooks/context.ts';
+import { type CourierContext, openCourierContexts } from '../../hooks/context.ts';
 import { deliver } from '../../hooks/deliver.ts';
 import { type Letter, parseLetter } from '../../hooks/letter.ts';
 import { openShared } from '../../threads/shared.ts';
@@ -33,9 +33,10 @@ export function openTestDesk(machine: Machine): TestDesk {
   };
   const shared = openShared({
     ...{ home: machine.home, config, env: machine.env, log: silentLog },
+    hostFiles: () => ({}),
     servers: () => (config.servers.length > 0 ? config.servers : local()),
   });
-  const context = openCourierContext(shared);
+  const context = openCourierContexts(shared).of(config.host);
   onTestFinished(async () => {
     context.progress.close();
     await shared.close();

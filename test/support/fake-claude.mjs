@@ -1,9 +1,9 @@
 // A stand-in for Claude Code in a pane, NOT Claude Code: it draws a box like its box, takes pastes and keys like it does,
 // runs the real `drop` for its hooks, and writes down everything that was submitted.
-// usage: node fake-claude.mjs <folder> <path of drop>
+// usage: node fake-claude.mjs <folder> [<path of drop>]; without it, no hook runs, as before an installation
 
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 const [folder, drop] = process.argv.slice(2);
@@ -20,7 +20,7 @@ const state = {
   swallow: 0,
   swallowed: 0,
   /** Hooks do not run: as if they were not installed. */
-  mute: false,
+  mute: drop === undefined,
   said: ['Stand-in for Claude Code'],
 };
 
@@ -91,8 +91,23 @@ function enter() {
   else turn([text.trim()]);
 }
 
-function insert(text, pasted = false) {
-  if (state.dialog !== undefined) return note('into-dialog', text);
+/** As Claude Code does it: the path of an image at the end of a paste becomes a mark in front of it. */
+function withImage(pasted) {
+  const [, words, path] = /^(.*?)\s*(\/\S+\.(?:png|jpe?g))\s*$/s.exec(pasted) ?? [];
+  return path !== undefined && isPng(path) ? `[Image #1]${words}` : pasted;
+}
+
+function isPng(path) {
+  try {
+    return readFileSync(path).subarray(1, 4).toString() === 'PNG';
+  } catch {
+    return false;
+  }
+}
+
+function insert(given, pasted = false) {
+  if (state.dialog !== undefined) return note('into-dialog', given);
+  const text = pasted ? withImage(given) : given;
   const lines = text.split('\n').length - 1;
   const shown =
     pasted && (lines > 2 || text.length > 800) ? `[Pasted text #1 +${lines} lines]` : text;

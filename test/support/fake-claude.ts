@@ -37,7 +37,7 @@ type Order =
 
 export interface FakeClaude {
   readonly session: string;
-  /** The thread that its SessionStart made. */
+  /** The thread that its SessionStart made, or that was made for its session. */
   readonly thread: string;
   record(): ThreadRecord;
   /** Everything it noticed, in order. */
@@ -55,6 +55,10 @@ export interface FakeOptions {
   readonly again?: boolean;
   readonly remainOnExit?: boolean;
   readonly replies?: boolean;
+  /** False: it was started before our hooks were installed. */
+  readonly hooks?: boolean;
+  /** Has a thread made for a session that does not report itself. */
+  readonly announce?: () => Promise<unknown>;
 }
 
 export async function startFakeClaude(
@@ -66,19 +70,25 @@ export async function startFakeClaude(
   mkdirSync(folder, { recursive: true });
   for (const file of ['ready', 'control']) rmSync(join(folder, file), { force: true });
   const began = Date.now();
-  launch(place, session, options, [process.execPath, FAKE_CLAUDE, folder, DROP]);
+  const { hooks = true } = options;
+  launch(place, session, options, [
+    ...[process.execPath, FAKE_CLAUDE, folder],
+    ...(hooks ? [DROP] : []),
+  ]);
   const mine = () =>
-    loadThreadRecords(place.home).find(
-      (record) =>
-        record.sessionName === session && record.claudeSession !== '' && record.at >= began - 5,
+    loadThreadRecords(place.home).find((record) =>
+      hooks
+        ? record.sessionName === session && record.claudeSession !== '' && record.at >= began - 5
+        : record.sessionName === session && !record.closed,
     );
-  await vi.waitFor(
-    () => {
-      if (!existsSync(join(folder, 'ready'))) throw new Error('the stand-in has not started');
-      if (mine() === undefined) throw new Error(`${session} has not been reported`);
-    },
-    { timeout: 20_000, interval: 25 },
-  );
+  const wait = { timeout: 20_000, interval: 25 };
+  await vi.waitFor(() => {
+    if (!existsSync(join(folder, 'ready'))) throw new Error('the stand-in has not started');
+  }, wait);
+  await options.announce?.();
+  await vi.waitFor(() => {
+    if (mine() === undefined) throw new Error(`${session} has not been reported`);
+  }, wait);
   const noted = () =>
     readIfThere(join(folder, 'record'))
       .split('\n')

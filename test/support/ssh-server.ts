@@ -39,6 +39,7 @@ export interface SshServer {
 }
 
 export interface SshServerOptions {
+  /** A path, or a program and its first words: `busybox sh`. */
   readonly shell?: string;
   readonly banner?: string;
   readonly maxSessions?: number;
@@ -146,7 +147,8 @@ function serve(client: Connection, login: Login): void {
 /** As sshd does: by the login shell, in the home, and it lives on when the connection is lost. */
 function runInShell(channel: ServerChannel, command: string, login: Login): void {
   const shell = login.shell ?? '/bin/sh';
-  const child = spawn(shell, ['-c', command], {
+  const [program = shell, ...words] = shell.split(' ');
+  const child = spawn(program, [...words, '-c', command], {
     cwd: login.home,
     detached: true,
     env: {

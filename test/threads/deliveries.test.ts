@@ -6,7 +6,7 @@ import type { Delivery } from '../../threads/record.ts';
 
 const typed = (id: number, words: string, more: Partial<Delivery> = {}): Delivery => ({
   ...{ id: String(id), message: String(id), words, paths: [], at: id, state: 'typed' as const },
-  ...{ receipt: '', submittedAt: 0, ...more },
+  ...{ receipt: '', submittedAt: 0, notice: '', ...more },
 });
 const PNG = '/home/a b/files/5/x.png';
 const done = { state: 'submitted', receipt: 'old', submittedAt: 10 } as const;

@@ -14,7 +14,7 @@ const record = (thread: string, title: string, more: Partial<ThreadRecord> = {})
   threadRecordSchema.parse({
     ...{ thread, title, host: 'laptop', socket: '/s', serverPid: 7, paneId: '%1', panePid: 1 },
     ...{ sessionId: '$1', sessionName: title.replace('[agent] ', ''), command: 'claude' },
-    ...{ cwd: '/', claudeSession: '', transcript: '', state: 'idle', at: 1, ...more },
+    ...{ channel: 'c', cwd: '/', claudeSession: '', transcript: '', state: 'idle', at: 1, ...more },
   });
 const stray = (id: string, title: string): ThreadRef => ({
   ...{ id, title, parentId: 'c', archived: false, locked: false, lastMessageId: undefined },
@@ -22,7 +22,7 @@ const stray = (id: string, title: string): ThreadRef => ({
 const done = (some: Partial<HostState>) =>
   reconcile({
     ...{ host: 'laptop', defaultHost: 'laptop', sessions: [], records: [], strays: [] },
-    ...{ ignore: ['^_'], auto: true, ...some },
+    ...{ ignore: ['^_'], auto: true, channelOf: () => 'c', ...some },
   }).map(told);
 
 function told(change: Change): string {
@@ -35,8 +35,11 @@ function told(change: Change): string {
       return `rename ${change.record.thread} ${change.title}`;
     case 'close':
       return `close ${change.record.thread}`;
+    case 'leave':
+      return `leave ${change.record.thread} for ${change.to.thread}`;
     case 'close-stray':
-      return `close-stray ${change.thread.id}`;
+    case 'leave-stray':
+      return `${change.do} ${change.thread.id}`;
   }
 }
 
@@ -65,6 +68,28 @@ describe('threads and sessions', () => {
     const archived = record('t', '[agent] web', { archived: 'person' });
     const sessions = [session('$1', 'shop'), session('$2', 'new')];
     expect(done({ sessions, records: [archived] })).toEqual(['open new']);
+  });
+
+  it('do not reopen what was closed by a command', () => {
+    const archived = record('t', '[agent] web', { archived: 'us' });
+    expect(done({ sessions: [session('$1', 'shop')], records: [archived] })).toEqual([]);
+  });
+
+  it('that belong nowhere are named nowhere', () => {
+    const sessions = [session('$1', 'web')];
+    expect(done({ sessions, channelOf: () => undefined })).toEqual([]);
+    const strays = [stray('t', '[agent] web')];
+    expect(done({ sessions, strays, channelOf: () => undefined })).toEqual(['leave-stray t']);
+  });
+
+  it('started again in the directory of another channel get another thread', () => {
+    const facts = { sessions: [session('$9', 'web')], records: [record('t', '[agent] web')] };
+    expect(done({ ...facts, channelOf: () => 'd' })).toEqual(['close t', 'open web']);
+  });
+
+  it('with two threads leave the older one', () => {
+    const records = [record('t', '[agent] web'), record('u', '[agent] web', { at: 2 })];
+    expect(done({ sessions: [session('$1', 'web')], records })).toEqual(['leave t for u']);
   });
 
   it('with the same id on a restarted server are not taken for the old ones', () => {
@@ -110,6 +135,13 @@ describe('threads that the registry does not know', () => {
       'open web',
       'close-stray u',
     ]);
+  });
+
+  it('are left if the session has another thread, or belongs to another channel', () => {
+    const facts = { sessions: [session('$1', 'web')], strays: [stray('t', '[agent] web')] };
+    const records = [record('u', '[agent] web')];
+    expect(done({ ...facts, records })).toEqual(['leave-stray t']);
+    expect(done({ ...facts, channelOf: () => 'd' })).toEqual(['leave-stray t', 'open web']);
   });
 
   it('of another host are left alone', () => {

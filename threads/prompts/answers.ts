@@ -40,43 +40,46 @@ export function createAnswers(home: Home): Answers {
     }
   }
 
+  function put(id: string, answer: string): void {
+    try {
+      if (!existsSync(path(id))) writeWhole(path(id), answer);
+    } catch {
+      // A full disk: an answer is tried again, and without one the hook ends when the agent does.
+    }
+  }
+
   return {
     isWaiting: ring,
     async give(id, answer) {
-      if (existsSync(path(id, '.taken'))) return 'taken';
-      writeWhole(path(id), answer);
       let rungAt = 0;
       for (const began = Date.now(); Date.now() - began < TAKEN_WITHIN_MS; await sleep(LOOK_MS)) {
         if (existsSync(path(id, '.taken'))) return 'taken';
         if (Date.now() - rungAt < RING_AGAIN_MS) continue;
         rungAt = Date.now();
+        put(id, answer);
         if (!ring(id)) break;
       }
-      return withdraw(path(id)) ? 'gone' : 'taken';
+      withdraw(path(id));
+      return existsSync(path(id, '.taken')) ? 'taken' : 'gone';
     },
     release(id) {
-      if (existsSync(path(id, '.taken'))) return;
-      try {
-        writeWhole(path(id), '');
-        ring(id);
-      } catch {
-        // A full disk: the hook ends by itself when the agent does.
-      }
+      if (existsSync(path(id, '.taken')) || !ring(id)) return;
+      put(id, '');
+      ring(id);
     },
     clear(id) {
-      for (const suffix of ['', '.taken']) rmSync(path(id, suffix), { force: true });
+      for (const suffix of ['', '.taken', '.withdrawn']) rmSync(path(id, suffix), { force: true });
       if (!ring(id)) rmSync(path(id, '.bell'), { force: true });
     },
   };
 }
 
 /** The same rename that the hook uses: only one of the two succeeds. */
-function withdraw(path: string): boolean {
+function withdraw(path: string): void {
   try {
     renameSync(path, `${path}.withdrawn`);
     rmSync(`${path}.withdrawn`, { force: true });
-    return true;
   } catch {
-    return false;
+    // The hook has taken it, or there was no room to write it.
   }
 }

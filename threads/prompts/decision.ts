@@ -74,6 +74,10 @@ export function verdictText(prompt: Prompt, ended: Ended): string {
       return '⏹️ Called off in the terminal.';
     case 'time is up':
       return '⌛ Nobody answered here; the dialog in the terminal is still open.';
+    case 'not delivered':
+      return '⚠️ Your answer did not reach the agent. Answer in the terminal.';
+    case 'abandoned':
+      return '⚠️ The agent still asks, but takes no answer from here any more. Answer in the terminal.';
     case 'decided':
       return `${decisionText(prompt, ended.decision)} — ${plain(ended.by.name, 60) || 'you'}`;
   }

@@ -2,51 +2,45 @@
 // texts and the terminal race for one decision, which is written down before it is acted on. Without a decision nothing
 // is ever given to the hook.
 
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { type PermissionRequestInput, parseHookInput } from '../../claude/hook-input.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PermissionRequestInput } from '../../claude/hook-input.ts';
 import { createInTurn } from '../../core/in-turn.ts';
 import type { Log } from '../../core/log.ts';
-import { stableNonce } from '../../core/nonce.ts';
-import { type Answer, type Prompt, step } from '../../core/prompt.ts';
+import { type Answer, step } from '../../core/prompt.ts';
 import { type AnsweredOn, isOwnMessage, type ShownPrompt } from '../../core/prompt-answer.ts';
-import { createMessage, editMessage } from '../../discord/messages.ts';
-import { readJson, writeJson } from '../../home/files.ts';
+import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
+import { refusedWith } from '../../discord/messages.ts';
 import type { Home } from '../../home/home.ts';
-import { loadStreamRecord } from '../../home/stream-record.ts';
-import type { SessionPane, Threads } from '../threads.ts';
+import type { Hosts } from '../../tmux/hosts.ts';
+import type { RemoteHosts } from '../remote-hosts.ts';
+import type { SessionOf } from '../session-of.ts';
+import type { Threads } from '../threads.ts';
 import { createAnswers } from './answers.ts';
-import { promptButtons } from './buttons.ts';
-import { decisionOutput, promptOf } from './decision.ts';
+import { createCards } from './card.ts';
+import { promptOf } from './decision.ts';
+import { createEnding, type Taken } from './ending.ts';
+import { sweepPrompts } from './leftovers.ts';
+import { type AskLetter, newRecord, type Place, placeOf } from './place.ts';
 import {
   type By,
   type Ended,
+  inputOf,
   loadPromptRecords,
+  type OpenPrompt,
   type PromptRecord,
-  promptRecordSchema,
 } from './record.ts';
-import { contentOf, endText, filesOf, labelsOf } from './show.ts';
-import type { Watch } from './watch.ts';
-
-/** What the hook wrote down. */
-export interface AskLetter {
-  readonly ask?: string | undefined;
-  readonly tmux: string;
-  readonly pane: string;
-  readonly project: string;
-  /** Of a headless agent: its thread. */
-  readonly thread?: string | undefined;
-  readonly writtenAt: number;
-}
+import { remoteAnswers, withElsewhere } from './remote-answers.ts';
+import { asShown } from './show.ts';
+import { createStore } from './store.ts';
+import type { Watch, Watched } from './watch.ts';
 
 export interface Prompts {
   /** Posts the prompt and waits for its answer, in the background. Safe to repeat. */
-  open(letter: AskLetter, input: PermissionRequestInput): Promise<void>;
+  open(letter: AskLetter, input: PermissionRequestInput, host: string): Promise<void>;
   /** The prompts that wait for an answer in this thread, oldest first. */
   inThread(thread: string): readonly ShownPrompt[];
   isOpenFor(claudeSession: string): boolean;
-  /** 'over': nobody waits for it any more. 'no answer': it says nothing about what is asked now. */
-  answer(given: Given): Promise<'taken' | 'no answer' | 'over'>;
+  answer(given: Given): Promise<Taken>;
   isBusy(): boolean;
   /** What an earlier process left: it goes on. */
   takeUp(): void;
@@ -67,34 +61,48 @@ export interface PromptsOptions {
   readonly home: Home;
   readonly threads: Threads;
   readonly log: Log;
-  readonly sessionOf: (tmux: string, pane: string) => Promise<SessionPane | undefined>;
+  readonly sessionOf: SessionOf;
+  readonly hosts: Hosts;
+  readonly remote: RemoteHosts;
   readonly watch: Watch;
+  /** How long the dialog may stay in the terminal after its hook has left. */
+  readonly checkAfterMs?: number;
+  readonly sweepMs?: number;
 }
 
-const KEPT_MS = 24 * 3_600_000;
+const SWEEP_MS = 3_600_000;
+const LONGEST_PAUSE_MS = 60_000;
 
-interface Open {
-  record: PromptRecord;
-  readonly prompt: Prompt;
-  readonly input: PermissionRequestInput;
+interface Open extends OpenPrompt {
+  watched?: Watched;
   stop(): void;
 }
 
 export function openPrompts(options: PromptsOptions): Prompts {
   const { home, threads, log } = options;
-  const answers = createAnswers(home);
+  const closing = new AbortController();
+  const { signal } = closing;
+  const answers = withElsewhere(createAnswers(home));
+  const store = createStore(home);
+  const cards = createCards({ home, threads, log, signal });
   const inTurn = createInTurn();
   const open = new Map<string, Open>();
-  const path = (id: string) => join(home.folder('prompts'), `${id}.json`);
-  const restOf = ({ thread }: PromptRecord) => {
-    const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server;
-    return threads.connections.named(server ?? '')?.rest;
-  };
+  /** These are over, and that is being shown. */
+  const over = new Map<string, Open>();
+  const ending = createEnding({
+    ...{ answers, cards, store, log, signal, watch: options.watch },
+    checkAfterMs: options.checkAfterMs,
+    isAskedAgain: ({ record, input }) =>
+      [...open.values()].some(
+        (other) => other.input.session_id === input.session_id && other.record.at > record.at,
+      ),
+  });
+  const isKnown = (id: string) => open.has(id) || over.has(id);
+  const sweep = () => sweepPrompts(home, isKnown, answers, log);
+  const sweeping = setInterval(sweep, options.sweepMs ?? SWEEP_MS).unref();
 
-  function save(one: Open, to: Partial<PromptRecord>): void {
-    one.record = { ...one.record, ...to };
-    writeJson(path(one.record.id), one.record);
-  }
+  const failed = (id: string) => (error: Error) =>
+    log.error('ending a prompt', { id, because: error.message });
 
   function add(record: PromptRecord, input: PermissionRequestInput): Open {
     const one: Open = { record, input, prompt: promptOf(input), stop: () => {} };
@@ -102,139 +110,114 @@ export function openPrompts(options: PromptsOptions): Prompts {
     return one;
   }
 
-  /** Posted before it is watched; the same nonce if it is posted again after a crash. */
-  async function post(one: Open): Promise<void> {
-    const { record, prompt, input } = one;
-    const rest = restOf(record);
-    if (rest === undefined || record.message !== '') return;
-    const draft = {
-      content: contentOf(prompt, input, { chosen: record.chosen }),
-      files: filesOf(prompt, input),
-      components: promptButtons(record.id, prompt, { chosen: record.chosen }),
-    };
-    const message = await createMessage(
-      rest,
-      record.thread,
-      stableNonce('prompt', record.id),
-      draft,
-    );
-    save(one, { message: message?.id ?? 'deleted' });
-    log.info('prompt', { id: record.id, kind: prompt.kind, tool: input.tool_name });
+  function from(id: string, host: string, asker: number): void {
+    const { hosts, remote } = options;
+    if (host === '' || hosts.isLocal(host)) return;
+    const there = remoteAnswers(hosts.get(host), () => remote.home(host), asker, log);
+    answers.elsewhere(id, there);
   }
 
-  function follow(one: Open): void {
-    const { record } = one;
-    one.stop = options.watch(record, one.input, answers, (how) => {
-      void inTurn(record.id, () => end(one, how)).catch((error: Error) =>
-        log.error('ending a prompt', { id: record.id, because: error.message }),
-      );
+  /** As if it had never been asked: the dialog in the terminal is all there is. */
+  function forget(id: string, because: string): void {
+    log.info('prompt not asked', { id, because });
+    answers.release(id);
+    open.delete(id);
+    store.remove(id);
+  }
+
+  /** Posted before it is watched; with the same nonce if it is posted again after a crash. */
+  async function begin(one: Open, elsewhere?: (gone: string) => Promise<Place | undefined>) {
+    const { id, thread } = one.record;
+    const message = await cards.post(one).catch(async (error: unknown) => {
+      if (!refusedWith(error, UNKNOWN_CHANNEL)) throw error;
+      const place = await elsewhere?.(thread);
+      if (place === undefined) return '';
+      store.note(one, place);
+      return cards.post(one);
     });
+    if (message === '') return forget(id, 'there is no thread for it');
+    store.note(one, { message });
+    threads.registry.change(one.record.thread, { state: 'waiting' });
+    one.watched = options.watch(one.record, one.input);
+    one.stop = one.watched.follow(answers, (how) => {
+      inTurn(id, () => end(one, how)).catch(failed(id));
+    });
+    if (signal.aborted) one.stop();
   }
 
   /** The first end is the only one. Written down, acted on, shown. */
-  async function end(one: Open, ended: Ended, order?: string): Promise<'taken' | 'over'> {
-    const { id } = one.record;
-    if (!open.has(id)) return 'over';
+  async function end(one: Open, ended: Ended, order?: string): Promise<Taken> {
+    if (!open.has(one.record.id)) return 'over';
     if (one.record.ended === undefined) {
       const by = ended.kind === 'decided' && order !== undefined ? [order] : [];
-      save(one, { ended, orders: [...one.record.orders, ...by] });
+      const write = ended.kind === 'decided' ? store.save : store.note;
+      write(one, { ended, orders: [...one.record.orders, ...by] });
     }
     return conclude(one, one.record.ended ?? ended);
   }
 
-  async function conclude(one: Open, ended: Ended): Promise<'taken' | 'over'> {
-    const { record, prompt, input } = one;
-    let shown = ended;
-    let result: 'taken' | 'over' = 'over';
-    if (ended.kind === 'decided') {
-      const given = await answers.give(record.id, decisionOutput(input, prompt, ended.decision));
-      if (given === 'gone') {
-        shown = { kind: 'called off' };
-        save(one, { orders: [] }); // nobody took it
-      } else result = 'taken';
-    } else answers.release(record.id);
+  async function conclude(one: Open, ended: Ended): Promise<Taken> {
+    const { id } = one.record;
+    const result = await ending.act(one, ended);
     one.stop();
-    open.delete(record.id);
-    log.info('prompt is over', { id: record.id, how: shown.kind });
-    void showEnd(one, shown);
+    over.set(id, one);
+    open.delete(id);
+    void ending
+      .show(one)
+      .catch(failed(id))
+      .finally(() => over.delete(id));
     return result;
   }
 
-  /** A crash before it is noted as shown shows it again. */
-  async function showEnd({ record, prompt, input }: Open, ended: Ended): Promise<void> {
-    const rest = restOf(record);
-    try {
-      if (rest !== undefined && record.message !== '' && record.message !== 'deleted')
-        await editMessage(rest, record.thread, record.message, {
-          content: endText(prompt, input, { chosen: record.chosen }, ended, record.headless),
-          components: [],
-        });
-      answers.clear(record.id);
-      writeJson(path(record.id), { ...record, input: {}, ended, shown: true });
-    } catch (error) {
-      log.warn('showing the end of a prompt', { id: record.id, because: (error as Error).message });
+  /** Until it is posted, or nobody waits for it any more. */
+  async function takeUpOne(one: Open): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        return await begin(one);
+      } catch (error) {
+        const { id } = one.record;
+        if (signal.aborted) return;
+        log.warn('taking up a prompt', { id, because: (error as Error).message });
+        const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures++);
+        await sleep(pauseMs, undefined, { signal }).catch(() => {});
+        if (!signal.aborted && !answers.isWaiting(id)) return forget(id, 'its hook is gone');
+      }
     }
   }
 
-  function show({ record, prompt, input }: Open): void {
-    const rest = restOf(record);
-    const progress = { chosen: record.chosen };
-    if (rest === undefined) return;
-    // Not waited for: a slow server must not keep the next answer from being heard.
-    editMessage(rest, record.thread, record.message, {
-      content: contentOf(prompt, input, progress),
-      components: promptButtons(record.id, prompt, progress),
-    }).catch((error: Error) =>
-      log.warn('showing a prompt', { id: record.id, because: error.message }),
-    );
-  }
-
-  async function threadOf(letter: AskLetter, cwd: string): Promise<string | undefined> {
-    if (letter.thread !== undefined)
-      return loadStreamRecord(home, letter.thread)?.kind === 'agent' ? letter.thread : undefined;
-    const session = await options.sessionOf(letter.tmux, letter.pane);
-    if (session === undefined) return undefined;
-    const directory = letter.project || cwd;
-    return (await threads.ensure(session, { directory, shell: 'no' }))?.thread;
-  }
-
   return {
-    async open(letter, input) {
+    async open(letter, input, host) {
       const id = letter.ask;
-      if (id === undefined || open.has(id)) return;
-      const thread = await threadOf(letter, input.cwd);
-      if (thread === undefined) return answers.release(id); // it belongs nowhere
-      const host = threads.registry.get(thread)?.host ?? '';
-      const one = add(
-        {
-          ...{ id, thread, host, headless: letter.thread !== undefined, message: '' },
-          ...{ input, at: letter.writtenAt, chosen: [], orders: [], shown: false },
-        },
-        input,
-      );
+      if (id === undefined || isKnown(id)) return;
+      // Another host speaks for its own panes alone.
+      if (letter.thread !== undefined && !options.hosts.isLocal(host)) return;
+      from(id, host, letter.asker ?? 0);
+      if (store.read(id)?.ended !== undefined) return; // its letter comes once more
+      // A hook that was killed before: the agent itself tells us that its dialog is open.
+      if (!answers.isWaiting(id)) return forget(id, 'its hook is gone');
+      const find = (gone?: string) => placeOf(options, host, letter, input.cwd, gone);
+      const place = await find();
+      if (place === undefined) return forget(id, 'it belongs nowhere');
+      const one = add(newRecord(id, place, letter, input), input);
       try {
-        save(one, {});
-        await post(one);
-        threads.registry.change(thread, { state: 'waiting' });
-        follow(one);
+        store.note(one, {});
+        await begin(one, find);
       } catch (error) {
-        open.delete(id);
+        open.delete(id); // the letter stays, and comes again
         throw error;
       }
     },
     inThread: (thread) =>
-      [...open.values()]
-        .filter(({ record }) => record.thread === thread && record.ended === undefined)
-        .filter(({ record }) => /^\d+$/.test(record.message))
-        .map(({ record, prompt }) => ({
-          ...{ id: record.id, messageId: record.message },
-          ...labelsOf(prompt, { chosen: record.chosen }),
-        })),
-    isOpenFor: (session) => [...open.values()].some(({ input }) => input.session_id === session),
+      [...open.values()].filter(({ record }) => record.thread === thread).flatMap(asShown),
+    isOpenFor: (session) =>
+      [...open.values()].some(
+        ({ input, record }) => input.session_id === session && answers.isWaiting(record.id),
+      ),
     answer: ({ prompt: id, on, answer, by, order }) =>
       inTurn(id, async () => {
         const one = open.get(id);
-        const record = one?.record ?? readJson(path(id), promptRecordSchema);
+        const record = (one ?? over.get(id))?.record ?? store.read(id);
+        if (record?.undelivered === order) return 'undelivered';
         if (record?.orders.includes(order)) return 'taken';
         if (one === undefined || one.record.ended !== undefined) return 'over';
         const own = { thread: one.record.thread, message: one.record.message };
@@ -245,46 +228,38 @@ export function openPrompts(options: PromptsOptions): Prompts {
           return 'no answer';
         }
         if (next.kind === 'goes on') {
-          save(one, { chosen: next.progress.chosen, orders: [...one.record.orders, order] });
-          show(one);
+          store.save(one, { chosen: next.progress.chosen, orders: [...one.record.orders, order] });
+          cards.show(one);
           return 'taken';
         }
         // Whoever was quicker in the terminal has decided; we must not claim otherwise.
-        const now = await options.watch.now(one.record, one.input);
+        const now = (await one.watched?.now()) ?? 'open';
         const ended: Ended =
           now === 'open' ? { kind: 'decided', decision: next.decision, by } : { kind: now };
         return end(one, ended, order);
       }),
-    isBusy: () => open.size > 0,
+    isBusy: () => open.size + over.size > 0,
     takeUp() {
+      sweep();
       for (const record of loadPromptRecords(home)) {
-        if (record.shown) {
-          if (Date.now() - record.at > KEPT_MS) rmSync(path(record.id), { force: true });
+        const { id, ended } = record;
+        if (record.shown || isKnown(id)) continue;
+        from(id, record.host, record.asker);
+        const input = inputOf(record);
+        const isLost = record.message === '' && !answers.isWaiting(id);
+        if (input === undefined || isLost) {
+          forget(id, isLost ? 'its hook is gone' : 'another version has written it');
           continue;
         }
-        const input = readInput(record.input);
-        if (input === undefined || open.has(record.id)) continue;
         const one = add(record, input);
-        void inTurn(record.id, async () => {
-          await post(one);
-          if (record.ended !== undefined) await conclude(one, record.ended);
-          else follow(one);
-        }).catch((error: Error) =>
-          log.error('taking up a prompt', { id: record.id, because: error.message }),
-        );
+        if (ended === undefined) void takeUpOne(one);
+        else inTurn(id, () => conclude(one, ended)).catch(failed(id));
       }
     },
     close() {
+      closing.abort();
+      clearInterval(sweeping);
       for (const one of open.values()) one.stop();
     },
   };
-}
-
-function readInput(raw: unknown): PermissionRequestInput | undefined {
-  try {
-    const input = parseHookInput(raw);
-    return input?.hook_event_name === 'PermissionRequest' ? input : undefined;
-  } catch {
-    return undefined; // written by another version
-  }
 }

@@ -4,6 +4,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { type PermissionRequestInput, parseHookInput } from '../../claude/hook-input.ts';
+import type { Prompt } from '../../core/prompt.ts';
 import { readJson } from '../../home/files.ts';
 import type { Home } from '../../home/home.ts';
 
@@ -23,9 +25,22 @@ export const endedSchema = z.discriminatedUnion('kind', [
   /** The agent has ended the hook: somebody pressed Esc, or it ends itself. */
   z.object({ kind: z.literal('called off') }),
   z.object({ kind: z.literal('time is up') }),
+  /** An answer was given, but the hook did not bring it to the agent: its dialog is still open. */
+  z.object({ kind: z.literal('not delivered') }),
+  /** The hook is gone without an answer, and the dialog is still open. */
+  z.object({ kind: z.literal('abandoned') }),
 ]);
 /** How a prompt came to its end. */
 export type Ended = Readonly<z.output<typeof endedSchema>>;
+
+const paneSchema = z.object({
+  socket: z.string(),
+  serverPid: z.number(),
+  paneId: z.string(),
+  panePid: z.number(),
+  command: z.string(),
+});
+export type PromptPane = Readonly<z.output<typeof paneSchema>>;
 
 export const promptRecordSchema = z.object({
   /** Random, and known to nobody but the waiting hook, us and the buttons. */
@@ -33,6 +48,10 @@ export const promptRecordSchema = z.object({
   thread: z.string(),
   host: z.string(),
   headless: z.boolean(),
+  /** The process that waits, on its host. */
+  asker: z.number().default(0),
+  /** Where its dialog is; another pane of the session may have an agent, too. */
+  pane: paneSchema.optional(),
   /** Its message in the thread; empty until it was posted. */
   message: z.string().default(''),
   /** The input of the hook, as it came. */
@@ -41,16 +60,35 @@ export const promptRecordSchema = z.object({
   chosen: z.array(z.string()).readonly().default([]),
   /** The taps and texts that were taken: after a crash none of them counts twice. */
   orders: z.array(z.string()).readonly().default([]),
+  /** The tap or text that decided, if nobody took the decision. */
+  undelivered: z.string().default(''),
   /** Written before the answer is given to the hook. */
   ended: endedSchema.optional(),
-  /** The end was shown; kept for a while, for whoever asks what became of it. */
+  /** The end was shown; kept for a day, so that a late tap or a text that was left in the inbox is told what became of it. */
   shown: z.boolean().default(false),
 });
 export type PromptRecord = Readonly<z.output<typeof promptRecordSchema>>;
+
+/** A prompt with what was asked. */
+export interface OpenPrompt {
+  record: PromptRecord;
+  readonly prompt: Prompt;
+  readonly input: PermissionRequestInput;
+}
 
 export function loadPromptRecords(home: Home): readonly PromptRecord[] {
   const folder = home.folder('prompts');
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .flatMap((name) => readJson(join(folder, name), promptRecordSchema) ?? []);
+}
+
+/** Undefined if another version has written it, or if the prompt is over. */
+export function inputOf(record: PromptRecord): PermissionRequestInput | undefined {
+  try {
+    const input = parseHookInput(record.input);
+    return input?.hook_event_name === 'PermissionRequest' ? input : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -2,9 +2,10 @@
 
 import type { PermissionRequestInput } from '../../claude/hook-input.ts';
 import type { Progress, Prompt } from '../../core/prompt.ts';
+import type { ShownPrompt } from '../../core/prompt-answer.ts';
 import type { Upload } from '../../discord/rest.ts';
 import { verdictText } from './decision.ts';
-import type { Ended } from './record.ts';
+import type { Ended, OpenPrompt } from './record.ts';
 import { permissionText, planText, questionText, type Shown } from './text.ts';
 
 export function contentOf(prompt: Prompt, input: PermissionRequestInput, progress: Progress) {
@@ -26,13 +27,13 @@ export function endText(
   return `${shownOf(prompt, input, progress).text}\n${lastLine(prompt, ended, headless)}`;
 }
 
-/** The question that is shown now, counted from one (0: none), and the words on its buttons. */
-export function labelsOf(prompt: Prompt, { chosen }: Progress) {
+/** As a text may answer it; nothing if it cannot be answered now. */
+export function asShown({ record, prompt }: OpenPrompt): readonly ShownPrompt[] {
+  if (record.ended !== undefined || !/^\d+$/.test(record.message)) return [];
+  const { id, message: messageId, chosen } = record;
   const asked = prompt.kind === 'question' ? prompt.questions[chosen.length] : undefined;
-  return {
-    question: asked === undefined ? 0 : chosen.length + 1,
-    labels: asked?.options.map(({ label }) => label) ?? [],
-  };
+  const labels = asked?.options.map(({ label }) => label) ?? [];
+  return [{ id, messageId, question: asked === undefined ? 0 : chosen.length + 1, labels }];
 }
 
 function lastLine(prompt: Prompt, ended: Ended, headless: boolean): string {

@@ -4,10 +4,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasDialog } from '../../claude/dialog-line.ts';
 import { readScreen } from '../../claude/screen.ts';
+import { screenPrint } from '../../claude/screen-print.ts';
 import { openTool, readTurn, toolAnswered } from '../../claude/transcript.ts';
-import { look } from '../../tmux/look.ts';
+import type { FileSource } from '../../core/file-source.ts';
+import { look, type PaneLook } from '../../tmux/look.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
-import type { ThreadRecord } from '../record.ts';
+import type { PromptPane } from './record.ts';
 
 export interface Request {
   readonly transcript: string;
@@ -15,6 +17,8 @@ export interface Request {
   readonly agentId: string | undefined;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
+  /** Where the transcript is, if it is on another host. */
+  readonly files?: FileSource;
 }
 
 export type Terminal =
@@ -26,13 +30,20 @@ export type Terminal =
 /** So many looks at a box without ever a dialog: it was answered before the first look. */
 const NEVER_SEEN = 5;
 
-/** Asked again and again; it remembers what it has seen. */
+export interface WatchedTerminal {
+  /** Asked again and again; it remembers what it has seen. 'open' if it is not sure. */
+  now(): Promise<Terminal>;
+  /** The print of the screen if the dialog of this very prompt is certainly on it. */
+  dialog(): Promise<string | undefined>;
+}
+
 export function watchTerminal(
   tmux: Tmux,
-  record: Pick<ThreadRecord, 'serverPid' | 'paneId' | 'panePid' | 'command'>,
+  record: Omit<PromptPane, 'socket'>,
   request: Request,
-): () => Promise<Terminal> {
+): WatchedTerminal {
   const words = tellingWords(request.input);
+  const from = request.files === undefined ? {} : { files: request.files };
   // The dialog of an agent in the background comes after us, and its turn is not the one we can read.
   const isMain = request.agentId === undefined;
   let toolId: string | undefined;
@@ -41,12 +52,14 @@ export function watchTerminal(
 
   async function inTranscript(): Promise<boolean> {
     if (toolId === undefined) {
-      const turn = await readTurn(request.transcript, { promptId: request.promptId });
+      const turn = await readTurn(request.transcript, { promptId: request.promptId, ...from });
       toolId = turn === undefined ? undefined : openTool(turn, request.tool, request.input)?.id;
       if (toolId === undefined && isMain && turn !== undefined && turn.state !== 'running')
         return true;
     }
-    return toolId !== undefined && (await toolAnswered(request.transcript, toolId)) !== undefined;
+    return (
+      toolId !== undefined && (await toolAnswered(request.transcript, toolId, from)) !== undefined
+    );
   }
 
   async function onScreen(): Promise<Terminal> {
@@ -61,19 +74,8 @@ export function watchTerminal(
     const pane = await look(tmux, record).catch(() => undefined);
     if (pane === undefined) return 'open';
     if (pane.kind === 'gone' || pane.dead || pane.panePid !== record.panePid) return 'exited';
-    const screen = readScreen(`${pane.ansi}\n`, {
-      cursorX: pane.cursor.x,
-      cursorY: pane.cursor.y,
-      width: pane.width,
-      height: pane.height,
-      inMode: pane.mode !== undefined,
-      currentCommand: pane.command,
-      agentCommand: record.command,
-    });
+    const { screen, dialog, mine } = read(pane);
     if (screen.kind === 'shell') return 'exited';
-    const dialog = screen.kind === 'dialog' || hasDialog(pane.text);
-    const text = squashed(pane.text);
-    const mine = dialog && words.some((some) => text.includes(some));
     const box = !dialog && (screen.kind === 'empty' || screen.kind === 'draft');
     if (mine) seen = 'this dialog';
     else if (dialog && seen === 'nothing') seen = 'a dialog';
@@ -84,10 +86,36 @@ export function watchTerminal(
     return isOver ? 'answered' : 'open';
   }
 
-  return async () => {
-    const shown = await onScreen();
-    if (shown !== 'open') return shown;
-    return (await inTranscript().catch(() => false)) ? 'answered' : 'open';
+  function read(pane: PaneLook) {
+    const screen = readScreen(`${pane.ansi}\n`, {
+      cursorX: pane.cursor.x,
+      cursorY: pane.cursor.y,
+      width: pane.width,
+      height: pane.height,
+      inMode: pane.mode !== undefined,
+      currentCommand: pane.command,
+      agentCommand: record.command,
+    });
+    const dialog = screen.kind === 'dialog' || hasDialog(pane.text);
+    const text = squashed(pane.text);
+    return { screen, dialog, mine: dialog && words.some((some) => text.includes(some)) };
+  }
+
+  return {
+    async now() {
+      const shown = await onScreen();
+      if (shown !== 'open') return shown;
+      return (await inTranscript().catch(() => false)) ? 'answered' : 'open';
+    },
+    async dialog() {
+      const pane = await look(tmux, record).catch(() => undefined);
+      if (pane?.kind !== 'pane' || pane.dead || pane.panePid !== record.panePid) return undefined;
+      const { screen, dialog, mine } = read(pane);
+      // A dialog that shows none of the input (a plan, a tool of a server) cannot be told from others.
+      const isIt = screen.kind !== 'shell' && (mine || (dialog && words.length === 0));
+      if (!isIt || (await inTranscript().catch(() => false))) return undefined;
+      return screenPrint(record.paneId, pane);
+    },
   };
 }
 

@@ -1,22 +1,20 @@
 // Watches a prompt that is open: whether the terminal was faster, whether the hook still waits, whether its time is up.
 
 import type { PermissionRequestInput } from '../../claude/hook-input.ts';
+import { hostFiles } from '../../hosts/files.ts';
 import type { Hosts } from '../../tmux/hosts.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import type { Registry } from '../registry.ts';
 import type { Answers } from './answers.ts';
 import type { Ended, PromptRecord } from './record.ts';
-import { type Terminal, watchTerminal } from './terminal.ts';
+import { type WatchedTerminal, watchTerminal } from './terminal.ts';
 
-export interface Watch {
-  (
-    record: PromptRecord,
-    input: PermissionRequestInput,
-    answers: Answers,
-    onEnd: (how: Exclude<Ended, { kind: 'decided' }>) => void,
-  ): () => void;
-  now(record: PromptRecord, input: PermissionRequestInput): Promise<Terminal>;
+export interface Watched extends WatchedTerminal {
+  /** Calls `onEnd`, maybe more than once, until it is stopped. */
+  follow(answers: Answers, onEnd: (how: Exclude<Ended, { kind: 'decided' }>) => void): () => void;
 }
+
+export type Watch = (record: PromptRecord, input: PermissionRequestInput) => Watched;
 
 const HALF_A_DAY_MS = 12 * 3_600_000;
 /** Claude Code waits for the hook when a background agent asks. */
@@ -24,61 +22,60 @@ const FOR_AGENTS_MS = 60_000;
 /** Whoever answers in the terminal sees it in the thread within two seconds. */
 const LOOK_MS = 900;
 
-export function createWatch(hosts: Hosts, registry: Registry): Watch {
-  const terminals = new Map<string, () => Promise<Terminal>>();
-
-  function terminalOf(record: PromptRecord, input: PermissionRequestInput) {
-    if (record.headless) return async () => 'open' as const;
-    const known = terminals.get(record.id);
-    if (known !== undefined) return known;
-    const thread = registry.get(record.thread);
-    if (thread === undefined) return async () => 'exited' as const;
-    const tmux = tmuxOn(hosts.get(thread.host), thread.socket);
-    const watched = watchTerminal(tmux, thread, {
+export function createWatch(hosts: Hosts, registry: Registry, patience = patienceMs): Watch {
+  function terminalOf(record: PromptRecord, input: PermissionRequestInput): WatchedTerminal {
+    if (record.headless) return NO_TERMINAL;
+    const pane = record.pane ?? registry.get(record.thread);
+    if (pane === undefined) return EXITED;
+    return watchTerminal(tmuxOn(hosts.get(record.host), pane.socket), pane, {
       transcript: input.transcript_path,
       promptId: input.prompt_id,
       agentId: input.agent_id,
       tool: input.tool_name,
       input: input.tool_input,
+      ...(hosts.isLocal(record.host) ? {} : { files: hostFiles(hosts.get(record.host)) }),
     });
-    terminals.set(record.id, watched);
-    return watched;
   }
 
-  const watch: Watch = (record, input, answers, onEnd) => {
-    const deadline = record.at + patienceMs(record, input);
-    let isLooking = false;
-    let gone = 0;
-    async function look(): Promise<void> {
-      if (Date.now() > deadline) return onEnd({ kind: 'time is up' });
-      const now = await terminalOf(record, input)();
-      if (now !== 'open') return onEnd({ kind: now });
-      // Twice in a row: a hook that has just begun may not listen yet.
-      gone = answers.isWaiting(record.id) ? 0 : gone + 1;
-      if (gone >= 2) onEnd({ kind: 'called off' });
-    }
-    const timer = setInterval(() => {
-      if (isLooking) return;
-      isLooking = true;
-      look()
-        .catch(() => {}) // the host is away: it is looked at again
-        .finally(() => {
-          isLooking = false;
-        });
-    }, LOOK_MS);
-    return () => {
-      clearInterval(timer);
-      terminals.delete(record.id);
+  return (record, input) => {
+    const terminal = terminalOf(record, input);
+    const deadline = record.at + patience(record, input);
+    return {
+      ...terminal,
+      follow(answers, onEnd) {
+        let isLooking = false;
+        let gone = 0;
+        async function look(): Promise<void> {
+          if (Date.now() > deadline) return onEnd({ kind: 'time is up' });
+          if (registry.get(record.thread)?.deleted) return onEnd({ kind: 'called off' });
+          const now = await terminal.now();
+          if (now !== 'open') return onEnd({ kind: now });
+          // Twice in a row: the agent may just have ended the hook, and the dialog with it.
+          gone = answers.isWaiting(record.id) ? 0 : gone + 1;
+          if (gone >= 2) onEnd({ kind: 'called off' });
+        }
+        const timer = setInterval(() => {
+          if (isLooking) return;
+          isLooking = true;
+          look()
+            .catch(() => {}) // the host is away: it is looked at again
+            .finally(() => {
+              isLooking = false;
+            });
+        }, LOOK_MS);
+        return () => clearInterval(timer);
+      },
     };
   };
-  watch.now = (record, input) => terminalOf(record, input)();
-  return watch;
 }
 
+const NO_TERMINAL: WatchedTerminal = { now: async () => 'open', dialog: async () => undefined };
+const EXITED: WatchedTerminal = { now: async () => 'exited', dialog: async () => undefined };
+
 /** Where there is no terminal, nobody else can answer for a subagent. */
-function patienceMs(
-  { headless }: PromptRecord,
-  { agent_id: agent }: PermissionRequestInput,
+export function patienceMs(
+  { headless }: Pick<PromptRecord, 'headless'>,
+  { agent_id: agent }: Pick<PermissionRequestInput, 'agent_id'>,
 ): number {
   return agent === undefined || headless ? HALF_A_DAY_MS : FOR_AGENTS_MS;
 }

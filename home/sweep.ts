@@ -1,0 +1,90 @@
+// Removes what nobody needs any more: old attachments and status lines, answers that nobody took, and what crashes and
+// earlier versions left behind. What is removed is decided purely; a file that cannot be removed is left for next time.
+
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Home } from './home.ts';
+import { attempt } from './keep.ts';
+
+export interface Kept {
+  /** The path below the home. */
+  readonly name: string;
+  /** When it was last written. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Of attachments, all together. */
+const MOST_BYTES = 2 * 2 ** 30;
+/** Young ones may be in use: a message waits for its host for a day. */
+const IN_USE_MS = 2 * DAY;
+
+/** Ours from earlier versions; nothing reads them now. */
+const OLD_FOLDERS = ['panes', 'questions', 'receipts'];
+const AGE_MS: Readonly<Record<string, number>> = {
+  files: 30 * DAY,
+  status: 30 * DAY,
+  answers: 30 * DAY,
+};
+const TEMP = /^\.(\d+|[\w-]{12}\.tmp)$|\.lock\.\d+\.[a-z\d]+$/;
+
+/** The names of what is to go. */
+export function toSweep(all: readonly Kept[], now: number): readonly string[] {
+  const isOld = ({ name, at }: Kept) => {
+    const [folder = '', file = ''] = name.split('/');
+    if (OLD_FOLDERS.includes(folder)) return true;
+    const age = now - at;
+    return age > (AGE_MS[folder] ?? Number.POSITIVE_INFINITY) || (TEMP.test(file) && age > HOUR);
+  };
+  const old = all.filter(isOld);
+  const files = all.filter((one) => one.name.startsWith('files/') && !old.includes(one));
+  let bytes = files.reduce((sum, one) => sum + one.bytes, 0);
+  const beyond: Kept[] = [];
+  for (const one of files.toSorted((a, b) => a.at - b.at)) {
+    if (bytes <= MOST_BYTES || now - one.at < IN_USE_MS) break;
+    beyond.push(one);
+    bytes -= one.bytes;
+  }
+  return [...old, ...beyond].map(({ name }) => name);
+}
+
+const SWEPT = ['files', 'status', 'answers', 'state', 'threads', 'inbox', 'prompts'];
+
+export function sweepHome(home: Home, now = Date.now()): void {
+  const all = [
+    ...OLD_FOLDERS.flatMap((name) => kept(home, name)),
+    ...SWEPT.flatMap((folder) =>
+      namesIn(home.path(folder)).flatMap((name) => kept(home, `${folder}/${name}`)),
+    ),
+  ];
+  for (const name of toSweep(all, now))
+    attempt(home.path('swept'), () => rmSync(home.path(name), { recursive: true, force: true }));
+}
+
+/** A folder is as old and as large as what is in it. */
+function kept(home: Home, name: string): readonly Kept[] {
+  try {
+    const stat = statSync(home.path(name));
+    if (!stat.isDirectory()) return [{ name, at: stat.mtimeMs, bytes: stat.size }];
+    const inside = namesIn(home.path(name)).map((file) => statSync(join(home.path(name), file)));
+    return [
+      {
+        name,
+        at: Math.max(stat.mtimeMs, ...inside.map(({ mtimeMs }) => mtimeMs)),
+        bytes: inside.reduce((sum, { size }) => sum + size, 0),
+      },
+    ];
+  } catch {
+    return []; // gone a moment ago
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,130 @@
+// Brings the letters of a host here, over one connection that is kept open. A letter is removed there after it is on our
+// disk, so none is lost; after a lost connection the last one may come again. Nothing is polled: see collect-script.ts.
+
+import { randomBytes } from 'node:crypto';
+import { COLLECT } from './collect-script.ts';
+import type { Host, StartedScript } from './host.ts';
+import { letterReader } from './letter-reader.ts';
+
+export interface CollectOptions {
+  readonly host: Host;
+  /** The folder of our home on that host, absolute. */
+  readonly home: string;
+  /** Called with each letter; when it returns the letter is on our disk. If it throws, the letter comes again. */
+  readonly take: (box: string, name: string, letter: Buffer) => void;
+  readonly onState: (state: CollectState) => void;
+  readonly signal: AbortSignal;
+  readonly heartbeatSeconds?: number;
+  readonly backoffMs?: { readonly first: number; readonly longest: number };
+}
+
+export type CollectState =
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'lost'; readonly because: string; readonly at: number };
+
+export interface Collector {
+  /** Ends the pause before the next attempt. */
+  tryNow(): void;
+  close(): Promise<void>;
+}
+
+const HEARTBEAT_SECONDS = 20;
+const BEATS_MISSED = 3;
+const BACKOFF_MS = { first: 500, longest: 60_000 };
+
+export function keepCollecting(options: CollectOptions): Collector {
+  const { first, longest } = options.backoffMs ?? BACKOFF_MS;
+  let started: StartedScript | undefined;
+  let wake = () => {};
+  let isClosed = options.signal.aborted;
+  const close = () => {
+    isClosed = true;
+    started?.stop();
+    wake();
+  };
+  options.signal.addEventListener('abort', close);
+
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  async function run(): Promise<void> {
+    let pauseMs = first;
+    while (!isClosed) {
+      started = options.host.start(COLLECT, [
+        ...[options.home, String(options.heartbeatSeconds ?? HEARTBEAT_SECONDS)],
+        randomBytes(8).toString('hex'),
+      ]);
+      const end = await collectOnce(started, options);
+      if (isClosed) break;
+      if (end.wasConnected) pauseMs = first;
+      // Two of us with one home would replace each other without end.
+      if (end.wasReplaced) pauseMs = longest;
+      options.onState({ kind: 'lost', because: end.because, at: Date.now() });
+      if (!isClosed) await pause(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, longest);
+    }
+    options.signal.removeEventListener('abort', close);
+  }
+
+  const over = run();
+  return {
+    tryNow: () => wake(),
+    close() {
+      close();
+      return over;
+    },
+  };
+}
+
+interface End {
+  readonly because: string;
+  readonly wasConnected: boolean;
+  readonly wasReplaced: boolean;
+}
+
+/** One connection, from its start to its end. */
+async function collectOnce(started: StartedScript, options: CollectOptions): Promise<End> {
+  const silenceMs = (options.heartbeatSeconds ?? HEARTBEAT_SECONDS) * BEATS_MISSED * 1_000;
+  const reader = letterReader();
+  let because: string | undefined;
+  let wasConnected = false;
+  let wasReplaced = false;
+  const giveUp = (reason: string) => {
+    because ??= reason;
+    started.stop();
+  };
+  const silence = setTimeout(
+    () => giveUp(`${options.host.name} has not answered for ${silenceMs / 1_000} seconds.`),
+    silenceMs,
+  );
+  started.stdout.on('data', (chunk: Buffer) => {
+    silence.refresh();
+    if (because !== undefined) return;
+    try {
+      for (const line of reader.read(chunk)) {
+        if (!wasConnected) options.onState({ kind: 'connected' });
+        wasConnected = true;
+        if (line.kind === 'replaced') {
+          wasReplaced = true;
+          giveUp(
+            `Another threadmux collects the letters of ${options.home} on ${options.host.name}.`,
+          );
+        } else if (line.kind === 'letter') {
+          options.take(line.box, line.name, line.letter);
+          started.stdin.write(`ok ${line.box}/${line.name}\n`);
+        }
+      }
+    } catch (error) {
+      giveUp(error instanceof Error ? error.message : String(error));
+    }
+  });
+  const ended = await started.ended;
+  clearTimeout(silence);
+  return { because: because ?? ended, wasConnected, wasReplaced };
+}

@@ -1,0 +1,75 @@
+// Reads what a collector prints; see collect-script.ts. The host may be hostile: sizes are limited, and a name can only be
+// one that `drop` gives. Anything else is an error, since what follows could not be trusted.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import { code } from '../core/outside-words.ts';
+import { LARGEST_LETTER } from './collect-script.ts';
+
+export type CollectedLine =
+  | { readonly kind: 'beat' | 'replaced' }
+  | { readonly kind: 'skip'; readonly what: string }
+  | {
+      readonly kind: 'letter';
+      readonly box: string;
+      readonly name: string;
+      readonly letter: Buffer;
+    };
+
+const LINE = /^(letter|skip) (\d{1,20}\.\d{1,20})\/(\d{9,20}\.\d{1,20}) (\d{1,15})$/;
+const LONGEST_LINE = 120;
+const NEWLINE = 0x0a;
+
+export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> } {
+  let pending: Buffer[] = [];
+  let bytes = 0;
+  let open: { readonly box: string; readonly name: string; readonly size: number } | undefined;
+
+  /** The first bytes of what is pending, less the line end after them. */
+  function cut(length: number): Buffer {
+    const all = Buffer.concat(pending);
+    if (all[length] !== NEWLINE) throw strange('a letter has not the size it said');
+    pending = [all.subarray(length + 1)];
+    bytes -= length + 1;
+    return all.subarray(0, length);
+  }
+
+  function* next(): Generator<CollectedLine, boolean> {
+    if (open !== undefined) {
+      if (bytes <= open.size) return false;
+      const { box, name, size } = open;
+      open = undefined;
+      yield { kind: 'letter', box, name, letter: cut(size) };
+      return true;
+    }
+    const all = Buffer.concat(pending);
+    pending = [all];
+    const at = all.subarray(0, LONGEST_LINE + 1).indexOf(NEWLINE);
+    if (at === -1 && bytes > LONGEST_LINE) throw strange('a line is too long');
+    if (at === -1) return false;
+    const line = cut(at).toString('latin1');
+    if (line === 'beat' || line === 'replaced') yield { kind: line };
+    else {
+      const [, kind, box = '', name = '', size] = line.match(LINE) ?? [];
+      if (kind === undefined) throw strange(code(line));
+      if (kind === 'skip') yield { kind, what: `${box}/${name}` };
+      else if (Number(size) > LARGEST_LETTER) throw strange('a letter is too large');
+      else open = { box, name, size: Number(size) };
+    }
+    return true;
+  }
+
+  return {
+    *read(chunk) {
+      pending.push(chunk);
+      bytes += chunk.length;
+      while (yield* next());
+    },
+  };
+}
+
+function strange(what: string): ThreadmuxError {
+  return new ThreadmuxError(
+    'host_refused',
+    `The host sent something that is not a letter: ${what}.`,
+  );
+}

@@ -1,0 +1,191 @@
+// Marks and receipts, from end to end: ✅ exactly once and without a read, ⚠️ only with the truth about what was typed.
+
+import { describe, expect, it, vi } from 'vitest';
+import type { FakeClaude } from '../support/fake-claude.ts';
+import type { WireMessage } from '../support/workspace.ts';
+import {
+  aWhile,
+  type Setting,
+  startSetting,
+  tellOfSession,
+  untilPrompts,
+  WAIT,
+} from './setting.ts';
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+const CHECK = encodeURIComponent('✅');
+
+/** Every request of the bot's, as "METHOD path". */
+async function startCounted(): Promise<Setting & { readonly requests: string[] }> {
+  const requests: string[] = [];
+  const setting = await startSetting({
+    faults: { onRequest: ({ method, path }) => void requests.push(`${method} ${path}`) },
+  });
+  return Object.assign(Object.create(setting), { requests });
+}
+
+async function notices(setting: Setting, claude: FakeClaude): Promise<readonly string[]> {
+  const said = await setting.answers(claude);
+  return said.map(({ content }) => content).filter((text) => /^(?:⚠️|📨|🔌)/u.test(text));
+}
+
+describe('a receipt', () => {
+  it('of a message with an image is one: ✅, no ⚠️, and no Retry', { timeout: 60_000 }, async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    const files = [{ name: 'photo.png', data: new Uint8Array(PNG), type: 'image/png' }];
+    const { person } = setting.workspace;
+    const messages = [
+      await person.say(claude.thread, 'what is this', { files }),
+      await person.say(claude.thread, '', { files }),
+      await person.say(claude.thread, 'what is this', { files }),
+      await person.say(claude.thread, 'what is this'),
+    ];
+    for (const message of messages) await setting.untilMarked(message, '✅');
+    expect(claude.prompts()).toEqual([
+      ...['[Image #1]what is this', '[Image #1]', '[Image #1]what is this', 'what is this'],
+    ]);
+    expect(await notices(setting, claude)).toEqual([]);
+  });
+
+  it('sets ✅ once per message and reads nothing', async () => {
+    const setting = await startCounted();
+    const claude = await setting.claude('web');
+    await setting.untilMarked(await setting.say(claude, 'first'), '✅');
+    setting.requests.length = 0;
+    const messages: WireMessage[] = [];
+    for (const text of ['one', 'two\nlines', 'one', '/clear', 'three'])
+      messages.push(await setting.say(claude, text));
+    for (const message of messages) await setting.untilMarked(message, '✅');
+    await aWhile();
+    const bot = setting.requests.filter((one) => one.startsWith('PUT') || one.startsWith('GET'));
+    for (const { id } of messages)
+      expect(bot.filter((one) => one.includes(id) && one.includes(CHECK))).toHaveLength(1);
+    const reads = bot.filter((one) => one.startsWith('GET') && !isOurs(one, messages));
+    expect(reads).toEqual([]);
+  });
+});
+
+/** The test itself reads marks, one message at a time. */
+function isOurs(request: string, messages: readonly WireMessage[]): boolean {
+  return messages.some(
+    ({ id, channel_id }) => request === `GET /channels/${channel_id}/messages/${id}`,
+  );
+}
+
+describe('what was typed and not confirmed', () => {
+  it('says so, asks before it is sent again, and becomes ✅ when its receipt comes late', {
+    timeout: 90_000,
+  }, async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await claude.tell('mute', true);
+    const message = await setting.say(claude, 'hello');
+    await vi.waitFor(async () => expect(await setting.marks(message)).toEqual(['⚠️']), {
+      ...WAIT,
+      timeout: 40_000,
+    });
+    const told = await setting.answer(claude, /^⚠️ Typed, but not confirmed\. Check the screen/);
+    expect((await notices(setting, claude)).filter((text) => /Not delivered/.test(text))).toEqual(
+      [],
+    );
+    expect(JSON.stringify(told.components)).toContain(`retry-asks:${message.id}`);
+
+    await setting.workspace.person.tap(claude.thread, told.id, `retry-asks:${message.id}`);
+    expect((await setting.answer(claude, /Send it again\?/)).id).toBe(told.id);
+    await aWhile();
+    expect(claude.prompts()).toEqual(['hello']);
+
+    await claude.tell('mute', false);
+    late(setting, claude, 'hello');
+    await setting.untilMarked(message, '✅');
+    await vi.waitFor(async () => {
+      const now = (await setting.answers(claude)).find(({ id }) => id === told.id);
+      expect(now?.content).toBe('✅ It was submitted after all.');
+      expect(now?.components).toEqual([]);
+    }, WAIT);
+    expect(claude.prompts()).toEqual(['hello']);
+  });
+
+  it('is corrected after a restart, if the receipt came while the bridge was down', {
+    timeout: 90_000,
+  }, async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await claude.tell('mute', true);
+    const message = await setting.say(claude, 'hello');
+    const told = await vi.waitFor(() => setting.answer(claude, /^⚠️ Typed, but not confirmed/), {
+      ...WAIT,
+      timeout: 40_000,
+    });
+    await vi.waitFor(() => expect(claude.record().deliveries[0]?.notice).toBe(told.id), WAIT);
+    await setting.stop();
+    late(setting, claude, 'hello');
+    await setting.restart();
+    await setting.untilMarked(message, '✅');
+    await setting.answer(claude, /^✅ It was submitted after all\.$/);
+  });
+
+  it('is sent again when the person says so, once', { timeout: 90_000 }, async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await claude.tell('mute', true);
+    const message = await setting.say(claude, 'hello');
+    const told = await vi.waitFor(() => setting.answer(claude, /^⚠️ Typed, but not confirmed/), {
+      ...WAIT,
+      timeout: 40_000,
+    });
+    await claude.tell('mute', false);
+    const { person } = setting.workspace;
+    await person.tap(claude.thread, told.id, `retry-asks:${message.id}`);
+    const question = await setting.answer(claude, /Send it again\?/);
+    await person.tap(claude.thread, question.id, `retry:${message.id}`);
+    await setting.untilMarked(message, '✅');
+    await untilPrompts(claude, ['hello', 'hello']);
+  });
+});
+
+/** The hook's letter, held up until now. */
+function late({ machine }: Setting, claude: FakeClaude, prompt: string): void {
+  const { transcript, claudeSession } = claude.record();
+  machine.write(machine.paneEnv(`=${claude.session}:`), {
+    ...{ session_id: claudeSession, transcript_path: transcript, cwd: machine.tmux.dir },
+    ...{ hook_event_name: 'UserPromptSubmit', prompt_id: 'late', prompt },
+  });
+}
+
+describe('a message written as soon as the thread is there', () => {
+  const threadOf = (setting: Setting, session: string) =>
+    vi.waitFor(
+      () => {
+        const record = setting.shared.threads.registry
+          .all()
+          .find(({ sessionName }) => sessionName === session);
+        if (record === undefined) throw new Error('no thread yet');
+        return record.thread;
+      },
+      { timeout: 20_000, interval: 5 },
+    );
+
+  it('waits for the agent and is typed, ten times of ten', { timeout: 120_000 }, async () => {
+    const setting = await startSetting();
+    setting.machine.tmux.call('new-session', '-d', '-s', 'keeper', 'cat');
+    for (let n = 0; n < 10; n++) {
+      const session = `web-${n}`;
+      // Some sessions report by their SessionStart, some are seen by tmux's hook first.
+      const starting = setting.claude(session, n % 2 === 0 ? {} : { inShell: true });
+      if (n % 2 === 1) tellOfSession(setting.machine, session);
+      const thread = await threadOf(setting, session);
+      const message = await setting.say(thread, `hello ${n}`);
+      const claude = await starting;
+      await setting.untilMarked(message, '✅');
+      expect(claude.prompts()).toEqual([`hello ${n}`]);
+      const said = (await setting.answers(thread)).map(({ content }) => content);
+      expect(said.filter((text) => text.startsWith('⚠️'))).toEqual([]);
+      expect(said.filter((text) => text.includes('without our hooks'))).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,407 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type CollectState, keepCollecting } from '../../hosts/collect.ts';
+import type { Host } from '../../hosts/host.ts';
+import { letterReader } from '../../hosts/letter-reader.ts';
+import {
+  loginShells,
+  type SshServer,
+  type SshServerOptions,
+  startSshServer,
+} from '../support/ssh-server.ts';
+import { tempFolder } from '../support/temp-home.ts';
+
+/** Nothing else is needed there, and least of all node. */
+const TOOLS = ['sh', 'bash', 'cat', 'wc', 'rm', 'mv', 'mkdir', 'mkfifo', 'sleep'];
+
+function bareTools(from?: string): string {
+  const folder = tempFolder();
+  for (const tool of TOOLS) execFileSync('ln', ['-s', from ?? `/bin/${tool}`, join(folder, tool)]);
+  return folder;
+}
+
+interface Far {
+  readonly server: SshServer;
+  readonly home: string;
+  write(box: string, number: number, text: string | Buffer): string;
+  ring(): void;
+  letters(): readonly string[];
+  collectors(): readonly number[];
+}
+
+async function startFar(options: SshServerOptions = {}, name = 'me'): Promise<Far> {
+  const server = await startSshServer({
+    path: bareTools(options.shell?.match(/^.*busybox/)?.[0]),
+    ...options,
+  });
+  return farHome(server, name);
+}
+
+function farHome(server: SshServer, name: string): Far {
+  const home = join(server.home, '.threadmux', 'for', name);
+  mkdirSync(join(home, 'outbox'), { recursive: true });
+  const bell = join(home, 'bell');
+  if (!existsSync(bell)) execFileSync('mkfifo', [bell]);
+  onTestFinished(() => void processesOf(home).map((pid) => spawnSync('kill', ['-9', `${pid}`])));
+  return {
+    ...{ server, home },
+    write(box, number, text) {
+      const folder = join(home, 'outbox', box);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, '.new'), text);
+      renameSync(join(folder, '.new'), join(folder, `${number}.77`));
+      return `${box}/${number}.77`;
+    },
+    ring: () => void execFileSync('sh', ['-c', 'echo 1<> "$1"', 'sh', bell]),
+    letters: () =>
+      readdirSync(join(home, 'outbox')).flatMap((box) =>
+        readdirSync(join(home, 'outbox', box)).map((letter) => `${box}/${letter}`),
+      ),
+    collectors: () => processesOf(home),
+  };
+}
+
+/** Collectors of this home there, with their helpers; not the ssh that asked for them. */
+function processesOf(home: string): readonly number[] {
+  const all = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], {
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+  });
+  return all.split('\n').flatMap((line) => {
+    const [, pid, args = ''] = line.match(/^\s*(\d+) (.*)$/) ?? [];
+    return args.startsWith('sh -c ') && args.includes(`${home} `) ? [Number(pid)] : [];
+  });
+}
+
+function collect(
+  far: Far,
+  host: Host = far.server.host(),
+  more: Partial<Parameters<typeof keepCollecting>[0]> = {},
+) {
+  const taken: string[] = [];
+  const letters: Buffer[] = [];
+  const states: CollectState[] = [];
+  const stop = new AbortController();
+  const collector = keepCollecting({
+    ...{ host, home: far.home, signal: stop.signal, heartbeatSeconds: 1 },
+    backoffMs: { first: 50, longest: 400 },
+    onState: (state) => void states.push(state),
+    take(box, name, letter) {
+      taken.push(`${box}/${name}`);
+      letters.push(letter);
+    },
+    ...more,
+  });
+  onTestFinished(() => collector.close());
+  const connected = (times = 1) =>
+    soon(() => expect(states.filter(({ kind }) => kind === 'connected').length).toBe(times));
+  return { ...collector, taken, letters, states, connected, stop };
+}
+
+const soon = (check: () => void | Promise<void>) =>
+  vi.waitFor(check, { timeout: 15_000, interval: 20 });
+const sshClients = (far: Far) =>
+  execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 1e8 })
+    .split('\n')
+    .filter((line) => line.includes(far.server.controlDir))
+    .map((line) => ({ pid: Number(line.trim().split(' ')[0]), isMaster: line.includes('[mux]') }));
+
+describe('collecting letters', () => {
+  it.each([...loginShells(), '/bin/busybox sh'])(
+    'brings all of them in order from a host with %s, and those written later',
+    async (shell) => {
+      const far = await startFar({ shell, banner: 'Welcome\n' });
+      mkdirSync(join(far.server.home, '.config/fish'), { recursive: true });
+      for (const file of ['.bashrc', '.zshenv', '.config/fish/config.fish'])
+        writeFileSync(join(far.server.home, file), 'echo hello; echo "letter 1.1/100000001.1 3"\n');
+      const first = far.write('11.1', 100_000_001, 'one\n\nbeat\nletter');
+      const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+      const second = far.write('11.1', 100_000_002, every);
+      const { taken, letters, connected } = collect(far);
+      await soon(() => expect(taken).toEqual([first, second]));
+      expect(letters.map((letter) => letter.toString('latin1'))).toEqual([
+        'one\n\nbeat\nletter',
+        every.toString('latin1'),
+      ]);
+      await connected();
+      const third = far.write('11.2', 100_000_001, '');
+      far.ring();
+      await soon(() => expect(taken).toEqual([first, second, third]));
+      await soon(() => expect(far.letters()).toEqual([]));
+    },
+  );
+
+  it('brings 200 letters of several panes, each pane in order, while they are written', async () => {
+    const far = await startFar();
+    const written: string[] = [];
+    for (let n = 0; n < 100; n++) written.push(far.write(`5.${n % 3}`, 100_000_001 + n, `${n}`));
+    const { taken } = collect(far);
+    for (let n = 100; n < 200; n++) {
+      written.push(far.write(`5.${n % 3}`, 100_000_001 + n, `${n}`));
+      far.ring();
+    }
+    await soon(() => expect(taken.length).toBe(200));
+    for (const box of ['5.0/', '5.1/', '5.2/'])
+      expect(taken.filter((name) => name.startsWith(box))).toEqual(
+        written.filter((name) => name.startsWith(box)),
+      );
+    await soon(() => expect(far.letters()).toEqual([]));
+  });
+
+  it('asks nothing of an idle host: one exec, and only heartbeats', async () => {
+    const far = await startFar();
+    const { states, connected } = collect(far);
+    await connected();
+    const { execs } = far.server.counts;
+    await new Promise((resolve) => setTimeout(resolve, 4_500)); // more than three heartbeats
+    expect(far.server.counts.execs).toBe(execs);
+    expect(states).toEqual([{ kind: 'connected' }]);
+  });
+
+  it('takes only what drop writes, and puts aside what is too large', async () => {
+    const far = await startFar();
+    const names = [
+      '1.1/.other',
+      '1.1/12345678.1',
+      '1.1/100000001',
+      '1.1/100000001.1.1',
+      '1.1/100000001.x',
+      'x/100000001.1',
+      '1.1.1/100000001.1',
+      'aside/1-2',
+    ];
+    for (const name of names) {
+      mkdirSync(join(far.home, 'outbox', name, '..'), { recursive: true });
+      writeFileSync(join(far.home, 'outbox', name), 'not a letter');
+    }
+    mkdirSync(join(far.home, 'outbox', '1.1', '100000000.5'));
+    const large = far.write('1.1', 100_000_001, '');
+    truncateSync(join(far.home, 'outbox', large), 33 * 1024 * 1024);
+    const fine = far.write('1.1', 100_000_002, 'fine');
+    const { taken } = collect(far);
+    await soon(() => expect(taken).toEqual([fine]));
+    await soon(() =>
+      expect([...far.letters()].sort()).toEqual(
+        [...names, '1.1/100000000.5', 'aside/1.1-100000001.77'].sort(),
+      ),
+    );
+  });
+
+  it('brings a letter again that could not be saved', async () => {
+    const far = await startFar();
+    const name = far.write('1.1', 100_000_001, 'x');
+    let room = false;
+    const taken: string[] = [];
+    const take = (box: string, letter: string) => {
+      if (!room) throw new Error('The disk is full.');
+      taken.push(`${box}/${letter}`);
+    };
+    const { states } = collect(far, undefined, { take });
+    await soon(() =>
+      expect(states).toContainEqual(
+        expect.objectContaining({ kind: 'lost', because: 'The disk is full.' }),
+      ),
+    );
+    expect(far.letters()).toEqual([name]);
+    room = true;
+    await soon(() => expect(taken).toEqual([name]));
+    await soon(() => expect(far.letters()).toEqual([]));
+  });
+
+  it('keeps the letters of two homes on one host apart', async () => {
+    const far = await startFar();
+    const other = farHome(far.server, 'you');
+    const mine = collect(far);
+    const yours = collect(other);
+    await Promise.all([mine.connected(), yours.connected()]);
+    const written = [1, 2, 3].map((n) => [
+      far.write('1.1', 100_000_000 + n, 'm'),
+      other.write('2.2', 100_000_000 + n, 'y'),
+    ]);
+    far.ring();
+    other.ring();
+    await soon(() =>
+      expect([mine.taken, yours.taken]).toEqual([
+        written.map(([m]) => m),
+        written.map(([, y]) => y),
+      ]),
+    );
+    expect([mine.states.length, yours.states.length]).toEqual([1, 1]);
+  });
+
+  it('says that another one has replaced it, and does not fight back at once', async () => {
+    const far = await startFar();
+    const old = collect(far, undefined, { backoffMs: { first: 50, longest: 60_000 } });
+    await old.connected();
+    const younger = collect(far);
+    await soon(() =>
+      expect(old.states.at(-1)).toMatchObject({
+        kind: 'lost',
+        because: expect.stringContaining('Another threadmux'),
+      }),
+    );
+    const name = far.write('1.1', 100_000_001, 'x');
+    far.ring();
+    await soon(() => expect(younger.taken).toEqual([name]));
+  });
+
+  it('leaves nothing running there', async () => {
+    const far = await startFar();
+    const { connected, close } = collect(far);
+    await connected();
+    await soon(() => expect(far.collectors().length).toBe(2));
+    await close();
+    await soon(() => expect(far.collectors()).toEqual([]));
+    expect(readdirSync(far.home).filter((name) => name.startsWith('collector'))).toEqual([]);
+  });
+});
+
+describe('a connection that is lost', () => {
+  const faults: readonly [string, (far: Far) => void][] = [
+    [
+      'its ssh client is killed',
+      (far) =>
+        kill(
+          sshClients(far)
+            .filter(({ isMaster }) => !isMaster)
+            .map(({ pid }) => pid),
+        ),
+    ],
+    [
+      'the shared connection is killed',
+      (far) =>
+        kill(
+          sshClients(far)
+            .filter(({ isMaster }) => isMaster)
+            .map(({ pid }) => pid),
+        ),
+    ],
+    ['the collector there is killed', (far) => kill(far.collectors())],
+    ['the network is cut', (far) => far.server.drop()],
+  ];
+  it.each(faults)('loses nothing when %s, and goes on', async (_, fault) => {
+    const far = await startFar();
+    const { taken, connected } = collect(far);
+    await connected();
+    const written: string[] = [];
+    for (let n = 1; n <= 60; n++) {
+      written.push(far.write('1.1', 100_000_000 + n, `${n}`));
+      far.ring();
+      if (n % 20 === 10) {
+        await soon(() => expect(taken.length).toBeGreaterThanOrEqual(n - 9));
+        fault(far);
+      }
+    }
+    await soon(() => expect([...new Set(taken)]).toEqual(written));
+    await soon(() => expect(far.letters()).toEqual([]));
+    expect(taken.length).toBeLessThanOrEqual(63); // a letter comes again at most once per fault
+    await soon(() => expect(far.collectors().length).toBe(2));
+  });
+
+  it('is noticed when the host only falls silent, and what waited there follows', async () => {
+    const far = await startFar();
+    const { taken, states, connected, tryNow } = collect(
+      far,
+      far.server.host({ timeoutMs: 2_000 }),
+      { backoffMs: { first: 60_000, longest: 60_000 } },
+    );
+    await connected();
+    far.server.faults.frozen = true;
+    const name = far.write('1.1', 100_000_001, 'x');
+    far.ring();
+    await soon(() =>
+      expect(states.at(-1)).toMatchObject({
+        kind: 'lost',
+        because: 'far has not answered for 3 seconds.',
+      }),
+    );
+    far.server.faults.frozen = false;
+    far.server.drop();
+    tryNow();
+    await soon(() => expect([...new Set(taken)]).toEqual([name]));
+    await soon(() => expect(far.collectors().length).toBe(2));
+  });
+
+  it('is tried again with growing pauses while the host is away', async () => {
+    const far = await startFar();
+    const { states, connected, taken } = collect(far);
+    await connected();
+    await far.server.stop();
+    const name = far.write('1.1', 100_000_001, 'x');
+    await soon(() => expect(states.length).toBeGreaterThan(4));
+    const lost = states.slice(2).map((state) => (state.kind === 'lost' ? state : undefined));
+    expect(lost[0]?.because).toContain('refused');
+    await far.server.start();
+    await soon(() => expect(taken).toEqual([name]));
+  });
+
+  it('brings the letter again when we were killed after it was saved and before it was acknowledged', async () => {
+    const far = await startFar();
+    const [first, second] = [
+      far.write('1.1', 100_000_001, 'x'),
+      far.write('1.1', 100_000_002, 'y'),
+    ];
+    const dist = fileURLToPath(new URL('../../dist/hosts/', import.meta.url));
+    const { configFile, controlDir } = far.server;
+    const program = `
+      import { appendFileSync } from 'node:fs';
+      import { keepCollecting } from '${dist}collect.js';
+      import { sshHost } from '${dist}ssh.js';
+      const host = sshHost(${JSON.stringify({ name: 'far', ssh: 'far', configFile, controlDir, env: { PATH: process.env.PATH } })});
+      keepCollecting({ host, home: ${JSON.stringify(far.home)}, signal: new AbortController().signal, onState() {}, take(box, name) {
+        appendFileSync(${JSON.stringify(join(far.home, 'saved'))}, box + '/' + name + '\\n');
+        if (name.startsWith('100000002')) process.kill(process.pid, 'SIGKILL');
+      } });`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: 'inherit',
+    });
+    await once(child, 'exit');
+    expect(readFileSync(join(far.home, 'saved'), 'utf8')).toBe(`${first}\n${second}\n`);
+    expect(far.letters()).toEqual([second]);
+    const { taken } = collect(far);
+    await soon(() => expect(taken).toEqual([second]));
+    await soon(() => expect(far.letters()).toEqual([]));
+  });
+});
+
+describe('what a hostile host prints', () => {
+  const read = (text: string) => [...letterReader().read(Buffer.from(text))];
+  it.each([
+    ['a name that leads elsewhere', 'letter ../../x/100000001.1 1\nx\n'],
+    ['a name that drop does not give', 'letter 1.1/..1 1\nx\n'],
+    ['a letter without end', `letter 1.1/100000001.1 ${33 * 1024 * 1024}\n`],
+    ['a line without end', 'b'.repeat(121)],
+    ['a size that is not true', 'letter 1.1/100000001.1 1\nxy\n'],
+  ])('is refused: %s', (_, text) => {
+    expect(() => read(text)).toThrow('not a letter');
+  });
+
+  it('is read in pieces of any size', () => {
+    const reader = letterReader();
+    const text = 'beat\nletter 1.1/100000001.1 5\na\nb\nc\nskip 1.1/100000002.1 99\nreplaced\n';
+    const lines = [...text].flatMap((byte) => [...reader.read(Buffer.from(byte))]);
+    expect(lines.map(({ kind }) => kind)).toEqual(['beat', 'letter', 'skip', 'replaced']);
+    expect(lines[1]).toMatchObject({
+      box: '1.1',
+      name: '100000001.1',
+      letter: Buffer.from('a\nb\nc'),
+    });
+  });
+});
+
+function kill(pids: readonly number[]): void {
+  expect(pids.length).toBeGreaterThan(0);
+  for (const pid of pids) spawnSync('kill', ['-9', `${pid}`]);
+}

@@ -1,0 +1,94 @@
+// A thread that a person archived or deleted stays so until its session speaks or they write.
+
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import { aWhile, type Setting, startSetting, WAIT } from '../bridge/setting.ts';
+import { threadsOf } from '../support/hook-process.ts';
+
+async function shown({ workspace }: Setting): Promise<readonly string[]> {
+  const all = await threadsOf(workspace);
+  return all
+    .map(({ name, thread_metadata: { archived } }) => (archived ? `(${name})` : name))
+    .sort();
+}
+
+const until = (setting: Setting, names: readonly string[]) =>
+  vi.waitFor(async () => expect(await shown(setting)).toEqual(names), WAIT);
+
+/** As a person does it: the bridge hears of it by the gateway. */
+async function archive({ workspace }: Setting, thread: string, archived = true): Promise<void> {
+  const { status } = await workspace.person.call('PATCH', `/channels/${thread}`, { archived });
+  expect(status).toBe(200);
+}
+
+/** Long enough for a look at all sessions. */
+async function reconcile({ machine }: Setting): Promise<void> {
+  writeFileSync(machine.home.path('state', 'tmux-events', 'hint'), '');
+  await aWhile(1_000);
+}
+
+describe('a thread that a person archived', () => {
+  it('stays archived through other sessions, renames and restarts, until its session speaks', async () => {
+    const setting = await startSetting();
+    const { tmux } = setting.machine;
+    const claude = await setting.claude('web');
+    await until(setting, ['[agent] web']);
+    await archive(setting, claude.thread);
+    await until(setting, ['([agent] web)']);
+    tmux.call('new-session', '-d', '-s', 'other');
+    await reconcile(setting);
+    await until(setting, ['([agent] web)', '[agent] other']);
+    tmux.call('rename-session', '-t', '=web', 'shop');
+    await reconcile(setting);
+    await setting.restart();
+    await reconcile(setting);
+    await until(setting, ['([agent] web)', '[agent] other']);
+    await claude.tell('idle', 'done at last');
+    tmux.call('send-keys', '-t', '=shop:', 'from the terminal', 'Enter');
+    await vi.waitFor(() => expect(claude.prompts()).toContain('from the terminal'), WAIT);
+    await until(setting, ['[agent] other', '[agent] shop']);
+  });
+
+  it('while the bridge was away is not reopened at its start, whatever was renamed meanwhile', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await setting.stop();
+    await archive(setting, claude.thread);
+    setting.machine.tmux.call('rename-session', '-t', '=web', 'shop');
+    await setting.restart();
+    await reconcile(setting);
+    await until(setting, ['([agent] web)']);
+  });
+
+  it('opens again when they write, and the message arrives', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await archive(setting, claude.thread);
+    await until(setting, ['([agent] web)']);
+    await archive(setting, claude.thread, false);
+    await setting.untilMarked(await setting.say(claude, 'hello'), '✅');
+    await until(setting, ['[agent] web']);
+  });
+});
+
+describe('a thread that a person deleted', () => {
+  it('comes back only when its session speaks', async () => {
+    const setting = await startSetting();
+    const { tmux } = setting.machine;
+    const claude = await setting.claude('web', { replies: false });
+    await until(setting, ['[agent] web']);
+    const { status } = await setting.workspace.person.call('DELETE', `/channels/${claude.thread}`);
+    expect(status).toBe(200);
+    tmux.call('new-session', '-d', '-s', 'other');
+    await reconcile(setting);
+    await until(setting, ['[agent] other']);
+    tmux.call('send-keys', '-t', '=web:', 'a question', 'Enter');
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['a question']), WAIT);
+    await setting.restart();
+    await reconcile(setting);
+    await until(setting, ['[agent] other']);
+    await claude.tell('replies', true);
+    tmux.call('send-keys', '-t', '=web:', 'another', 'Enter');
+    await until(setting, ['[agent] other', '[agent] web']);
+  });
+});

@@ -1,0 +1,220 @@
+// Where sessions have their thread: with projects, `onlyProjects` and two servers. Each has exactly one, in its place; one
+// that belongs nowhere is named nowhere.
+
+import { describe, expect, it, vi } from 'vitest';
+import type { Server } from '../../core/config.ts';
+import { localServer } from '../../home/local-server.ts';
+import {
+  addressOf,
+  aWhile,
+  openSuggestions,
+  type Setting,
+  startSetting,
+  WAIT,
+} from '../bridge/setting.ts';
+import { FAKE_CLAUDE, startFakeClaude } from '../support/fake-claude.ts';
+import { DROP, threadsOf } from '../support/hook-process.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
+
+interface Two {
+  readonly setting: Setting;
+  readonly work: TestWorkspace;
+  /** Belongs to the server `work`. */
+  readonly project: string;
+  /** Belongs to no project. */
+  readonly outside: string;
+}
+
+/** The setting's own workspace, and another one that takes one project only. */
+async function startTwo(own: Partial<Server> = {}): Promise<Two> {
+  const work = await startTestWorkspace();
+  const [project, outside] = [tempFolder(), tempFolder()];
+  const atWork: Server = {
+    ...localServer(addressOf(work)),
+    ...{ name: 'work', projects: [{ path: project, channel: work.channelId }], onlyProjects: true },
+  };
+  const agent = { command: [process.execPath, FAKE_CLAUDE, tempFolder(), DROP] };
+  const setting = await startSetting({
+    file: { agent },
+    servers: (home) => [{ ...home, ...own }, atWork],
+  });
+  return { setting, work, project, outside };
+}
+
+/** Every thread there is, also the archived ones. */
+async function threads(workspace: TestWorkspace): Promise<readonly string[]> {
+  const all = await threadsOf(workspace);
+  return all
+    .map(({ name, thread_metadata: { archived } }) => (archived ? `(${name})` : name))
+    .sort();
+}
+
+const until = ({ setting, work }: Two, atHome: readonly string[], atWork: readonly string[]) =>
+  vi.waitFor(
+    async () =>
+      expect([await threads(setting.workspace), await threads(work)]).toEqual([atHome, atWork]),
+    WAIT,
+  );
+
+async function reconcile({ setting }: Two): Promise<void> {
+  // A hint, as the hooks of tmux leave it, and the look that it causes.
+  const { home, tmux } = setting.machine;
+  const before = setting.log.length;
+  const { writeFileSync } = await import('node:fs');
+  writeFileSync(home.path('state', 'tmux-events', 'hint'), '');
+  void tmux;
+  await aWhile(1_000);
+  void before;
+}
+
+function byHand({ setting }: Two, name: string, dir: string): void {
+  const { tmux, env } = setting.machine;
+  const variables = Object.entries(env).flatMap(([key, value]) => ['-e', `${key}=${value}`]);
+  tmux.call('new-session', '-d', '-s', name, '-c', dir, ...variables, 'sh');
+}
+
+async function everythingSaid(workspace: TestWorkspace): Promise<string> {
+  const all = (await threadsOf(workspace)).map(({ id }) => id);
+  const messages = await Promise.all(
+    [workspace.channelId, ...all].map((id) => workspace.person.messages(id)),
+  );
+  return JSON.stringify([await threadsOf(workspace), messages.flat()]);
+}
+
+describe('a session of a project', () => {
+  it('made by hand has one thread, on the server of the project, and keeps it', async () => {
+    const two = await startTwo();
+    byHand(two, 'shop', two.project);
+    byHand(two, 'notes', two.outside);
+    await reconcile(two);
+    await until(two, ['[agent] notes'], ['[agent] shop']);
+    const claude = await startFakeClaude(two.setting.machine, 'shop', { again: true });
+    two.setting.machine.tmux.call('rename-session', '-t', '=shop', 'store');
+    await reconcile(two);
+    await until(two, ['[agent] notes'], ['[agent] store']);
+    await two.setting.restart();
+    await reconcile(two);
+    await until(two, ['[agent] notes'], ['[agent] store']);
+    const message = await two.work.person.say(claude.thread, 'hello');
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['hello']), WAIT);
+    expect(message.channel_id).toBe(claude.thread);
+    two.setting.machine.tmux.call('kill-session', '-t', '=store');
+    await reconcile(two);
+    await until(two, ['[agent] notes'], ['([agent] store)']);
+    byHand(two, 'store', two.project);
+    await reconcile(two);
+    await until(two, ['[agent] notes'], ['[agent] store']);
+  });
+
+  it('started again under the same name elsewhere gets a thread there', async () => {
+    const two = await startTwo();
+    byHand(two, 'keeper', two.outside);
+    byHand(two, 'shop', two.project);
+    await reconcile(two);
+    await until(two, ['[agent] keeper'], ['[agent] shop']);
+    two.setting.machine.tmux.call('kill-session', '-t', '=shop');
+    byHand(two, 'shop', two.outside);
+    await reconcile(two);
+    await until(two, ['[agent] keeper', '[agent] shop'], ['([agent] shop)']);
+  });
+
+  it('that takes the name of a renamed one gets a thread of its own', async () => {
+    const two = await startTwo();
+    byHand(two, 'shop', two.outside);
+    const first = await startFakeClaude(two.setting.machine, 'shop', { again: true });
+    two.setting.machine.tmux.call('rename-session', '-t', '=shop', 'old-shop');
+    byHand(two, 'shop', two.outside);
+    const second = await startFakeClaude(two.setting.machine, 'shop', { again: true });
+    expect(second.thread).not.toBe(first.thread);
+    await reconcile(two);
+    await until(two, ['[agent] old-shop', '[agent] shop'], []);
+  });
+
+  it('made by !new is up on the server of the project alone, with and without an agent', async () => {
+    const two = await startTwo();
+    const { setting, work, project } = two;
+    await work.person.say(work.channelId, `!new shop ${project}`);
+    await until(two, [], ['[agent] shop']);
+    await work.person.say(work.channelId, `!new ops ${project} -- sh`);
+    await until(two, [], ['[agent] ops', '[agent] shop']);
+    await reconcile(two);
+    await until(two, [], ['[agent] ops', '[agent] shop']);
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, `!new other ${project} -- sh`);
+    await setting.answer(channelId, /^⚠️ `other` was not started: no channel of this server/);
+    await setting.say(channelId, '!kill ops');
+    await setting.answer(channelId, /there is no session `ops`/);
+    await work.person.say(work.channelId, '!kill ops');
+    await until(two, [], ['([agent] ops)', '[agent] shop']);
+  });
+
+  it('moves with its Claude, with one note in the thread that it leaves', async () => {
+    const two = await startTwo();
+    byHand(two, 'shop', two.outside);
+    await reconcile(two);
+    await until(two, ['[agent] shop'], []);
+    const [left] = await threadsOf(two.setting.workspace);
+    two.setting.machine.tmux.call('send-keys', '-t', '=shop:', `cd ${two.project}`, 'Enter');
+    const claude = await startFakeClaude(two.setting.machine, 'shop', { again: true });
+    await until(two, ['([agent] shop)'], ['[agent] shop']);
+    await reconcile(two);
+    await two.setting.restart();
+    await reconcile(two);
+    await until(two, ['([agent] shop)'], ['[agent] shop']);
+    const notes = await two.setting.answers(left?.id ?? '');
+    expect(notes.filter(({ content }) => content.includes('continues'))).toHaveLength(1);
+    await two.work.person.say(claude.thread, 'hello');
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['hello']), WAIT);
+  });
+});
+
+describe('a session that belongs nowhere', () => {
+  it('is named nowhere: no thread, no list, no suggestion, and nothing can end it', async () => {
+    const two = await startTwo({ onlyProjects: true });
+    const { setting, work } = two;
+    const { channelId, person } = setting.workspace;
+    byHand(two, 'secret', two.outside);
+    byHand(two, 'shop', two.project);
+    await reconcile(two);
+    await until(two, [], ['[agent] shop']);
+    setting.machine.tmux.call(
+      ...[
+        'send-keys',
+        '-t',
+        '=secret:',
+        `${process.execPath} ${FAKE_CLAUDE} ${tempFolder()} ${DROP}`,
+      ],
+      'Enter',
+    );
+    await vi.waitFor(
+      () =>
+        expect(setting.machine.tmux.call('capture-pane', '-p', '-t', '=secret:')).toContain(
+          'Stand-in',
+        ),
+      WAIT,
+    );
+    setting.machine.tmux.call('rename-session', '-t', '=secret', 'secret-two');
+    await reconcile(two);
+    for (const [who, channel] of [
+      [person, channelId],
+      [work.person, work.channelId],
+    ] as const) {
+      await who.say(channel, '!sessions');
+      await who.say(channel, '!kill nobody');
+    }
+    await setting.answer(channelId, /there is no session `nobody`/);
+    await setting.answer(channelId, /No sessions/);
+    const suggest = await openSuggestions(setting);
+    expect(await suggest('kill', 'name', '')).toEqual([]);
+    await vi.waitFor(async () => expect(await everythingSaid(work)).toContain('nobody'), WAIT);
+    await setting.restart();
+    await reconcile(two);
+    for (const workspace of [setting.workspace, work])
+      expect(await everythingSaid(workspace)).not.toContain('secret');
+    await setting.say(channelId, '!kill secret-two');
+    await setting.answer(channelId, /there is no session `secret-two`/);
+    expect(setting.machine.tmux.call('list-sessions', '-F', '#S')).toContain('secret-two');
+    await until(two, [], ['[agent] shop']);
+  });
+});

@@ -1,0 +1,108 @@
+// The message of a prompt in its thread: posted, kept up to date, closed.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isThreadmuxError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { stableNonce } from '../../core/nonce.ts';
+import { THREAD_ARCHIVED, THREAD_LOCKED } from '../../discord/error-codes.ts';
+import {
+  createMessage,
+  type Draft,
+  editMessage,
+  type Row,
+  refusedWith,
+} from '../../discord/messages.ts';
+import type { Rest } from '../../discord/rest.ts';
+import { archiveThread, unarchiveThread } from '../../discord/threads.ts';
+import type { Home } from '../../home/home.ts';
+import { loadStreamRecord } from '../../home/stream-record.ts';
+import type { Threads } from '../threads.ts';
+import { promptButtons } from './buttons.ts';
+import type { Ended, OpenPrompt, PromptRecord } from './record.ts';
+import { contentOf, endText, filesOf } from './show.ts';
+
+export interface Cards {
+  /** The id of the message; 'deleted' if it was posted before and somebody has deleted it since. */
+  post(one: OpenPrompt): Promise<string>;
+  /** Not waited for: a slow server must not keep the next answer from being heard. */
+  show(one: OpenPrompt): void;
+  /** Tries until the server has taken or refused it. */
+  close(one: OpenPrompt, ended: Ended, buttons?: readonly Row[]): Promise<void>;
+}
+
+const LONGEST_PAUSE_MS = 60_000;
+
+export function createCards(parts: {
+  readonly home: Home;
+  readonly threads: Threads;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}): Cards {
+  const { home, threads, log, signal } = parts;
+
+  function restOf({ thread }: PromptRecord): Rest | undefined {
+    const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server;
+    return threads.connections.named(server ?? '')?.rest;
+  }
+
+  async function edit({ record }: OpenPrompt, draft: Partial<Draft>): Promise<void> {
+    const rest = restOf(record);
+    if (rest === undefined || !/^\d+$/.test(record.message)) return;
+    const act = () => editMessage(rest, record.thread, record.message, draft);
+    await act().catch(async (error: unknown) => {
+      if (!refusedWith(error, THREAD_ARCHIVED)) throw error;
+      // Its session is over. What the message says must be right for whoever opens the thread later.
+      await unarchiveThread(rest, record.thread);
+      await act().finally(() => archiveThread(rest, record.thread));
+    });
+  }
+
+  const told = ({ record }: OpenPrompt, what: string, error: unknown) =>
+    log.warn(what, { id: record.id, because: (error as Error).message });
+
+  return {
+    async post({ record, prompt, input }) {
+      const rest = restOf(record);
+      if (rest === undefined || record.message !== '') return record.message;
+      const progress = { chosen: record.chosen };
+      const draft = {
+        content: contentOf(prompt, input, progress),
+        files: filesOf(prompt, input),
+        components: promptButtons(record.id, prompt, progress),
+      };
+      const nonce = stableNonce('prompt', record.id);
+      const create = () => createMessage(rest, record.thread, nonce, draft);
+      const message = await create().catch(async (error: unknown) => {
+        if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
+        await unarchiveThread(rest, record.thread);
+        return create();
+      });
+      log.info('prompt', { id: record.id, kind: prompt.kind, tool: input.tool_name });
+      return message?.id ?? 'deleted';
+    },
+    show(one) {
+      const { record, prompt, input } = one;
+      const progress = { chosen: record.chosen };
+      const components = promptButtons(record.id, prompt, progress);
+      edit(one, { content: contentOf(prompt, input, progress), components }).catch((error) =>
+        told(one, 'showing a prompt', error),
+      );
+    },
+    async close(one, ended, buttons = []) {
+      const { record, prompt, input } = one;
+      const progress = { chosen: record.chosen };
+      const content = endText(prompt, input, progress, ended, record.headless);
+      for (let failures = 0; !signal.aborted; ) {
+        try {
+          return await edit(one, { content, components: buttons });
+        } catch (error) {
+          if (signal.aborted) return;
+          told(one, 'showing the end of a prompt', error);
+          if (isThreadmuxError(error, 'discord_refused')) return; // message or thread are gone
+          const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures++);
+          await sleep(pauseMs, undefined, { signal }).catch(() => {});
+        }
+      }
+    },
+  };
+}

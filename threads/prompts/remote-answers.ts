@@ -1,0 +1,87 @@
+// Gives an answer to a hook that waits on another host, in one exec: the same file and the same claim as here. Whether
+// it still waits is asked now and then, and remembered.
+
+import type { Log } from '../../core/log.ts';
+import type { Host } from '../../hosts/host.ts';
+import type { Answers } from './answers.ts';
+
+/** Arguments: our home there, the id, the waiting process. stdin: the answer. */
+const GIVE = `d=$1/answers; id=$2; asker=$3; umask 077
+[ -e "$d/$id.taken" ] && { cat > /dev/null; echo taken; exit 0; }
+cat > "$d/.$id.$$" && mv "$d/.$id.$$" "$d/$id" || exit 1
+nap() { sleep "$1" 2>/dev/null || sleep 1; }
+i=0; while [ $i -lt 80 ]; do
+  [ -e "$d/$id.taken" ] && { echo taken; exit 0; }
+  if [ $((i % 10)) -eq 0 ]; then kill -0 "$asker" 2>/dev/null || break; [ -p "$d/$id.bell" ] && echo 1<> "$d/$id.bell"; fi
+  if [ $i -lt 10 ]; then nap 0.02; else nap 0.1; fi
+  i=$((i + 1))
+done
+mv "$d/$id" "$d/$id.withdrawn" 2>/dev/null && rm -f "$d/$id.withdrawn"
+if [ -e "$d/$id.taken" ]; then echo taken; else echo gone; fi`;
+
+const RELEASE = `d=$1/answers; id=$2; umask 077; { [ -e "$d/$id.taken" ] || [ ! -p "$d/$id.bell" ]; } && exit 0
+: > "$d/$id"; echo 1<> "$d/$id.bell"; exit 0`;
+
+const CLEAR = `d=$1/answers; id=$2; rm -f "$d/$id" "$d/$id.taken" "$d/$id.withdrawn"
+kill -0 "$3" 2>/dev/null || rm -f "$d/$id.bell"; exit 0`;
+
+const ASK_EVERY_MS = 5_000;
+
+export function remoteAnswers(
+  host: Host,
+  home: () => Promise<string>,
+  asker: number,
+  log: Log,
+): Answers {
+  let waits = true;
+  let askedAt = Date.now();
+  const run = async (script: string, id: string, doing: string, input?: string) =>
+    host.sh(script, [await home(), id, String(asker)], {
+      ...{ doing, timeoutMs: 30_000 },
+      ...(input === undefined ? {} : { input }),
+    });
+  const later = (done: Promise<unknown>) =>
+    void done.catch((error: Error) => log.info('a hook elsewhere', { because: error.message }));
+  return {
+    async give(id, answer) {
+      return (await run(GIVE, id, 'give your answer', answer)).trim() === 'taken'
+        ? 'taken'
+        : 'gone';
+    },
+    release: (id) => later(run(RELEASE, id, 'let a hook leave')),
+    clear: (id) => later(run(CLEAR, id, 'clear an answer')),
+    isWaiting() {
+      if (Date.now() - askedAt > ASK_EVERY_MS) {
+        askedAt = Date.now();
+        const look = 'kill -0 "$1" 2>/dev/null && echo yes || echo no';
+        const looked = host.sh(look, [String(asker)], { doing: 'look at a hook' });
+        later(
+          looked.then((said) => {
+            waits = said.trim() === 'yes';
+          }),
+        );
+      }
+      return waits;
+    },
+  };
+}
+
+/** Answers to hooks of all hosts: those of other hosts have to be named first. */
+export interface AnswersOfHosts extends Answers {
+  elsewhere(id: string, answers: Answers): void;
+}
+
+export function withElsewhere(here: Answers): AnswersOfHosts {
+  const others = new Map<string, Answers>();
+  const of = (id: string) => others.get(id) ?? here;
+  return {
+    elsewhere: (id, answers) => void others.set(id, answers),
+    give: (id, answer) => of(id).give(id, answer),
+    release: (id) => of(id).release(id),
+    isWaiting: (id) => of(id).isWaiting(id),
+    clear(id) {
+      of(id).clear(id);
+      others.delete(id);
+    },
+  };
+}
