@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readLetter } from '../../hooks/letter.ts';
+import { smallDisk } from '../support/disk.ts';
 import {
   DROP,
   fixture,
@@ -215,4 +216,58 @@ describe('drop', () => {
     await untilSaid(workspace, '[agent] web', ['no room'], 20_000);
     expect(machine.letters()).toEqual([]);
   });
+});
+
+describe('drop in a home with a bell, on a host that is collected over ssh', () => {
+  /** A machine with Node.js in PATH, so that a courier would start; it rings whatever reads the bell. */
+  function startHost(root?: string) {
+    const machine = startMachine();
+    const home = root ?? machine.home.root;
+    execFileSync('mkfifo', [join(home, 'bell')]);
+    const env = { THREADMUX_HOME: home };
+    return { machine, home, env };
+  }
+
+  it.each(SHELLS)(
+    'rings it under %s, with or without somebody who listens, and starts no courier',
+    async (_, ...shell) => {
+      const { machine, home, env } = startHost();
+      expect(machine.drop(PANE, stopInput('nobody listens'), { shell, env })).toEqual(SILENT);
+      const waiter = spawn('sh', [
+        '-c',
+        'exec 3<> "$1"; echo up; read -r ring <&3 && echo rung',
+        'sh',
+        join(home, 'bell'),
+      ]);
+      let said = '';
+      waiter.stdout.on('data', (data) => {
+        said += data;
+      });
+      await soon(() => expect(said).toBe('up\n'));
+      expect(machine.drop(PANE, stopInput('heard'), { shell, env })).toEqual(SILENT);
+      await soon(() => expect(said).toBe('up\nrung\n'));
+      expect(machine.letters().length).toBe(2);
+      expect(readdirSync(home).sort()).toEqual(['bell', 'outbox']); // a courier would have made its state
+      expect(machine.courierPid()).toBeUndefined();
+    },
+  );
+
+  it.each(SHELLS)(
+    'keeps a letter in memory under %s while the disk there is full, with every stream closed',
+    async (_, ...shell) => {
+      const disk = smallDisk();
+      const { machine, home, env } = startHost(disk.dir);
+      disk.fill();
+      expect(machine.drop(PANE, stopInput('waits for room'), { shell, env })).toEqual(SILENT);
+      const letters = () =>
+        readdirSync(join(home, 'outbox', '4242.7')).filter((name) => /^\d/.test(name));
+      disk.free();
+      await soon(() => expect(letters().length).toBe(1));
+      const [name = ''] = letters();
+      expect(readFileSync(join(home, 'outbox', '4242.7', name), 'utf8')).toContain(
+        'waits for room',
+      );
+      expect(machine.courierPid()).toBeUndefined();
+    },
+  );
 });
