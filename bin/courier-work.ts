@@ -128,7 +128,7 @@ export function openSharedParts(context: Context): Shared {
   const servers = serversInForce(context);
   return openShared({
     ...{ home, config, log, env, servers },
-    hostFiles: () => filesForHosts(config.host),
+    hostFiles: filesForHosts,
   });
 }
 
