@@ -1,0 +1,76 @@
+// Puts what a host needs into our home there: a few folders, the bell and our scripts. One exec, and a file is replaced
+// only when it differs, whole or not at all.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import { code } from '../core/outside-words.ts';
+import type { Host } from './host.ts';
+
+export interface Equipped {
+  /** Our own folder there, absolute. */
+  readonly home: string;
+  readonly userHome: string;
+}
+
+const HOME_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const FILE_NAME = /^(?:bin\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** `{HOME}` in a file stands for our home there. Files in bin/ can be executed. */
+export async function equip(
+  host: Host,
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<Equipped> {
+  for (const path of Object.keys(files))
+    if (!FILE_NAME.test(path)) throw new RangeError(`${path} is not a file of a host's home`);
+  if (!HOME_NAME.test(name))
+    throw new ThreadmuxError('name_refused', `${code(name)} cannot be the name of a folder`, {
+      hint: 'Use letters, digits, ".", "_" and "-", at most 64.',
+    });
+  const args = Object.entries(files).flat();
+  const said = await host.sh(SCRIPT, [name, ...args], { doing: 'put our scripts' });
+  const [outcome, home = '', userHome = ''] = said.split('\0');
+  if (outcome !== 'done')
+    throw new ThreadmuxError('home_unsafe', `${host.name}: ${code(home)} ${userHome}`, {
+      hint: `Look at it on ${host.name}: it must be a folder that belongs to you alone.`,
+    });
+  return { home, userHome };
+}
+
+const SCRIPT = `umask 077
+refuse() { printf 'refused\\0%s\\0%s\\0' "$1" "$2"; exit 0; }
+case $HOME in
+  *["'"'"\\\`$'[:cntrl:]]*) refuse "$HOME" 'has characters in its path that our scripts cannot use' ;;
+  /*) ;;
+  *) refuse "$HOME" 'is not an absolute path of a home' ;;
+esac
+home=$HOME/.threadmux/for/$1; shift
+me=$(id -u)
+for folder in "$HOME/.threadmux" "$HOME/.threadmux/for" "$home"; do
+  [ -d "$folder" ] || [ -h "$folder" ] || mkdir "$folder" || exit 1
+  [ ! -h "$folder" ] || refuse "$folder" 'is a link'
+  owner=$(ls -ldn "$folder") || exit 1
+  read -r mode links owner rest <<END
+$owner
+END
+  [ "$owner" = "$me" ] || refuse "$folder" 'belongs to somebody else'
+done
+case $mode in drwx------*) ;; *) chmod 700 "$home" || exit 1 ;; esac
+for folder in outbox answers status files bin; do [ -d "$home/$folder" ] || mkdir "$home/$folder" || exit 1; done
+[ -p "$home/bell" ] || { rm -f "$home/bell"; mkfifo "$home/bell"; } || exit 1
+
+while [ $# -gt 0 ]; do
+  file=$home/$1; rest=$2; text=
+  while case $rest in *'{HOME}'*) true ;; *) false ;; esac do
+    text=$text\${rest%%'{HOME}'*}$home
+    rest=\${rest#*'{HOME}'}
+  done
+  text=$text$rest
+  case $1 in bin/*) mode=700 ;; *) mode=600 ;; esac
+  shift 2
+  [ $mode = 600 ] || [ -x "$file" ] && [ ! -h "$file" ] && printf %s "$text" | cmp -s - "$file" && continue
+  new=$home/.new.$$
+  if printf %s "$text" > "$new" && chmod $mode "$new" && mv -f "$new" "$file"; then continue; fi
+  rm -f "$new"
+  exit 1
+done
+printf 'done\\0%s\\0%s\\0' "$home" "$HOME"`;
