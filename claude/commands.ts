@@ -93,9 +93,10 @@ export function statuslineCommand(paths: InstalledPaths, wrapped: Wrapped | unde
 
 export function wrappedIn(command: string): Wrapped | undefined {
   // Ours was `node …/bin/statusline.js` once.
-  const ours = /\/statusline(?:\.js)?'?((?: '?--borrowed'?)?) '?--'? /.exec(command);
+  const own = command.replace(/^THREADMUX_HOME=(?:'[^']*'|\\.|[^\s'\\])+ /, '');
+  const ours = /\/statusline(?:\.js)?'?((?: '?--borrowed'?)?) '?--'? /.exec(own);
   if (ours === null) return undefined;
-  const rest = withoutMark(command.slice(ours.index + ours[0].length));
+  const rest = withoutMark(own.slice(ours.index + ours[0].length));
   if (rest === '') return undefined;
   return { command: unquote(rest) ?? rest, borrowed: ours[1] !== '' };
 }

@@ -17,16 +17,18 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addThreadmux } from '../../claude/settings.ts';
 import { writeWhole } from '../../home/files.ts';
+import { tryLock } from '../../home/lock.ts';
+import { lookForPlaces } from '../../hosts/places.ts';
 import { readHostFiles, removeHostFile, writeHostFile } from '../../hosts/user-files.ts';
 import { addSourceLine } from '../../tmux/hooks.ts';
 import { startBareHost } from '../support/bare-host.ts';
-import { startSshServer } from '../support/ssh-server.ts';
+import { loginShells, startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
 import { listing } from './listing.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 const ID = '123456789012345678';
-const TOKEN = 'very-secret-token';
+const TOKEN = `secret-of-${process.pid}-and-nobody-else`;
 const SERVER = {
   ...{ name: 'work', api: 'http://127.0.0.1:9/api/v10', token: TOKEN, channel: ID, allow: [ID] },
 };
@@ -131,6 +133,16 @@ describe('install --host', () => {
     await vi.waitFor(() => expect(lettersIn(ours)).toMatch(/^event created$/m), 5_000);
   });
 
+  it('does not remove our folder there while threadmux runs here', async () => {
+    const there = await startBareHost();
+    const { home, must, run, ours } = machine(there);
+    await must('install', '--host', 'mini');
+    const release = tryLock(join(home.folder('state'), 'bridge.lock'));
+    expect((await run('uninstall', '--host', 'mini', '--purge')).said).toContain('Stop it first');
+    expect(existsSync(ours)).toBe(true);
+    release?.();
+  });
+
   it('says that a host is not configured, or is this machine', async () => {
     const { run } = machine(await startBareHost());
     expect((await run('install', '--host', 'mars')).said).toContain('there is no host "mars"');
@@ -177,6 +189,26 @@ describe('install --host', () => {
     writeFileSync(path, Buffer.from([0x7b, 0xff, 0x7d]));
     expect((await run('install', '--host', 'mini')).said).toContain('is not UTF-8 text');
     expect(readFileSync(path)).toEqual(Buffer.from([0x7b, 0xff, 0x7d]));
+  });
+});
+
+describe('the places on a host', () => {
+  it.each(loginShells())('are those of the login shell %s, whatever it prints', async (shell) => {
+    const server = await startSshServer({ shell });
+    const put = (name: string, text: string) => {
+      mkdirSync(dirname(join(server.home, name)), { recursive: true });
+      writeFileSync(join(server.home, name), `echo CLAUDE_CONFIG_DIR; ${text}\n`);
+    };
+    for (const name of ['.profile', '.bash_profile', '.zprofile'])
+      put(name, 'export CLAUDE_CONFIG_DIR="$HOME/cfg/"');
+    put('.config/fish/config.fish', 'set -gx CLAUDE_CONFIG_DIR "$HOME/cfg/"');
+    const { home } = server;
+    expect(await lookForPlaces(server.host(), 'laptop')).toEqual({
+      home: `${home}/.threadmux/for/laptop`,
+      settings: `${home}/cfg/settings.json`,
+      confs: [`${home}/.tmux.conf`, `${home}/.config/tmux/tmux.conf`],
+      old: undefined,
+    });
   });
 });
 

@@ -10,8 +10,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hookSettings } from '../../claude/settings.ts';
+import { packageAt } from '../doctor/patient.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { listing } from './listing.ts';
 import { type Person, person } from './person.ts';
 
@@ -78,10 +81,11 @@ describe('install and uninstall', () => {
     const me = person();
     me.write(THEIRS);
     const before = listing(me.home);
-    await me.install({ paths: { node: '/old/node', dist: me.paths.dist } });
-    expect(me.read()).toContain('/old/node');
+    const old = packageAt(join(tempFolder(), 'old', 'dist'));
+    await me.install({ paths: { node: me.paths.node, dist: old } });
+    expect(me.read()).toContain(old);
     await me.install();
-    expect(me.read()).not.toContain('/old/node');
+    expect(me.read()).not.toContain(old);
     expect(JSON.parse(me.read()).hooks.Stop).toHaveLength(2);
     await me.uninstall();
     expect(listing(me.home)).toEqual(before);
@@ -266,7 +270,7 @@ describe('install and uninstall', () => {
     me.write(THEIRS);
     const before = listing(me.home);
     const code = `const { install } = await import(process.argv[1]);
-      const { localHost } = await import(process.argv[2] + '/tmux/host.js');
+      const { localHost } = await import(process.argv[2] + '/hosts/host.js');
       const { tmuxOn } = await import(process.argv[2] + '/tmux/tmux.js');
       const tmux = tmuxOn(localHost({ name: 'here', env: process.env }));
       const paths = { node: process.execPath, dist: process.argv[2] };
