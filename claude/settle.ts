@@ -2,14 +2,17 @@
 // reply is written. The file is asked again and again rather than watched: the wait is short, there is one file, and
 // a watcher takes longer to start and is silent on network homes.
 
-import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FileSource } from '../core/file-source.ts';
+import { localFileSource } from '../home/local-file.ts';
 
 export interface SettleOptions {
   /** How long nothing may change. */
   readonly quietMs?: number;
   readonly deadlineMs?: number;
   readonly pollMs?: number;
+  /** Where the file is; this machine unless given. */
+  readonly files?: FileSource | undefined;
 }
 
 /** True once it is quiet and ends in a whole line; false if that did not come about in time. */
@@ -17,28 +20,28 @@ export async function waitUntilSettled(
   path: string,
   options: SettleOptions = {},
 ): Promise<boolean> {
-  const { quietMs = 250, deadlineMs = 5_000, pollMs = 50 } = options;
+  const { quietMs = 250, deadlineMs = 5_000, pollMs = 50, files = localFileSource } = options;
   const deadline = performance.now() + deadlineMs;
-  let last = await lookAt(path);
+  let seen = await lookAt(files, path);
   let since = performance.now();
-  for (;;) {
-    if (last?.endsInLine && performance.now() - since >= quietMs) return true;
-    if (performance.now() >= deadline) return false;
-    await sleep(pollMs);
-    const now = await lookAt(path);
-    if (now?.mark !== last?.mark) since = performance.now();
-    last = now;
+  try {
+    for (;;) {
+      if (seen?.endsInLine && performance.now() - since >= quietMs) return true;
+      if (performance.now() >= deadline) return false;
+      await sleep(pollMs);
+      if (seen !== undefined && (await seen.file.sizeNow()) === seen.file.size) continue;
+      await seen?.file.close();
+      seen = await lookAt(files, path);
+      since = performance.now();
+    }
+  } finally {
+    await seen?.file.close();
   }
 }
 
-async function lookAt(path: string) {
-  const file = await open(path, 'r').catch(() => undefined);
+async function lookAt(files: FileSource, path: string) {
+  const file = await files.open(path);
   if (file === undefined) return undefined;
-  try {
-    const { ino, size, mtimeMs } = await file.stat();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
-    return { mark: `${ino}.${size}.${mtimeMs}`, endsInLine: bytesRead === 1 && buffer[0] === 0x0a };
-  } finally {
-    await file.close();
-  }
+  const end = file.size === 0 ? undefined : await file.read(file.size - 1, 1);
+  return { file, endsInLine: end?.[0] === 0x0a };
 }

@@ -1,7 +1,8 @@
 // Reads a growing file of lines from its end. What it costs depends on how far the caller reads, not on the file;
 // a line is given only when it is whole, and memory never holds more than one line and one chunk.
 
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileSource } from '../core/file-source.ts';
+import { localFileSource } from '../home/local-file.ts';
 
 export type TailLine =
   | { readonly kind: 'line'; readonly text: string }
@@ -13,6 +14,8 @@ export type TailLine =
 export interface TailOptions {
   readonly chunkBytes?: number;
   readonly maxLineBytes?: number;
+  /** Where the file is; this machine unless given. */
+  readonly files?: FileSource | undefined;
 }
 
 const NEWLINE = 0x0a;
@@ -24,16 +27,14 @@ export async function* linesBackwards(
   options: TailOptions = {},
 ): AsyncGenerator<TailLine, void, undefined> {
   const { chunkBytes = 64 * 1024, maxLineBytes = 32 * 1024 * 1024 } = options;
-  const file = await openIfThere(path);
+  const file = await (options.files ?? localFileSource).open(path);
   if (file === undefined) return;
   try {
-    const { size } = await file.stat();
     let line: Pending | undefined;
-    for (let end = size; end > 0; ) {
+    for (let end = file.size; end > 0; ) {
       const start = Math.max(0, end - chunkBytes);
-      const chunk = await readWhole(file, start, end - start);
-      // The handle stays with the file it opened, so a file put in its place is not mixed in.
-      if (chunk === undefined || (await file.stat()).size < size) return yield { kind: 'shrunk' };
+      const chunk = await file.read(start, end - start);
+      if (chunk === undefined) return yield { kind: 'shrunk' };
       let to = chunk.length;
       while (to > 0) {
         const at = chunk.lastIndexOf(NEWLINE, to - 1);
@@ -49,24 +50,6 @@ export async function* linesBackwards(
   } finally {
     await file.close();
   }
-}
-
-/** A path that cannot be read as a file has no lines to give, whatever the reason. */
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
-  const file = await open(path, 'r').catch(() => undefined);
-  if (file === undefined || (await file.stat()).isFile()) return file;
-  await file.close();
-  return undefined;
-}
-
-async function readWhole(file: FileHandle, from: number, length: number) {
-  const buffer = Buffer.allocUnsafe(length);
-  for (let got = 0; got < length; ) {
-    const { bytesRead } = await file.read(buffer, got, length - got, from + got);
-    if (bytesRead === 0) return undefined;
-    got += bytesRead;
-  }
-  return buffer;
 }
 
 /** The end of a line whose beginning has not been read yet, pieces in the order of the file. */

@@ -2,6 +2,7 @@
 // is the turn's and not the file's; never a subagent's lines, never thinking.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { FileSource } from '../core/file-source.ts';
 import { linesBackwards } from './tail.ts';
 import { toolLabel } from './tool-label.ts';
 import { type Entry, parseEntry } from './transcript-line.ts';
@@ -41,6 +42,8 @@ export interface ReadOptions {
   readonly promptId?: string | undefined;
   /** How far back to look at most. */
   readonly maxBytes?: number;
+  /** Where the transcript is; this machine unless given. */
+  readonly files?: FileSource | undefined;
 }
 
 const RESTARTS = 3;
@@ -48,7 +51,7 @@ const RESTARTS = 3;
 export async function readTurn(path: string, options: ReadOptions = {}): Promise<Turn | undefined> {
   for (let tries = 0; ; tries++) {
     const search = startSearch(options.promptId);
-    const end = await walkBack(path, options.maxBytes, (text) => {
+    const end = await walkBack(path, options, (text) => {
       const entry = parseEntry(text);
       return entry !== undefined && !entry.sidechain && search.take(entry);
     });
@@ -61,10 +64,10 @@ export async function readTurn(path: string, options: ReadOptions = {}): Promise
 export async function toolAnswered(
   path: string,
   toolUseId: string,
-  options: Pick<ReadOptions, 'maxBytes'> = {},
+  options: Pick<ReadOptions, 'maxBytes' | 'files'> = {},
 ): Promise<'ok' | 'error' | undefined> {
   let answer: 'ok' | 'error' | undefined;
-  await walkBack(path, options.maxBytes, (text) => {
+  await walkBack(path, options, (text) => {
     const entry = text.includes(toolUseId) ? parseEntry(text) : undefined;
     if (entry?.kind === 'results') {
       const result = entry.results.find((each) => each.toolUseId === toolUseId);
@@ -93,11 +96,11 @@ export function openTool(turn: Turn, name: string, input: unknown): Tool | undef
 
 async function walkBack(
   path: string,
-  maxBytes = 64 * 1024 * 1024,
+  { maxBytes = 64 * 1024 * 1024, files }: Pick<ReadOptions, 'maxBytes' | 'files'>,
   isEnough: (text: string) => boolean,
 ): Promise<'enough' | 'start' | 'too-far' | 'shrunk'> {
   let read = 0;
-  for await (const line of linesBackwards(path)) {
+  for await (const line of linesBackwards(path, { files })) {
     if (line.kind === 'shrunk') return 'shrunk';
     read += line.kind === 'line' ? line.text.length : line.bytes;
     if (line.kind === 'line' && isEnough(line.text)) return 'enough';

@@ -14,6 +14,8 @@ export interface ShOptions {
   readonly input?: string | Uint8Array;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** How stdout is read; latin1 keeps every byte. */
+  readonly encoding?: 'utf8' | 'latin1';
 }
 
 export interface StartedScript {
@@ -64,6 +66,7 @@ export function localHost(options: LocalHostOptions): Host {
       const ran = await runProcess('sh', ['-c', frame.script, 'sh', frame.mark, ...args], {
         env,
         input: call.input,
+        encoding: call.encoding,
         signal: call.signal,
         timeoutMs: call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
         withGroup: true,

@@ -14,6 +14,8 @@ export interface ProcessOptions {
   /** End the whole process group with it: for a shell whose children would keep its pipes open. */
   readonly withGroup?: boolean;
   readonly frame?: OutputFrame;
+  /** Of stdout; latin1 keeps every byte. */
+  readonly encoding?: 'utf8' | 'latin1' | undefined;
 }
 
 /** What of stdout is ours; see frame.ts. */
@@ -50,7 +52,10 @@ export function runProcess(
     });
     // Without a free file descriptor there are no pipes, and an error follows.
     const pipes: Partial<Pick<typeof child, 'stdin' | 'stdout' | 'stderr'>> = child;
-    const stdout = options.frame === undefined ? keepAll() : keepFrom(options.frame);
+    const stdout =
+      options.frame === undefined
+        ? keepAll(options.encoding)
+        : keepFrom(options.frame, options.encoding);
     const stderr = keepEnd(STDERR_KEPT);
     let bytes = 0;
     let over = false;
@@ -138,17 +143,17 @@ interface Kept {
   text(): string;
 }
 
-function keepAll(): Kept {
+function keepAll(encoding: BufferEncoding = 'utf8'): Kept {
   const chunks: Buffer[] = [];
   return {
     add: (chunk) => void chunks.push(chunk),
-    text: () => Buffer.concat(chunks).toString('utf8'),
+    text: () => Buffer.concat(chunks).toString(encoding),
   };
 }
 
-function keepFrom({ begin, onBegin }: OutputFrame): Kept {
+function keepFrom({ begin, onBegin }: OutputFrame, encoding?: BufferEncoding): Kept {
   const mark = Buffer.from(begin);
-  const rest = keepAll();
+  const rest = keepAll(encoding);
   let before: Buffer | undefined = Buffer.alloc(0);
   return {
     add(chunk) {

@@ -83,6 +83,7 @@ export function sshHost(options: SshHostOptions): Host {
         runProcess('ssh', [...flags, '--', ssh, command], {
           env,
           input: call.input,
+          encoding: call.encoding,
           signal: call.signal,
           timeoutMs: call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
           frame: outputFrame(frame.mark, connected),

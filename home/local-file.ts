@@ -1,0 +1,40 @@
+// Files of this machine as a file source.
+
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { FileSource } from '../core/file-source.ts';
+
+export const localFileSource: FileSource = {
+  async open(path) {
+    const file = await open(path, 'r').catch(() => undefined);
+    if (file === undefined) return undefined;
+    const opened = await file.stat();
+    const { size, ino } = opened;
+    if (!opened.isFile()) {
+      await file.close();
+      return undefined;
+    }
+    return {
+      size,
+      async sizeNow() {
+        const now = await stat(path).catch(() => undefined);
+        return now?.ino === ino ? now.size : 0;
+      },
+      async read(from, length) {
+        const bytes = await readWhole(file, from, length);
+        // The handle stays with the file it opened, so a file put in its place is not mixed in.
+        return bytes === undefined || (await file.stat()).size < size ? undefined : bytes;
+      },
+      close: () => file.close(),
+    };
+  },
+};
+
+async function readWhole(file: FileHandle, from: number, length: number) {
+  const buffer = Buffer.allocUnsafe(length);
+  for (let got = 0; got < length; ) {
+    const { bytesRead } = await file.read(buffer, got, length - got, from + got);
+    if (bytesRead === 0) return undefined;
+    got += bytesRead;
+  }
+  return buffer;
+}

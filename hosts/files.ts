@@ -1,0 +1,142 @@
+// Files here and on a host: reading a range, reading and writing a whole one. On a host a range is read by `dd`, which
+// seeks everywhere, so that it costs the same in a file of any size. Bytes arrive as they are.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import type { FileSource, OpenFile } from '../core/file-source.ts';
+import { code } from '../core/outside-words.ts';
+import { writeWhole } from '../home/files.ts';
+import { localFileSource } from '../home/local-file.ts';
+import type { Host } from './host.ts';
+
+export interface HostFiles extends FileSource {
+  /** Undefined if no regular file is there; rejects if it is larger or changes meanwhile. */
+  read(path: string, maxBytes: number): Promise<Buffer | undefined>;
+  /** Whole or not at all; readable by its owner alone unless a mode is given. */
+  write(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
+}
+
+const BLOCK = 32 * 1024;
+/** What `open` brings along, and what a read outside of it brings at least. */
+const FIRST_BYTES = 256 * 1024;
+const MORE_BYTES = 1024 * 1024;
+const PIECE = 8 * 1024 * 1024;
+
+export function localFiles(): HostFiles {
+  return {
+    ...localFileSource,
+    read: (path, maxBytes) => readAll(localFileSource, path, maxBytes),
+    write: async (path, data, mode) => writeWhole(path, data, mode),
+  };
+}
+
+export function hostFiles(host: Host): HostFiles {
+  const source: FileSource = { open: (path) => openThere(host, path) };
+  return {
+    ...source,
+    read: (path, maxBytes) => readAll(source, path, maxBytes),
+    async write(path, data, mode = 0o600) {
+      const bytes = Buffer.from(data as Uint8Array);
+      await host.sh(WRITE, [absolute(path), String(bytes.length), mode.toString(8)], {
+        doing: `write ${code(path)}`,
+        input: bytes,
+      });
+    },
+  };
+}
+
+async function readAll(
+  source: FileSource,
+  path: string,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  const file = await source.open(path);
+  if (file === undefined) return undefined;
+  try {
+    if (file.size > maxBytes)
+      throw new ThreadmuxError('disk_failed', `${code(path)} is larger than ${maxBytes} bytes`);
+    const pieces: Buffer[] = [];
+    for (let from = 0; from < file.size; from += PIECE) {
+      const piece = await file.read(from, Math.min(PIECE, file.size - from));
+      if (piece === undefined)
+        throw new ThreadmuxError('disk_failed', `${code(path)} changed while it was read`);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
+  } finally {
+    await file.close();
+  }
+}
+
+interface Window {
+  readonly from: number;
+  readonly bytes: Buffer;
+}
+
+async function openThere(host: Host, path: string): Promise<OpenFile | undefined> {
+  const call = async (script: string, ...args: readonly number[]) => {
+    const words = [absolute(path), ...args.map(String)];
+    const said = await host.sh(script, words, { doing: `read ${code(path)}`, encoding: 'latin1' });
+    const [line = ''] = said.split('\n', 1);
+    const [id = '', size = ''] = line.split(' ');
+    return { id, size: Number(size), bytes: Buffer.from(said.slice(line.length + 1), 'latin1') };
+  };
+  const first = await call(OPEN, FIRST_BYTES / BLOCK);
+  if (first.id === '') return undefined;
+  const { size } = first;
+  let window: Window = { from: firstBlock(size) * BLOCK, bytes: first.bytes };
+
+  return {
+    size,
+    async sizeNow() {
+      const now = await call(SIZE);
+      return now.id === first.id ? now.size : 0;
+    },
+    async read(from, length) {
+      const to = from + length;
+      if (from < window.from || to > window.from + window.bytes.length) {
+        // Files are read from their end, so more of what is before is brought along.
+        const block = Math.floor(Math.max(0, Math.min(from, to - MORE_BYTES)) / BLOCK);
+        const next = await call(RANGE, block, Math.ceil(to / BLOCK) - block);
+        if (next.id !== first.id || next.size < size) return undefined;
+        window = { from: block * BLOCK, bytes: next.bytes };
+      }
+      const bytes = window.bytes.subarray(from - window.from, to - window.from);
+      return bytes.length === length ? bytes : undefined;
+    },
+    async close() {},
+  };
+}
+
+/** As in OPEN. */
+function firstBlock(size: number): number {
+  return Math.max(0, Math.ceil(size / BLOCK) - FIRST_BYTES / BLOCK);
+}
+
+function absolute(path: string): string {
+  if (!path.startsWith('/')) throw new RangeError(`${path} is not an absolute path`);
+  return path;
+}
+
+/** Prints "inode size", an empty line if there is no regular file. */
+const LOOK = `look() {
+  found=$(LC_ALL=C ls -lniL "$1" 2> /dev/null) && [ -f "$1" ] && [ -r "$1" ] || { echo; exit 0; }
+  IFS=' '
+  set -f
+  set -- $found
+  echo "$1 $6"
+  size=$6
+}
+`;
+const SIZE = `${LOOK}look "$1"`;
+const OPEN = `${LOOK}look "$1"
+skip=$(((size + ${BLOCK - 1}) / ${BLOCK} - $2))
+[ $skip -gt 0 ] || skip=0
+dd if="$1" bs=${BLOCK} skip=$skip count="$2" 2> /dev/null`;
+const RANGE = `${LOOK}look "$1"
+dd if="$1" bs=${BLOCK} skip="$2" count="$3" 2> /dev/null`;
+const WRITE = `umask 077
+new=$(dirname "$1")/.threadmux.$$
+fail() { rm -f "$new"; echo "$1" >&2; exit 1; }
+cat > "$new" || fail 'it could not be written'
+[ $(($(wc -c < "$new"))) -eq "$2" ] || fail 'a part of it was lost on the way'
+chmod "$3" "$new" && mv -f "$new" "$1" || fail 'it could not be put in its place'`;
