@@ -126,7 +126,10 @@ function pause(
 export function openSharedParts(context: Context): Shared {
   const { home, config, log, env } = context;
   const servers = serversInForce(context);
-  return openShared({ home, config, log, env, servers, hostFiles: filesForHosts });
+  return openShared({
+    ...{ home, config, log, env, servers },
+    hostFiles: filesForHosts,
+  });
 }
 
 const READ_AGAIN_MS = 2_000;

@@ -37,7 +37,7 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
     return [
       warning(
         'hooks',
-        `Claude Code on ${on} does not have our hooks: only sessions that threadmux starts itself are heard.`,
+        `Claude Code on ${on} does not have our hooks: only sessions started with \`!new\` report by themselves.`,
         `Run \`${install}\`.`,
       ),
     ];

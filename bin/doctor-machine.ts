@@ -27,13 +27,7 @@ export function judgeMachine(probe: Probe, on: string, agent: string): readonly 
   ];
 }
 
-export function judgeNode(version: string | undefined, on: string): Finding {
-  if (version === undefined)
-    return fault(
-      'node',
-      `No Node.js that runs was found on ${on}: nothing that Claude says there is sent.`,
-      `Install ${NODE} on ${on}.`,
-    );
+export function judgeNode(version: string, on: string): Finding {
   if (!isAtLeast(version, NODE_NEEDED))
     return fault('node', `Node.js ${version} on ${on} is too old.`, `Install ${NODE}.`);
   return fine('node', `Node.js ${version} on ${on}.`);

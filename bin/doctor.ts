@@ -15,12 +15,14 @@ import { homeAsItIs, lookAtHome, lookAtLock } from '../home/look.ts';
 import { openOutbox } from '../hooks/outbox.ts';
 import { type Host, localHost } from '../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../hosts/probe.ts';
+import { OWN_PLACE } from '../tmux/hooks.ts';
 import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import { temporaryControlDir } from './control-dir.ts';
-import { type Finding, fault, findingLines, fine, summary, warning } from './doctor-finding.ts';
+import { type Finding, fault, findingLines, summary, warning } from './doctor-finding.ts';
 import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './doctor-home.ts';
 import { judgeHooks } from './doctor-hooks.ts';
-import { judgeClock, judgeMachine, judgeNode } from './doctor-machine.ts';
+import { examineHost } from './doctor-host.ts';
+import { judgeMachine, judgeNode } from './doctor-machine.ts';
 import { gatherServer, judgeServer } from './doctor-server.ts';
 
 export interface DoctorFlags {
@@ -97,9 +99,12 @@ async function examineHere({ env }: Patient, config: Config | undefined) {
   const home = resolve(homeRoot(env));
   const found = examineMachine(host, {
     agent: agentOf(config),
+    hookOption: OWN_PLACE.option,
     socket: config?.tmuxSocket,
     home,
-    installed: loadInstalled(home).flatMap(({ kind, path }) => (kind === 'settings' ? path : [])),
+    installed: loadInstalled(join(home, 'state')).flatMap(({ kind, path }) =>
+      kind === 'settings' ? path : [],
+    ),
     claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
     usualHome: join(env.HOME || homedir(), '.threadmux'),
     install: 'threadmux install',
@@ -134,13 +139,12 @@ async function examineOne(
       const here = await examineHere(patient, config);
       return [judgeNode(patient.nodeVersion, 'this machine'), ...here.machine, ...here.hooks];
     }
-    const found = await examineMachine(host, {
+    return await examineHost(host, {
+      name: config.host,
       agent: agentOf(config),
       socket: entry?.socket,
-      usualHome: undefined,
-      install: `threadmux install --host ${name}`,
+      isUp: lookAtLock(join(resolve(homeRoot(env)), 'state', 'bridge.lock')).kind === 'held',
     });
-    return [...found.reached, ...found.machine, ...found.hooks];
   } catch (error) {
     if (!isThreadmuxError(error)) throw error;
     if (error.code === 'not_found') throw usage(error);
@@ -157,8 +161,9 @@ function usage(error: ThreadmuxError): ThreadmuxError {
 
 interface MachineOptions extends ProbeOptions {
   /** The settings files that `install` has changed. */
-  readonly installed?: readonly string[];
-  readonly usualHome: string | undefined;
+  readonly installed: readonly string[];
+  /** The home that hooks use if their command names none. */
+  readonly usualHome: string;
   readonly install: string;
 }
 
@@ -166,37 +171,12 @@ async function examineMachine(host: Host, options: MachineOptions) {
   const probe = await probeHost(host, options);
   const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings);
   const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
-  const { install, installed = [], usualHome = probe.home } = options;
+  const { install, installed, usualHome } = options;
   const projects = installed.filter((path) => path !== probe.settingsPath);
   return {
-    reached: [
-      fine('host', `${host.name} can be reached.`),
-      judgeNode(probe.node, host.name),
-      judgeClock(probe.clockAheadMs, `The clock of ${host.name}`),
-      ...judgeFarConfig(probe.config, host.name, probe.home),
-    ],
     machine: judgeMachine(probe, host.name, options.agent),
     hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects }),
   };
-}
-
-/** What Claude says there is sent from there. */
-function judgeFarConfig(
-  config: 'missing' | 'private' | 'open',
-  on: string,
-  home: string,
-): readonly Finding[] {
-  const path = `${home}/config.json`;
-  if (config === 'private') return [];
-  return config === 'open'
-    ? [fault('config', `${path} on ${on} can be read by others.`, `There, run: chmod 600 ${path}`)]
-    : [
-        warning(
-          'config',
-          `There is no ${path} on ${on}: what Claude says there cannot be sent.`,
-          `Run \`threadmux install --host ${on}\`.`,
-        ),
-      ];
 }
 
 async function examineServers(home: Home, config: Config): Promise<readonly Finding[]> {

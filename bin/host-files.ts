@@ -4,12 +4,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookSettings } from '../claude/settings.ts';
-import { hooksConf } from '../tmux/hooks.ts';
+import { hooksConf, placeOf } from '../tmux/hooks.ts';
 import { installedPaths } from './install.ts';
 
 const SCRIPTS = ['drop', 'ask', 'statusline'] as const;
 
-export function filesForHosts(): Readonly<Record<string, string>> {
+/** `name`: what we are called there, as several threadmux may use one host. */
+export function filesForHosts(name: string): Readonly<Record<string, string>> {
   const { dist } = installedPaths();
   const there = { node: '', dist: '', scripts: '{HOME}/bin', home: '{HOME}' };
   return {
@@ -18,7 +19,7 @@ export function filesForHosts(): Readonly<Record<string, string>> {
     ),
     'tmux-event': EVENT,
     // Loaded by the line that `install --host` adds to the tmux configuration there.
-    'tmux.conf': hooksConf('{HOME}/tmux-event'),
+    'tmux.conf': hooksConf('{HOME}/tmux-event', placeOf(name)),
     'settings.json': `${JSON.stringify(hookSettings(there), null, 2)}\n`,
   };
 }

@@ -5,10 +5,11 @@ import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { isHostName } from '../core/session-name.ts';
 import { probeHost } from '../hosts/probe.ts';
 import { sshHost } from '../hosts/ssh.ts';
+import { placeOf } from '../tmux/hooks.ts';
 import type { Ask } from './ask.ts';
 import { temporaryControlDir } from './control-dir.ts';
 import { type Finding, fault, findingLines, fine } from './doctor-finding.ts';
-import { judgeClock, judgeMachine, judgeNode } from './doctor-machine.ts';
+import { judgeClock, judgeMachine } from './doctor-machine.ts';
 import type { Undo } from './undo.ts';
 
 export interface NewHost {
@@ -98,7 +99,7 @@ async function isWelcome(host: NewHost, options: HostOptions): Promise<boolean> 
 
 async function look(
   { name, ssh }: NewHost,
-  { env, undo }: HostOptions,
+  { env, undo, here }: HostOptions,
 ): Promise<readonly Finding[]> {
   const control = temporaryControlDir();
   const host = sshHost({ name, ssh, controlDir: control.path, env });
@@ -106,11 +107,11 @@ async function look(
     await host.close().finally(control.remove);
   });
   try {
-    const probe = await probeHost(host, { agent: 'claude' });
+    const hookOption = placeOf(here).option;
+    const probe = await probeHost(host, { agent: 'claude', name: here, hookOption });
     return [
       fine('host', `${name} can be reached.`),
       ...judgeMachine(probe, name, 'claude'),
-      judgeNode(probe.node, name),
       judgeClock(probe.clockAheadMs, `The clock of ${name}`),
     ];
   } catch (error) {

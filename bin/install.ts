@@ -5,7 +5,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { homeRoot } from '../home/home.ts';
 import { localHost } from '../hosts/host.ts';
-import { type InstallOptions, install, uninstall } from '../install.ts';
+import { type InstallOptions, install, uninstall } from '../install/install.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 
 export interface InstallFlags {

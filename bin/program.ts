@@ -93,7 +93,7 @@ function addSetUp(program: Command): void {
     .option('--no-round-trip', 'leave out the try at the end')
     .action(async (flags) => (await import('./init.ts')).runInit(flags));
   const elsewhere = () =>
-    new Option('--host <name>', 'on this host, over ssh').conflicts(['project', 'dryRun']);
+    new Option('--host <name>', 'on this host, over ssh').conflicts('project');
   add(
     program,
     'install',
@@ -107,7 +107,7 @@ function addSetUp(program: Command): void {
     .action(async (flags) =>
       flags.host === undefined
         ? (await import('./install.ts')).runInstall(flags)
-        : (await import('./install-host.ts')).installOnHost(flags.host),
+        : (await import('./install-host.ts')).installOnHost(flags.host, flags),
     );
   add(program, 'uninstall', 'take exactly our parts out again', 'uninstall')
     .option('--project <folder>', 'out of the settings of this project')
@@ -118,7 +118,7 @@ function addSetUp(program: Command): void {
     .action(async (flags) =>
       flags.host === undefined
         ? (await import('./install.ts')).runUninstall(flags)
-        : (await import('./install-host.ts')).uninstallOnHost(flags.host, flags.purge === true),
+        : (await import('./install-host.ts')).uninstallOnHost(flags.host, flags),
     );
   const service = add(
     program,

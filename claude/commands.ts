@@ -12,15 +12,56 @@ export interface InstalledPaths {
   readonly scripts?: string;
   /** Only if it is not the one every process finds by itself. */
   readonly home?: string | undefined;
+  /** Which commands are to be replaced; `isOurs` unless given. */
+  readonly isMine?: IsMine;
 }
+
+/** Several threadmux may have their commands in one file; each touches only its own. */
+export type IsMine = (command: string) => boolean;
 
 const MARK = ' # threadmux';
 /** Marked, or with the mark edited away but still in a folder of our name. */
 const OURS =
   /# threadmux\s*$|\/threadmux\/dist\/(?:hooks\/(?:drop|ask|statusline)|bin\/(?:permission-request|statusline)\.js)(?:['\s]|$)/;
 
-export function isOurs(command: string): boolean {
+/** Of any threadmux, also of one on another machine. */
+export function isThreadmux(command: string): boolean {
   return OURS.test(command);
+}
+
+/** Of the threadmux on this machine. One on another machine keeps its home here under `for/` and its own name. */
+export function isOurs(command: string): boolean {
+  return isThreadmux(command) && !/\/for\/[^/]+$/.test(readCommand(command).home ?? '');
+}
+
+/** Of the threadmux with this home, or with a program below this folder. */
+export function isOf(home: string, program?: string): IsMine {
+  return (command) => {
+    if (!isThreadmux(command)) return false;
+    const read = readCommand(command);
+    const isBelow = (file: string) => program !== undefined && file.startsWith(`${program}/`);
+    return read.home === home || read.files.some(isBelow);
+  };
+}
+
+/** The words of a command that we wrote, up to the user's own command in it. */
+export function readCommand(command: string): {
+  readonly files: readonly string[];
+  readonly home: string | undefined;
+} {
+  const words = (command.match(/(?:'[^']*'|\\.|[^\s'\\])+/g) ?? []).map((word) =>
+    word.replace(
+      /'([^']*)'|\\(.)/g,
+      (_, plain?: string, escaped?: string) => plain ?? escaped ?? '',
+    ),
+  );
+  const end = words.findIndex((word) => word === '--' || word === '#');
+  const own = end === -1 ? words : words.slice(0, end);
+  const home = own.find((word) => word.startsWith('THREADMUX_HOME='));
+  return {
+    files: own.filter((word) => word.startsWith('/')),
+    home: home?.slice('THREADMUX_HOME='.length),
+  };
 }
 
 function script({ scripts, dist }: InstalledPaths, name: string): string {
@@ -64,6 +105,12 @@ function afterOurs(command: string): string | undefined {
   for (let word = words.exec(command); word !== null; word = words.exec(command))
     if (/\/statusline(?:\.js)?'?$/.test(word[1] as string)) return command.slice(words.lastIndex);
   return undefined;
+}
+
+/** The command of another threadmux that wraps `inner`, with `rest` in its place. */
+export function rewrapped(command: string, inner: string, rest: string | undefined): string {
+  const before = command.slice(0, command.lastIndexOf(` -- ${word(inner)}`));
+  return `${before}${rest === undefined ? '' : ` -- ${word(rest)}`}${MARK}`;
 }
 
 function withoutMark(text: string): string {

@@ -1,9 +1,9 @@
 // What Claude Code's settings.json has of ours, for finding faults. It only reads.
 
-import { isOurs } from './commands.ts';
+import { type IsMine, isOurs, readCommand } from './commands.ts';
 import { type JsonNode, memberOf, readJsonTree, stringOf } from './json-tree.ts';
 import { hookSettings } from './settings.ts';
-import { statuslineOf } from './statusline.ts';
+import { hasMine, statuslineOf } from './statusline.ts';
 
 export type SettingsLook =
   | { readonly kind: 'invalid'; readonly why: string }
@@ -20,18 +20,20 @@ export type SettingsLook =
       readonly statusline: 'ours' | 'other' | 'none';
     };
 
-export function inspectSettings(text: string): SettingsLook {
+export function inspectSettings(text: string, isMine: IsMine = isOurs): SettingsLook {
   const source = text.replace(/^\uFEFF/, '');
   const reading = readJsonTree(source.trim() === '' ? '{}' : source);
   if (reading.kind === 'invalid') return { kind: 'invalid', why: reading.why };
   const { root } = reading;
   if (root.kind !== 'object') return { kind: 'invalid', why: 'it does not hold an object' };
-  const ours = ourCommands(root);
+  const ours = ourCommands(root, isMine);
   const wanted = Object.keys(hookSettings({ node: '', dist: '' }).hooks);
   const events = wanted.filter((event) => ours.some((one) => one.event === event));
   const line = statuslineOf(root);
-  const isLineOurs = line !== undefined && isOurs(line);
-  const commands = [...ours.map(({ command }) => command), ...(isLineOurs ? [line] : [])];
+  const isLineOurs = line !== undefined && hasMine(line, isMine);
+  const commands = ours
+    .map(({ command }) => command)
+    .concat(isLineOurs && isMine(line) ? line : []);
   const read = commands.map(readCommand);
   return {
     kind: 'settings',
@@ -44,14 +46,17 @@ export function inspectSettings(text: string): SettingsLook {
   };
 }
 
-function ourCommands(root: JsonNode): readonly { event: string; command: string }[] {
+function ourCommands(
+  root: JsonNode,
+  isMine: IsMine,
+): readonly { event: string; command: string }[] {
   const hooks = memberOf(root, 'hooks')?.value;
   if (hooks?.kind !== 'object') return [];
   return hooks.children.flatMap(({ key: event, value: groups }) =>
     childrenOf(groups)
       .flatMap((group) => childrenOf(memberOf(group, 'hooks')?.value))
       .map((hook) => stringOf(memberOf(hook, 'command')?.value) ?? '')
-      .filter(isOurs)
+      .filter(isMine)
       .map((command) => ({ event, command })),
   );
 }
@@ -62,21 +67,4 @@ function childrenOf(node: JsonNode | undefined): readonly JsonNode[] {
 
 function isTrue(node: JsonNode | undefined): boolean {
   return node?.kind === 'scalar' && node.value === true;
-}
-
-/** The words of a command that we wrote, up to the user's own command in it. */
-function readCommand(command: string): { files: readonly string[]; home: string | undefined } {
-  const words = (command.match(/(?:'[^']*'|\\.|[^\s'\\])+/g) ?? []).map((word) =>
-    word.replace(
-      /'([^']*)'|\\(.)/g,
-      (_, plain?: string, escaped?: string) => plain ?? escaped ?? '',
-    ),
-  );
-  const end = words.findIndex((word) => word === '--' || word === '#');
-  const own = end === -1 ? words : words.slice(0, end);
-  const home = own.find((word) => word.startsWith('THREADMUX_HOME='));
-  return {
-    files: own.filter((word) => word.startsWith('/')),
-    home: home?.slice('THREADMUX_HOME='.length),
-  };
 }

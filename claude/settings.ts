@@ -2,7 +2,7 @@
 // Works on the text; whatever is not ours keeps its bytes.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { askCommand, dropCommand, type InstalledPaths, isOurs } from './commands.ts';
+import { askCommand, dropCommand, type InstalledPaths, type IsMine, isOurs } from './commands.ts';
 import { addMember, append, removeChild } from './json-edit.ts';
 import {
   type JsonArray,
@@ -13,7 +13,7 @@ import {
   readJsonTree,
   stringOf,
 } from './json-tree.ts';
-import { addStatusline, innerOf, removeStatusline, statuslineOf } from './statusline.ts';
+import { addStatusline, hasMine, innerOf, removeStatusline, statuslineOf } from './statusline.ts';
 
 interface Hook {
   readonly type: 'command';
@@ -59,26 +59,29 @@ export function addThreadmux(text: string, paths: InstalledPaths, lent?: string)
   const wanted = hookSettings(paths).hooks;
   const source = text.trim() === '' ? '{}\n' : text;
   checkShape(rootOf(source), Object.keys(wanted));
-  const withHooks = hasExactly(rootOf(source), wanted) ? source : addHooks(source, wanted);
+  const { isMine = isOurs } = paths;
+  const isDone = hasExactly(rootOf(source), wanted, isMine);
+  const withHooks = isDone ? source : addHooks(source, wanted, isMine);
   return addStatusline(withHooks, rootOf(withHooks), paths, lent);
 }
 
 /** `before` is the file as it was before us, if that is known: what it held empty stays, empty. */
-export function removeThreadmux(text: string, before?: string): string {
+export function removeThreadmux(text: string, before?: string, isMine: IsMine = isOurs): string {
   if (!text.includes('threadmux')) return text;
-  const withoutHooks = removeHooks(text, before === undefined ? undefined : treeOf(before));
-  return removeStatusline(withoutHooks, rootOf(withoutHooks));
+  const was = before === undefined ? undefined : treeOf(before);
+  const withoutHooks = removeHooks(text, was, isMine);
+  return removeStatusline(withoutHooks, rootOf(withoutHooks), isMine);
 }
 
 /** The user's own status line command in this file, also if ours is around it. */
 export function ownStatusline(text: string): string | undefined {
   const command = statuslineOf(treeOf(text));
-  return command === undefined ? undefined : innerOf(command)?.command;
+  return command === undefined ? undefined : innerOf(command, isOurs)?.command;
 }
 
 /** False if the file has a status line of a form that we leave alone. */
-export function showsStatusline(text: string): boolean {
-  return isOurs(statuslineOf(treeOf(text)) ?? '');
+export function showsStatusline(text: string, isMine: IsMine = isOurs): boolean {
+  return hasMine(statuslineOf(treeOf(text)) ?? '', isMine);
 }
 
 function treeOf(text: string): JsonNode | undefined {
@@ -121,7 +124,7 @@ interface Found {
   readonly index: number;
 }
 
-function* ourHooks(root: JsonNode): Generator<Found> {
+function* ourHooks(root: JsonNode, isMine: IsMine): Generator<Found> {
   const hooks = memberOf(root, 'hooks')?.value;
   if (hooks?.kind !== 'object') return;
   for (const { key: event, value: groups } of hooks.children) {
@@ -130,20 +133,20 @@ function* ourHooks(root: JsonNode): Generator<Found> {
       const list = memberOf(group, 'hooks')?.value;
       if (group.kind !== 'object' || list?.kind !== 'array') continue;
       for (const [index, hook] of list.children.entries())
-        if (isOurs(stringOf(memberOf(hook, 'command')?.value) ?? ''))
+        if (isMine(stringOf(memberOf(hook, 'command')?.value) ?? ''))
           yield { event, groups, group, list, index };
     }
   }
 }
 
-function findOurs(root: JsonNode): Found | undefined {
-  for (const found of ourHooks(root)) return found;
+function findOurs(root: JsonNode, isMine: IsMine): Found | undefined {
+  for (const found of ourHooks(root, isMine)) return found;
   return undefined;
 }
 
-/** Whoever moved or reformatted our entries meant to: only their content counts. */
-function hasExactly(root: JsonObject, wanted: HookSettings['hooks']): boolean {
-  const has = [...ourHooks(root)].map(({ event, group, list, index }) =>
+/** Only the content of our entries counts: somebody may have moved or reformatted them on purpose. */
+function hasExactly(root: JsonObject, wanted: HookSettings['hooks'], isMine: IsMine): boolean {
+  const has = [...ourHooks(root, isMine)].map(({ event, group, list, index }) =>
     JSON.stringify([event, plain(memberOf(group, 'matcher')?.value), plain(list.children[index])]),
   );
   const wants = Object.entries(wanted).flatMap(([event, groups]) =>
@@ -163,8 +166,8 @@ function sorted(value: object | undefined): object {
   return Object.fromEntries(Object.entries(value ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function addHooks(text: string, wanted: HookSettings['hooks']): string {
-  let result = removeHooks(text, undefined);
+function addHooks(text: string, wanted: HookSettings['hooks'], isMine: IsMine): string {
+  let result = removeHooks(text, undefined, isMine);
   for (const [event, groups] of Object.entries(wanted)) {
     const root = rootOf(result);
     const hooks = memberOf(root, 'hooks')?.value;
@@ -177,9 +180,9 @@ function addHooks(text: string, wanted: HookSettings['hooks']): string {
 }
 
 /** One at a time, each in a fresh reading: the places move with every cut. */
-function removeHooks(text: string, was: JsonNode | undefined): string {
+function removeHooks(text: string, was: JsonNode | undefined, isMine: IsMine): string {
   const root = treeOf(text);
-  const found = root && findOurs(root);
+  const found = root && findOurs(root, isMine);
   if (root === undefined || found === undefined) return text;
   const { event, groups, group, list, index } = found;
   const hooks = memberOf(root, 'hooks') as JsonMember;
@@ -197,7 +200,7 @@ function removeHooks(text: string, was: JsonNode | undefined): string {
       );
     return removeChild(text, root as JsonObject, (root as JsonObject).children.indexOf(hooks));
   };
-  return removeHooks(cutOne(), was);
+  return removeHooks(cutOne(), was, isMine);
 }
 
 function isEmpty(node: JsonNode | undefined): boolean {

@@ -3,7 +3,10 @@
 
 import {
   type InstalledPaths,
+  type IsMine,
   isOurs,
+  isThreadmux,
+  rewrapped,
   statuslineCommand,
   type Wrapped,
   wrappedIn,
@@ -27,19 +30,37 @@ export function addStatusline(
   const node = memberOf(line, 'command')?.value;
   const command = statuslineOf(root);
   if (node === undefined || command === undefined) return text; // a form we do not know is left alone
-  const wanted = statuslineCommand(paths, innerOf(command) ?? borrowed);
+  const isMine = paths.isMine ?? isOurs;
+  if (hasMine(command, isMine) && !isMine(command)) return text; // another threadmux shows ours
+  const wanted = statuslineCommand(paths, innerOf(command, isMine) ?? borrowed);
   return wanted === command ? text : replaceNode(text, node, wanted);
 }
 
-export function removeStatusline(text: string, root: JsonObject): string {
+export function removeStatusline(text: string, root: JsonObject, isMine: IsMine): string {
   const command = statuslineOf(root);
-  if (command === undefined || !isOurs(command)) return text;
+  if (command === undefined || !hasMine(command, isMine)) return text;
   const line = root.children.findLastIndex(({ key }) => key === 'statusLine');
   const node = memberOf(root.children[line]?.value, 'command')?.value;
-  const inner = innerOf(command);
-  return inner === undefined || node === undefined
+  const rest = withoutMine(command, isMine);
+  return rest === undefined || node === undefined
     ? removeChild(text, root, line)
-    : replaceNode(text, node, inner.command);
+    : replaceNode(text, node, rest);
+}
+
+/** Also if another threadmux was installed later and wraps ours. */
+export function hasMine(command: string, isMine: IsMine): boolean {
+  return withoutMine(command, isMine) !== command;
+}
+
+function withoutMine(command: string, isMine: IsMine): string | undefined {
+  if (isMine(command)) {
+    const inner = innerOf(command, isMine)?.command;
+    return inner === undefined ? undefined : withoutMine(inner, isMine);
+  }
+  const wrapped = isThreadmux(command) ? wrappedIn(command) : undefined;
+  if (wrapped === undefined) return command;
+  const rest = withoutMine(wrapped.command, isMine);
+  return rest === wrapped.command ? command : rewrapped(command, wrapped.command, rest);
 }
 
 export function statuslineOf(root: JsonNode | undefined): string | undefined {
@@ -49,7 +70,7 @@ export function statuslineOf(root: JsonNode | undefined): string | undefined {
 }
 
 /** What there is to give back: the user's own command of this file. */
-export function innerOf(command: string): Wrapped | undefined {
-  const wrapped = isOurs(command) ? wrappedIn(command) : { command, borrowed: false };
+export function innerOf(command: string, isMine: IsMine): Wrapped | undefined {
+  const wrapped = isMine(command) ? wrappedIn(command) : { command, borrowed: false };
   return wrapped?.borrowed ? undefined : wrapped;
 }

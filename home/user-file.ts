@@ -36,7 +36,7 @@ export function readUserFile(path: string): UserFile {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { path, text: undefined };
     if (!existsSync(path)) throw refused(`${path} is a link to a file that is not there`);
     if (!statSync(path).isFile()) throw refused(`${path} is not a file`);
-    return { path, text: decode(path, readFileSync(path)) };
+    return { path, text: decodeUserFile(path, readFileSync(path)) };
   } catch (error) {
     throw fileError(error, `reading ${path}`);
   }
@@ -138,7 +138,7 @@ function checkUnchanged({ path, text }: UserFile): void {
 }
 
 /** Bytes that are not UTF-8 would come back as others. The byte order mark is kept as a character. */
-function decode(path: string, bytes: Uint8Array): string {
+export function decodeUserFile(path: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

@@ -3,12 +3,11 @@
 
 import { clockDifference } from '../core/clock-difference.ts';
 import type { Host } from './host.ts';
+import { LOGIN } from './places.ts';
 
 export interface Probe {
   /** What `tmux -V` prints; undefined: there is none. */
   readonly tmux: string | undefined;
-  /** What `node --version` prints. */
-  readonly node: string | undefined;
   /** How many milliseconds its clock is ahead of ours, as far as the time the question took allows to say. */
   readonly clockAheadMs: number;
   readonly agent: boolean;
@@ -18,7 +17,6 @@ export interface Probe {
   readonly tmuxHooks: boolean | undefined;
   /** The Node.js that `hooks/drop` starts a courier with, and whether it is there. */
   readonly courierNode: { readonly path: string; readonly works: boolean } | undefined;
-  readonly config: 'missing' | 'private' | 'open';
   readonly home: string;
   readonly settingsPath: string;
   /** Claude Code's settings.json; undefined: there is none. */
@@ -29,6 +27,10 @@ export interface ProbeOptions {
   /** The server's socket, if not the default one. */
   readonly socket?: string | undefined;
   readonly agent: string;
+  /** The tmux option by which our hooks there are known. */
+  readonly hookOption: string;
+  /** What we are called on another host; undefined: this machine. */
+  readonly name?: string | undefined;
   /** Where our home and Claude Code's folder are, if not where they usually are. */
   readonly home?: string | undefined;
   readonly claudeDir?: string | undefined;
@@ -36,10 +38,9 @@ export interface ProbeOptions {
 
 export async function probeHost(host: Host, options: ProbeOptions): Promise<Probe> {
   const asked = Date.now();
-  const { socket = '', agent, home = '', claudeDir = '' } = options;
-  const said = await host.sh(SCRIPT, [host.tmux, socket, agent, home, claudeDir], {
-    doing: 'look around',
-  });
+  const { socket = '', agent, hookOption, name = '', home = '', claudeDir = '' } = options;
+  const args = [host.tmux, socket, agent, hookOption, name, home, claudeDir];
+  const said = await host.sh(SCRIPT, args, { doing: 'look around' });
   return readProbe(said, asked, Date.now());
 }
 
@@ -56,18 +57,25 @@ export async function missingFiles(
 const SECRETS = ['DISCORD_BOT_TOKEN'];
 
 /** One "key value" a line, and last the settings as they are. */
-const SCRIPT = `tmux=$1; socket=$2; agent=$3; home=$4; claude=$5
+const SCRIPT = `tmux=$1; socket=$2; agent=$3; option=$4; name=$5; home=$6; claude=$7
 PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
 export PATH; unset TMUX TMUX_PANE
 t() { if [ -n "$socket" ]; then "$tmux" -S "$socket" "$@"; else "$tmux" "$@"; fi; }
 say() { printf '%s %s\\n' "$1" "$2"; }
 say clock "$(date +%s)"
+if [ -n "$name" ]; then
+${LOGIN}
+  home=$HOME/.threadmux/for/$name; claude=$(login CLAUDE_CONFIG_DIR)
+  PATH=$(login PATH) command -v "$agent" >/dev/null 2>&1 && say agent yes
+else
+  command -v "$agent" >/dev/null 2>&1 && say agent yes
+fi
 home=\${home:-$HOME/.threadmux}; claude=\${claude:-$HOME/.claude}
 say home "$home"
 if command -v "$tmux" >/dev/null 2>&1; then
   say tmux "$("$tmux" -V 2>&1 | head -n 1)"
   if hooks=$(t show-hooks -g 2>/dev/null); then
-    case $hooks in *@threadmux-event*) say tmuxHooks yes ;; *) say tmuxHooks no ;; esac
+    case $hooks in *"#{q:$option}"*) say tmuxHooks yes ;; *) say tmuxHooks no ;; esac
     for name in ${SECRETS.join(' ')}; do
       t show-environment -g "$name" 2>/dev/null | grep -q "^$name=." && say secret "$name"
     done
@@ -76,13 +84,6 @@ fi
 if read -r path < "$home/state/node"; then
   [ -x "$path" ] && say courierNode "yes $path" || say courierNode "no $path"
 fi 2>/dev/null
-node=$(command -v node) || { [ -x "$path" ] && node=$path; } ||
-  node=$("\${SHELL:-sh}" -l -i -c 'command -v node' 2>/dev/null </dev/null | tail -n 1)
-[ -n "$node" ] && say node "$("$node" --version 2>/dev/null)"
-command -v "$agent" >/dev/null 2>&1 && say agent yes
-if [ -e "$home/config.json" ]; then
-  case $(ls -lnL "$home/config.json") in ????------*) say config private ;; *) say config open ;; esac
-fi
 say settingsPath "$claude/settings.json"
 if [ -e "$claude/settings.json" ]; then say settings; cat "$claude/settings.json"; fi
 exit 0`;
@@ -96,7 +97,6 @@ function readProbe(said: string, asked: number, answered: number): Probe {
   const [hooks] = all('tmuxHooks');
   return {
     tmux: all('tmux')[0],
-    node: all('node')[0] || undefined,
     clockAheadMs: clockDifference(Number(all('clock')[0]) * 1_000, asked, answered),
     agent: all('agent').length > 0,
     secrets: all('secret'),
@@ -105,7 +105,6 @@ function readProbe(said: string, asked: number, answered: number): Probe {
       courier === undefined
         ? undefined
         : { path: courier.replace(/^\w+ /, ''), works: courier.startsWith('yes ') },
-    config: all('config')[0] === 'open' ? 'open' : all('config').length > 0 ? 'private' : 'missing',
     home: all('home')[0] ?? '',
     settingsPath: all('settingsPath')[0] ?? '',
     settings: at === -1 ? undefined : said.slice(at + 'settings \n'.length),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../core/version.ts';
 
-/** Which folders a folder may import from, beside itself. "." is install.ts. */
+/** Which folders a folder may import from, beside itself. */
 const ADAPTERS = ['core', 'discord', 'tmux', 'claude', 'hosts', 'home'];
 const SHARED = [...ADAPTERS, 'threads'];
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -18,7 +18,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   hooks: SHARED,
   bridge: [...SHARED, 'streams'],
   workspace: ADAPTERS,
-  bin: [...SHARED, 'streams', 'hooks', 'bridge', 'workspace', '.'],
+  install: ADAPTERS,
+  bin: [...SHARED, 'streams', 'hooks', 'bridge', 'workspace', 'install'],
 };
 
 /** Each package has its home. */

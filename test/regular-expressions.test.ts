@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS =
-  'bin bridge claude core discord home hooks hosts streams threads tmux workspace scripts install.ts install-plan.ts';
+  'bin bridge claude core discord home hooks hosts streams threads tmux workspace scripts install';
 
 /** Made at run time; each with what it is in the worst case, or why it needs no check. */
 const MADE: Readonly<Record<string, string | { readonly because: string }>> = {

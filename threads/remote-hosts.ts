@@ -28,7 +28,7 @@ export interface RemoteHostsOptions {
   /** What we are called there: two bridges may use one host. */
   readonly name: string;
   /** The scripts and settings, by their path in the home there. */
-  readonly files: () => Readonly<Record<string, string>>;
+  readonly files: (name: string) => Readonly<Record<string, string>>;
   readonly log: Log;
 }
 
@@ -41,7 +41,8 @@ export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions)
   function home(host: string): Promise<string> {
     if (hosts.isLocal(host))
       throw new ThreadmuxError('bad_usage', `${host} is this machine: it needs no other home`);
-    const made = homes.get(host) ?? equip(hosts.get(host), name, files()).then((made) => made.home);
+    const made =
+      homes.get(host) ?? equip(hosts.get(host), name, files(name)).then((made) => made.home);
     homes.set(host, made);
     made.catch(() => homes.delete(host)); // tried again next time
     return made;

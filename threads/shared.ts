@@ -42,7 +42,7 @@ export interface SharedOptions {
   readonly log: Log;
   readonly sshConfig?: string;
   /** What other hosts need of us: the scripts and settings, by their path in our home there. */
-  readonly hostFiles: () => Readonly<Record<string, string>>;
+  readonly hostFiles: (name: string) => Readonly<Record<string, string>>;
 }
 
 export function openShared(options: SharedOptions): Shared {

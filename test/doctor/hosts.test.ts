@@ -1,12 +1,17 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../bin/doctor-finding.ts';
 import { judgeClock, judgeMachine, judgeNode } from '../../bin/doctor-machine.ts';
+import { filesForHosts } from '../../bin/host-files.ts';
 import { addThreadmux } from '../../claude/settings.ts';
-import { startSshServer } from '../support/ssh-server.ts';
-import { tempFolder } from '../support/temp-home.ts';
-import { packageAt, patient } from './patient.ts';
+import { cksum } from '../../hosts/probe-home.ts';
+import { installOn } from '../../install/host.ts';
+import { tmuxOn } from '../../tmux/tmux.ts';
+import { listing } from '../install/listing.ts';
+import { startBareHost } from '../support/bare-host.ts';
+import { patient, troubles } from './patient.ts';
 
 function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
   return expect.objectContaining({
@@ -17,44 +22,39 @@ function fault(part: string, says: string | RegExp, remedy: string | RegExp, lev
   });
 }
 
-/** A host with tmux, Node.js and an agent, and a way to put a program of ours before the real one. */
+/** A host with tmux and an agent. */
 async function hostOf(entry: Record<string, unknown> = {}) {
-  const bin = tempFolder();
-  const server = await startSshServer({ path: `${bin}:${process.env.PATH}` });
+  const server = await startBareHost();
   const sick = await patient();
-  sick.configure((config) => Object.assign(config, { hosts: { far: { ssh: 'far', ...entry } } }));
-  const program = (name: string, body: string) =>
-    writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
-  program('claude', 'true');
+  const hosts = { far: { ssh: 'far', socket: server.socket, ...entry } };
+  sick.configure((config) => Object.assign(config, { host: 'laptop', hosts }));
+  server.program('claude', 'true');
   return {
     server,
     sick,
-    program,
+    program: server.program,
+    ours: join(server.home, '.threadmux', 'for', 'laptop'),
     examine: (): Promise<readonly Finding[]> =>
       sick.examine({ host: 'far', sshConfig: server.configFile }),
+    install: () =>
+      installOn({
+        ...{ root: sick.root, name: 'laptop', files: filesForHosts('laptop') },
+        host: server.host(),
+        tmux: tmuxOn(server.host(), server.socket),
+      }),
   };
 }
 
-/** Our home and Claude Code's settings there, as an install leaves them. */
-function setUp(home: string): void {
-  const dist = packageAt(join(home, 'package', 'dist'));
-  mkdirSync(join(home, '.threadmux', 'state'), { recursive: true, mode: 0o700 });
-  mkdirSync(join(home, '.claude'));
-  writeFileSync(join(home, '.threadmux', 'config.json'), '{}', { mode: 0o600 });
-  writeFileSync(join(home, '.threadmux', 'state', 'node'), `${process.execPath}\n`);
-  writeFileSync(
-    join(home, '.claude', 'settings.json'),
-    addThreadmux('', { node: process.execPath, dist }),
-  );
-}
-
 describe('the doctor, of a host over ssh', () => {
-  it('finds nothing where all is well', async () => {
+  it('finds nothing where all is well, without any Node.js there', async () => {
     const host = await hostOf();
-    setUp(host.server.home);
+    host.server.tmux('new-session', '-d', '-s', 'shop');
+    await host.install();
+    const before = listing(host.server.home);
     const findings = await host.examine();
-    expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
-    expect(findings.map(({ part }) => part)).toEqual(['host', 'node', 'clock', 'tmux', 'hooks']);
+    expect(troubles(findings)).toEqual([]);
+    expect(findings.map(({ part }) => part)).toEqual(['host', 'tmux', 'home', 'hooks']);
+    expect(listing(host.server.home)).toEqual(before);
   });
 
   it('looks at every host of the configuration if it is asked for none', async () => {
@@ -89,21 +89,13 @@ describe('the doctor, of a host over ssh', () => {
     expect(await host.examine()).toEqual([fault('host', 'HAS CHANGED', 'ssh-keygen -R')]);
   });
 
-  it('finds that there is no tmux, and no new enough Node.js', async () => {
+  it('finds that there is no tmux, and no agent', async () => {
     const host = await hostOf({ tmux: '/opt/gone/tmux' });
-    host.program('node', 'echo v16.3.0');
+    writeFileSync(join(host.server.home, '.profile'), 'PATH=/usr/bin:/bin; export PATH\n');
     const findings = await host.examine();
     expect(findings).toContainEqual(fault('tmux', 'not found on far', 'Install tmux 3.2'));
     expect(findings).toContainEqual(
-      fault('node', 'v16.3.0 on far is too old', 'Install Node.js 20.19'),
-    );
-  });
-
-  it('finds a Node.js that does not run', async () => {
-    const host = await hostOf();
-    host.program('node', 'exit 127');
-    expect(await host.examine()).toContainEqual(
-      fault('node', 'No Node.js that runs was found on far', 'Install Node.js'),
+      fault('agent', '`claude` was not found on far', 'Install it', 'warn'),
     );
   });
 
@@ -117,20 +109,70 @@ describe('the doctor, of a host over ssh', () => {
 
   it('finds that nothing of ours is installed there', async () => {
     const host = await hostOf();
-    const findings = await host.examine();
     const remedy = 'threadmux install --host far';
-    expect(findings).toContainEqual(fault('hooks', 'Claude Code on far', remedy, 'warn'));
-    expect(findings).toContainEqual(
-      fault('config', 'There is no .*config.json on far', remedy, 'warn'),
+    expect(troubles(await host.examine())).toEqual([
+      fault('home', 'Our scripts are not on far yet', 'threadmux up', 'warn'),
+      fault('hooks', 'only sessions started with `!new` report by themselves', remedy, 'warn'),
+    ]);
+  });
+
+  it('does not take the hooks of another threadmux there for ours', async () => {
+    const host = await hostOf();
+    mkdirSync(join(host.server.home, '.claude'));
+    const paths = { node: '', dist: '/x/dist', home: '/home/me/.threadmux/for/desk' };
+    const settings = join(host.server.home, '.claude', 'settings.json');
+    writeFileSync(settings, addThreadmux('', paths));
+    const findings = await host.examine();
+    expect(findings).toContainEqual(fault('hooks', 'does not have our hooks', 'install', 'warn'));
+  });
+
+  it('finds scripts of another version, and a bell that is no pipe', async () => {
+    const host = await hostOf();
+    await host.install();
+    writeFileSync(join(host.ours, 'bin', 'drop'), '#!/bin/sh\n');
+    expect(troubles(await host.examine())).toEqual([
+      fault('home', 'not those of this version: bin/drop', 'Restart threadmux', 'warn'),
+    ]);
+    rmSync(join(host.ours, 'bell'));
+    expect(await host.examine()).toContainEqual(fault('home', 'bell on far is missing', 'install'));
+    writeFileSync(join(host.ours, 'bell'), '');
+    expect(await host.examine()).toContainEqual(
+      fault('home', 'bell on far is not a named pipe', 'install'),
     );
   });
 
-  it('finds that others can read the token there', async () => {
+  it('finds a running tmux server that has lost our hooks', async () => {
     const host = await hostOf();
-    setUp(host.server.home);
-    chmodSync(join(host.server.home, '.threadmux', 'config.json'), 0o640);
+    await host.install();
+    host.server.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'shop');
+    expect(troubles(await host.examine())).toEqual([
+      fault('tmux-hooks', 'does not tell of sessions', 'threadmux install --host far', 'warn'),
+    ]);
+  });
+
+  it('finds letters that wait there', async () => {
+    const host = await hostOf();
+    await host.install();
+    mkdirSync(join(host.ours, 'outbox', '12.3'), { recursive: true });
+    writeFileSync(join(host.ours, 'outbox', '12.3', '100000001.7'), 'threadmux 2\n\n{}\n');
+    expect(troubles(await host.examine())).toEqual([
+      fault('letters', '^1 letter waits on far', 'threadmux up', 'warn'),
+    ]);
+  });
+
+  it('finds a disk that is almost full', async () => {
+    const host = await hostOf();
+    host.program('df', 'echo header; echo "/dev/disk 1000 900 500 99% /"');
     expect(await host.examine()).toContainEqual(
-      fault('config', 'config.json on far can be read by others', 'chmod 600'),
+      fault('disk', 'disk of far has only 0 MB left', 'Make room'),
+    );
+  });
+
+  it('finds the program and the token of an earlier version', async () => {
+    const host = await hostOf();
+    mkdirSync(join(host.server.home, '.threadmux', 'app', 'dist'), { recursive: true });
+    expect(await host.examine()).toContainEqual(
+      fault('token', "program and the bot's token in .*threadmux on far", 'install --host far'),
     );
   });
 
@@ -149,7 +191,6 @@ describe('the judgement of a machine', () => {
     ['v20.18.3', 'fail'],
     ['v24.1.0', 'ok'],
     ['v9.99.0', 'fail'],
-    [undefined, 'fail'],
   ])('of Node.js %s is %s', (version, level) => {
     expect(judgeNode(version, 'here').level).toBe(level);
   });
@@ -175,5 +216,13 @@ describe('the judgement of a machine', () => {
     [3_600_000, 'fail'],
   ])('of a clock that is %i ms ahead is %s', (aheadMs, level) => {
     expect(judgeClock(aheadMs, 'The clock').level).toBe(level);
+  });
+});
+
+describe('our checksum', () => {
+  it.each([0, 1, 3, 255, 256, 70_000])('of %i bytes is that of cksum', (length) => {
+    const bytes = Buffer.from(Array.from({ length }, (_, at) => (at * 7 + 3) % 256));
+    const theirs = execFileSync('cksum', { input: bytes, encoding: 'utf8' });
+    expect(cksum(bytes)).toBe(theirs.trim());
   });
 });

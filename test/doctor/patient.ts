@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { examine, type Patient } from '../../bin/doctor.ts';
 import type { Finding } from '../../bin/doctor-finding.ts';
 import { openHome } from '../../home/home.ts';
-import { install } from '../../install.ts';
+import { install } from '../../install/install.ts';
 import type { WorkspaceOptions } from '../../workspace/server.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';

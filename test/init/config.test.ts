@@ -124,7 +124,8 @@ describe('threadmux init with other machines', () => {
     const { status, said } = await person.run(flags);
     expect(status).toBe(0);
     expect(said).toMatch(/✓ mini can be reached\.\n✓ tmux \d.* on mini\./);
-    expect(said).toMatch(/✓ Node.js v\d+.* on mini\.\n✓ The clock of mini agrees/);
+    expect(said).toContain('✓ The clock of mini agrees');
+    expect(said).not.toContain('Node.js');
     expect(person.read()).toEqual({ hosts: { mini: { ssh: 'far' } } });
     expect(statSync(join(person.root, 'ssh'), { throwIfNoEntry: false })).toBeUndefined();
   });

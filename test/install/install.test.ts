@@ -13,6 +13,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hookSettings } from '../../claude/settings.ts';
+import { packageAt } from '../doctor/patient.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { listing } from './listing.ts';
 import { type Person, person } from './person.ts';
 
@@ -79,10 +81,9 @@ describe('install and uninstall', () => {
     const me = person();
     me.write(THEIRS);
     const before = listing(me.home);
-    const old = join(me.env.TMUX_TMPDIR, 'dist');
-    symlinkSync(me.paths.dist, old);
-    await me.install({ paths: { ...me.paths, dist: old } });
-    expect(me.read()).toContain(`${old}/hooks/drop`);
+    const old = packageAt(join(tempFolder(), 'old', 'dist'));
+    await me.install({ paths: { node: me.paths.node, dist: old } });
+    expect(me.read()).toContain(old);
     await me.install();
     expect(me.read()).not.toContain(old);
     expect(JSON.parse(me.read()).hooks.Stop).toHaveLength(2);
@@ -279,7 +280,7 @@ describe('install and uninstall', () => {
         '--input-type=module',
         '-e',
         code,
-        `${me.paths.dist}/install.js`,
+        `${me.paths.dist}/install/install.js`,
         me.paths.dist,
       ];
       const child = spawn(process.execPath, args, {

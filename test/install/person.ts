@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { localHost } from '../../hosts/host.ts';
-import { type InstallOptions, install, uninstall } from '../../install.ts';
+import { type InstallOptions, install, uninstall } from '../../install/install.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url));

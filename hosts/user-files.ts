@@ -1,0 +1,150 @@
+// Files of the person on another host, read and replaced from here: byte for byte, whole or not at all, where their links
+// lead, and only if nobody has changed them since they were read. POSIX sh; what is read comes back as hex digits, because
+// what a script prints is read as text.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import { decodeUserFile, type UserFile } from '../home/user-file.ts';
+import type { Host } from './host.ts';
+
+export interface HostFile extends UserFile {
+  /** The checksum of the content there; empty: there is no file. */
+  readonly sum: string;
+  /** Why it cannot be changed. */
+  readonly locked: string | undefined;
+}
+
+/** Nobody's settings are larger. */
+const LARGEST_BYTES = 4 * 1024 * 1024;
+
+/** Follows links to the file itself, in $target. */
+const TARGET = `target_of() {
+  target=$1; hops=0
+  while [ -h "$target" ] && [ $hops -lt 40 ]; do
+    hops=$((hops + 1)); to=$(readlink "$target") || return
+    case $to in /*) target=$to ;; *) target=\${target%/*}/$to ;; esac
+  done
+}
+sum_of() { [ ! -f "$1" ] || cksum < "$1"; }
+`;
+
+const READ = `${TARGET}
+for path; do
+  target_of "$path"
+  folder=\${target%/*}; while [ ! -d "$folder" ] && [ -n "$folder" ]; do folder=\${folder%/*}; done
+  kind=file
+  if [ -h "$path" ] && [ ! -e "$path" ]; then kind=dangling
+  elif [ ! -e "$path" ]; then kind=missing
+  elif [ ! -f "$path" ]; then kind=other
+  elif [ ! -r "$path" ]; then kind=unreadable
+  elif [ $(($(wc -c < "$path"))) -gt ${LARGEST_BYTES} ]; then kind=large; fi
+  locked=
+  [ -w "\${folder:-/}" ] || locked=folder
+  case $kind in file) case $(ls -lnL "$path") in ??w*) ;; *) locked=file ;; esac ;; esac
+  echo "$kind,$locked"
+  case $kind in
+    file) sum_of "$path"; od -An -v -tx1 < "$path" | tr -d ' \\n'; echo ;;
+    *) echo; echo ;;
+  esac
+done`;
+
+/** In the order of the paths. */
+export async function readHostFiles(
+  host: Host,
+  paths: readonly string[],
+): Promise<readonly HostFile[]> {
+  if (paths.length === 0) return [];
+  const lines = (await host.sh(READ, paths, { doing: 'read your files' })).split('\n');
+  return paths.map((path, index) => {
+    const [state = '', sum = '', hex = ''] = lines.slice(3 * index);
+    const [kind = '', locked] = state.split(',');
+    const where = `${path} on ${host.name}`;
+    const why = REFUSED[kind];
+    if (why !== undefined) throw refused(`${where} ${why}`);
+    if (kind === 'missing') return { path, text: undefined, sum: '', locked: LOCKED[locked ?? ''] };
+    const text = decodeUserFile(where, Buffer.from(hex, 'hex'));
+    return { path, text, sum, locked: LOCKED[locked ?? ''] };
+  });
+}
+
+const REFUSED: Readonly<Record<string, string>> = {
+  dangling: 'is a link to a file that is not there',
+  other: 'is not a file',
+  unreadable: 'cannot be read',
+  large: 'is too large to be edited',
+};
+
+const LOCKED: Readonly<Record<string, string>> = {
+  file: 'is read-only',
+  folder: 'is in a folder that cannot be written',
+};
+
+/** Said before anything is changed. */
+export function checkHostFile(host: Host, { path, locked }: HostFile): void {
+  if (locked !== undefined) throw refused(`${path} on ${host.name} ${locked}`);
+}
+
+/** cp brings mode and owner along. The whole content has to be there: a lost connection ends stdin early. */
+const WRITE = `${TARGET}
+path=$1; was=$2; size=$3
+umask 077
+target_of "$path"
+folder=\${target%/*}; made=
+while [ ! -d "$folder" ] && [ -n "$folder" ]; do made=$folder; folder=\${folder%/*}; done
+[ -z "$made" ] || mkdir -p "\${target%/*}" || exit 1
+new=\${target%/*}/.threadmux.$$
+trap 'rm -f "$new"' EXIT
+trap 'exit 1' HUP INT TERM
+if [ -n "$was" ]; then cp -p "$target" "$new" || exit 1; fi
+cat > "$new" || exit 1
+[ $(($(wc -c < "$new"))) -eq "$size" ] || { echo 'the content did not arrive whole' >&2; exit 1; }
+if [ "$(sum_of "$target")" != "$was" ]; then echo changed; exit 0; fi
+mv -f "$new" "$target" || exit 1
+echo "made $made"`;
+
+/** Gives the topmost folder that had to be made for it. */
+export async function writeHostFile(
+  host: Host,
+  { path, sum }: HostFile,
+  text: string,
+): Promise<string | undefined> {
+  const said = await host.sh(WRITE, [path, sum, String(Buffer.byteLength(text))], {
+    doing: `write ${path}`,
+    input: text,
+  });
+  checkUnchanged(host, path, said);
+  return said.trimEnd().replace(/^made ?/, '') || undefined;
+}
+
+const REMOVE = `${TARGET}
+path=$1; was=$2; made=$3
+if [ "$(sum_of "$path")" != "$was" ]; then echo changed; exit 0; fi
+rm -f "$path" || exit 1
+[ -n "$made" ] || exit 0
+folder=\${path%/*}
+while case $folder in "$made" | "$made"/*) rmdir "$folder" 2>/dev/null ;; *) false ;; esac do folder=\${folder%/*}; done
+exit 0`;
+
+/** Takes away a file that we made, and the folders that we made for it if they are empty. */
+export async function removeHostFile(
+  host: Host,
+  { path, sum }: HostFile,
+  madeFolder: string | undefined,
+): Promise<void> {
+  const args = [path, sum, madeFolder ?? ''];
+  checkUnchanged(host, path, await host.sh(REMOVE, args, { doing: `remove ${path}` }));
+}
+
+function checkUnchanged(host: Host, path: string, said: string): void {
+  if (said.trim() !== 'changed') return;
+  throw new ThreadmuxError(
+    'busy',
+    `${path} on ${host.name} was changed by another program at the same moment`,
+    { hint: 'Run this again.' },
+  );
+}
+
+function refused(message: string): ThreadmuxError {
+  return new ThreadmuxError('home_unsafe', message, {
+    hint: 'Correct that first, then run this again.',
+  });
+}
