@@ -48,8 +48,6 @@ await measure(async ({ folder }) => {
     const sessions = await startSessions(tmux, folder, env.THREADMUX_HOME);
     const sent = await talk(sessions, call, workspace);
     await report(sessions, sent, call, proxy, workspace);
-    if (process.exitCode)
-      console.log(readFileSync(join(folder, 'home/log/threadmux.log'), 'utf8').slice(-4_000));
   } finally {
     program.kill('SIGTERM');
     await ended;
@@ -192,7 +190,7 @@ async function stateOf({ name, folder, thread, sent }, call, { botId }) {
   }
   const times = (list, text) => list.filter((one) => one === text).length;
   const said = messages.filter(({ author }) => author.id === botId).map(({ content }) => content);
-  const echoes = said.map((content) => /^Echo: (.*)/.exec(content)?.[1]);
+  const echoes = said.map((content) => /^Echo: (.*)/m.exec(content)?.[1]);
   const marksOf = ({ reactions = [] }) => reactions.map(({ emoji }) => emoji.name).join('');
   const ours = messages.filter(({ author }) => author.id !== botId);
   const unmarked = ours.filter((message) => marksOf(message) !== '✅');

@@ -58,7 +58,7 @@ export function openAttempts(outbox: string): Attempts {
     sweep() {
       for (const name of namesIn(folder))
         if (!existsSync(join(outbox, ...name.split('-'))))
-          rmSync(join(folder, name), { force: true });
+          attempt(folder, () => rmSync(join(folder, name), { force: true }));
     },
   };
 }

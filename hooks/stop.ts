@@ -74,14 +74,16 @@ export function replyOf(
   const wanted = last.trim();
   const end = endOf(turn, last);
   const until = end < 0 ? all : all.slice(0, end + 1);
+  const isTold = (text: string) => prompt !== '' && isShown(unwritten(text, prompt));
   const texts = until
-    .filter(({ uuid, text }) => !isShown(uuid) && !isShown(unwritten(text, prompt)))
+    .filter(({ uuid, text }) => !isShown(uuid) && !isTold(text))
     .map(({ text }) => text);
   const ids = until.map(({ uuid }) => uuid);
   if (wanted === '' || end >= 0) return { texts, ids };
   // Hooks that are installed in two places tell the same twice.
-  const id = unwritten(wanted, prompt);
-  return { texts: isShown(id) ? texts : [...texts, wanted], ids: [...ids, id] };
+  if (isTold(wanted)) return { texts, ids };
+  const told = prompt === '' ? [] : [unwritten(wanted, prompt)];
+  return { texts: [...texts, wanted], ids: [...ids, ...told] };
 }
 
 /** Stands for the id of a text that the transcript does not hold yet. */

@@ -1,7 +1,11 @@
 // Marks and receipts, from end to end: ✅ exactly once and without a read, ⚠️ only with the truth about what was typed.
 
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { FakeClaude } from '../support/fake-claude.ts';
+import { FAKE_CLAUDE, type FakeClaude } from '../support/fake-claude.ts';
+import { DROP } from '../support/hook-process.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import {
   aWhile,
@@ -170,22 +174,60 @@ describe('a message written as soon as the thread is there', () => {
       { timeout: 20_000, interval: 5 },
     );
 
+  function makeSession({ machine }: Setting, session: string): void {
+    const variables = Object.entries(machine.env).flatMap(([name, value]) => [
+      '-e',
+      `${name}=${value}`,
+    ]);
+    const size = ['-x', '120', '-y', '40', '-c', machine.tmux.dir];
+    machine.tmux.call('new-session', '-d', '-s', session, ...size, ...variables, 'sh');
+    tellOfSession(machine, session);
+  }
+
   it('waits for the agent and is typed, ten times of ten', { timeout: 120_000 }, async () => {
     const setting = await startSetting();
     setting.machine.tmux.call('new-session', '-d', '-s', 'keeper', 'cat');
     for (let n = 0; n < 10; n++) {
       const session = `web-${n}`;
-      // Some sessions report by their SessionStart, some are seen by tmux's hook first.
-      const starting = setting.claude(session, n % 2 === 0 ? {} : { inShell: true });
-      if (n % 2 === 1) tellOfSession(setting.machine, session);
+      // Half of the threads are made by SessionStart, half by tmux's own hook, before Claude is started.
+      const isFirst = n % 2 === 1;
+      if (isFirst) makeSession(setting, session);
+      const starting = isFirst ? undefined : setting.claude(session);
       const thread = await threadOf(setting, session);
       const message = await setting.say(thread, `hello ${n}`);
-      const claude = await starting;
+      if (isFirst) await aWhile();
+      const claude = await (starting ?? setting.claude(session, { again: true }));
       await setting.untilMarked(message, '✅');
-      expect(claude.prompts()).toEqual([`hello ${n}`]);
+      await untilPrompts(claude, [`hello ${n}`]);
       const said = (await setting.answers(thread)).map(({ content }) => content);
       expect(said.filter((text) => text.startsWith('⚠️'))).toEqual([]);
       expect(said.filter((text) => text.includes('without our hooks'))).toEqual([]);
     }
+  });
+
+  it('of a session that `!new` makes waits as well, while its shell still has the pane', {
+    timeout: 90_000,
+  }, async () => {
+    const folder = tempFolder();
+    const agent = join(folder, 'agent');
+    const setting = await startSetting({ file: { agent: { command: [agent] } } });
+    const { machine, workspace } = setting;
+    const variables = Object.entries(machine.env).map(([name, value]) => `${name}='${value}'`);
+    const claude = `'${process.execPath}' '${FAKE_CLAUDE}' "$d" '${DROP}'`;
+    const lines = ['#!/bin/sh', `d=$(mktemp -d ${folder}/XXXXXX)`, 'sleep 2'];
+    writeFileSync(agent, [...lines, `exec env ${variables.join(' ')} ${claude}`].join('\n'), {
+      mode: 0o755,
+    });
+    for (const session of ['shop-1', 'shop-2', 'shop-3']) {
+      await setting.say(workspace.channelId, `!new ${session}`);
+      const thread = await threadOf(setting, session);
+      const message = await setting.say(thread, `hello ${session}`);
+      await setting.untilMarked(message, '✅');
+      const said = (await setting.answers(thread)).map(({ content }) => content);
+      expect(said.filter((text) => text.startsWith('⚠️'))).toEqual([]);
+    }
+    const records = readdirSync(folder).filter((name) => name !== 'agent');
+    const prompts = records.map((name) => readFileSync(join(folder, name, 'record'), 'utf8'));
+    expect(prompts.map((text) => text.match(/hello shop-\d/g)?.length)).toEqual([1, 1, 1]);
   });
 });

@@ -412,6 +412,8 @@ describe('boxHolds', () => {
     ['see [Pasted text #2] now', 'see this now', 'maybe'],
     ['my draft [Pasted text #1]', 'hello', 'no'],
     ['[Pasted text #1] and mine', 'hello', 'no'],
+    ['[Image #1]what is this', 'what is this\n\n/files/x.png', 'maybe'],
+    ['[Image #1]mine', 'what is this\n\n/files/x.png', 'no'],
     ['line 59\nline 60', 'line 58\nline 59\nline 60', 'maybe'],
     ['line 59\nmine', 'line 58\nline 59\nline 60', 'no'],
   ])('a box with %j and the text %j: %s', (shown, text, answer) => {

@@ -1,23 +1,15 @@
 // The courier is killed at every step of a delivery, and the next one goes on: whatever a server
 // was told, every reply stands in the thread once, whole and in order.
 
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { fit } from '../../hooks/fit.ts';
+import { loadThreadRecords } from '../../threads/record.ts';
 import { startWorkspace } from '../../workspace/server.ts';
 import {
   type Courier,
   type Machine,
-  readIfThere,
   saidIn,
   soon,
   startMachine,
@@ -48,15 +40,15 @@ function writeLetters(machine: Machine, pane: ReturnType<Machine['session']>, is
 
 describe('a courier killed with SIGKILL', () => {
   it.each([
-    ['while the thread is made', [0, 1, 2, 3], false],
-    ['while a reply is posted', [4, 5, 6], false],
-    ['between two replies', [7, 8], false],
-    ['while the thread is made, and followed only minutes later', [0, 1, 2, 3], true],
-    ['while a reply is posted, and followed only minutes later', [4, 5, 6], true],
-    ['between two replies, and followed only minutes later', [7, 8], true],
+    ['while the thread is made', [0, 1, 2], false],
+    ['while a reply is posted', [3, 4, 5], false],
+    ['between two replies', [6, 7], false],
+    ['while the thread is made, and followed only minutes later', [0, 1, 2], true],
+    ['while a reply is posted, and followed only minutes later', [3, 4, 5], true],
+    ['between two replies, and followed only minutes later', [6, 7], true],
   ])('%s, loses and doubles nothing', async (_, steps, isLate) => {
     const tmux = startTmux();
-    // Each write is a step: welcome message, thread, two members, three parts, two more replies.
+    // Each write is a step: welcome message, thread, our membership, three parts, two more replies.
     const walk = async (step: number) => {
       let victim: Courier | undefined;
       let writes = 0;
@@ -88,14 +80,15 @@ describe('a courier killed with SIGKILL', () => {
   });
 
   it.each([
-    ['before it wrote down what was posted', ['threads.json', 'shown.json']],
-    ['before it wrote down what was shown', ['shown.json']],
+    ['before it wrote down what was posted', ['threads', 'state/shown.json']],
+    ['before it wrote down what was shown', ['state/shown.json']],
     ['before it removed the letter', []],
   ])('%s, doubles nothing even minutes later', async (_, lost) => {
     const workspace = await startTestWorkspace(LATE);
     const machine = startMachine(workspace);
     const pane = machine.session('web');
-    const state = (name: string) => machine.home.path('state', name);
+    const copies = tempFolder();
+    const copyOf = (name: string) => join(copies, name.replace('/', '-'));
     machine.write(pane, stopInput('earlier'));
     const first = machine.courier();
     await untilSaid(workspace, '[agent] web', ['earlier']);
@@ -103,7 +96,9 @@ describe('a courier killed with SIGKILL', () => {
     await first.kill();
 
     writeLetters(machine, pane, true);
-    const kept = new Map(lost.map((name) => [name, readIfThere(state(name))]));
+    for (const name of lost)
+      if (existsSync(machine.home.path(name)))
+        cpSync(machine.home.path(name), copyOf(name), { recursive: true });
     const [letter = ''] = machine.letters();
     const copy = join(machine.home.root, 'copy');
     linkSync(letter, copy);
@@ -113,8 +108,11 @@ describe('a courier killed with SIGKILL', () => {
     await second.kill();
 
     // The moment before: the files as they were, the letter where it was.
-    for (const [name, text] of kept)
-      text === '' ? rmSync(state(name), { force: true }) : writeFileSync(state(name), text);
+    for (const name of lost) {
+      rmSync(machine.home.path(name), { recursive: true, force: true });
+      if (existsSync(copyOf(name)))
+        cpSync(copyOf(name), machine.home.path(name), { recursive: true });
+    }
     mkdirSync(dirname(letter), { recursive: true });
     renameSync(copy, letter);
     const third = machine.courier();
@@ -152,8 +150,7 @@ describe('a server in trouble', () => {
     const machine = startMachine(before);
     const pane = machine.session('web');
     machine.drop(pane, stopInput('before'));
-    const panes = machine.home.path('panes');
-    await vi.waitFor(() => expect(existsSync(panes)).toBe(true), 10_000);
+    await vi.waitFor(() => expect(loadThreadRecords(machine.home)).toHaveLength(1), 10_000);
     await soon(() => expect(machine.letters()).toEqual([]));
     await before.close();
     machine.drop(pane, stopInput('one'));

@@ -127,11 +127,9 @@ describe('which session', () => {
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
     const writtenAt = Date.now() - MINUTES_AGO;
-    const done = (session_id: string, prompt_id: string) =>
-      stopInput('Done.', { session_id, prompt_id });
-    await tell(left, done('left', 'p1'), { writtenAt });
-    await tell(right, done('right', 'p2'), { writtenAt });
-    await tell(left, done('left', 'p3'), { writtenAt });
+    await tell(left, stopInput('Done.'), { writtenAt });
+    await tell(right, stopInput('Done.'), { writtenAt });
+    await tell(left, stopInput('Done.'), { writtenAt });
     expect(await saidIn(workspace, '[agent] web')).toEqual(['Done.', 'Done.', 'Done.']);
   });
 

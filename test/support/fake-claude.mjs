@@ -50,7 +50,8 @@ function turn(texts) {
   if (!state.replies) return;
   const reply = `Echo: ${texts.at(-1).slice(0, 50)}`;
   const content = [{ type: 'text', text: reply }];
-  write({ type: 'assistant', message: { id: `msg-${id}`, role: 'assistant', content } });
+  const message = { id: `msg-${id}`, role: 'assistant', content };
+  write({ type: 'assistant', uuid: `reply-${id}`, message });
   hook('Stop', { prompt_id: id, stop_hook_active: false, last_assistant_message: reply });
 }
 

@@ -1,31 +1,12 @@
 // Prompts of the real Claude Code: asked in the thread and in the terminal at once, and the first answer wins. What it
 // was is asserted from Claude Code's own transcript.
 
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { hookSettings } from '../../../claude/settings.ts';
-import { openHome } from '../../../home/home.ts';
-import { saveLocalServer } from '../../../home/local-server.ts';
-import { holderOf } from '../../../home/lock.ts';
-import { loadThreadRecords } from '../../../threads/record.ts';
-import { addressOf, type Setting, startSetting } from '../../bridge/setting.ts';
-import {
-  type ClaudeLab,
-  claudePackage,
-  type LabSession,
-  startClaudeLab,
-} from '../../support/claude-lab.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ClaudeLab, type LabSession, startClaudeLab } from '../../support/claude-lab.ts';
 import { buttonOf, buttonsOf, messageNow, promptIn, verdictOf } from '../../support/prompt-pane.ts';
-import { type SshServer, startSshServer } from '../../support/ssh-server.ts';
 import type { WireMessage } from '../../support/workspace.ts';
-
-const SCRIPT = fileURLToPath(new URL('./claude-lab', import.meta.url));
-const DIST =
-  process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../../dist', import.meta.url));
 
 const PATIENCE = { timeout: 40_000, interval: 200 };
 const IN_TERMINAL = '🖥️ Answered in the terminal.';
@@ -276,69 +257,3 @@ describe('a plan', () => {
     expect(await verdictOf(lab, message)).toContain('Approved');
   });
 });
-
-describe('on a host behind ssh', () => {
-  it('a prompt is answered by tap and by words, though the bridge was restarted in between', async () => {
-    const ssh = await startSshServer();
-    const setting = await startSetting({
-      file: { hosts: { laptop: 'local', far: { ssh: 'far' } } },
-      sshConfig: ssh.configFile,
-    });
-    const far = await startFarClaude(setting, ssh);
-    const { person } = setting.workspace;
-    const ask = async (name: string) => {
-      const path = join(far.dir, 'project', name);
-      await setting.untilMarked(await setting.say(far.thread, `bash touch ${path}`), '✅');
-      const message = await promptIn(setting.workspace, far.thread);
-      await setting.restart();
-      return { path, message };
-    };
-    const first = await ask('tapped');
-    await person.tap(far.thread, first.message.id, buttonOf(first.message, 'Allow'));
-    await vi.waitFor(() => expect(existsSync(first.path)).toBe(true), PATIENCE);
-    expect(await verdictOf(setting.workspace, first.message)).toMatch(/^✅ \*\*Allowed/);
-    await vi.waitFor(async () => {
-      const texts = (await setting.answers(far.thread)).map(({ content }) => content);
-      expect(texts.at(-1)).toContain('Done. The tool said');
-    }, PATIENCE);
-    const second = await ask('written');
-    await setting.untilMarked(await setting.say(far.thread, 'rather "$(not)"'), '✅');
-    expect(await verdictOf(setting.workspace, second.message)).toMatch(
-      /^⛔ \*\*Denied\*\*: rather/,
-    );
-    await setting.answer(far.thread, /Done\. The tool said:.*rather "\$\(not\)"/s);
-    expect(existsSync(second.path)).toBe(false);
-  });
-});
-
-/** Claude Code on "another" machine: a home, a courier and a tmux of its own, reached by ssh alone. */
-async function startFarClaude(setting: Setting, ssh: SshServer) {
-  const dir = mkdtempSync(join(tmpdir(), 'tm-far-'));
-  const home = openHome(join(dir, 'home/.threadmux'));
-  saveLocalServer(home, addressOf(setting.workspace));
-  const hosts = { far: 'local', laptop: { ssh: 'laptop' } };
-  const config = { host: 'far', defaultHost: 'laptop', hosts };
-  writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
-  symlinkSync(home.root, join(ssh.home, '.threadmux'));
-  const settings = join(dir, 'settings.json');
-  writeFileSync(settings, JSON.stringify(hookSettings({ node: process.execPath, dist: DIST })));
-  const variables = { CLAUDE_LAB_DIR: dir, CLAUDE_LAB_PKG: claudePackage(), CLAUDE_LAB_PORT: '0' };
-  const env = { PATH: process.env.PATH, HOME: join(dir, 'home'), LANG: 'C.UTF-8', ...variables };
-  const script = (...args: string[]) => execFileSync(SCRIPT, args, { env, stdio: 'ignore' });
-  onTestFinished(async () => {
-    script('stop');
-    // Claude's last words may start a courier once more.
-    await vi.waitFor(() => {
-      const courier = holderOf(home.path('state', 'courier.lock'));
-      if (courier !== undefined) process.kill(courier, 'SIGTERM');
-      rmSync(dir, { recursive: true, force: true });
-    }, PATIENCE);
-  });
-  script('start', '--session', 'there', '--', '--settings', settings);
-  const { thread } = await vi.waitFor(() => {
-    const found = loadThreadRecords(home).find(({ sessionName }) => sessionName === 'there');
-    if (found === undefined) throw new Error('Claude has not reported yet');
-    return found;
-  }, PATIENCE);
-  return { dir, thread };
-}
