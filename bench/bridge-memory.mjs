@@ -8,7 +8,8 @@ import { createMessage } from '../dist/discord/messages.js';
 import { connectRest } from '../dist/discord/rest.js';
 import { ensureThread, openPlace } from '../dist/discord/threads.js';
 import { openHome } from '../dist/home/home.js';
-import { savePaneRecord } from '../dist/home/pane-record.js';
+import { threadRecordSchema } from '../dist/threads/record.js';
+import { openRegistry } from '../dist/threads/registry.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
@@ -47,9 +48,11 @@ async function residentKilobytes(folder, start, name, sessions) {
   try {
     const place = await openPlace(rest, channelId);
     const home = openHome(join(folder, name, 'home'));
+    const registry = openRegistry(home);
     for (let n = 0; n < sessions; n++) {
       const thread = await ensureThread(place, `[agent] session-${n}`, 'Welcome');
-      savePaneRecord(home, { ...startSession(socket, folder, n), thread: thread.id });
+      const where = { thread: thread.id, title: thread.name, channel: channelId };
+      registry.put(threadRecordSchema.parse({ ...startSession(socket, folder, n), ...where }));
       // Something is said in each, so that every thread has passed through the gateway's event too.
       await createMessage(rest, thread.id, `note-${n}`, { content: 'Working on it.' });
     }

@@ -36,11 +36,12 @@ export async function openClient({ env, handling = () => {}, handled = () => {} 
     server,
     rest,
     channels: [server.channel],
-    threads: createKnownThreads([place]),
+    threads: createKnownThreads(rest, [place]),
     cursors,
     inbox,
     log,
     signal: new AbortController().signal,
+    meaningOf: () => ({ kind: 'message' }),
     onAccepted: (message) => inbox.done(message.id),
   });
   openGateway({
