@@ -11,7 +11,7 @@ import { openHome } from '../dist/home/home.js';
 import { threadRecordSchema } from '../dist/threads/record.js';
 import { openRegistry } from '../dist/threads/registry.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/outside.mjs';
+import { openBotPort, signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
 
 const SESSIONS = 200;
@@ -43,6 +43,7 @@ await measure(async ({ folder, start }) => {
 async function residentKilobytes(folder, start, name, sessions) {
   const workspace = await startWorkspace({ dir: join(folder, name, 'workspace') });
   const { api, token, channelId } = workspace;
+  const port = await openBotPort(api); // the environment takes http addresses only
   const rest = connectRest({ api, token });
   const socket = join(folder, `${name}-tmux`);
   try {
@@ -57,7 +58,7 @@ async function residentKilobytes(folder, start, name, sessions) {
       await createMessage(rest, thread.id, `note-${n}`, { content: 'Working on it.' });
     }
     const env = {
-      DISCORD_API_BASE: api,
+      DISCORD_API_BASE: port.api,
       DISCORD_BOT_TOKEN: token,
       DISCORD_CHANNEL_ID: channelId,
       DISCORD_ALLOWED_USERS: workspace.userId,
@@ -80,6 +81,7 @@ async function residentKilobytes(folder, start, name, sessions) {
   } finally {
     if (sessions > 0) execFileSync('tmux', ['-S', socket, 'kill-server']);
     await rest.close();
+    port.close();
     await workspace.close();
   }
 }
