@@ -52,7 +52,12 @@ async function residentKilobytes(folder, start, name, sessions) {
     const registry = openRegistry(home);
     for (let n = 0; n < sessions; n++) {
       const thread = await ensureThread(place, `[agent] session-${n}`, 'Welcome');
-      const where = { thread: thread.id, title: thread.name, channel: channelId };
+      const where = {
+        thread: thread.id,
+        title: thread.name,
+        server: 'discord',
+        channel: channelId,
+      };
       registry.put(threadRecordSchema.parse({ ...startSession(socket, folder, n), ...where }));
       // Something is said in each, so that every thread has passed through the gateway's event too.
       await createMessage(rest, thread.id, `note-${n}`, { content: 'Working on it.' });
@@ -69,7 +74,8 @@ async function residentKilobytes(folder, start, name, sessions) {
     const nodeOptions = ['--expose-gc', '--import', PROBE];
     const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions });
     await until(() => workspace.gateway.connected === 1);
-    await list(workspace);
+    const listed = await list(workspace);
+    if (listed.includes('session-0') !== sessions > 0) throw new Error(`it listed: ${listed}`);
     const kilobytes = [];
     for (let second = 0; second < SETTLE_SECONDS + SAMPLES; second++) {
       const { residentBytes } = await bridge.ask('memory');
@@ -115,10 +121,13 @@ async function list({ newLink, url, channelId, botId }) {
     body: JSON.stringify({ content: '!sessions' }),
   });
   const { id } = await asked.json();
+  let answer;
   await until(async () => {
     const after = await (await fetch(`${path}?after=${id}&limit=10`, { headers })).json();
-    return after.some(({ author }) => author.id === botId);
+    answer = after.find(({ author }) => author.id === botId)?.content;
+    return answer !== undefined;
   });
+  return answer;
 }
 
 async function until(holds) {
