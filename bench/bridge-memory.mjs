@@ -11,7 +11,7 @@ import { openHome } from '../dist/home/home.js';
 import { threadRecordSchema } from '../dist/threads/record.js';
 import { openRegistry } from '../dist/threads/registry.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/outside.mjs';
+import { openBotPort, signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
 
 const SESSIONS = 200;
@@ -43,6 +43,7 @@ await measure(async ({ folder, start }) => {
 async function residentKilobytes(folder, start, name, sessions) {
   const workspace = await startWorkspace({ dir: join(folder, name, 'workspace') });
   const { api, token, channelId } = workspace;
+  const port = await openBotPort(api); // the environment takes http addresses only
   const rest = connectRest({ api, token });
   const socket = join(folder, `${name}-tmux`);
   try {
@@ -51,13 +52,18 @@ async function residentKilobytes(folder, start, name, sessions) {
     const registry = openRegistry(home);
     for (let n = 0; n < sessions; n++) {
       const thread = await ensureThread(place, `[agent] session-${n}`, 'Welcome');
-      const where = { thread: thread.id, title: thread.name, channel: channelId };
+      const where = {
+        thread: thread.id,
+        title: thread.name,
+        server: 'discord',
+        channel: channelId,
+      };
       registry.put(threadRecordSchema.parse({ ...startSession(socket, folder, n), ...where }));
       // Something is said in each, so that every thread has passed through the gateway's event too.
       await createMessage(rest, thread.id, `note-${n}`, { content: 'Working on it.' });
     }
     const env = {
-      DISCORD_API_BASE: api,
+      DISCORD_API_BASE: port.api,
       DISCORD_BOT_TOKEN: token,
       DISCORD_CHANNEL_ID: channelId,
       DISCORD_ALLOWED_USERS: workspace.userId,
@@ -68,7 +74,8 @@ async function residentKilobytes(folder, start, name, sessions) {
     const nodeOptions = ['--expose-gc', '--import', PROBE];
     const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions });
     await until(() => workspace.gateway.connected === 1);
-    await list(workspace);
+    const listed = await list(workspace);
+    if (listed.includes('session-0') !== sessions > 0) throw new Error(`it listed: ${listed}`);
     const kilobytes = [];
     for (let second = 0; second < SETTLE_SECONDS + SAMPLES; second++) {
       const { residentBytes } = await bridge.ask('memory');
@@ -80,6 +87,7 @@ async function residentKilobytes(folder, start, name, sessions) {
   } finally {
     if (sessions > 0) execFileSync('tmux', ['-S', socket, 'kill-server']);
     await rest.close();
+    port.close();
     await workspace.close();
   }
 }
@@ -113,10 +121,13 @@ async function list({ newLink, url, channelId, botId }) {
     body: JSON.stringify({ content: '!sessions' }),
   });
   const { id } = await asked.json();
+  let answer;
   await until(async () => {
     const after = await (await fetch(`${path}?after=${id}&limit=10`, { headers })).json();
-    return after.some(({ author }) => author.id === botId);
+    answer = after.find(({ author }) => author.id === botId)?.content;
+    return answer !== undefined;
   });
+  return answer;
 }
 
 async function until(holds) {

@@ -61,8 +61,8 @@ describe('a courier of its own', () => {
       expect(courier.child.signalCode).toBe(how === 'is killed' ? 'SIGKILL' : null);
       expect(machine.courierPid()).toBe(bridge.pid());
       machine.drop(pane, stopInput('five'));
+      await vi.waitFor(() => expect(machine.letters()).toEqual([]), WAIT);
       await untilSaid(workspace, WEB, ['one', 'two', 'three', 'four', 'five']);
-      expect(machine.letters()).toEqual([]);
     },
   );
 

@@ -44,9 +44,10 @@ describe('status', () => {
       hosts: [{ host: 'here', answers: true, sessions: 0, error: null }],
     });
     const up = start(cli, ['up', '--port', '0', '--listen', '0.0.0.0']);
-    await vi.waitFor(() => expect(up.stdout()).toContain('threadmux is up'), WAIT);
+    const link = /http:\/\/127\.0\.0\.1:\d+\/\S{16,}/;
+    await vi.waitFor(() => expect(up.stdout()).toMatch(link), WAIT);
+    expect(up.stdout()).toContain('threadmux is up');
     expect(up.stderr()).toContain('other machines can reach the port of the workspace');
-    expect(up.stdout()).toMatch(/http:\/\/127\.0\.0\.1:\d+\/\S{16,}/);
     await vi.waitFor(
       async () =>
         expect((await cli.run(['status', '--json'])).data()).toMatchObject({
