@@ -1,6 +1,7 @@
 // threadmux install --host and uninstall --host: finds the host, and prints what was done there.
 
 import { ThreadmuxError } from '../core/errors.ts';
+import { neutralise } from '../core/neutralise.ts';
 import { type HostInstallOptions, installOn, uninstallOn } from '../install/host.ts';
 import { openHosts } from '../tmux/hosts.ts';
 import { openContext } from './context.ts';
@@ -39,7 +40,7 @@ async function withHost(
       ...{ root: home.root, name: config.host, host: hosts.get(name), dryRun: flags.dryRun },
       tmux: flags.tmux === false ? undefined : hosts.tmux(name),
     });
-    for (const line of said) console.log(line);
+    for (const line of said) console.log(neutralise(line));
   } finally {
     await hosts.close();
   }

@@ -141,7 +141,7 @@ function startSearch(wanted: string | undefined) {
       const mine = belongs(entry.promptId, entry);
       if (!mine && turn.length > 0) return true;
       if (mine) {
-        turn.push(...following, entry);
+        for (const one of [...following, entry]) turn.push(one); // too many to be arguments
         id = entry.promptId;
         sawPrompt ||= entry.kind === 'prompt';
       }
@@ -157,7 +157,7 @@ function startSearch(wanted: string | undefined) {
 }
 
 function assemble(entries: readonly Entry[], promptId: string | undefined, whole: boolean): Turn {
-  const messages = new Map<string, Message>();
+  const messages = new Map<string, { id: string; texts: Message['texts'][number][] }>();
   const tools = new Map<string, Tool>();
   const prompts: string[] = [];
   let state: Turn['state'] = 'running';
@@ -168,9 +168,9 @@ function assemble(entries: readonly Entry[], promptId: string | undefined, whole
       state = entry.failed ? 'failed' : entry.goesOn ? 'running' : 'finished';
       if (entry.failed) failure = entry.texts.join('\n');
       const texts = entry.failed ? [] : entry.texts.map((text) => ({ uuid: entry.uuid, text }));
-      const earlier = messages.get(entry.messageId)?.texts ?? [];
-      if (texts.length > 0)
-        messages.set(entry.messageId, { id: entry.messageId, texts: [...earlier, ...texts] });
+      const message = messages.get(entry.messageId) ?? { id: entry.messageId, texts: [] };
+      for (const text of texts) message.texts.push(text);
+      if (texts.length > 0) messages.set(entry.messageId, message);
       for (const { id, name, input } of entry.tools)
         tools.set(id, { id, name, label: toolLabel(name, input), input, outcome: undefined });
     } else if (entry.kind === 'results') {

@@ -15,6 +15,8 @@ export interface RemoteRules {
 }
 
 const MAX_FILES = 10;
+/** Each costs a round trip. */
+const MAX_ASKED = 20;
 const MAX_BYTES = 10 * 2 ** 20;
 const MAX_TOTAL_BYTES = 24 * 2 ** 20;
 
@@ -25,7 +27,9 @@ export async function takeRemoteAttachments(text: string, rules: RemoteRules): P
   let total = 0;
   for (const path of paths) {
     const taken =
-      files.length >= MAX_FILES ? 'more files than one message can hold' : await take(path, rules);
+      files.length >= MAX_FILES || files.length + refused.length >= MAX_ASKED
+        ? 'more files than one message can hold'
+        : await take(path, rules);
     if (typeof taken === 'string') refused.push(`${code(path)}: ${taken}`);
     else if (total + taken.data.length > MAX_TOTAL_BYTES)
       refused.push(`${code(path)}: too much for one message`);
@@ -44,7 +48,7 @@ async function take(path: string, { host, home, project, cwd }: RemoteRules) {
     timeoutMs: 60_000,
   });
   const [first = '', ...rest] = said.split('\n');
-  if (!first.startsWith('yes')) return first.replace(/^no /, '') || 'it cannot be read';
+  if (!first.startsWith('yes')) return code(first.replace(/^no /, '') || 'it cannot be read');
   return { name: path.split('/').at(-1) ?? 'file', data: Buffer.from(rest.join(''), 'base64') };
 }
 

@@ -24,9 +24,12 @@ export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> 
   let bytes = 0;
   let open: { readonly box: string; readonly name: string; readonly size: number } | undefined;
 
+  /** Copied only if it came in pieces. */
+  const joined = () => (pending.length === 1 && pending[0]) || Buffer.concat(pending);
+
   /** The first bytes of what is pending, less the line end after them. */
   function cut(length: number): Buffer {
-    const all = Buffer.concat(pending);
+    const all = joined();
     if (all[length] !== NEWLINE) throw strange('a letter has not the size it said');
     pending = [all.subarray(length + 1)];
     bytes -= length + 1;
@@ -41,7 +44,7 @@ export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> 
       yield { kind: 'letter', box, name, letter: cut(size) };
       return true;
     }
-    const all = Buffer.concat(pending);
+    const all = joined();
     pending = [all];
     const at = all.subarray(0, LONGEST_LINE + 1).indexOf(NEWLINE);
     if (at === -1 && bytes > LONGEST_LINE) throw strange('a line is too long');

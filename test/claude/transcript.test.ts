@@ -251,6 +251,18 @@ describe('readTurn', () => {
   });
 });
 
+describe('a message in very many lines', () => {
+  it('is read in a time that grows with its length only', { timeout: 300_000 }, async () => {
+    const message = { id: 'm', content: [{ type: 'text', text: 'x' }] };
+    const one = (_: unknown, at: number) => ({ type: 'assistant', uuid: `a${at}`, message });
+    const path = fileWith(lines(human('go'), ...Array.from({ length: 40_000 }, one)));
+    const from = process.cpuUsage();
+    expect(texts(await readTurn(path))).toHaveLength(40_000);
+    const { user, system } = process.cpuUsage(from);
+    expect(user + system).toBeLessThan(6_000_000);
+  });
+});
+
 describe('toolAnswered', () => {
   it.each([
     ['toolu_00000003', 'ok'],

@@ -3,6 +3,8 @@ import { existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AttachRules, takeAttachments } from '../../hooks/attachments.ts';
+import { takeRemoteAttachments } from '../../hooks/remote-attachments.ts';
+import type { Host } from '../../hosts/host.ts';
 import { openTestDesk } from '../support/desk.ts';
 import { messagesIn, startMachine, stopInput } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -197,5 +199,19 @@ describe('[ATTACH: path]', () => {
     const [message] = await messagesIn(workspace, '[agent] web');
     expect(message?.content).toContain('Here it is.');
     expect(message?.content).toMatch(/not attached.*report\.pdf/);
+  });
+});
+
+describe('a hostile host', () => {
+  it('has its refusals shown as code, and is not asked without end', async () => {
+    let asked = 0;
+    const sh = async () => `no [sign in](https://example.org) ${++asked}\n`;
+    const host = { name: 'mini', sh } as unknown as Host;
+    const text = '[ATTACH: a.txt]\n'.repeat(500);
+    const { refused } = await takeRemoteAttachments(text, {
+      ...{ host, home: '/h', project: '/p', cwd: '/p' },
+    });
+    expect(refused[0]).toBe('`a.txt`: `[sign in](https://example.org) 1`');
+    expect([asked, refused.length]).toEqual([20, 500]);
   });
 });

@@ -388,6 +388,13 @@ describe('what a hostile host prints', () => {
     expect(() => read(text)).toThrow('not a letter');
   });
 
+  it('is read in a time that grows with its length only', { timeout: 120_000 }, () => {
+    const from = process.cpuUsage();
+    read('beat\n'.repeat(100_000));
+    const { user, system } = process.cpuUsage(from);
+    expect(user + system).toBeLessThan(2_000_000);
+  });
+
   it('is read in pieces of any size', () => {
     const reader = letterReader();
     const text = 'beat\nletter 1.1/100000001.1 5\na\nb\nc\nskip 1.1/100000002.1 99\nreplaced\n';

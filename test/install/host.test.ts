@@ -80,6 +80,14 @@ const ODD =
   '{\n\t"model" : "opus",   "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}}';
 
 describe('install --host', () => {
+  it('shows nothing of a file there that could act on the terminal', async () => {
+    const there = await startBareHost();
+    put(there, '.tmux.conf', '# \u001b]0;title\u0007\n');
+    const said = await machine(there).must('install', '--host', 'mini', '--dry-run');
+    expect(said).toContain('⟨U+001B⟩]0;title');
+    expect(said).not.toContain('\u001b');
+  });
+
   it('edits settings and tmux there from here, again without a change, and gives all back', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');

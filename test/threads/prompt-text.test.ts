@@ -5,6 +5,7 @@ import { NOTHING_YET, type Progress, type Prompt, type Question, step } from '..
 import { promptButtons } from '../../threads/prompts/buttons.ts';
 import { decisionOutput, promptOf, verdictText } from '../../threads/prompts/decision.ts';
 import type { Ended } from '../../threads/prompts/record.ts';
+import { contentOf } from '../../threads/prompts/show.ts';
 import {
   permissionText,
   planText,
@@ -196,6 +197,14 @@ describe('a permission in the thread', () => {
 });
 
 describe('a plan in the thread', () => {
+  it('shows what it would allow besides', () => {
+    const asked = request('ExitPlanMode');
+    const allowedPrompts = [{ tool: 'Bash', prompt: 'push to any remote' }];
+    const plan = 'a line of the plan\n'.repeat(500);
+    const input = { ...asked, tool_input: { plan, allowedPrompts } };
+    expect(contentOf(promptOf(input), input, NOTHING_YET)).toContain('push to any remote');
+  });
+
   it('is shown whole', () => {
     const { text, files } = planText('## Plan\n1. Read\n2. Write');
     expect(text).toBe('📋 Claude has a plan:\n## Plan\n1. Read\n2. Write');

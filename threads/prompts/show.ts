@@ -1,6 +1,7 @@
 // What a prompt's message shows: while it is open, and when it is over.
 
 import type { PermissionRequestInput } from '../../claude/hook-input.ts';
+import { insideFence } from '../../core/neutralise.ts';
 import type { Progress, Prompt } from '../../core/prompt.ts';
 import type { ShownPrompt } from '../../core/prompt-answer.ts';
 import type { Upload } from '../../discord/rest.ts';
@@ -51,8 +52,12 @@ function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progre
         input.cwd,
         input.permission_suggestions,
       );
-    case 'plan':
-      return planText(String(input.tool_input.plan ?? ''));
+    case 'plan': {
+      // Whoever approves it approves all of it, such as commands that it may run; in front, so that no length hides it.
+      const { plan = '', ...more } = input.tool_input;
+      const besides = insideFence(JSON.stringify(more, null, 2), 'json');
+      return planText(Object.keys(more).length === 0 ? `${plan}` : `${besides}\n${plan}`);
+    }
     case 'question':
       return questionText(prompt.questions, progress);
   }
