@@ -2,9 +2,10 @@
 // sends its last letter again when our acknowledgement was lost: it is recognised and not put twice.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { ThreadmuxError } from '../core/errors.ts';
 import { readJson, writeJson, writeWhole } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
 
@@ -13,6 +14,8 @@ type Last = z.output<typeof lastSchema>;
 
 const LETTER = /^(\d{9,})\.(\d+)$/;
 const FIRST = 100_000_000;
+const MOST_LETTERS = 500;
+const MOST_BOXES = 200;
 
 /** Where letters of a host wait to be posted. */
 export function hostOutbox(home: Home, host: string): string {
@@ -29,6 +32,7 @@ export function hostOutbox(home: Home, host: string): string {
 /** On disk when it returns. */
 export function putHostLetter(outbox: string, box: string, name: string, letter: Buffer): void {
   const folder = join(outbox, box);
+  checkRoom(outbox, folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const identity = identityOf(name, letter);
   const last = lastOf(folder);
@@ -36,6 +40,17 @@ export function putHostLetter(outbox: string, box: string, name: string, letter:
   const number = Math.max(FIRST, last?.number ?? 0, newestIn(folder)?.number ?? 0) + 1;
   writeWhole(join(folder, `${number}.${identity}`), letter);
   note(folder, { number, identity });
+}
+
+/** What a host has sent and we have not posted yet is limited; the rest waits there. */
+function checkRoom(outbox: string, folder: string): void {
+  const isFull = existsSync(folder)
+    ? readdirSync(folder).length > MOST_LETTERS
+    : readdirSync(outbox).length > MOST_BOXES;
+  if (isFull)
+    throw new ThreadmuxError('busy', 'too many letters of this host wait to be posted', {
+      hint: 'The rest waits on the host.',
+    });
 }
 
 /** Digits, as the names of letters have them. */

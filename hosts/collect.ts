@@ -30,6 +30,8 @@ export interface Collector {
 
 const HEARTBEAT_SECONDS = 20;
 const BEATS_MISSED = 3;
+/** Between a letter and our word for it: other hosts and messages have their turn. */
+const PACE_MS = 2;
 const BACKOFF_MS = { first: 500, longest: 60_000 };
 
 export function keepCollecting(options: CollectOptions): Collector {
@@ -95,6 +97,8 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
   let because: string | undefined;
   let wasConnected = false;
   let wasReplaced = false;
+  /** The last letter is not acknowledged yet. */
+  let isWaiting = false;
   const giveUp = (reason: string) => {
     because ??= reason;
     started.stop();
@@ -116,8 +120,14 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
             `Another threadmux collects the letters of ${options.home} on ${options.host.name}.`,
           );
         } else if (line.kind === 'letter') {
+          // The script sends the next one after our word for this one; a host that does not wait could keep us busy for ever.
+          if (isWaiting) throw new Error(`${options.host.name} sends letters unasked.`);
           options.take(line.box, line.name, line.letter);
-          started.stdin.write(`ok ${line.box}/${line.name}\n`);
+          isWaiting = true;
+          setTimeout(() => {
+            isWaiting = false;
+            if (because === undefined) started.stdin.write(`ok ${line.box}/${line.name}\n`);
+          }, PACE_MS);
         }
       }
     } catch (error) {

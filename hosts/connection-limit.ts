@@ -2,8 +2,8 @@
 // then at most so many at once as one connection carries.
 
 export interface Turnstile {
-  /** The call says `connected` as soon as the host has answered it. */
-  pass<T>(call: (connected: () => void) => Promise<T>): Promise<T>;
+  /** The call says `connected` as soon as the host has answered it. 'late': it never began, within so long. */
+  pass<T>(call: (connected: () => void) => Promise<T>, withinMs?: number): Promise<T | 'late'>;
 }
 
 export function openTurnstile(atOnce: number, stillUp: () => boolean): Turnstile {
@@ -23,12 +23,19 @@ export function openTurnstile(atOnce: number, stillUp: () => boolean): Turnstile
   };
 
   return {
-    async pass(call) {
+    async pass(call, withinMs = Number.POSITIVE_INFINITY) {
       await enter();
       let connected = false;
       let opened = () => {};
+      const deadline = Date.now() + withinMs;
       try {
-        while (opening !== undefined) await opening;
+        while (opening !== undefined) {
+          await within(opening, deadline - Date.now());
+          if (Date.now() >= deadline) {
+            connected = up;
+            return 'late';
+          }
+        }
         if (!up || !stillUp()) {
           const mine = new Promise<void>((resolve) => {
             opened = resolve;
@@ -49,4 +56,15 @@ export function openTurnstile(atOnce: number, stillUp: () => boolean): Turnstile
       }
     },
   };
+}
+
+/** Resolves with the promise, or after so long. */
+async function within(promise: Promise<void>, ms: number): Promise<void> {
+  if (ms === Number.POSITIVE_INFINITY) return promise;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, ms));
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
 }

@@ -42,6 +42,12 @@ export function abandoned(host: string, doing: string, ran: Ran): ThreadmuxError
 }
 
 /** A connection that did not carry a script to its end. */
+/** Another call tries to open the connection, and has not succeeded yet. */
+export function noConnection(host: string, ssh: string, doing: string): ThreadmuxError {
+  const what = `threadmux could not ${doing} on ${host}: it does not answer`;
+  return new ThreadmuxError('host_unreachable', what, { hint: `Try \`ssh ${ssh} true\` by hand.` });
+}
+
 export function connectionFailed(
   host: string,
   ssh: string,

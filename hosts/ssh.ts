@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { explain, ThreadmuxError } from '../core/errors.ts';
 import { quoteAll } from '../core/shell-word.ts';
 import { openTurnstile } from './connection-limit.ts';
-import { connectionFailed, scriptFailed } from './errors.ts';
+import { connectionFailed, noConnection, scriptFailed } from './errors.ts';
 import {
   type Frame,
   frameScript,
@@ -79,16 +79,19 @@ export function sshHost(options: SshHostOptions): Host {
       const doing = call.doing ?? 'run a script';
       const frame = frameScript(script);
       const command = commandFor(frame, args);
-      const ran = await turnstile.pass((connected) =>
-        runProcess('ssh', [...flags, '--', ssh, command], {
-          env,
-          input: call.input,
-          encoding: call.encoding,
-          signal: call.signal,
-          timeoutMs: call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
-          frame: outputFrame(frame.mark, connected),
-        }),
+      const timeoutMs = call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS;
+      // Waiting for somebody else to open the connection takes from the same time.
+      const deadline = Date.now() + timeoutMs;
+      const ran = await turnstile.pass(
+        (connected) =>
+          runProcess('ssh', [...flags, '--', ssh, command], {
+            ...{ env, input: call.input, encoding: call.encoding, signal: call.signal },
+            timeoutMs: Math.max(1, deadline - Date.now()),
+            frame: outputFrame(frame.mark, connected),
+          }),
+        timeoutMs,
       );
+      if (ran === 'late') throw noConnection(name, ssh, doing);
       const framed = readFrame(ran.stdout, ran.stderr, frame.mark);
       if (framed === undefined) {
         const begun = hasBegun(ran.stdout, frame.mark);

@@ -91,6 +91,8 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         return;
       }
       case 'rename':
+        // A letter that is read after the session has ended knows its name from here.
+        registry.change(change.record.thread, { sessionName: change.sessionName });
         return threads.rename(change.record, change.title);
       case 'leave':
         return threads.moveAway(change.record, change.to);

@@ -26,7 +26,12 @@ export type Change =
   | { readonly do: 'open'; readonly session: SessionPane }
   /** The session was started again under the same name. */
   | { readonly do: 'adopt'; readonly record: ThreadRecord; readonly session: SessionPane }
-  | { readonly do: 'rename'; readonly record: ThreadRecord; readonly title: string }
+  | {
+      readonly do: 'rename';
+      readonly record: ThreadRecord;
+      readonly title: string;
+      readonly sessionName: string;
+    }
   | { readonly do: 'close'; readonly record: ThreadRecord }
   /** The session has a newer thread. */
   | { readonly do: 'leave'; readonly record: ThreadRecord; readonly to: ThreadRecord }
@@ -58,7 +63,7 @@ export function reconcile(state: HostState): readonly Change[] {
     // Renaming would reopen an archived thread.
     const isOpen = record.archived === 'no' && !record.deleted;
     if (title !== undefined && title !== record.title && isOpen)
-      changes.push({ do: 'rename', record, title });
+      changes.push({ do: 'rename', record, title, sessionName: session.sessionName });
   }
   for (const record of records) {
     if (bySession(record) !== undefined) continue;

@@ -54,6 +54,7 @@ interface Connection {
   session: Session | undefined;
   readonly sendTimes: number[];
   lastBeat: number;
+  token: string; // of a person
 }
 
 export function makeGateway(options: GatewayOptions): Gateway {
@@ -68,16 +69,13 @@ export function makeGateway(options: GatewayOptions): Gateway {
   const { sessions, heartbeatMs } = options;
 
   const begin = (socket: WebSocket, caller: Caller) => {
-    const connection: Connection = {
-      socket,
-      caller,
-      session: undefined,
-      sendTimes: [],
-      lastBeat: Date.now(),
-    };
+    const start = { session: undefined, token: '', sendTimes: [], lastBeat: Date.now() };
+    const connection: Connection = { socket, caller, ...start };
     connections.add(connection);
     const watch = setInterval(() => {
       if (Date.now() - connection.lastBeat > heartbeatMs * 2 + 1000) hangUp(connection, 4009);
+      else if (connection.token !== '' && !options.isPerson(connection.token))
+        hangUp(connection, 4004);
     }, heartbeatMs);
     const late = setTimeout(() => {
       if (caller.actor === 'person' && !connection.session) hangUp(connection, 4003);
@@ -121,7 +119,8 @@ export function makeGateway(options: GatewayOptions): Gateway {
 
   const identify = (connection: Connection, data: unknown) => {
     if (connection.caller.actor === 'person') {
-      if (!options.isPerson(tokenIn(data))) return hangUp(connection, 4004);
+      connection.token = tokenIn(data);
+      if (!options.isPerson(connection.token)) return hangUp(connection, 4004);
       return enter(connection, { actor: 'person', seesContent: true }, EVERY_INTENT);
     }
     const judged = judgeIdentify(data, options.gate);
@@ -150,6 +149,7 @@ export function makeGateway(options: GatewayOptions): Gateway {
     const isPerson = actor === 'person' && options.isPerson(asked.token);
     const isBot = actor === 'bot' && sameSecret(asked.token, options.gate.token);
     if (!isPerson && !isBot) return hangUp(connection, 4004);
+    connection.token = isPerson ? asked.token : '';
     const outcome = sessions.resume(actor, asked.session_id, asked.seq);
     if (outcome.kind === 'gone') return say(connection, { op: 9, d: false });
     if (outcome.kind === 'bad-sequence') {

@@ -52,7 +52,7 @@ export function makeSignIn(path: string, now: () => number = Date.now): SignIn {
   const secret = randomBytes(32);
   const codes = new Map<string, number>();
   const usedNonces = new Map<string, number>();
-  const sessions = new Map<string, number>();
+  const sessions = new Map<string, { readonly until: number; readonly key: string }>();
   const keys = (): readonly Key[] => readJson(path, fileSchema)?.keys ?? [];
   const save = (key: Key) => {
     const others = keys().filter(({ id }) => id !== key.id);
@@ -92,15 +92,23 @@ export function makeSignIn(path: string, now: () => number = Date.now): SignIn {
       usedNonces.set(nonce, now() + NONCE_MS);
       save({ ...key, usedAt: new Date(now()).toISOString() });
       const token = random();
-      keepNewest(sessions, hash(token), now() + SESSION_MS, MAX_SESSIONS);
+      keepNewest(sessions, hash(token), { until: now() + SESSION_MS, key: id }, MAX_SESSIONS);
       return token;
     },
-    isSession: (token) => (sessions.get(hash(token)) ?? 0) > now(),
+    // A key that was taken out of the file ends its sessions at once.
+    isSession(token) {
+      const session = sessions.get(hash(token));
+      return (
+        session !== undefined &&
+        session.until > now() &&
+        keys().some(({ id }) => id === session.key)
+      );
+    },
   };
 }
 
-function keepNewest(map: Map<string, number>, key: string, until: number, most: number): void {
-  map.set(key, until);
+function keepNewest<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.set(key, value);
   for (const oldest of map.keys()) {
     if (map.size <= most) return;
     map.delete(oldest);

@@ -26,7 +26,6 @@ describe('the command line', () => {
     [['auto', 'maybe'], 'Allowed choices are on, off'],
     [['completions', 'powershell'], 'Allowed choices are bash, zsh, fish'],
     [['outbox', 'show'], 'missing required argument'],
-    [['install', '--host', 'mini', '--dry-run'], 'cannot be used with'],
   ])('%j is wrong usage: exit code 2, and a sentence on stderr', async (args, said) => {
     const result = await startCli().run(args);
     expect(result).toMatchObject({ status: EXIT.usage, stdout: '' });

@@ -40,6 +40,18 @@ describe('a letter of another host', () => {
     expect(texts()).toEqual(['one']);
   });
 
+  it('is refused when too many wait, so that a host cannot fill our disk', () => {
+    const { outbox, put, texts } = start();
+    for (let n = 0; n < 500; n++) put(`100000001.${n}`, String(n));
+    expect(() => put('100000001.999', 'more')).toThrow('too many letters');
+    expect(texts()).toHaveLength(500);
+    for (const path of openOutbox(outbox).letters('42.7')) rmSync(path);
+    put('100000001.999', 'more');
+    expect(texts()).toEqual(['more']);
+    for (let n = 0; n < 200; n++) putHostLetter(outbox, `7.${n}`, '100000001.1', Buffer.from('x'));
+    expect(() => putHostLetter(outbox, '8.1', '100000001.1', Buffer.from('x'))).toThrow();
+  });
+
   it('that was put when we were killed, before it was noted, is put once', () => {
     const { home, put, texts, outbox } = start();
     put('100000001.90', 'one');

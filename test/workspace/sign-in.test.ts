@@ -1,6 +1,6 @@
 // What signs a browser in, and what of it is worth nothing a moment later, elsewhere or after a restart.
 
-import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectRest } from '../../discord/rest.ts';
@@ -54,6 +54,13 @@ const PUBLIC_KEY =
   'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9Q==';
 
 describe('a session', () => {
+  it('ends when its key is taken out of the file', async () => {
+    const workspace = await startTestWorkspace({ dir: tempFolder() });
+    expect(await status(workspace.url, workspace.person.headers)).toBe(200);
+    rmSync(join(workspace.dir, 'keys.json'));
+    expect(await status(workspace.url, workspace.person.headers)).toBe(401);
+  });
+
   it('ends with the process; the same key opens another', async () => {
     const before = await startTestWorkspace({ dir: tempFolder() });
     const { signedIn } = before.person;
