@@ -106,7 +106,7 @@ describe('the follower of a terminal, killed again and again', () => {
     await startProgram(setting);
     const deaths = await followUntilEnded(setting, killer.aimAt);
     expectText(await setting.text(), EXPECTED);
-    expect(deaths).toBeGreaterThan(3);
+    expect(deaths).toBeGreaterThan(2);
     const exits = (await setting.messages()).filter(({ content }) => content.startsWith('⏹️'));
     expect(exits).toHaveLength(1);
   });
