@@ -2,20 +2,9 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import type { FakeOptions } from '../support/fake-claude.ts';
-import { startFakeClaude } from '../support/fake-claude.ts';
-import { type Far, startFar } from './far.ts';
-import { untilPrompts, WAIT } from './setting.ts';
-
-/** A stand-in for Claude Code there, whose hooks are the scripts that the bridge has put there. */
-async function farWithHooks(far: Far, session: string, options: FakeOptions = {}) {
-  const home = join(far.ssh.home, '.threadmux', 'for', 'laptop');
-  await vi.waitFor(() => expect(existsSync(join(home, 'bin', 'drop'))).toBe(true), WAIT);
-  const env = { ...far.place.env, PATH: '/usr/bin:/bin', THREADMUX_HOME: home };
-  const place = { ...far.place, env, home: far.machine.home };
-  return startFakeClaude(place, session, { hooks: join(home, 'bin', 'drop'), ...options });
-}
+import { describe, expect, it } from 'vitest';
+import { type Far, farWithHooks, startFar } from './far.ts';
+import { untilPrompts } from './setting.ts';
 
 const texts = async (far: Far, thread: string) =>
   (await far.answers(thread)).map(({ content }) => content);
@@ -25,7 +14,7 @@ describe('a host that was only named', () => {
     timeout: 60_000,
   }, async () => {
     const far = await startFar();
-    const claude = await farWithHooks(far, 'web');
+    const claude = await farWithHooks(far, far, 'web');
     for (const text of ['one', 'two', 'three'])
       await far.untilMarked(await far.say(claude, text), '✅');
     await untilPrompts(claude, ['one', 'two', 'three']);
@@ -42,7 +31,7 @@ describe('a host that was only named', () => {
     timeout: 90_000,
   }, async () => {
     const far = await startFar();
-    const claude = await farWithHooks(far, 'web');
+    const claude = await farWithHooks(far, far, 'web');
     await far.untilMarked(await far.say(claude, 'before'), '✅');
     const { port } = far.ssh;
     await far.ssh.stop();
@@ -57,7 +46,7 @@ describe('a host that was only named', () => {
 
   it('has nothing of a token and no program of ours but three scripts', async () => {
     const far = await startFar();
-    await farWithHooks(far, 'web');
+    await farWithHooks(far, far, 'web');
     const root = join(far.ssh.home, '.threadmux');
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
     expect(files.filter((name) => /(^|\/)bin\//.test(name)).sort()).toEqual(
@@ -72,7 +61,7 @@ describe('a host that was only named', () => {
 
   it('sends a file of its project, and none from outside', { timeout: 60_000 }, async () => {
     const far = await startFar();
-    const claude = await farWithHooks(far, 'web');
+    const claude = await farWithHooks(far, far, 'web');
     const project = far.place.tmux.dir;
     writeFileSync(join(project, 'chart.txt'), 'ä chart\n');
     await far.untilMarked(
