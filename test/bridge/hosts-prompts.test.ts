@@ -93,7 +93,7 @@ describe('a prompt on a host that is away', () => {
   ] as const)(
     'keeps the answer of a %s until the host is back',
     {
-      timeout: 90_000,
+      timeout: 40_000,
     },
     async (_, answer, behavior) => {
       const asked = await start();
@@ -113,7 +113,7 @@ describe('a prompt on a host that is away', () => {
   );
 
   it('is given an answer that was decided before the bridge was started again', {
-    timeout: 90_000,
+    timeout: 40_000,
   }, async () => {
     const asked = await start();
     const { far, hook, message } = asked;
@@ -130,7 +130,7 @@ describe('a prompt on a host that is away', () => {
     expect(await verdictOf(far.workspace, message)).toMatch(/Allowed/);
   });
 
-  it('comes when the host is back, once', { timeout: 90_000 }, async () => {
+  it('comes when the host is back, once', { timeout: 40_000 }, async () => {
     const far = await startFar();
     const pane = await farPromptPane(far, far);
     await far.ssh.stop();
