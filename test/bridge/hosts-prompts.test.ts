@@ -78,6 +78,17 @@ describe('a prompt on a host', () => {
     await untilCleared(asked);
   });
 
+  it('whose hook was killed loses its buttons, and the thread says so', {
+    timeout: 60_000,
+  }, async () => {
+    const asked = await start();
+    asked.hook.child.kill('SIGKILL');
+    const told = await asked.far.answer(asked.pane.thread, /Answer in the terminal\.$/);
+    expect(told.id).toBe(asked.message.id);
+    expect(JSON.stringify(told.components)).not.toContain('"p:');
+    await untilCleared(asked);
+  });
+
   it('is a question that is answered by a tap', { timeout: 60_000 }, async () => {
     const asked = await start('AskUserQuestion', 'dialog-question');
     await tap(asked, '2. ');
