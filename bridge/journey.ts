@@ -5,6 +5,7 @@
 
 import type { Server } from '../core/config.ts';
 import { createInTurn } from '../core/in-turn.ts';
+import { code } from '../core/outside-words.ts';
 import { optionValue } from '../core/prompt.ts';
 import { looksLikeAnswer } from '../core/prompt-answer.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
@@ -12,6 +13,7 @@ import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { attempt } from '../home/keep.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
+import type { Taken } from '../threads/prompts/ending.ts';
 import type { Shared } from '../threads/shared.ts';
 import type { Answer, Tools } from './command.ts';
 import { pressesKeys, runCommand } from './commands.ts';
@@ -44,6 +46,8 @@ export interface Journey {
   /** Everything an earlier process left, in the order it was written. */
   takeUp(): Promise<void>;
 }
+
+const ANSWER_AGAIN_MS = 2_000;
 
 export function createJourney(options: JourneyOptions): Journey {
   const { server, known, inbox, marks, outcomes, receipts, prompts, log, signal } = options;
@@ -96,8 +100,8 @@ export function createJourney(options: JourneyOptions): Journey {
     const { answers } = message;
     if (answers === undefined) return false;
     if (answers === 'unclear') return over(() => outcomes.unclear(message));
-    const given = await prompts
-      .answer({
+    const answer = () =>
+      prompts.answer({
         prompt: answers.id,
         on: { thread: message.channelId, message: answers.messageId },
         answer: {
@@ -107,11 +111,12 @@ export function createJourney(options: JourneyOptions): Journey {
         },
         by: { id: message.authorId, name: message.author },
         order: message.id,
-      })
-      .catch((error: Error) => {
-        log.warn('an answer was not taken', { message: message.id, because: error.message });
-        return 'undelivered' as const;
       });
+    const given = await whenBack(message, answer).catch((error: Error) => {
+      signal.throwIfAborted();
+      log.warn('an answer was not taken', { message: message.id, because: error.message });
+      return 'undelivered' as const;
+    });
     if (given === 'taken') return over(() => outcomes.submitted(message));
     if (given === 'undelivered' || looksLikeAnswer(message.text, [answers]))
       return over(() => outcomes.unclear(message));
@@ -123,6 +128,20 @@ export function createJourney(options: JourneyOptions): Journey {
       await tell();
       inbox.done(message.id);
       return true;
+    }
+  }
+
+  /** Asks again until the answer does not wait for its host any more. */
+  async function whenBack(message: Accepted, answer: () => Promise<Taken>): Promise<Taken> {
+    const host = options.threads.registry.get(message.channelId)?.host ?? '';
+    for (let isTold = false; ; isTold = true) {
+      options.remote.wanted(host);
+      const given = await answer();
+      if (given !== 'waits') return given;
+      const because = `${code(host)} cannot be reached. Your answer is given when it is back.`;
+      if (!isTold) await outcomes.waiting(message, because, undefined);
+      await options.remote.untilBack(host, ANSWER_AGAIN_MS, signal);
+      signal.throwIfAborted();
     }
   }
 

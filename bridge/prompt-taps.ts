@@ -53,6 +53,12 @@ export function createPromptTaps({
       })
       .catch((error: Error) => error);
     if (given === 'taken' || given === 'no answer') return; // the prompt shows it
+    if (given === 'waits')
+      return tellThem(
+        rest,
+        interaction,
+        '📨 Its host cannot be reached now. Your answer is given as soon as it is back.',
+      );
     log.info('answer for nobody', {
       prompt: tap.prompt,
       because: given instanceof Error ? given.message : given,

@@ -69,7 +69,8 @@ export function connectionFailed(
     if (line !== undefined)
       return new ThreadmuxError(kind, `${what}: ${code(line)}`, { hint: hint(ssh) });
   }
-  if (ran.ended === 'itself' && ran.status !== 255)
+  // Without a status it was killed here, which says nothing about the host.
+  if (ran.ended === 'itself' && ran.status !== undefined && ran.status !== 255)
     return new ThreadmuxError(
       'host_refused',
       `${what}: the login shell did not run our command (${why(ran)})`,
@@ -129,7 +130,8 @@ function why(ran: Ran): string {
   if (ran.ended === 'abort') return 'it was called off';
   if (ran.ended === 'overflow') return 'it printed too much';
   const words = lastLine(ran.stderr);
-  return words === undefined ? `it ended with status ${ran.status ?? 'unknown'}` : code(words);
+  if (words !== undefined) return code(words);
+  return ran.status === undefined ? 'ssh was killed' : `it ended with status ${ran.status}`;
 }
 
 function lastLine(text: string): string | undefined {

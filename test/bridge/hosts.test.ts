@@ -3,19 +3,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { FakeOptions } from '../support/fake-claude.ts';
-import { startFakeClaude } from '../support/fake-claude.ts';
-import { type Far, startFar } from './far.ts';
-import { untilPrompts, WAIT } from './setting.ts';
-
-/** A stand-in for Claude Code there, whose hooks are the scripts that the bridge has put there. */
-async function farWithHooks(far: Far, session: string, options: FakeOptions = {}) {
-  const home = join(far.ssh.home, '.threadmux', 'for', 'laptop');
-  await vi.waitFor(() => expect(existsSync(join(home, 'bin', 'drop'))).toBe(true), WAIT);
-  const env = { ...far.place.env, PATH: '/usr/bin:/bin', THREADMUX_HOME: home };
-  const place = { ...far.place, env, home: far.machine.home };
-  return startFakeClaude(place, session, { hooks: join(home, 'bin', 'drop'), ...options });
-}
+import { saveAuto } from '../../home/auto.ts';
+import { loadHooks } from '../../tmux/hooks.ts';
+import { FAKE_CLAUDE } from '../support/fake-claude.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import { type Far, farWithHooks, startFar, startFarHost } from './far.ts';
+import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './setting.ts';
 
 const texts = async (far: Far, thread: string) =>
   (await far.answers(thread)).map(({ content }) => content);
@@ -25,7 +18,7 @@ describe('a host that was only named', () => {
     timeout: 60_000,
   }, async () => {
     const far = await startFar();
-    const claude = await farWithHooks(far, 'web');
+    const claude = await farWithHooks(far, far, 'web');
     for (const text of ['one', 'two', 'three'])
       await far.untilMarked(await far.say(claude, text), '✅');
     await untilPrompts(claude, ['one', 'two', 'three']);
@@ -42,7 +35,7 @@ describe('a host that was only named', () => {
     timeout: 90_000,
   }, async () => {
     const far = await startFar();
-    const claude = await farWithHooks(far, 'web');
+    const claude = await farWithHooks(far, far, 'web');
     await far.untilMarked(await far.say(claude, 'before'), '✅');
     const { port } = far.ssh;
     await far.ssh.stop();
@@ -57,7 +50,7 @@ describe('a host that was only named', () => {
 
   it('has nothing of a token and no program of ours but three scripts', async () => {
     const far = await startFar();
-    await farWithHooks(far, 'web');
+    await farWithHooks(far, far, 'web');
     const root = join(far.ssh.home, '.threadmux');
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
     expect(files.filter((name) => /(^|\/)bin\//.test(name)).sort()).toEqual(
@@ -72,7 +65,7 @@ describe('a host that was only named', () => {
 
   it('sends a file of its project, and none from outside', { timeout: 60_000 }, async () => {
     const far = await startFar();
-    const claude = await farWithHooks(far, 'web');
+    const claude = await farWithHooks(far, far, 'web');
     const project = far.place.tmux.dir;
     writeFileSync(join(project, 'chart.txt'), 'ä chart\n');
     await far.untilMarked(
@@ -84,6 +77,149 @@ describe('a host that was only named', () => {
     expect(reply.attachments?.map(({ filename }) => filename)).toEqual(['chart.txt']);
   });
 });
+
+describe('a session on a host', () => {
+  it('gets a picture, posts a long reply whole and shows its screen', {
+    timeout: 60_000,
+  }, async () => {
+    const far = await startFar();
+    const claude = await farWithHooks(far, far, 'web');
+    const files = [{ name: 'photo.png', data: Uint8Array.from(Buffer.from('\x89PNG', 'latin1')) }];
+    const message = await far.workspace.person.say(claude.thread, 'look', { files });
+    await far.untilMarked(message, '✅');
+    expect(claude.prompts()).toEqual(['[Image #1]look']);
+    expect(existsSync(join(far.ours, 'files', message.id, 'photo.png'))).toBe(true);
+    const long = Array.from(
+      { length: 256 },
+      (_, n) => `line ${n} of a reply that is long, to be cut`,
+    );
+    expect(long.join('\n').length).toBeGreaterThan(11_000);
+    await claude.tell('replies', long.join('\n'));
+    await far.untilMarked(await far.say(claude, 'long'), '✅');
+    const last = await far.answer(claude, /The whole reply is attached/);
+    const whole = await (await fetch(last.attachments[0]?.url ?? '')).text();
+    expect(whole.trim()).toBe(long.join('\n'));
+    const said = (await texts(far, claude.thread)).join('\n').match(/line \d+ of/g) ?? [];
+    expect(said).toEqual(said.map((_, n) => `line ${n} of`));
+    await far.say(claude, '!screen');
+    const shown = await far.answer(claude, /^What `web` shows:$/);
+    expect(shown.attachments).toMatchObject([{ filename: 'screen.png' }]);
+  });
+
+  it('that was made by hand has a thread, also after it was renamed and until it is closed', {
+    timeout: 60_000,
+  }, async () => {
+    const far = await startFar();
+    const { tmux } = far.place;
+    saveAuto(far.machine.home, true);
+    tmux.call('new-session', '-d', '-s', 'keeper', 'cat');
+    await reconcile(far);
+    await untilActive(far, ['[agent] keeper@far']);
+    const conf = join(far.ours, 'tmux.conf');
+    expect(await loadHooks(tmux.tmux, conf)).toBe(true);
+    const before = far.ssh.counts.connections;
+    tmux.call('new-session', '-d', '-s', 'web', 'cat');
+    await untilActive(far, ['[agent] keeper@far', '[agent] web@far']);
+    tmux.call('rename-session', '-t', '=web', 'shop');
+    await untilActive(far, ['[agent] keeper@far', '[agent] shop@far']);
+    tmux.call('kill-session', '-t', '=shop');
+    await untilActive(far, ['[agent] keeper@far']);
+    expect(far.ssh.counts.connections).toBe(before);
+  });
+
+  it('is started by !new with the hooks that were put there', { timeout: 60_000 }, async () => {
+    const folder = tempFolder();
+    const agent = join(folder, 'agent');
+    const far = await startFar({ file: { agent: { command: [agent] } } });
+    const program = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' "$THREADMUX_HOME/bin/drop"`;
+    writeFileSync(
+      agent,
+      `#!/bin/sh\nprintf '%s\\n' "$@" > ${folder}/args\nexport THREADMUX_HOME=${far.ours}\n${program}\n`,
+      { mode: 0o755 },
+    );
+    const { channelId } = far.workspace;
+    await far.say(channelId, '!new web far');
+    const up = await far.answer(channelId, /^▶️ `web` is up/);
+    const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
+    const settings = join(far.ours, 'settings.json');
+    expect(readFileSync(join(folder, 'args'), 'utf8').split('\n')).toEqual(
+      expect.arrayContaining(['--settings', settings]),
+    );
+    expect(readFileSync(settings, 'utf8')).toContain(join(far.ours, 'bin', 'drop'));
+    await far.untilMarked(await far.say(thread, 'hello'), '✅');
+    await far.answer(thread, /Echo: hello/);
+  });
+});
+
+describe('several hosts and several bridges', () => {
+  it('serve each other in nothing: two hosts, one of them away', { timeout: 90_000 }, async () => {
+    const mini = await startFarHost('mini');
+    const far = await startFar({ others: [mini] });
+    const [here, there] = [
+      await farWithHooks(far, far, 'web'),
+      await farWithHooks(far, mini, 'web'),
+    ];
+    expect(here.thread).not.toBe(there.thread);
+    await far.untilMarked(await far.say(here, 'to far'), '✅');
+    await mini.ssh.stop();
+    const late = await far.say(there, 'to mini');
+    await far.untilMarked(await far.say(here, 'to far again'), '✅');
+    await far.untilMarked(late, '📨');
+    await far.say(far.workspace.channelId, '!sessions');
+    const list = await far.answer(far.workspace.channelId, /not reachable/);
+    expect(list.content).toMatch(/🔌 `mini` is not reachable since <t:\d+:R>/);
+    expect(list.content).toContain('`web@far`');
+    expect(list.content).toMatch(/⚪ `web@mini` <#\d+> unreachable/);
+    await reconcile(far);
+    await untilActive(far, ['[agent] web@far', '[agent] web@mini']);
+    await mini.ssh.start();
+    await far.untilMarked(late, '✅');
+    await far.answer(there, /Echo: to mini/);
+    await far.answer(here, /Echo: to far again/);
+    expect(here.prompts()).toEqual(['to far', 'to far again']);
+    expect(there.prompts()).toEqual(['to mini']);
+  });
+
+  it('do not take the letters of another one', { timeout: 90_000 }, async () => {
+    const far = await startFar();
+    const { tmux } = far.place;
+    const desk = await startSetting({
+      ...{ name: 'desk', sshConfig: far.ssh.configFile },
+      file: { hosts: { far: { ssh: 'far', socket: tmux.socket } } },
+    });
+    const ours = far.place.home.path('for', 'desk');
+    const mine = await farWithHooks(far, far, 'web');
+    const theirs = await farWithHooks(desk, { ...far, ours }, 'shop');
+    for (const text of ['one', 'two', 'three']) {
+      await far.untilMarked(await far.say(mine, `${text} for web`), '✅');
+      await desk.untilMarked(await desk.say(theirs, `${text} for shop`), '✅');
+    }
+    await far.answer(mine, /Echo: three for web/);
+    await desk.answer(theirs, /Echo: three for shop/);
+    const echoes = async (setting: Setting) => {
+      const all = await setting.workspace.bot(
+        'GET',
+        `/guilds/${setting.workspace.guildId}/threads/active`,
+      );
+      const threads = all.body.threads as { id: string }[];
+      const said = await Promise.all(threads.map(({ id }) => setting.answers(id)));
+      return said.flatMap((some) =>
+        some.flatMap(({ content }) => content.match(/Echo: \w+ for \w+/)?.[0] ?? []),
+      );
+    };
+    const wanted = (session: string) =>
+      ['one', 'two', 'three'].map((text) => `Echo: ${text} for ${session}`);
+    expect(await echoes(far)).toEqual(wanted('web'));
+    expect(await echoes(desk)).toEqual(wanted('shop'));
+  });
+});
+
+async function untilActive({ workspace }: Setting, names: readonly string[]): Promise<void> {
+  await vi.waitFor(async () => {
+    const { body } = await workspace.bot('GET', `/guilds/${workspace.guildId}/threads/active`);
+    expect(body.threads.map(({ name }: { name: string }) => name).sort()).toEqual(names);
+  }, WAIT);
+}
 
 function readdirSafe(path: string): boolean {
   try {

@@ -42,6 +42,8 @@ export interface Setting {
 }
 
 export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> {
+  /** What this machine is called. */
+  readonly name?: string;
   readonly sshConfig?: string;
   /** What would stand in config.json. */
   readonly file?: Readonly<Record<string, unknown>>;
@@ -54,10 +56,10 @@ export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> 
 export const WAIT = { timeout: 20_000, interval: 40 } as const;
 
 export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
-  const { file = {}, allow, faults = {}, sshConfig, servers: serversOf, ...more } = options;
+  const { file = {}, name, allow, faults = {}, sshConfig, servers: serversOf, ...more } = options;
   const workspace = await startTestWorkspace({ faults });
   const machine = startMachine(workspace);
-  const config = configOf(machine, file);
+  const config = configOf(machine, file, name);
   const lines: string[] = [];
   const log = createLog((line) => lines.push(line), { secrets: [workspace.token] });
   const server = {
@@ -177,10 +179,10 @@ export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string):
   writeFileSync(join(home.path('state', 'tmux-events'), session), '');
 }
 
-export function configOf(machine: Pick<Machine, 'tmux'>, file: object): Config {
+export function configOf(machine: Pick<Machine, 'tmux'>, file: object, name = 'laptop'): Config {
   return parseConfig({
-    env: { THREADMUX_HOST: 'laptop', THREADMUX_TMUX_SOCKET: machine.tmux.socket },
-    hostname: 'laptop',
+    env: { THREADMUX_HOST: name, THREADMUX_TMUX_SOCKET: machine.tmux.socket },
+    hostname: name,
     file: { path: 'config.json', text: JSON.stringify(file) },
   });
 }

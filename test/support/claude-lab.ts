@@ -56,12 +56,14 @@ export interface ClaudeLab {
   stop(): Promise<void>;
 }
 
-export async function startClaudeLab(): Promise<ClaudeLab> {
+/** `far`: a host that is reached by ssh, with its home and a tmux server of its own. */
+export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<ClaudeLab> {
   const dir = mkdtempSync(join(tmpdir(), 'tm-lab-'));
   const project = join(dir, 'project');
   const home = openHome(join(dir, 'home/.threadmux'));
   const env = labEnv(dir, home.root);
-  const command = writeSettings(dir, home);
+  const command = writeSettings(dir, home, far);
+  if (far !== undefined) env.PATH = `${writeSsh(dir, far)}:${env.PATH}`;
   const begin = async () => {
     const up = await startUp(env);
     const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
@@ -126,6 +128,21 @@ export async function startClaudeLab(): Promise<ClaudeLab> {
   };
 }
 
+export interface FarLab {
+  readonly configFile: string;
+  /** Of its tmux server. */
+  readonly socket: string;
+}
+
+/** The real client finds its configuration by the password file, not by HOME. */
+function writeSsh(dir: string, { configFile }: FarLab): string {
+  const bin = join(dir, 'bin');
+  mkdirSync(bin);
+  const client = `#!/bin/sh\nPATH=\${PATH#*:}; exec ssh -F '${configFile}' "$@"\n`;
+  writeFileSync(join(bin, 'ssh'), client, { mode: 0o755 });
+  return bin;
+}
+
 function labEnv(dir: string, root: string): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',
@@ -141,7 +158,7 @@ function labEnv(dir: string, root: string): Record<string, string> {
 }
 
 /** Our hooks for `claude --settings`, our configuration, and a `claude` for `!new` that brings the lab's environment. */
-function writeSettings(dir: string, home: Home): string {
+function writeSettings(dir: string, home: Home, far?: FarLab): string {
   const hooks = hookSettings({ node: process.execPath, dist: DIST }).hooks;
   const { PermissionRequest: _, ...drops } = hooks;
   const allow = ['Bash(echo *)', 'Bash(sleep *)', 'Bash(claude *)'];
@@ -149,10 +166,11 @@ function writeSettings(dir: string, home: Home): string {
   writeFileSync(join(dir, 'settings.json'), JSON.stringify({ permissions, hooks }));
   writeFileSync(join(dir, 'unasked.json'), JSON.stringify({ permissions, hooks: drops }));
   const command = join(dir, 'claude');
-  const start = `. ${dir}/env.sh; case "$*" in *--settings*) ;; *) set -- --settings ${dir}/settings.json "$@" ;; esac`;
+  const start = `home=$HOME; . ${dir}/env.sh; HOME=$home; case "$*" in *--settings*) ;; *) set -- --settings ${dir}/settings.json "$@" ;; esac`;
   writeFileSync(command, `#!/bin/sh\n${start}\nexec claude "$@"\n`, { mode: 0o755 });
   mkdirSync(join(dir, 'project'), { recursive: true });
-  const config = { host: 'lab', agent: { command: [command] }, roots: [dir] };
+  const hosts = far === undefined ? {} : { hosts: { far: { ssh: 'far', socket: far.socket } } };
+  const config = { host: 'lab', agent: { command: [command] }, roots: [dir], ...hosts };
   writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
   return command;
 }

@@ -14,6 +14,7 @@ const state = {
   stash: undefined,
   queue: [],
   busy: false,
+  /** Whether there are any, or what they all say. */
   replies: true,
   dialog: undefined,
   /** How many times Enter does nothing. */
@@ -48,7 +49,8 @@ function turn(texts) {
     write({ ...line, message: { role: 'user', content: text } });
   }
   if (!state.replies) return;
-  const reply = `Echo: ${texts.at(-1).slice(0, 50)}`;
+  const reply =
+    typeof state.replies === 'string' ? state.replies : `Echo: ${texts.at(-1).slice(0, 50)}`;
   const content = [{ type: 'text', text: reply }];
   const message = { id: `msg-${id}`, role: 'assistant', content };
   write({ type: 'assistant', uuid: `reply-${id}`, message });

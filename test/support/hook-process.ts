@@ -156,7 +156,7 @@ export function useWorkspace(home: Home, workspace: Workspace | TestWorkspace): 
   saveLocalServer(home, { api, token, channel: channelId, user: userId });
 }
 
-function paneEnv(tmux: TmuxServer, target: string): PaneEnv {
+export function paneEnv(tmux: TmuxServer, target: string): PaneEnv {
   const format = '#{socket_path},#{pid},#{session_id} #{pane_id}';
   const [server = '', pane = ''] = tmux
     .call('display-message', '-p', '-t', target, format)

@@ -33,12 +33,15 @@ export interface PromptPane {
   result(isError?: boolean): void;
 }
 
+/** Has a hook of the pane report. */
+export type Tell = (env: PaneEnv, input: object) => Promise<unknown> | unknown;
+
 let ids = 0;
 
 export async function startPromptPane(
   machine: Machine,
   session = 'web',
-  options: { readonly inShell?: boolean } = {},
+  options: { readonly inShell?: boolean; readonly tell?: Tell } = {},
 ): Promise<PromptPane> {
   const socket = join(machine.tmux.dir, `${session}.ctl`);
   const transcript = join(machine.tmux.dir, `${session}.jsonl`);
@@ -55,11 +58,13 @@ export async function startPromptPane(
   writeFileSync(transcript, '');
   const env = machine.paneEnv(`=${session}:`);
   const facts = { session_id: claudeSession, transcript_path: transcript, cwd: tmux.dir };
-  await openTestDesk(machine).tell(env, { ...fixture('SessionStart'), ...facts });
+  const tellOf = options.tell ?? openTestDesk(machine).tell;
+  await tellOf(env, { ...fixture('SessionStart'), ...facts });
   const record = () =>
     loadThreadRecords(machine.home).findLast(
       (one) => one.sessionName === session && !one.closed,
     ) as ThreadRecord;
+  await vi.waitFor(() => expect(record()?.claudeSession).toBe(claudeSession), WAIT);
   const write = (line: object) =>
     appendFileSync(transcript, `${JSON.stringify({ isSidechain: false, ...line })}\n`);
   let last = { id: '', promptId: '' };
@@ -122,12 +127,13 @@ export interface HookProcess {
 }
 
 export function startHook(
-  machine: Machine,
+  machine: Pick<Machine, 'env'>,
   pane: Pick<PromptPane, 'env'>,
   input: unknown,
   env: Readonly<Record<string, string>> = {},
+  program = HOOK,
 ): HookProcess {
-  const child = spawn(HOOK, {
+  const child = spawn(program, {
     env: { ...machine.env, ...pane.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

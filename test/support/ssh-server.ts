@@ -39,6 +39,8 @@ export interface SshServer {
 }
 
 export interface SshServerOptions {
+  /** What the client's configuration calls it. */
+  readonly name?: string;
   /** A path, or a program and its first words: `busybox sh`. */
   readonly shell?: string;
   readonly banner?: string;
@@ -79,7 +81,7 @@ export async function startSshServer(options: SshServerOptions = {}): Promise<Ss
   port = (outer.address() as AddressInfo).port;
   const configFile = join(dir, 'config');
   const controlDir = join(dir, 'c');
-  writeFileSync(configFile, clientConfig(dir, port));
+  writeFileSync(configFile, clientConfig(dir, port, options.name ?? 'far'));
   const hosts: ReturnType<typeof sshHost>[] = [];
   onTestFinished(async () => {
     await Promise.all(hosts.map((host) => host.close()));
@@ -209,8 +211,8 @@ function parseKey(key: string): Buffer {
   return parsed.getPublicSSH();
 }
 
-function clientConfig(dir: string, port: number): string {
-  return `Host far
+function clientConfig(dir: string, port: number, name: string): string {
+  return `Host ${name}
   HostName 127.0.0.1
   Port ${port}
   User someone

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
 import { keyButtons } from '../../discord/buttons.ts';
+import type { RemoteHosts } from '../remote-hosts.ts';
 import type { Answers } from './answers.ts';
 import type { Cards } from './card.ts';
 import { decisionOutput } from './decision.ts';
@@ -16,6 +17,8 @@ export type Taken =
   | 'no answer'
   /** Nobody waits for it any more. */
   | 'over'
+  /** It is the decision, and the hook gets it when its host is back. */
+  | 'waits'
   /** It was the decision, but the hook was gone before it could take it. */
   | 'undelivered';
 
@@ -28,17 +31,19 @@ export interface EndingParts {
   readonly signal: AbortSignal;
   /** Whether the same agent has asked something since. */
   readonly isAskedAgain: (one: OpenPrompt) => boolean;
+  readonly untilBack: RemoteHosts['untilBack'];
   /** How long the dialog may stay in the terminal after its hook has left. */
   readonly checkAfterMs?: number | undefined;
 }
 
 export interface Ending {
-  /** Gives the decision to the hook, or lets it leave without one. Safe to repeat. */
-  act(one: OpenPrompt, ended: Ended): Promise<Exclude<Taken, 'no answer'>>;
+  /** Gives the decision to the hook, or lets it leave without one. Safe to repeat; `again` is called when it should be. */
+  act(one: OpenPrompt, ended: Ended, again: () => void): Promise<Exclude<Taken, 'no answer'>>;
   /** Shows the end. A crash before it is noted as shown shows it again. */
   show(one: OpenPrompt): Promise<void>;
 }
 
+const GIVE_AGAIN_MS = 5_000;
 const CHECK_AFTER_MS = 5_000;
 /** Another dialog with the same words has its own prompt by then. */
 const CHECK_AGAIN_MS = 1_500;
@@ -59,14 +64,19 @@ export function createEnding(parts: EndingParts): Ending {
   }
 
   return {
-    async act(one, ended) {
-      const { id, orders } = one.record;
+    async act(one, ended, again) {
+      const { id, host, orders } = one.record;
       if (ended.kind !== 'decided') {
         answers.release(id);
         return 'over';
       }
       const output = decisionOutput(one.input, one.prompt, ended.decision);
-      if ((await answers.give(id, output)) === 'taken') return 'taken';
+      const given = await answers.give(id, output).catch((error: Error) => {
+        log.info('an answer waits', { id, because: error.message });
+        void parts.untilBack(host, GIVE_AGAIN_MS, signal).then(() => signal.aborted || again());
+        return 'waits' as const;
+      });
+      if (given !== 'gone') return given;
       store.note(one, { ended: { kind: 'called off' }, undelivered: orders.at(-1) ?? '' });
       return 'undelivered';
     },

@@ -81,7 +81,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const over = new Map<string, Open>();
   const ending = createEnding({
     ...{ answers, cards, store, log, signal, watch: options.watch },
-    checkAfterMs: options.checkAfterMs,
+    ...{ checkAfterMs: options.checkAfterMs, untilBack: options.remote.untilBack },
     isAskedAgain: ({ record, input }) =>
       [...open.values()].some(
         (other) => other.input.session_id === input.session_id && other.record.at > record.at,
@@ -141,7 +141,9 @@ export function openPrompts(options: PromptsOptions): Prompts {
 
   async function conclude(one: Open, ended: Ended): Promise<Taken> {
     const { id } = one.record;
-    const result = await ending.act(one, ended);
+    const again = () => void inTurn(id, () => end(one, ended)).catch(failed(id));
+    const result = await ending.act(one, ended, again);
+    if (result === 'waits') return result;
     one.stop();
     over.set(id, one);
     open.delete(id);
@@ -201,7 +203,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         const one = open.get(id);
         const record = (one ?? over.get(id))?.record ?? store.read(id);
         if (record?.undelivered === order) return 'undelivered';
-        if (record?.orders.includes(order)) return 'taken';
+        if (record?.orders.includes(order)) return one?.record.ended ? 'waits' : 'taken';
         if (one === undefined || one.record.ended !== undefined) return 'over';
         const own = { thread: one.record.thread, message: one.record.message };
         if (!isOwnMessage(on, own)) return 'no answer';

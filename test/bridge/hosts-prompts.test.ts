@@ -1,0 +1,158 @@
+// Prompts of a host without Node.js: the hook waits there, and is answered from the thread.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  buttonOf,
+  decisionIn,
+  type HookProcess,
+  type PromptPane,
+  promptIn,
+  verdictOf,
+} from '../support/prompt-pane.ts';
+import type { WireMessage } from '../support/workspace.ts';
+import { type Far, farHook, farPromptPane, startFar } from './far.ts';
+import { aWhile, WAIT } from './setting.ts';
+
+interface Asked {
+  readonly far: Far;
+  readonly pane: PromptPane;
+  readonly hook: HookProcess;
+  readonly message: WireMessage;
+}
+
+async function ask(
+  far: Far,
+  pane: PromptPane,
+  name = 'Bash',
+  screen = 'dialog-permission-bash',
+): Promise<Asked> {
+  await pane.show(screen);
+  const hook = farHook(far, pane, pane.input(name));
+  return { far, pane, hook, message: await promptIn(far.workspace, pane.thread) };
+}
+
+async function start(name?: string, screen?: string): Promise<Asked> {
+  const far = await startFar();
+  return ask(far, await farPromptPane(far, far), name, screen);
+}
+
+const tap = ({ far, message }: Asked, label: string) =>
+  far.workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
+
+/** Nothing of a prompt stays in our home there. */
+const untilCleared = ({ far }: Asked) =>
+  vi.waitFor(() => expect(readdirSync(join(far.ours, 'answers'))).toEqual([]), WAIT);
+
+describe('a prompt on a host', () => {
+  it('is allowed by a tap', { timeout: 60_000 }, async () => {
+    const asked = await start();
+    await tap(asked, 'Allow');
+    expect(decisionIn(await asked.hook.printed)).toEqual({ behavior: 'allow' });
+    await asked.pane.show('busy-status-line');
+    expect(await verdictOf(asked.far.workspace, asked.message)).toBe('✅ **Allowed** — you');
+    await untilCleared(asked);
+  });
+
+  it('is denied by a text', { timeout: 60_000 }, async () => {
+    const asked = await start();
+    const said = await asked.far.say(asked.pane.thread, 'no, use a temp dir');
+    expect(decisionIn(await asked.hook.printed)).toEqual({
+      behavior: 'deny',
+      message: 'no, use a temp dir',
+    });
+    await asked.far.untilMarked(said, '✅');
+    expect(await verdictOf(asked.far.workspace, asked.message)).toMatch(/^⛔ \*\*Denied\*\*/);
+  });
+
+  it('is closed by an answer in the terminal, and the hook leaves without a word', {
+    timeout: 60_000,
+  }, async () => {
+    const asked = await start();
+    await aWhile(1_500); // the dialog has been looked at
+    await asked.pane.show('busy-status-line');
+    asked.pane.result();
+    expect(await verdictOf(asked.far.workspace, asked.message)).toMatch(/terminal/);
+    expect(await asked.hook.printed).toBe('');
+    await untilCleared(asked);
+  });
+
+  it('whose hook was killed loses its buttons, and the thread says so', {
+    timeout: 60_000,
+  }, async () => {
+    const asked = await start();
+    asked.hook.child.kill('SIGKILL');
+    const told = await asked.far.answer(asked.pane.thread, /Answer in the terminal\.$/);
+    expect(told.id).toBe(asked.message.id);
+    expect(JSON.stringify(told.components)).not.toContain('"p:');
+    await untilCleared(asked);
+  });
+
+  it('is a question that is answered by a tap', { timeout: 60_000 }, async () => {
+    const asked = await start('AskUserQuestion', 'dialog-question');
+    await tap(asked, '2. ');
+    const { updatedInput } = decisionIn(await asked.hook.printed);
+    expect(Object.values(updatedInput.answers)).toHaveLength(1);
+  });
+});
+
+describe('a prompt on a host that is away', () => {
+  it.each([
+    ['tap', (asked: Asked) => tap(asked, 'Allow'), 'allow'],
+    ['text', ({ far, pane }: Asked) => far.say(pane.thread, 'Not like this'), 'deny'],
+  ] as const)(
+    'keeps the answer of a %s until the host is back',
+    {
+      timeout: 40_000,
+    },
+    async (_, answer, behavior) => {
+      const asked = await start();
+      const { far, hook, message } = asked;
+      await aWhile(1_500);
+      await far.ssh.stop();
+      const said = await answer(asked);
+      await aWhile(2_000);
+      expect(hook.hasEnded()).toBe(false);
+      await far.ssh.start();
+      expect(decisionIn(await hook.printed).behavior).toBe(behavior);
+      await asked.pane.show('busy-status-line');
+      expect(await verdictOf(far.workspace, message)).toMatch(/Allowed|Denied/);
+      if (typeof said !== 'string') await far.untilMarked(said, '✅');
+      await untilCleared(asked);
+    },
+  );
+
+  it('is given an answer that was decided before the bridge was started again', {
+    timeout: 40_000,
+  }, async () => {
+    const asked = await start();
+    const { far, hook, message } = asked;
+    await aWhile(1_500);
+    await far.ssh.stop();
+    await tap(asked, 'Allow');
+    await aWhile(1_000);
+    await far.restart();
+    await aWhile(1_500);
+    expect(hook.hasEnded()).toBe(false);
+    await far.ssh.start();
+    expect(decisionIn(await hook.printed).behavior).toBe('allow');
+    await asked.pane.show('busy-status-line');
+    expect(await verdictOf(far.workspace, message)).toMatch(/Allowed/);
+  });
+
+  it('comes when the host is back, once', { timeout: 40_000 }, async () => {
+    const far = await startFar();
+    const pane = await farPromptPane(far, far);
+    await far.ssh.stop();
+    await pane.show('dialog-permission-bash');
+    const hook = farHook(far, pane, pane.input('Bash'));
+    await aWhile(1_500);
+    await far.ssh.start();
+    const asked = { far, pane, hook, message: await promptIn(far.workspace, pane.thread) };
+    await tap(asked, 'Allow');
+    expect(decisionIn(await hook.printed).behavior).toBe('allow');
+    const all = await far.answers(pane.thread);
+    expect(all.filter(({ content }) => content.includes('curl'))).toHaveLength(1);
+  });
+});
