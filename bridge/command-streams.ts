@@ -33,6 +33,12 @@ export const agent: Command = {
     const [, skip, asked = ''] =
       rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
     if (asked === '') throw usage('`!agent` needs a prompt', AGENT_HINT);
+    const there = tools.directories.elsewhere(dir);
+    if (there !== undefined)
+      throw usage(
+        `headless agents run on ${code(tools.config.host)} only`,
+        `\`!new <name> ${there.host} <directory>\` starts Claude in a session there.`,
+      );
     const here = { host: tools.config.host, command: undefined };
     if ((await agentOn(here, tools)) === undefined)
       throw new ThreadmuxError(
@@ -145,11 +151,6 @@ interface Begin {
 async function begin({ order, ...wanted }: Begin, tools: Tools): Promise<Stream> {
   const { directories, config } = tools;
   const there = directories.elsewhere(wanted.dir);
-  if (there !== undefined && wanted.kind === 'agent')
-    throw usage(
-      `headless agents run on ${code(config.host)} only`,
-      `\`!new ${there.name.split('/').at(-1) || 'shop'} ${there.host}\` starts Claude in a session there.`,
-    );
   if (there !== undefined) {
     const dir = await directories.on(there.host).resolve(there.name);
     return tools.streams.begin({ ...wanted, host: there.host, dir, order: order.id });

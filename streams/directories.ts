@@ -52,6 +52,8 @@ export const localDisk: Disk = {
 };
 
 const MOST = 200;
+const LEADS_OUT = 'a link on the way leads out of the projects and roots';
+const OUTSIDE = 'it is outside the projects and roots';
 const LOCAL_HINT =
   'Name folders in `~/.threadmux/config.json` (mode 600), such as `{ "roots": ["~/code"] }`, and start threadmux again.';
 
@@ -89,7 +91,7 @@ export function openDirectories(given: Open): Directories {
     }
     const [one, ...more] = found;
     if (one === undefined && left)
-      throw refused(name, 'a link on the way leads out of the projects and roots');
+      throw refused(prefix + name, /^[/~]/.test(name) ? OUTSIDE : LEADS_OUT);
     if (one === undefined)
       throw new ThreadmuxError('bad_usage', `there is no directory ${said(name)}`, {
         hint: `Those to choose from: ${(await names('')).slice(0, 20).map(said).join(', ') || 'none; is "roots" right?'}`,

@@ -54,7 +54,7 @@ export async function removeFarLog(
   folder: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  await host.sh('rm -rf "${1%/log}"', [folder], {
+  await host.sh(REMOVE, [folder], {
     doing: 'remove the log of a terminal',
     ...(signal === undefined ? {} : { signal }),
   });
@@ -114,6 +114,8 @@ function unreadable(line: string): ThreadmuxError {
     `the log of a terminal could not be read: ${JSON.stringify(line.slice(0, 200))}`,
   );
 }
+
+const REMOVE = `case $1 in */streams/[0-9]*/log) rm -rf "\${1%/log}" ;; esac`;
 
 const PREPARE = `umask 077; log=$1; before=$2; shift 2
 own=\${log%/log}; all=\${own%/*}

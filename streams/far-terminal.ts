@@ -4,7 +4,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { explain } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { PaneRef } from '../tmux/pane.ts';
@@ -30,7 +29,7 @@ export interface FarTerminal {
 export interface FarFollower {
   /** Something may have happened there: looks at once, and more often for a while. */
   wake(): void;
-  /** The end was told, or nobody follows any more. */
+  /** The end was told, or nobody follows any more; nothing is written to the copy after it. */
   readonly over: Promise<void>;
   close(): void;
 }
@@ -53,12 +52,14 @@ export function followFar(far: FarTerminal): FarFollower {
   let activeAt = Date.now();
   let cutWait = () => {};
 
-  async function wait(ms: number): Promise<void> {
-    const woken = new AbortController();
-    cutWait = () => woken.abort();
-    await sleep(ms, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {});
-    cutWait = () => {};
-  }
+  const wait = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, signal.aborted ? 0 : ms);
+      cutWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
 
   async function follow(): Promise<void> {
     let failures = 0;
@@ -109,7 +110,10 @@ export function followFar(far: FarTerminal): FarFollower {
     over: follow().catch((error: unknown) =>
       far.log.error('a terminal is not followed any more', { because: explain(error) }),
     ),
-    close: () => closing.abort(),
+    close() {
+      closing.abort();
+      cutWait();
+    },
   };
 }
 

@@ -133,7 +133,11 @@ export function followTerminal(
   const stop =
     there?.close ??
     (pane === undefined || far ? () => {} : panesOf(tmux, parts.log).follow(pane, follower.saw));
-  const running = follower.run().finally(stop).then(removeThere);
+  const running = follower
+    .run()
+    .finally(stop)
+    .finally(() => there?.over) // two must not write to one copy
+    .then(removeThere);
 
   function followThere(folder: string): FarFollower | undefined {
     const { log, untilBack = async (ms) => void (await sleep(ms)) } = parts;

@@ -22,15 +22,22 @@ export interface Far extends Setting {
 
 export interface FarOptions extends SettingOptions {
   readonly sshServer?: SshServerOptions;
+  /** Where terminals may be started there. */
+  readonly roots?: readonly string[];
   readonly before?: (ssh: SshServer) => Promise<unknown> | unknown;
 }
 
-export async function startFar({ sshServer, before, ...options }: FarOptions = {}): Promise<Far> {
+export async function startFar({
+  sshServer,
+  before,
+  roots,
+  ...options
+}: FarOptions = {}): Promise<Far> {
   const ssh = await startSshServer(sshServer);
   const tmux = startTmux();
   const home = openHome(join(ssh.home, '.threadmux'));
   await before?.(ssh);
-  const hosts = { far: { ssh: 'far', socket: tmux.socket } };
+  const hosts = { far: { ssh: 'far', socket: tmux.socket, roots: roots ?? [] } };
   const sshConfig = ssh.configFile;
   const setting = await startSetting({ file: { hosts }, sshConfig, ...options });
   const env = {
