@@ -125,7 +125,7 @@ function reached(copy: string): Position {
 }
 
 /** True if there was anything new. A segment is safely on the disk before the next one begins: then it goes there. */
-async function copyPieces(copy: string, pieces: readonly FarPiece[]): Promise<boolean> {
+export async function copyPieces(copy: string, pieces: readonly FarPiece[]): Promise<boolean> {
   const { segment, offset } = reached(copy);
   const [first] = pieces;
   // The cap has removed the rest of ours there: without it the reader says that something is missing.

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { readLook } from '../../streams/far-log.ts';
+import { copyPieces } from '../../streams/far-terminal.ts';
 import { followTerminal, startTerminal } from '../../streams/terminal.ts';
+import { LOG_START, openLog } from '../../streams/terminal-log.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { startSshServer } from '../support/ssh-server.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { terminalSetting, wanted } from '../support/terminal.ts';
 
 const WAIT = { timeout: 30_000, interval: 50 } as const;
@@ -76,6 +79,27 @@ describe('a terminal on another host', { timeout: 90_000 }, () => {
     expect(numbers(all)).toEqual([1, 2]);
     expect(all.split(GAP)).toHaveLength(2);
     await second.close();
+  });
+
+  it('is copied from where the copy ends, and a segment that lost its rest is a gap', async () => {
+    const copy = tempFolder();
+    const piece = (segment: number, from: number, text: string, whole: boolean) => ({
+      ...{ segment, from, whole },
+      bytes: Buffer.from(text),
+    });
+    const log = openLog(copy, LOG_START);
+    const read = () => {
+      const reading = log.read(100);
+      return reading.kind === 'bytes' ? String(Buffer.from(reading.bytes)) : reading.kind;
+    };
+    expect(await copyPieces(copy, [piece(1, 0, 'abc', false)])).toBe(true);
+    expect(await copyPieces(copy, [piece(1, 0, 'abc', false)])).toBe(false);
+    expect(await copyPieces(copy, [piece(1, 0, 'abcde', true), piece(2, 0, 'f', false)])).toBe(
+      true,
+    );
+    expect([read(), read(), read()]).toEqual(['abcde', 'f', 'nothing']);
+    expect(await copyPieces(copy, [piece(3, 0, 'xyz', false)])).toBe(true);
+    expect([read(), read(), read()]).toEqual(['gap', 'xyz', 'nothing']);
   });
 
   it('is read as data: what does not fit is refused', () => {
