@@ -2,7 +2,7 @@
 // parts; it decides nothing. journey.ts tells the way.
 
 import { setMaxListeners } from 'node:events';
-import type { Env, Server } from '../core/config.ts';
+import { type Env, rootsOfHosts, type Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
@@ -13,6 +13,7 @@ import { registerCommands } from '../discord/interactions.ts';
 import { readJson } from '../home/files.ts';
 import { keep } from '../home/keep.ts';
 import { openDirectories } from '../streams/directories.ts';
+import { openHostDirectories } from '../streams/host-directories.ts';
 import { channelsOf } from '../threads/connections.ts';
 import { createKnownThreads, type KnownThreads } from '../threads/known-threads.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
@@ -95,15 +96,20 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
   const marks = createMarks(rest, log);
   const say = createSay(rest);
   const outcomes = createOutcomes({ rest, say, marks, log });
-  const directories = openDirectories({
-    projects: server.projects.map(({ path }) => path),
-    roots: config.roots,
-    homedir: options.env.HOME ?? '/',
+  const directories = openHostDirectories({
+    here: openDirectories({
+      projects: server.projects.map(({ path }) => path),
+      roots: config.roots,
+      homedir: options.env.HOME ?? '/',
+    }),
+    roots: rootsOfHosts(config),
+    own: config.host,
+    host: hosts.get,
   });
   const streams = createStreams({
     ...{ home, log, rest, botId, place, env: options.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
-    ...{ tmux: hosts.tmux(config.host), command: config.agent.command },
+    ...{ hosts, remote: shared.remote, command: config.agent.command },
     ...{ slashCommands: config.slashCommands, registry: threads.registry },
     agentSettings: options.agentSettings,
     onThread: known.learn,
@@ -112,6 +118,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
       return { skipPermissions: await directories.isWithin(dir, config.skipPermissions) };
     },
   });
+  shared.sessionsChanged.listen(streams.wake);
   const askAgent = createAskAgent({
     ...{ inbox, marks, say, log, signal },
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),

@@ -66,7 +66,7 @@ export const kill: Command = {
   async run(order, tools) {
     const [name = '', host = tools.config.defaultHost] = order.rest.trim().split('@');
     if (name === '') throw usage('`!kill <name>` needs the exact name of a session');
-    const stream = order.rest.includes('@') ? undefined : tools.streams.named(name);
+    const stream = tools.streams.named(order.rest.trim());
     if (stream !== undefined) return endStream(stream, tools);
     const found = (await findOurSessions(host, tools)).find(({ session }) => session.name === name);
     if (found === undefined)

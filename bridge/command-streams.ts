@@ -3,6 +3,7 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { archiveThread } from '../discord/threads.ts';
+import type { RemoteHosts } from '../threads/remote-hosts.ts';
 import { agentOn } from './agent.ts';
 import { type Answer, type Command, code, type Order, say, type Tools } from './command.ts';
 import { age } from './command-sessions.ts';
@@ -11,7 +12,8 @@ import type { Stream } from './streams.ts';
 export const terminal: Command = {
   name: 'terminal',
   usage: '!terminal <dir> <command>',
-  about: 'run a command in a project, and stream what it prints into a thread of its own',
+  about:
+    'run a command in a project (`mini:shop` on another host), and stream what it prints into a thread of its own',
   async run(order, tools) {
     const { dir, rest: asked } = parseStream(order.rest, TERMINAL_HINT);
     const stream = await begin(
@@ -31,6 +33,12 @@ export const agent: Command = {
     const [, skip, asked = ''] =
       rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
     if (asked === '') throw usage('`!agent` needs a prompt', AGENT_HINT);
+    const there = tools.directories.elsewhere(dir);
+    if (there !== undefined)
+      throw usage(
+        `headless agents run on ${code(tools.config.host)} only`,
+        `\`!new <name> ${there.host} <directory>\` starts Claude in a session there.`,
+      );
     const here = { host: tools.config.host, command: undefined };
     if ((await agentOn(here, tools)) === undefined)
       throw new ThreadmuxError(
@@ -69,7 +77,7 @@ export const status: Command = {
   name: 'status',
   usage: '!status',
   about: 'all terminals and headless agents: type, directory, age and what they do',
-  async run(_order, { streams, config }) {
+  async run(_order, { streams, config, remote }) {
     const all = streams.all();
     if (all.length === 0)
       return say(
@@ -78,7 +86,7 @@ export const status: Command = {
     const live = all.filter((stream) => stream.record().ended === undefined).length;
     return say(
       [
-        ...all.map(line),
+        ...all.map((stream) => line(stream, remote)),
         `-# ${live} of at most ${config.maxThreads} · \`!sessions\` lists the sessions`,
       ]
         .join('\n')
@@ -142,6 +150,11 @@ interface Begin {
 
 async function begin({ order, ...wanted }: Begin, tools: Tools): Promise<Stream> {
   const { directories, config } = tools;
+  const there = directories.elsewhere(wanted.dir);
+  if (there !== undefined) {
+    const dir = await directories.on(there.host).resolve(there.name);
+    return tools.streams.begin({ ...wanted, host: there.host, dir, order: order.id });
+  }
   const dir = await directories.resolve(wanted.dir);
   if (wanted.skipPermissions && !(await directories.isWithin(dir, config.skipPermissions)))
     throw new ThreadmuxError(
@@ -151,18 +164,21 @@ async function begin({ order, ...wanted }: Begin, tools: Tools): Promise<Stream>
         hint: 'Leave `--skip-permissions` out, or add the folder to "skipPermissions" in the configuration.',
       },
     );
-  return tools.streams.begin({ ...wanted, dir, order: order.id });
+  return tools.streams.begin({ ...wanted, host: config.host, dir, order: order.id });
 }
 
-function line(stream: Stream): string {
-  const { name, thread, dir, asked, startedAt } = stream.record();
+function line(stream: Stream, remote: RemoteHosts): string {
+  const { name, thread, dir, asked, startedAt, far } = stream.record();
   const sign = stream.kind === 'terminal' ? '🖥️ terminal' : '🤖 agent';
-  return `${sign} ${code(name)} <#${thread}> ${stateOf(stream)} · ${code(asked.split('\n', 1)[0]?.slice(0, 60) ?? '')} · ${code(dir)} · ${age(startedAt)}`;
+  const where = far === undefined ? dir : `${far.host}:${dir}`;
+  return `${sign} ${code(name)} <#${thread}> ${stateOf(stream, remote)} · ${code(asked.split('\n', 1)[0]?.slice(0, 60) ?? '')} · ${code(where)} · ${age(startedAt)}`;
 }
 
-function stateOf(stream: Stream): string {
-  const { ended } = stream.record();
+function stateOf(stream: Stream, remote: RemoteHosts): string {
+  const { ended, far } = stream.record();
   if (ended !== undefined) return ended.how;
+  const host = far && remote.state(far.host);
+  if (host?.kind === 'unreachable') return `host unreachable for ${age(host.since)}`;
   return stream.kind === 'terminal' ? 'running' : stream.agent.state();
 }
 

@@ -6,7 +6,7 @@ import type { InTurn } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
 import type { Draft } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import type { Directories } from '../streams/directories.ts';
+import type { HostDirectories } from '../streams/host-directories.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
 import type { Say } from '../threads/notices.ts';
 import type { Panes } from '../threads/panes.ts';
@@ -28,7 +28,7 @@ export interface Tools {
   /** The settings file with our hooks, for agents that we start ourselves on this machine. */
   readonly agentSettings: string | undefined;
   readonly streams: Streams;
-  readonly directories: Directories;
+  readonly directories: HostDirectories;
   readonly say: Say;
   /** By thread: keys are pressed in the order in which they were asked for. */
   readonly pressing: InTurn;

@@ -22,11 +22,12 @@ import {
   type TerminalParts,
 } from '../streams/terminal.ts';
 import type { Registry } from '../threads/registry.ts';
-import { isPaneFormat } from '../tmux/pane.ts';
+import type { RemoteHosts } from '../threads/remote-hosts.ts';
+import type { Hosts } from '../tmux/hosts.ts';
 import { closePipe } from '../tmux/pipe.ts';
-import { killSession, listSessions } from '../tmux/sessions.ts';
+import { listSessions } from '../tmux/sessions.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
-import { paneRecordOf } from './terminal-pane.ts';
+import { killLeftOver, paneRecordOf } from './terminal-pane.ts';
 
 export type Stream =
   | { readonly kind: 'terminal'; readonly terminal: Terminal; record(): StreamRecord }
@@ -35,7 +36,9 @@ export type Stream =
 export interface Wanted {
   readonly kind: StreamKind;
   readonly order: string;
-  /** Resolved and allowed. */
+  /** The name of a host in the configuration. */
+  readonly host: string;
+  /** On that host, resolved and allowed. */
   readonly dir: string;
   readonly asked: string;
   readonly skipPermissions: boolean;
@@ -52,22 +55,26 @@ export interface Streams {
   end(stream: Stream): Promise<string>;
   /** Every message made anywhere. */
   heard(data: unknown): void;
+  /** Something has happened on another host. */
+  wake(): void;
   /** Its thread was deleted. */
   gone(thread: string): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface StreamsOptions extends TerminalParts, AgentParts {
+export interface StreamsOptions extends Omit<TerminalParts, 'tmux' | 'untilBack'>, AgentParts {
   readonly place: Place;
   readonly members: readonly string[];
   readonly host: string;
   readonly maxThreads: number;
   readonly registry: Registry;
+  readonly hosts: Hosts;
+  readonly remote: RemoteHosts;
   readonly onThread: (thread: ThreadRef) => void;
 }
 
 export function createStreams(options: StreamsOptions): Streams {
-  const { home, tmux, place, log } = options;
+  const { home, hosts, remote, place, log } = options;
   const streams = new Map<string, Stream>();
   const inTurn = createInTurn();
 
@@ -80,10 +87,17 @@ export function createStreams(options: StreamsOptions): Streams {
     return stream;
   }
 
+  const hostOf = ({ far }: StreamRecord) => far?.host ?? options.host;
+  const partsOn = (host: string): TerminalParts => ({
+    ...options,
+    tmux: hosts.tmux(host),
+    untilBack: (ms, signal) => remote.untilBack(host, ms, signal),
+  });
+
   function terminalOf(record: StreamRecord): Stream {
-    const pane = paneRecordOf(record, options.host);
+    const terminal = followTerminal(partsOn(hostOf(record)), record);
+    const pane = paneRecordOf(record, hostOf(record));
     if (pane !== undefined) options.registry.put(pane);
-    const terminal = followTerminal(options, record);
     return { kind: 'terminal', terminal, record: () => terminal.record() };
   }
 
@@ -96,11 +110,12 @@ export function createStreams(options: StreamsOptions): Streams {
     if (known !== undefined) return known;
     checkRoom();
     const name = await freeName(wanted);
-    const { kind, dir, asked, order, skipPermissions } = wanted;
-    const welcome = streamWelcome({ kind, name, host: options.host, dir, asked });
+    const { kind, host, dir, asked, order, skipPermissions } = wanted;
+    const homeThere = hosts.isLocal(host) ? undefined : await remote.home(host);
+    const welcome = streamWelcome({ kind, name, host, dir, asked });
     const thread = await freshThread(
       place,
-      streamTitle(kind, name),
+      streamTitle(kind, homeThere === undefined ? name : `${name}@${host}`),
       welcome,
       options.members,
       order,
@@ -111,16 +126,17 @@ export function createStreams(options: StreamsOptions): Streams {
       thread: thread.id,
       server: options.server,
       startedAt: Date.now(),
+      ...(homeThere === undefined
+        ? {}
+        : { far: { host, logFolder: `${homeThere}/streams/${thread.id}/log` } }),
     };
     saveStreamRecord(home, record);
     if (kind === 'agent') return take(record);
     try {
-      return take(
-        await startTerminal(options, { thread: thread.id, name, dir, command: asked, record }),
-      );
+      const terminal = { thread: thread.id, name, dir, command: asked, record };
+      return take(await startTerminal(partsOn(host), terminal));
     } catch (error) {
-      await killLeftOver(name).catch(() => {}); // what failed is said; this is only tidying up
-      forgetStream(home, thread.id);
+      await tidyUp(record).catch(() => {}); // what failed is said; a host that is away is tidied up after a restart
       await archiveThread(place.rest, thread.id).catch(() => {});
       throw error;
     }
@@ -139,8 +155,8 @@ export function createStreams(options: StreamsOptions): Streams {
     );
   }
 
-  async function freeName({ kind, dir, asked }: Wanted): Promise<SessionName> {
-    const sessions = await listSessions(tmux);
+  async function freeName({ kind, host, dir, asked }: Wanted): Promise<SessionName> {
+    const sessions = await listSessions(hosts.tmux(host));
     const taken = [...sessions.map(({ name }) => name), ...all().map((one) => one.record().name)];
     return streamName(kind, dir, asked, new Set(taken));
   }
@@ -148,19 +164,16 @@ export function createStreams(options: StreamsOptions): Streams {
   async function recoverOne(record: StreamRecord): Promise<void> {
     if (record.kind === 'agent' || record.pane !== undefined) return void take(record);
     // We were killed while it was being started: it was not promised yet, and nothing of it may stay.
-    await killLeftOver(record.name);
-    forgetStream(home, record.thread);
+    const tidied = tidyUp(record);
+    if (record.far === undefined) await tidied;
+    else tidied.catch((error: Error) => log.warn('a terminal', { because: error.message }));
   }
 
-  /** Only one that we began: its output goes through a pipe. Somebody else may have one of that name by now. */
-  async function killLeftOver(name: string): Promise<void> {
-    const session = (await listSessions(tmux)).find((one) => one.name === name);
-    if (session === undefined) return;
-    const { serverPid, pane } = session;
-    const same = isPaneFormat({ serverPid, paneId: pane.id, panePid: pane.pid });
-    const piped = `#{&&:${same},#{pane_pipe}}`;
-    const said = await tmux.run(['display-message', '-p', '-t', pane.id, piped]);
-    if (said.trim() === '1') await killSession(tmux, session);
+  /** What could not be started. It is known until nothing of it runs any more. */
+  async function tidyUp(record: StreamRecord): Promise<void> {
+    saveStreamRecord(home, { ...record, ended: { at: Date.now(), how: 'not started' } });
+    await killLeftOver(hosts.tmux(hostOf(record)), record.name);
+    forgetStream(home, record.thread);
   }
 
   function drop(thread: string): void {
@@ -178,7 +191,11 @@ export function createStreams(options: StreamsOptions): Streams {
           );
     },
     of: (thread) => streams.get(thread),
-    named: (name) => all().find((stream) => stream.record().name === name),
+    named: (name) =>
+      all().find((stream) => {
+        const { name: own, far } = stream.record();
+        return name === own || (far !== undefined && name === `${own}@${far.host}`);
+      }),
     all,
     begin: (wanted) => inTurn('begin', () => begin(wanted)),
     async end(stream) {
@@ -194,14 +211,18 @@ export function createStreams(options: StreamsOptions): Streams {
       if (message === undefined || stream?.kind !== 'terminal') return;
       stream.terminal.heard(message.content, message.author.id === options.botId);
     },
+    wake() {
+      for (const stream of all()) if (stream.kind === 'terminal') stream.terminal.wake();
+    },
     async gone(thread) {
       const stream = streams.get(thread);
       if (stream === undefined) return;
       log.info('the thread of a stream was deleted', { name: stream.record().name });
       await (stream.kind === 'agent' ? stream.agent.end() : closed(stream));
       const { pane } = stream.record();
+      const host = hosts.get(hostOf(stream.record()));
       // The program goes on as a session like any other; nobody reads its log any more.
-      if (pane !== undefined) await closePipe(tmuxOn(tmux.host, pane.socket), pane).catch(() => {});
+      if (pane !== undefined) await closePipe(tmuxOn(host, pane.socket), pane).catch(() => {});
       drop(thread);
     },
     close: async () => void (await Promise.all(all().map(closed))),

@@ -38,6 +38,8 @@ const host = z.union(
       ssh: sshName,
       tmux: z.string().startsWith('/', 'must be an absolute path').optional(),
       socket: z.string().startsWith('/', 'must be an absolute path').optional(),
+      /** Folders there in which terminals may be started. */
+      roots: z.array(place, 'must be a list of folders, such as ["~/code"]').optional(),
     }),
   ],
   'must be "local" or {"ssh": "name"}',

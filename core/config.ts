@@ -80,6 +80,15 @@ export function parseConfig(sources: Sources): Config {
   };
 }
 
+/** The folders of each other host in which terminals may be started. */
+export function rootsOfHosts({ hosts }: Config): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    Object.entries(hosts).flatMap(([name, host]) =>
+      host === 'local' ? [] : [[name, host.roots ?? []]],
+    ),
+  );
+}
+
 /** What is in force, for people: as JSON, with every token masked. */
 export function shownConfig(config: Config): Record<string, { value: unknown; from: string }> {
   const { origins, ...values } = config;

@@ -23,6 +23,8 @@ export const streamRecordSchema = z.object({
   /** A headless agent that was told to ask for no permission. */
   skipPermissions: z.boolean().default(false),
   startedAt: z.number(),
+  /** A terminal on another host: where it runs, and the folder of its log there. */
+  far: z.object({ host: z.string(), logFolder: z.string() }).exactOptional(),
   /** A terminal's pane. */
   pane: z
     .object({

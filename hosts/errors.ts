@@ -17,11 +17,7 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
     });
   const words = lastLine(framed.stderr) ?? '';
   const said = words === '' ? `the script ended with status ${framed.status}` : code(words);
-  if (
-    /can't find (session|window|pane)|no current target|no server running|error connecting to [^(]{1,300}\((?:No such file|Connection refused)|lost server|server exited/.test(
-      words,
-    )
-  )
+  if (meansNoTarget(words))
     return new ThreadmuxError('session_not_found', `${what}: ${said}`, {
       hint: 'The session has ended or was renamed; `threadmux sessions` lists those there are.',
     });
@@ -32,6 +28,13 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
   return new ThreadmuxError('tmux_failed', `${what}: ${said}`, {
     hint: `Try the same by hand on ${host}; \`tmux -V\` must say 3.2 or newer.`,
   });
+}
+
+/** tmux says that there is no such session, window or pane, or no server at all. */
+export function meansNoTarget(words: string): boolean {
+  return /can't find (session|window|pane)|no current target|no server running|error connecting to [^(]{1,300}\((?:No such file|Connection refused)|lost server|server exited/.test(
+    words,
+  );
 }
 
 /** A script that did not come to its end on this machine. */

@@ -19,46 +19,86 @@ export interface Directories {
 export interface Open {
   readonly projects: readonly string[];
   readonly roots: readonly string[];
-  /** What "~" stands for. */
+  /** What "~" stands for; "~" itself if the disk knows. */
   readonly homedir: string;
+  /** This machine's, unless it is another's. */
+  readonly disk?: Disk;
+  /** Whether a directory may be named by its whole path; it must be inside all the same. */
+  readonly wholePaths?: boolean;
+  /** What stands before the names of another host's directories: `mini:`. */
+  readonly prefix?: string;
+  /** What to do when nothing is open. */
+  readonly hint?: string;
 }
 
-const MOST = 200;
+export interface Disk {
+  /** The directories' own paths, every link resolved; undefined for what is no directory. */
+  real(paths: readonly string[]): Promise<readonly (string | undefined)[]>;
+  /** The names of the directories in these, without hidden ones. */
+  below(parents: readonly string[]): Promise<readonly string[]>;
+}
 
-export function openDirectories({ projects, roots, homedir }: Open): Directories {
+export const localDisk: Disk = {
+  real: (paths) => Promise.all(paths.map(directoryAt)),
+  async below(parents) {
+    const lists = await Promise.all(
+      parents.map((parent) => readdir(parent, { withFileTypes: true }).catch(() => [])),
+    );
+    return lists
+      .flat()
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map((entry) => entry.name);
+  },
+};
+
+const MOST = 200;
+const LEADS_OUT = 'a link on the way leads out of the projects and roots';
+const OUTSIDE = 'it is outside the projects and roots';
+const LOCAL_HINT =
+  'Name folders in `~/.threadmux/config.json` (mode 600), such as `{ "roots": ["~/code"] }`, and start threadmux again.';
+
+export function openDirectories(given: Open): Directories {
+  const { projects, roots, homedir, disk = localDisk, prefix = '' } = given;
+  const said = (name: string) => shown(`${prefix}${name}`);
   const absolute = (path: string) =>
     path.replace(/^~(?=\/|$)/, homedir).replace(/(?<=[^/])\/+$|(?<=^\/)\/+$/, '');
   const parents = [...new Set(roots.map(absolute))];
   const places = [...new Set([...projects.map(absolute), ...parents])];
 
+  const waysTo = ([first = '', ...rest]: readonly string[]) => [
+    ...places
+      .filter((place) => basename(place) === first)
+      .map((place) => ({ place, path: join(place, ...rest) })),
+    ...parents.map((place) => ({ place, path: join(place, first, ...rest) })),
+  ];
+
+  function wholePath(name: string) {
+    wordsOf(name.replace(/^[/~]+/, '')); // the same is refused
+    return places.map((place) => ({ place, path: absolute(name) }));
+  }
+
   async function resolve(name: string): Promise<string> {
-    if (places.length === 0) throw nothingOpen();
-    const words = wordsOf(name);
-    const [first = '', ...rest] = words;
-    const ways = [
-      ...places
-        .filter((place) => basename(place) === first)
-        .map((place) => ({ place, path: join(place, ...rest) })),
-      ...parents.map((place) => ({ place, path: join(place, ...words) })),
-    ];
+    if (places.length === 0) throw nothingOpen(given.hint);
+    const ways = given.wholePaths && /^[/~]/.test(name) ? wholePath(name) : waysTo(wordsOf(name));
+    const all = await disk.real(ways.flatMap(({ place, path }) => [path, place]));
     const found = new Set<string>();
     let left = false;
-    for (const { place, path } of ways) {
-      const real = await directoryAt(path);
+    for (const index of ways.keys()) {
+      const real = all[2 * index];
       if (real === undefined) continue;
-      if (isBelow(real, await directoryAt(place))) found.add(real);
+      if (isBelow(real, all[2 * index + 1])) found.add(real);
       else left = true;
     }
     const [one, ...more] = found;
     if (one === undefined && left)
-      throw refused(name, 'a link on the way leads out of the projects and roots');
+      throw refused(prefix + name, /^[/~]/.test(name) ? OUTSIDE : LEADS_OUT);
     if (one === undefined)
-      throw new ThreadmuxError('bad_usage', `there is no directory ${shown(name)}`, {
-        hint: `Those to choose from: ${(await names('')).slice(0, 20).map(shown).join(', ') || 'none; is "roots" right?'}`,
+      throw new ThreadmuxError('bad_usage', `there is no directory ${said(name)}`, {
+        hint: `Those to choose from: ${(await names('')).slice(0, 20).map(said).join(', ') || 'none; is "roots" right?'}`,
       });
     if (more.length > 0)
-      throw new ThreadmuxError('bad_usage', `${shown(name)} means several directories`, {
-        hint: `Say it with its parent: ${[...found].map((path) => shown(path.split(sep).slice(-2).join('/'))).join(' or ')}`,
+      throw new ThreadmuxError('bad_usage', `${said(name)} means several directories`, {
+        hint: `Say it with its parent: ${[...found].map((path) => said(path.split(sep).slice(-2).join('/'))).join(' or ')}`,
       });
     return one;
   }
@@ -78,13 +118,18 @@ export function openDirectories({ projects, roots, homedir }: Open): Directories
       .slice(0, MOST);
   }
 
+  async function below(folders: readonly string[], before: string): Promise<readonly string[]> {
+    return (await disk.below(folders)).map((name) => before + name).sort();
+  }
+
   async function isWithin(directory: string, paths: readonly string[]): Promise<boolean> {
-    const real = await Promise.all(paths.map((path) => directoryAt(absolute(path))));
+    const real = await disk.real(paths.map(absolute));
     return real.some((path) => isBelow(directory, path));
   }
 
   async function check(directory: string): Promise<void> {
-    if ((await directoryAt(directory)) === directory && (await isWithin(directory, places))) return;
+    const [real] = await disk.real([directory]);
+    if (real === directory && (await isWithin(directory, places))) return;
     throw refused(directory, 'it is not in the projects and roots any more');
   }
 
@@ -119,20 +164,9 @@ function isBelow(path: string, parent: string | undefined): boolean {
   return path === parent || path.startsWith(parent.endsWith(sep) ? parent : parent + sep);
 }
 
-async function below(parents: readonly string[], before: string): Promise<readonly string[]> {
-  const lists = await Promise.all(
-    parents.map((parent) => readdir(parent, { withFileTypes: true }).catch(() => [])),
-  );
-  return lists
-    .flat()
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map((entry) => before + entry.name)
-    .sort();
-}
-
-function nothingOpen(): ThreadmuxError {
+function nothingOpen(hint = LOCAL_HINT): ThreadmuxError {
   return new ThreadmuxError('bad_usage', 'no directory is open for terminals and headless agents', {
-    hint: 'Name folders in `~/.threadmux/config.json` (mode 600), such as `{ "roots": ["~/code"] }`, and start threadmux again.',
+    hint,
   });
 }
 

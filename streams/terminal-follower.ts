@@ -25,8 +25,8 @@ export interface Follower {
   /** Somebody wrote in the thread. */
   cut(): void;
   close(): void;
-  /** The person is about to end it: no word of its end is due. */
-  expectEnd(): void;
+  /** Whether the person is about to end it: then no word of its end is due. */
+  expectEnd(isDue: boolean): void;
   end(): void;
   record(): StreamRecord;
   lines(): number;
@@ -239,8 +239,8 @@ export function createFollower(
       closing.abort();
       over.abort();
     },
-    expectEnd() {
-      silent = true;
+    expectEnd(isDue) {
+      silent = isDue;
     },
     end: () => ends({ kind: 'ended', at: Date.now() }),
     record: () => record,

@@ -25,15 +25,15 @@ export interface Panes {
   follow(pane: PaneRef, tell: (seen: PaneSeen) => void): () => void;
 }
 
-const VARIABLES = [
+export const PANE_VARIABLES = [
   ...(['pid', 'pane_id', 'pane_pid', 'pane_dead', 'pane_dead_status', 'pane_dead_signal'] as const),
   ...(['pane_dead_time', 'pane_width', 'pane_height'] as const),
 ];
-type Row = Readonly<Record<(typeof VARIABLES)[number], string>>;
+type Row = Readonly<Record<(typeof PANE_VARIABLES)[number], string>>;
 
 const LOOK_MS = 1000;
 const NUDGED_MS = 150;
-const NUDGES = 3;
+export const NUDGES = 3;
 
 const shared = new WeakMap<Host, Map<string | undefined, Panes>>();
 
@@ -91,26 +91,30 @@ function openPanes(tmux: Tmux, log: Log): Panes {
   };
 }
 
-function isUnknown(seen: PaneSeen): boolean {
+export function isUnknown(seen: PaneSeen): boolean {
   return seen.kind === 'dead' && seen.code === undefined && seen.signal === undefined;
 }
 
 /** tmux 3.3a misses the end of a child now and then, until another one ends: so one does. */
-async function nudge(tmux: Tmux): Promise<void> {
+export async function nudge(tmux: Tmux): Promise<void> {
   await tmux.run(['run-shell', '-b', 'true'], { doing: 'ask how a program ended' });
 }
 
 async function listPanes(tmux: Tmux): Promise<readonly Row[]> {
   const printed = await tmux
-    .run(['list-panes', '-a', '-F', rowFormat(VARIABLES)], { doing: 'look at the panes' })
+    .run(['list-panes', '-a', '-F', rowFormat(PANE_VARIABLES)], { doing: 'look at the panes' })
     .catch((error: unknown) => {
       if (isThreadmuxError(error, 'session_not_found')) return '';
       throw error;
     });
-  return printed.split('\n').flatMap((line) => readRow(VARIABLES, line) ?? []);
+  return readPanes(printed);
 }
 
-function seenOf(rows: readonly Row[], pane: PaneRef): PaneSeen {
+export function readPanes(printed: string): readonly Row[] {
+  return printed.split('\n').flatMap((line) => readRow(PANE_VARIABLES, line) ?? []);
+}
+
+export function seenOf(rows: readonly Row[], pane: PaneRef): PaneSeen {
   const row = rows.find(
     ({ pid, pane_id, pane_pid }) =>
       Number(pid) === pane.serverPid &&

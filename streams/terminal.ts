@@ -3,16 +3,24 @@
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { SessionName } from '../core/session-name.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
 import { attempt } from '../home/keep.ts';
-import { type StreamRecord, saveStreamRecord, streamFolder } from '../home/stream-record.ts';
+import {
+  loadStreamRecords,
+  type StreamRecord,
+  saveStreamRecord,
+  streamFolder,
+} from '../home/stream-record.ts';
 import { startPiped } from '../tmux/pipe.ts';
 import { killSession } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import { prepareFarLog, removeFarLog } from './far-log.ts';
+import { type FarFollower, followFar } from './far-terminal.ts';
 import { createFollower } from './terminal-follower.ts';
 import { TERMINAL_SIZE } from './terminal-output.ts';
 import { panesOf } from './terminal-panes.ts';
@@ -21,12 +29,15 @@ import { summary } from './terminal-words.ts';
 
 export interface TerminalParts {
   readonly home: Home;
+  /** On the host where the terminal runs. */
   readonly tmux: Tmux;
   readonly rest: Rest;
   readonly botId: string;
   readonly log: Log;
   /** The name of the server in the configuration. */
   readonly server: string;
+  /** Resolves when the other host is back, or after so long. */
+  readonly untilBack?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export interface WantedTerminal {
@@ -44,6 +55,8 @@ export interface Terminal {
   record(): StreamRecord;
   /** Tells of a message in the thread: what is printed from now on stands below it, unless it is a part of the stream. */
   heard(content: string, ours: boolean): void;
+  /** Something has happened on its host. */
+  wake(): void;
   /** Stops following; the program goes on. */
   close(): Promise<void>;
   /** Ends the program if it runs, shows the rest, and resolves with a summary in one line. */
@@ -65,13 +78,19 @@ export async function startTerminal(
   const folder = logFolder(parts.home, thread);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
+  const { far } = wanted.record;
+  if (far !== undefined) {
+    const known = loadStreamRecords(parts.home).map((record) => record.thread);
+    await prepareFarLog(parts.tmux.host, far.logFolder, thread, known);
+  }
   const pane = await startPiped(parts.tmux, {
     name,
     directory: dir,
     command,
     size: TERMINAL_SIZE,
+    ...(far === undefined ? {} : { atEnd: farEvent(far.logFolder) }),
     log: {
-      folder,
+      folder: far?.logFolder ?? folder,
       readsPerSegment: log.readsPerSegment ?? READS_PER_SEGMENT,
       maxBytes: log.maxBytes ?? LOG_BYTES,
     },
@@ -104,33 +123,71 @@ export function followTerminal(
   record: StreamRecord,
   options: FollowOptions = {},
 ): Terminal {
-  const follower = createFollower(parts, record, logFolder(parts.home, record.thread), options);
-  const { pane } = record;
+  const { pane, far } = record;
+  const copy = logFolder(parts.home, record.thread);
+  const follower = createFollower(parts, record, copy, options);
   // Where it was started: the configuration may name another server by now.
   const tmux = tmuxOn(parts.tmux.host, pane?.socket);
-  const stop = pane === undefined ? () => {} : panesOf(tmux, parts.log).follow(pane, follower.saw);
-  const running = follower.run().finally(stop);
+  const closing = new AbortController();
+  const there = far && record.ended === undefined ? followThere(far.logFolder) : undefined;
+  const stop =
+    there?.close ??
+    (pane === undefined || far ? () => {} : panesOf(tmux, parts.log).follow(pane, follower.saw));
+  const running = follower
+    .run()
+    .finally(stop)
+    .finally(() => there?.over) // two must not write to one copy
+    .then(removeThere);
+
+  function followThere(folder: string): FarFollower | undefined {
+    const { log, untilBack = async (ms) => void (await sleep(ms)) } = parts;
+    return pane && followFar({ tmux, pane, folder, copy, log, untilBack, tell: follower.saw });
+  }
+
+  /** What stays because the host is away goes when the next terminal is started there. */
+  async function removeThere(): Promise<void> {
+    if (far === undefined || follower.record().ended === undefined) return;
+    await removeFarLog(tmux.host, far.logFolder, closing.signal).catch(() => {});
+  }
+
   return {
     record: follower.record,
     ended: follower.ended,
+    wake: () => there?.wake(),
     heard(content, ours) {
-      if (!(ours && isStreamMessage(content))) follower.cut();
+      if (ours && isStreamMessage(content)) return;
+      follower.cut();
+      there?.wake();
     },
     async close() {
       follower.close();
+      closing.abort();
       await running;
     },
     async end() {
-      follower.expectEnd();
-      if (pane !== undefined) await kill(tmux, pane, record.name);
+      follower.expectEnd(true);
+      try {
+        if (pane !== undefined) await kill(tmux, pane, record.name);
+      } catch (error) {
+        follower.expectEnd(false); // it goes on
+        throw error;
+      }
+      there?.wake();
+      const endMs = options.endMs ?? END_MS;
+      if (there !== undefined) await inTime(there.over, endMs, there.close);
       follower.end();
-      await inTime(running, options.endMs ?? END_MS, follower.close);
+      await inTime(running, endMs, follower.close);
       const now = follower.record();
       const ended = now.ended ?? { at: Date.now(), how: 'ended' };
       attempt(now.thread, () => saveStreamRecord(parts.home, { ...now, ended }));
       return summary(follower.lines(), now.startedAt, ended);
     },
   };
+}
+
+/** Tells us through our home there that a program has ended; see bin/host-files.ts. */
+function farEvent(folder: string): string {
+  return `${folder.replace(/\/streams\/\d+\/log$/, '')}/tmux-event`;
 }
 
 /** Discord may be away, or not let us write: nobody waits for that without end. */

@@ -17,6 +17,8 @@ export interface Piped {
   readonly command: string;
   readonly size: { readonly width: number; readonly height: number };
   readonly log: PipeLog;
+  /** The absolute path of a script that is run when the program has ended. */
+  readonly atEnd?: string;
 }
 
 export interface PipeLog {
@@ -46,7 +48,13 @@ export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> 
     START,
     [
       ...[name, directory, String(size.width), String(size.height)],
-      ...[pipeCommand(wanted.log), rowFormat(VARIABLES), RUN, command.replace(/;$/, '\\;')],
+      ...[
+        pipeCommand(wanted.log),
+        rowFormat(VARIABLES),
+        RUN,
+        command.replace(/;$/, '\\;'),
+        wanted.atEnd ?? '',
+      ],
     ],
     { doing: `start session ${name}` },
   );
@@ -77,12 +85,14 @@ export async function closePipe(tmux: Tmux, pane: PaneRef): Promise<void> {
  */
 const RUN = `trap : INT QUIT
 "$SHELL" -l -i -c "$1"
-s=$?; sleep 0.1 2>/dev/null || sleep 1; exit "$s"`;
+s=$?; sleep 0.1 2>/dev/null || sleep 1
+[ -z "$2" ] || (trap '' HUP; exec sh "$2" program-ended) >/dev/null 2>&1 </dev/null &
+exit "$s"`;
 
 /** The directory comes from the client's own, because -c would run a "#(…)" in it; see sessions.ts. */
-const START = `name=$1; dir=$2; width=$3; height=$4; pipe=$5; format=$6; run=$7; command=$8
+const START = `name=$1; dir=$2; width=$3; height=$4; pipe=$5; format=$6; run=$7; command=$8; at_end=$9
 unset CDPATH; cd "$dir" || exit 1
-t new-session -dE -P -F "$format" -s "$name" -x "$width" -y "$height" sh -c "$run" sh "$command" \\; \\
+t new-session -dE -P -F "$format" -s "$name" -x "$width" -y "$height" sh -c "$run" sh "$command" "$at_end" \\; \\
   set-option -p -t "=$name:" remain-on-exit on \\; set-option -w -t "=$name:" window-size manual \\; \\
   pipe-pane -O -t "=$name:" "$pipe"`;
 

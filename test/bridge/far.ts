@@ -40,6 +40,8 @@ export interface Far extends Setting, FarHost {
 
 export interface FarOptions extends SettingOptions {
   readonly sshServer?: SshServerOptions;
+  /** Where terminals may be started there. */
+  readonly roots?: readonly string[];
   readonly before?: (ssh: SshServer) => Promise<unknown> | unknown;
   /** More hosts, already started. */
   readonly others?: readonly FarHost[];
@@ -60,13 +62,16 @@ export async function startFarHost(name: string, options: SshServerOptions = {})
 }
 
 export async function startFar(given: FarOptions = {}): Promise<Far> {
-  const { sshServer, before, others = [], file, ...options } = given;
+  const { sshServer, before, others = [], roots = [], file, ...options } = given;
   const host = await startFarHost('far', sshServer);
   const { ssh, place } = host;
   await before?.(ssh);
   for (const other of others) appendFileSync(ssh.configFile, readFileSync(other.ssh.configFile));
   const hosts = Object.fromEntries(
-    [host, ...others].map((one) => [one.name, { ssh: one.name, socket: one.place.tmux.socket }]),
+    [host, ...others].map((one) => [
+      one.name,
+      { ssh: one.name, socket: one.place.tmux.socket, roots },
+    ]),
   );
   const sshConfig = ssh.configFile;
   const setting = await startSetting({ file: { hosts, ...file }, sshConfig, ...options });

@@ -432,6 +432,7 @@ describe('as slash commands', () => {
 
 describe('the thread of a terminal whose tmux server is gone', () => {
   it('can be deleted without touching the terminal that has its pane id now', async () => {
+    opened = [];
     const { setting, terminal } = await start();
     const { call } = setting.machine.tmux;
     const dead = await terminal('sleep 600');
