@@ -86,7 +86,7 @@ export async function closePipe(tmux: Tmux, pane: PaneRef): Promise<void> {
 const RUN = `trap : INT QUIT
 "$SHELL" -l -i -c "$1"
 s=$?; sleep 0.1 2>/dev/null || sleep 1
-[ -z "$2" ] || (trap '' HUP; exec sh "$2" program-ended) >/dev/null 2>&1 </dev/null &
+[ -z "$2" ] || { trap '' HUP; sh "$2" program-ended >/dev/null 2>&1 </dev/null & }
 exit "$s"`;
 
 /** The directory comes from the client's own, because -c would run a "#(…)" in it; see sessions.ts. */

@@ -84,7 +84,11 @@ describe('!terminal on another host', { timeout: 90_000 }, () => {
   it('tells its last words and then how it ended, also after a long silence', async () => {
     const { far, terminal, logs } = await start();
     const { name, thread } = await terminal('echo first; sleep 3; printf "last words"; exit 7');
+    await untilPrinted(far, thread, 'first');
+    const told = vi.fn();
+    far.shared.sessionsChanged.listen(told);
     await far.answer(thread, /^⏹️ Exited with code 7/);
+    expect(told, 'the host did not report the end by itself').toHaveBeenCalled();
     expect(await printed(far, thread)).toContain('first\nlast words');
     await vi.waitFor(() => expect(logs()).toEqual([]), WAIT);
     await far.say(thread, `!kill ${name}@far`);
