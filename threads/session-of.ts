@@ -23,7 +23,14 @@ export function createSessionOf(hosts: Hosts, registry: Registry): SessionOf {
   function remembered(host: string, tmux: string, pane: string): SessionPane | undefined {
     const server = readTmuxVariable(tmux);
     const record = server === undefined ? undefined : registry.ofPane(host, server.pid, pane);
-    return record === undefined ? undefined : { ...record, group: record.group, path: record.cwd };
+    if (record === undefined) return undefined;
+    // Only what a session is: the rest of the record may have changed before this is written back.
+    const { host: on, socket, serverPid, paneId, panePid, sessionId } = record;
+    const { sessionName, group, command, cwd: path } = record;
+    return {
+      ...{ host: on, socket, serverPid, paneId, panePid, sessionId },
+      ...{ sessionName, group, command, path },
+    };
   }
 
   return async (host, tmux, pane, again = false) => {

@@ -1,0 +1,160 @@
+// The program as a process, with a host reached by ssh. It, the ssh client and the collector there are killed with SIGKILL:
+// nothing is lost, doubled or out of order.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, watch, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { holderOf } from '../../home/lock.ts';
+import { processesWith, startMachine } from '../support/hook-process.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+import { farWithHooks, startFarHost } from './far.ts';
+import { WAIT } from './setting.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
+
+async function start() {
+  const workspace = await startTestWorkspace();
+  const far = await startFarHost('far');
+  const hosts = { far: { ssh: 'far', socket: far.place.tmux.socket } };
+  const machine = startMachine(workspace, { config: { hosts } });
+  const bin = join(machine.tmux.dir, 'bin');
+  mkdirSync(bin);
+  // The real client finds its configuration by the password file, not by HOME.
+  const client = `#!/bin/sh\nPATH=\${PATH#*:}; exec ssh -F '${far.ssh.configFile}' "$@"\n`;
+  writeFileSync(join(bin, 'ssh'), client, { mode: 0o755 });
+  const env = {
+    ...machine.env,
+    PATH: `${bin}:${machine.env.PATH}`,
+    THREADMUX_TMUX_SOCKET: machine.tmux.socket,
+    DISCORD_API_BASE: workspace.api,
+    DISCORD_BOT_TOKEN: workspace.token,
+    DISCORD_CHANNEL_ID: workspace.channelId,
+    DISCORD_ALLOWED_USERS: workspace.userId,
+  };
+  const up = async () => {
+    const child = spawn(process.execPath, [PROGRAM, 'up'], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    const pid = holderOf(machine.home.path('state', 'bridge.lock'));
+    if (pid === undefined) throw new Error('nobody holds the lock of the bridge');
+    const ended = once(child, 'exit');
+    return { ended, kill: () => void process.kill(pid, 'SIGKILL') };
+  };
+  const running = await up();
+  const claude = await farWithHooks({ machine }, far, 'web');
+  const { person, botId } = workspace;
+  const echoes = async () => {
+    const all = await person.messages(claude.thread);
+    return all
+      .filter(({ author }) => author.id === botId)
+      .toReversed()
+      .flatMap(({ content }) => content.match(/Echo: [\w ]+/)?.[0].trim() ?? []);
+  };
+  return {
+    ...{ workspace, far, machine, claude, up, running },
+    say: (text: string) => person.say(claude.thread, text),
+    /** All of it was typed once, in this order, and answered once, in this order. */
+    async settled(...texts: string[]) {
+      const wanted = texts.map((text) => `Echo: ${text}`);
+      await vi.waitFor(async () => expect(await echoes()).toEqual(wanted), WAIT);
+      expect(claude.prompts()).toEqual(texts);
+      await vi.waitFor(async () => {
+        const all = await person.messages(claude.thread);
+        const said = all.filter(({ author }) => author.id !== botId);
+        const marks = said.map((one) => one.reactions?.map(({ emoji }) => emoji.name).join());
+        expect(marks).toEqual(texts.map(() => '✅'));
+      }, WAIT);
+      const outbox = join(far.ours, 'outbox');
+      const left = readdirSync(outbox, { recursive: true, encoding: 'utf8' });
+      expect(left.filter((name) => /\/\d+\./.test(name))).toEqual([]);
+      expect(await echoes()).toEqual(wanted);
+    },
+  };
+}
+
+/** Calls `act` when a letter that fits has been put into our outbox for this host. */
+function atLetter(folder: string, fits: RegExp, act: () => void): void {
+  const watcher = watch(folder, { recursive: true }, (_, name) => {
+    if (name === null || !/\/\d+\.\d+$/.test(name)) return;
+    try {
+      if (!fits.test(readFileSync(join(folder, name), 'utf8'))) return;
+    } catch {
+      return; // posted and gone
+    }
+    watcher.close();
+    act();
+  });
+  onTestFinished(() => watcher.close());
+}
+
+const holders = (path: string, pids: readonly number[]) =>
+  pids.filter((pid) => {
+    try {
+      return readdirSync(`/proc/${pid}/fd`).some(
+        (fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === path,
+      );
+    } catch {
+      return false; // it has ended
+    }
+  });
+
+function killAll(pids: readonly number[]): number {
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  return pids.length;
+}
+
+describe('with a host, killed', () => {
+  it.each(['UserPromptSubmit', 'Stop'])(
+    'the program, with a letter of %s on its disk that it has not acknowledged',
+    { timeout: 90_000 },
+    async (event) => {
+      const { machine, running, say, settled, up } = await start();
+      await say('before');
+      await settled('before');
+      const folder = machine.home.path('outbox', '@far');
+      atLetter(folder, new RegExp(`"hook_event_name":"${event}"`), running.kill);
+      await say('killed');
+      await running.ended;
+      await say('while it was away');
+      await up();
+      await settled('before', 'killed', 'while it was away');
+    },
+  );
+
+  it.each([
+    [
+      'the ssh clients',
+      ({ machine }: Awaited<ReturnType<typeof start>>) =>
+        processesWith(`HOME=${machine.env.HOME}`).filter(
+          (pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'ssh',
+        ),
+    ],
+    [
+      'the collector there',
+      ({ far }: Awaited<ReturnType<typeof start>>) =>
+        holders(join(far.ours, 'bell'), processesWith(`HOME=${far.ssh.home}`)),
+    ],
+  ] as const)(
+    '%s, three times in the middle of messages',
+    { timeout: 90_000 },
+    async (_, victims) => {
+      const all = await start();
+      const texts = Array.from({ length: 9 }, (_, n) => `message ${n}`);
+      let killed = 0;
+      for (const [n, text] of texts.entries()) {
+        await all.say(text);
+        if (n % 3 !== 1) continue;
+        await vi.waitFor(() => expect(victims(all).length).toBeGreaterThan(0), WAIT);
+        killed += killAll(victims(all));
+      }
+      expect(killed).toBeGreaterThanOrEqual(3);
+      await all.settled(...texts);
+    },
+  );
+});
