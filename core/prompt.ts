@@ -4,6 +4,8 @@
 export interface Option {
   readonly label: string;
   readonly description: string;
+  /** What the agent shows beside the option, such as code. */
+  readonly preview?: string | undefined;
 }
 
 export interface Question {

@@ -496,3 +496,18 @@ function request(name: string): PermissionRequestInput {
   if (input?.hook_event_name !== 'PermissionRequest') throw new Error(`${name} is no request`);
   return input;
 }
+
+describe('a question whose options have a preview', () => {
+  it('attaches all of it: what is chosen is shown whole', () => {
+    const option = (label: string, preview?: string) => ({ label, description: '', preview });
+    const questions = [
+      {
+        ...{ question: 'Which?', header: 'Way', multiSelect: false },
+        options: [option('A', 'rm -rf ~'), option('B')],
+      },
+    ];
+    const shown = questionText(questions, NOTHING_YET);
+    expect(shown.hint).toContain('`questions.txt`');
+    expect(fileOf(shown, 'questions.txt')).toContain('rm -rf ~');
+  });
+});

@@ -14,7 +14,13 @@ const questionsSchema = z.object({
         header: z.string().default('Question'),
         multiSelect: z.boolean().default(false),
         options: z
-          .array(z.object({ label: z.string(), description: z.string().default('') }))
+          .array(
+            z.object({
+              label: z.string(),
+              description: z.string().default(''),
+              preview: z.string().optional().catch(undefined),
+            }),
+          )
           .default([]),
       }),
     )

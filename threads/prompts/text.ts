@@ -69,7 +69,9 @@ const PIECES = [Number.POSITIVE_INFINITY, 300, 120, 60, 30, 12];
 export function questionText(questions: readonly Question[], progress: Progress): Shown {
   const asked = questions[progress.chosen.length];
   const isLong = questions.some(
-    (_, at) => linesOf(questions, at, longAnswers(at)).join('\n').length > ROOM,
+    ({ options }, at) =>
+      options.some(({ preview }) => preview) ||
+      linesOf(questions, at, longAnswers(at)).join('\n').length > ROOM,
   );
   const lines = (piece: number) =>
     linesOf(questions, progress.chosen.length, progress.chosen, piece);
@@ -135,7 +137,9 @@ function everything(questions: readonly Question[]): string {
     .map(({ header, question, options }) =>
       [
         `${header}: ${question}`,
-        ...options.map(({ label, description }, at) => `${at + 1}. ${label} — ${description}`),
+        ...options.map(({ label, description, preview }, at) =>
+          [`${at + 1}. ${label} — ${description}`, ...(preview ? [preview] : [])].join('\n'),
+        ),
       ].join('\n'),
     )
     .join('\n\n');
