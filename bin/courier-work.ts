@@ -1,6 +1,7 @@
 // The courier with everything it needs: inside the bridge, or as a process of its own while the bridge is down. Only the
 // bridge collects letters from other hosts.
 
+import { setMaxListeners } from 'node:events';
 import type { Server } from '../core/config.ts';
 import { loadConfig } from '../home/config-file.ts';
 import { loadLocalServer } from '../home/local-server.ts';
@@ -25,6 +26,7 @@ export interface CourierWork {
 export async function workAsCourier(shared: Shared, work: CourierWork): Promise<void> {
   const { hosts, config } = shared;
   const contexts = openCourierContexts(shared);
+  setMaxListeners(0, work.signal); // every host has some; Node.js would warn of a leak
   const others = work.collects === true ? hosts.names().filter((one) => !hosts.isLocal(one)) : [];
   try {
     await Promise.all([

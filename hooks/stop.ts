@@ -17,11 +17,15 @@ import { stripBlocks } from './strip.ts';
 
 export async function stop(input: StopInput, report: Report): Promise<Outcome> {
   const { context, rest } = report;
-  const turn = await writtenTurn(input, context.files);
+  // On another host each of the two is a round trip.
+  const [turn, footer] = await Promise.all([
+    writtenTurn(input, context.files),
+    context.footer(input.session_id),
+  ]);
   const prompt = input.prompt_id ?? context.shown.turnOf(input.session_id);
   const told = { last: input.last_assistant_message, prompt };
   const reply = replyOf(turn, told, (id) => context.shown.has(input.session_id, id));
-  const say = await saying(reply.texts.join('\n\n'), input, report);
+  const say = await saying(reply.texts.join('\n\n'), footer, input, report);
   return {
     state: 'idle',
     ...(say === undefined ? {} : { say }),
@@ -109,6 +113,7 @@ async function attachedIn(
 
 async function saying(
   reply: string,
+  footer: string,
   input: StopInput,
   { context, session, letter }: Report,
 ): Promise<Saying | undefined> {
@@ -121,7 +126,7 @@ async function saying(
   return {
     text: [attached.text.trim(), ...refusals].filter(Boolean).join('\n'),
     header: context.header(session, letter.project || input.cwd),
-    footer: await context.footer(input.session_id),
+    footer,
     files: attached.files,
   };
 }

@@ -1,14 +1,16 @@
 // An SSH server on loopback in a process of its own, and a client's configuration for it.
-// usage: ssh-server.mjs <folder>
+// usage: ssh-server.mjs <folder> [<host>…]; each host has a home of its own. Asked 'counts', it says what was asked of it so far.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import ssh2 from 'ssh2';
 
-const folder = process.argv[2];
+const [folder, ...names] = process.argv.slice(2);
 const home = `${folder}/home`;
-mkdirSync(home, { recursive: true });
+const homeOf = (name) => (name === 'someone' ? home : `${folder}/home-${name}`);
+for (const name of ['someone', ...names]) mkdirSync(homeOf(name), { recursive: true });
+const counts = { connections: 0, execs: 0, printed: 0 };
 const makeKey = (name) => {
   const args = ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', `${folder}/${name}`];
   execFileSync('ssh-keygen', args);
@@ -17,24 +19,32 @@ const makeKey = (name) => {
 const client = ssh2.utils.parseKey(makeKey('client')).getPublicSSH();
 
 const ssh = new ssh2.Server({ hostKeys: [makeKey('host')] }, (connection) => {
+  counts.connections++;
+  let user = '';
   connection.on('error', () => {});
-  connection.on('authentication', (attempt) =>
+  connection.on('authentication', (attempt) => {
+    user = attempt.username;
     attempt.method === 'publickey' && attempt.key.data.equals(client)
       ? attempt.accept()
-      : attempt.reject(['publickey']),
-  );
+      : attempt.reject(['publickey']);
+  });
   connection.on('session', (accept) => {
     const session = accept();
-    session.on('exec', (acceptExec, _, { command }) => run(acceptExec(), command));
+    session.on('exec', (acceptExec, _, { command }) => run(acceptExec(), command, user));
   });
 });
 
-function run(channel, command) {
+function run(channel, command, user) {
+  counts.execs++;
+  const home = homeOf(user);
   const env = { HOME: home, PATH: process.env.PATH, SHELL: '/bin/sh' };
   const child = spawn('/bin/sh', ['-c', command], { cwd: home, env });
   for (const stream of [child.stdin, child.stdout, child.stderr, channel])
     stream.on('error', () => {});
   channel.pipe(child.stdin);
+  child.stdout.on('data', (bytes) => {
+    counts.printed += bytes.length;
+  });
   child.stdout.pipe(channel, { end: false });
   child.stderr.pipe(channel.stderr, { end: false });
   child.on('close', (status) => {
@@ -47,20 +57,23 @@ function run(channel, command) {
 const server = createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket));
 server.listen(0, '127.0.0.1', () => {
   const config = `${folder}/config`;
-  writeFileSync(
-    config,
-    `Host far
+  const hosts = [['far', 'someone'], ...names.map((name) => [name, name])];
+  writeFileSync(config, hosts.map((host) => configOf(...host)).join(''));
+  process.send({ config, home });
+});
+process.on('message', () => process.send(counts));
+process.on('disconnect', () => process.exit());
+
+function configOf(host, user) {
+  return `Host ${host}
   HostName 127.0.0.1
   Port ${server.address().port}
-  User someone
+  User ${user}
   IdentityFile ${folder}/client
   IdentitiesOnly yes
   IdentityAgent none
   UserKnownHostsFile ${folder}/known_hosts
   GlobalKnownHostsFile /dev/null
   StrictHostKeyChecking accept-new
-`,
-  );
-  process.send({ config, home });
-});
-process.on('disconnect', () => process.exit());
+`;
+}

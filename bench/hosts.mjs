@@ -1,0 +1,292 @@
+// What another host costs: until its reply is visible, against a reply from here plus one bare round trip; execs for a
+// message; an idle host; and ten idle hosts, in memory and processes here.
+
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { workAsCourier } from '../dist/bin/courier-work.js';
+import { filesForHosts } from '../dist/bin/host-files.js';
+import { startBridge } from '../dist/bridge/bridge.js';
+import { parseConfig } from '../dist/core/config.js';
+import { silentLog } from '../dist/core/log.js';
+import { openGateway } from '../dist/discord/gateway.js';
+import { connectRest } from '../dist/discord/rest.js';
+import { openHome } from '../dist/home/home.js';
+import { localServer } from '../dist/home/local-server.js';
+import { takeCourierLock } from '../dist/hooks/courier-lock.js';
+import { openShared } from '../dist/threads/shared.js';
+import { startWorkspace } from '../dist/workspace/server.js';
+import { signIn } from '../test/support/outside.mjs';
+import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
+
+const ROUNDS = 25;
+const WARM_UP = 5;
+const LIMIT = 1.5;
+const MESSAGES = 10;
+const IDLE_SECONDS = 20;
+const TEN = Array.from({ length: 10 }, (_, n) => `h${n}`);
+const HERE = fileURLToPath(new URL('../dist/hooks/drop', import.meta.url));
+const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import.meta.url));
+const PROBE = new URL('probe.mjs', PROCESSES).href;
+const run = promisify(execFile);
+
+await measure(async ({ folder, start }) => {
+  const ssh = start(new URL('ssh-server.mjs', PROCESSES), { args: [folder, ...TEN] });
+  const { config: sshConfig, home: farHome } = await ssh.next();
+  const workspace = await startWorkspace({ dir: join(folder, 'workspace') });
+  const local = { api: workspace.api, token: workspace.token, channel: workspace.channelId };
+  const rest = connectRest(local);
+  const waiting = new Map();
+  const gateway = openGateway({
+    ...{ rest, token: workspace.token, intents: (1 << 0) | (1 << 9) | (1 << 15) },
+    ...{ load: () => undefined, save: () => {}, onFatal: (error) => console.error(error) },
+    handle(name, data) {
+      if (name === 'MESSAGE_CREATE') waiting.get(data.content.match(/reply \w+ \d+\./)?.[0])?.();
+    },
+  });
+  const [near, far] = [openTmux(folder, 'near', folder), openTmux(folder, 'far', farHome)];
+  const home = openHome(join(folder, 'home'));
+  const config = parseConfig({
+    env: { THREADMUX_HOST: 'laptop', THREADMUX_TMUX_SOCKET: near.socket },
+    hostname: 'laptop',
+    file: {
+      path: 'config.json',
+      text: JSON.stringify({ hosts: { far: { ssh: 'far', socket: far.socket } } }),
+    },
+  });
+  const own = localServer({ ...local, user: workspace.userId });
+  const env = { PATH: process.env.PATH, HOME: folder };
+  const shared = openShared({
+    ...{ config, env, home, log: silentLog, hostFiles: filesForHosts, sshConfig },
+    servers: () => [own],
+  });
+  const release = await takeCourierLock({ home, log: silentLog, takeOver: true });
+  const bridge = await startBridge(shared, {
+    ...{ servers: [own], env, settleMs: 0 },
+    onFatal: (error) => console.error(error),
+  });
+  const stopping = new AbortController();
+  const work = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };
+  const courier = workAsCourier(shared, work);
+  const ours = join(farHome, '.threadmux/for/laptop');
+  const drop = join(ours, 'bin/drop');
+  await until(() => existsSync(drop) && existsSync(join(ours, 'settings.json')));
+  const visible = (text) => new Promise((resolve) => waiting.set(text, resolve));
+  const replies = {
+    here: replier({ ...near, drop: HERE, home: home.root, folder, visible }),
+    there: replier({ ...far, drop, home: ours, folder, visible }),
+  };
+  const bare = await bareSsh(folder, sshConfig);
+  try {
+    const times = { here: [], bare: [], there: [] };
+    const asked = (await ssh.ask('counts')).execs;
+    for (let n = 0; n < WARM_UP + ROUNDS; n++)
+      for (const [kind, act] of [...Object.entries(replies), ['bare', bare]]) {
+        const took = await act(n);
+        if (n >= WARM_UP) times[kind].push(took);
+      }
+    const each = ((await ssh.ask('counts')).execs - asked) / (WARM_UP + ROUNDS) - 1;
+    const expected = median(times.here) + median(times.bare);
+    const row = (name, list) => [name, median(list).toFixed(1), spread(list)];
+    printTable(`From the hook to the reply in its thread, median of ${ROUNDS}, interleaved`, [
+      ['', 'ms', 'ms from … to'],
+      row('a reply from here', times.here),
+      row('one bare round trip (`ssh host true`)', times.bare),
+      row('a reply from a host', times.there),
+    ]);
+    const ratio = median(times.there) / expected;
+    conclude(
+      `a reply from a host takes ${ratio.toFixed(2)} times one from here plus a bare round trip, at most ${LIMIT}; it costs ${each.toFixed(1)} execs`,
+      ratio <= LIMIT,
+    );
+
+    const execs = await typing({ far, folder, drop, ours, shared, ssh, workspace });
+    conclude(`a message into a pane there costs ${execs} execs`, execs === 2);
+
+    await sleep(3_000); // whatever was under way is over
+    const before = await ssh.ask('counts');
+    await sleep(IDLE_SECONDS * 1_000);
+    const after = await ssh.ask('counts');
+    const printed = after.printed - before.printed;
+    conclude(
+      `an idle host for ${IDLE_SECONDS} seconds: ${after.execs - before.execs} execs, ${printed} bytes (a heartbeat has 5)`,
+      after.execs === before.execs && printed <= 10 && printed % 5 === 0,
+    );
+  } finally {
+    stopping.abort();
+    await courier;
+    await bridge.close();
+    await shared.close();
+    release();
+    gateway.close();
+    for (const { tmux } of [near, far]) tmux('kill-server');
+  }
+
+  const rows = [];
+  const second = start(new URL('workspace.mjs', PROCESSES), { args: [join(folder, 'second')] });
+  const there = await second.next();
+  for (const names of [[], TEN])
+    rows.push(await idle({ names, folder, start, sshConfig, workspace: there }));
+  const [none, ten] = rows;
+  printTable('A bridge that waits, with no other host and with ten', [
+    ['', 'MB', 'processes for ssh', 'MB of those'],
+    ...rows.map((one) => [
+      one.name,
+      one.mb.toFixed(1),
+      String(one.clients),
+      one.clientMb.toFixed(1),
+    ]),
+  ]);
+  conclude(
+    `ten idle hosts cost ${(ten.mb - none.mb).toFixed(1)} MB in the bridge, and at most two processes each`,
+    ten.mb - none.mb <= 20 && ten.clients <= 20 && ten.clients >= 10,
+  );
+  await bare.close();
+  await rest.close();
+  await workspace.close();
+});
+
+function openTmux(folder, name, home) {
+  const socket = join(folder, name);
+  const tmux = (...args) =>
+    execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
+    }).trim();
+  tmux('new-session', '-d', '-s', `replies-${name}`, '-c', folder, 'cat');
+  const [pid, pane] = tmux('display-message', '-p', '#{pid} #{pane_id}').split(' ');
+  return { name, socket, tmux, pane: { TMUX: `${socket},${pid},0`, TMUX_PANE: pane } };
+}
+
+/** Runs the Stop hook as Claude Code does, and waits until the reply is visible. */
+function replier({ name, pane, drop, home, folder, visible }) {
+  const transcript = join(folder, `${name}.jsonl`);
+  const env = { PATH: '/usr/bin:/bin', HOME: folder, THREADMUX_HOME: home, ...pane };
+  const base = { session_id: `session-${name}`, transcript_path: transcript, cwd: folder };
+  return async (n) => {
+    const text = `reply ${name} ${n}.`;
+    const said = `${text} ${'Some words of an ordinary answer. '.repeat(20)}`;
+    appendFileSync(transcript, turnLines(n, said));
+    const arrived = visible(text);
+    const began = performance.now();
+    const child = spawn(drop, { env, stdio: ['pipe', 'ignore', 'ignore'] });
+    const input = { ...base, hook_event_name: 'Stop', prompt_id: `prompt-${n}` };
+    child.stdin.end(
+      JSON.stringify({ ...input, stop_hook_active: false, last_assistant_message: said }),
+    );
+    await arrived;
+    const took = performance.now() - began;
+    await sleep(60);
+    return took;
+  };
+}
+
+/** The turn as Claude Code has written it down when it calls the hook. */
+function turnLines(n, text) {
+  const prompt = {
+    type: 'user',
+    uuid: `u${n}`,
+    promptId: `prompt-${n}`,
+    origin: { kind: 'human' },
+  };
+  const content = [{ type: 'text', text }];
+  const said = { id: `msg_${n}`, role: 'assistant', content, stop_reason: 'end_turn' };
+  return [
+    { ...prompt, message: { role: 'user', content: 'go on' } },
+    { type: 'assistant', uuid: `a${n}`, message: said },
+  ]
+    .map((line) => `${JSON.stringify({ isSidechain: false, sessionId: 's', ...line })}\n`)
+    .join('');
+}
+
+/** Execs from a message to its Enter, with the stand-in for Claude Code and its hooks. */
+async function typing({ far, folder, drop, ours, shared, ssh, workspace }) {
+  const cwd = join(folder, 'pane');
+  mkdirSync(cwd);
+  const record = join(cwd, 'record');
+  writeFileSync(record, '');
+  far.tmux(
+    ...['new-session', '-d', '-s', 'web', '-x', '120', '-y', '40', '-c', cwd],
+    ...['-e', `THREADMUX_HOME=${ours}`, process.execPath, STAND_IN, cwd, drop],
+  );
+  const mine = () =>
+    shared.threads.registry.all().find((one) => one.sessionName === 'web' && one.claudeSession);
+  await until(() => mine() !== undefined);
+  const { headers } = await signIn(workspace.newLink());
+  const url = `${workspace.url}/api/v10/channels/${mine().thread}/messages`;
+  let execs = 0;
+  for (let n = 0; n < MESSAGES; n++) {
+    await sleep(1_500); // the reply before it is posted
+    const before = (await ssh.ask('counts')).execs;
+    const length = readFileSync(record).length;
+    const body = JSON.stringify({ content: `message ${n}` });
+    const options = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
+    await fetch(url, { ...options, body });
+    await until(() => readFileSync(record).length > length);
+    execs += (await ssh.ask('counts')).execs - before;
+  }
+  return execs / MESSAGES;
+}
+
+/** The whole program, connected and idle: its memory, and the ssh clients it keeps. */
+async function idle({ names, folder, start, sshConfig, workspace }) {
+  const home = join(folder, `idle-${names.length}`);
+  const bin = join(home, 'bin');
+  mkdirSync(bin, { recursive: true, mode: 0o700 });
+  // The client finds its configuration by the password file, not by HOME.
+  const client = `#!/bin/sh\nPATH=\${PATH#*:}; exec ssh -F '${sshConfig}' "$@"\n`;
+  writeFileSync(join(bin, 'ssh'), client, { mode: 0o755 });
+  const hosts = Object.fromEntries(names.map((name) => [name, { ssh: name }]));
+  writeFileSync(join(home, 'config.json'), JSON.stringify({ hosts }), { mode: 0o600 });
+  const program = start(PROGRAM, {
+    ...{ args: ['bridge'], nodeOptions: ['--expose-gc', '--import', PROBE] },
+    env: {
+      ...{ PATH: `${bin}:${process.env.PATH}`, THREADMUX_HOME: home, THREADMUX_HOST: 'laptop' },
+      ...{ DISCORD_API_BASE: workspace.api, DISCORD_BOT_TOKEN: workspace.token },
+      ...{ DISCORD_CHANNEL_ID: workspace.channelId, DISCORD_ALLOWED_USERS: workspace.userId },
+      THREADMUX_TMUX_SOCKET: join(folder, 'no-tmux'),
+    },
+  });
+  const bell = (name) => join(folder, `home-${name}`, '.threadmux/for/laptop/bell');
+  await until(() => names.every((name) => existsSync(bell(name))));
+  for (let second = 0; second < 10; second++) {
+    await program.ask('memory');
+    await sleep(1_000);
+  }
+  const clients = execFileSync('ps', ['-eo', 'rss=,comm=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => /^\s*\d+ ssh /.test(line) && line.includes(join(home, '')));
+  const memory = [];
+  for (let n = 0; n < 5; n++) memory.push((await program.ask('memory')).residentBytes);
+  await program.stop();
+  return {
+    name: names.length === 0 ? 'no other host' : `${names.length} hosts`,
+    mb: median(memory) / 2 ** 20,
+    clients: clients.length,
+    clientMb: clients.reduce((sum, line) => sum + Number.parseInt(line, 10), 0) / 1024,
+  };
+}
+
+async function bareSsh(folder, sshConfig) {
+  const socket = ['-o', 'ControlMaster=auto', '-o', `ControlPath=${join(folder, 'bare')}`];
+  const flags = ['-F', sshConfig, '-o', 'BatchMode=yes', ...socket, '-o', 'ControlPersist=60'];
+  const bare = async () => {
+    const began = performance.now();
+    await run('ssh', [...flags, '--', 'far', 'true']);
+    return performance.now() - began;
+  };
+  await bare();
+  return Object.assign(bare, {
+    close: () => run('ssh', [...flags, '-O', 'exit', 'far']).catch(() => {}),
+  });
+}
+
+async function until(holds) {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 1_000) throw new Error('it did not happen within 20 seconds');
+    await sleep(20);
+  }
+}
