@@ -9,9 +9,11 @@ import type { Home } from './home.ts';
 
 const schema = z.object({ on: z.boolean() });
 
-export function loadAuto(home: Home): boolean {
+/** `host`: another one, where tmux tells us of its sessions after `threadmux install --host`. */
+export function loadAuto(home: Home, host?: string): boolean {
+  const installed = host === undefined ? ['tmux.conf'] : ['state', 'hosts', host];
   return (
-    readJson(home.path('state', 'auto.json'), schema)?.on ?? existsSync(home.path('tmux.conf'))
+    readJson(home.path('state', 'auto.json'), schema)?.on ?? existsSync(home.path(...installed))
   );
 }
 

@@ -71,7 +71,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       ...{ host, defaultHost: config.defaultHost, sessions, records, strays },
       channelOf: ({ path }) => threads.destinationOf(path)?.channel,
       ignore: [...config.ignoreSessions, ...streams],
-      auto: loadAuto(home),
+      auto: hosts.isLocal(host) ? loadAuto(home) : loadAuto(home, host),
     });
     for (const change of changes) await apply(change);
   }
