@@ -3,6 +3,7 @@
 // our port in between opens nothing here.
 
 import { createHash, createHmac, createPublicKey, randomBytes, verify } from 'node:crypto';
+import { statSync } from 'node:fs';
 import * as z from 'zod';
 import { readJson, writeJson } from '../home/files.ts';
 import { sameSecret } from './access.ts';
@@ -53,7 +54,19 @@ export function makeSignIn(path: string, now: () => number = Date.now): SignIn {
   const codes = new Map<string, number>();
   const usedNonces = new Map<string, number>();
   const sessions = new Map<string, { readonly until: number; readonly key: string }>();
-  const keys = (): readonly Key[] => readJson(path, fileSchema)?.keys ?? [];
+  let read: { readonly at: bigint; readonly keys: readonly Key[] } | undefined;
+  /** Asked with every request, so the file is read only when it has changed. */
+  const keys = (): readonly Key[] => {
+    const at = statSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+    if (at === undefined) return [];
+    if (read?.at === at) return read.keys;
+    try {
+      read = { at, keys: readJson(path, fileSchema)?.keys ?? [] };
+    } catch {
+      // No file descriptor is left: what was read before counts.
+    }
+    return read?.keys ?? [];
+  };
   const save = (key: Key) => {
     const others = keys().filter(({ id }) => id !== key.id);
     const newest = [...others, key].sort((a, b) => (a.usedAt < b.usedAt ? 1 : -1));
