@@ -1,8 +1,10 @@
 // What became of a message, shown on the message itself: one reaction at a time.
 
 import type { Log } from '../core/log.ts';
-import { react, unreact } from '../discord/messages.ts';
+import { THREAD_ARCHIVED, THREAD_LOCKED } from '../discord/error-codes.ts';
+import { react, refusedWith, unreact } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
+import { archiveThread, unarchiveThread } from '../discord/threads.ts';
 
 export const MARKS = { waiting: '📨', typed: '👀', submitted: '✅', failed: '⚠️' } as const;
 export type Mark = keyof typeof MARKS;
@@ -28,13 +30,23 @@ export function createMarks(rest: Rest, log: Log): Marks {
       if (before.length === 1 && before[0] === mark) return;
       if (mark === 'submitted' || mark === 'failed') shown.delete(messageId);
       else shown.set(messageId, [mark]);
-      // A mark that cannot be set is a pity, not a reason to hold up the message.
-      await Promise.all([
-        react(rest, channelId, messageId, MARKS[mark]),
-        ...before
-          .filter((old) => old !== mark)
-          .map((old) => unreact(rest, channelId, messageId, MARKS[old])),
-      ]).catch((error: Error) => log.info('marking a message', { mark, because: error.message }));
+      const change = () =>
+        Promise.all([
+          react(rest, channelId, messageId, MARKS[mark]),
+          ...before
+            .filter((old) => old !== mark)
+            .map((old) => unreact(rest, channelId, messageId, MARKS[old])),
+        ]);
+      // A mark that cannot be set must not hold up the message.
+      await change()
+        .catch(async (error: unknown) => {
+          if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
+          // The session was closed a moment ago, and its thread archived with it.
+          await unarchiveThread(rest, channelId);
+          await change();
+          await archiveThread(rest, channelId);
+        })
+        .catch((error: Error) => log.info('marking a message', { mark, because: error.message }));
     },
   };
   return marks;
