@@ -8,8 +8,19 @@ import { type Home, openHome } from '../../home/home.ts';
 
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tmx-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  onTestFinished(() => remove(folder));
   return folder;
+}
+
+/** A process that ends just now may still put a file into a folder that was listed already. */
+function remove(folder: string): void {
+  for (let tries = 0; ; tries++) {
+    try {
+      return rmSync(folder, { recursive: true, force: true, maxRetries: 2 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY' || tries > 4) throw error;
+    }
+  }
 }
 
 export function tempHome(): Home {
