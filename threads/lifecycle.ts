@@ -80,6 +80,8 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     log.info('lifecycle', { do: change.do, what: nameOf(change) });
     switch (change.do) {
       case 'open':
+        // It may have reported since we looked, and a person may even have deleted its thread.
+        if (registry.ofSession(change.session.host, change.session) !== undefined) return;
         return void (await threads.ensure(change.session, { directory: change.session.path }));
       case 'adopt': {
         const { path, ...pane } = change.session;
