@@ -60,8 +60,8 @@ export function planText(plan: string): Shown {
   };
 }
 
-/** Markdown that shows less than it holds: a spoiler, a link with a text of its own. */
-const HIDES = /\|\||\]\(/;
+/** Markdown that shows less than it holds: a spoiler, a link with a text of its own, a link's definition, a time or an emoji. */
+const HIDES = /\|\||\]\(|\]\[|\]:|<t:|<a?:/;
 
 /** The more there is to show, the less of each; the file, posted with the first question, has it all. */
 const PIECES = [Number.POSITIVE_INFINITY, 300, 120, 60, 30, 12];
