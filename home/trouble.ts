@@ -1,5 +1,5 @@
 // Trouble of this machine that ends by itself: a disk without room, no file watches left. Said once when it begins and once when it is
-// over, to whoever listens: a write that fails every second is not worth a line every second.
+// over. A write that fails every second must not fill the log with a line every second.
 
 import { errnoOf, errnoWords, isDiskFull } from '../core/file-errors.ts';
 

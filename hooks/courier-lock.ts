@@ -30,7 +30,7 @@ export async function takeCourierLock(options: LockOptions): Promise<(() => void
   const isWritable = attempt(lock, () => {
     free = tryLock(lock);
   });
-  if (!isWritable) return undefined; // a full disk: whoever runs us tries again
+  if (!isWritable) return undefined; // a full disk: the caller tries again
   free ??= await (options.takeOver === true ? takeOver(lock, log) : replaceHung(options, lock));
   const release = free;
   if (release === undefined) return undefined;

@@ -194,7 +194,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     clearInterval(sweeping);
     clearInterval(beating);
     stopWatching();
-    await idle(working); // whoever comes next must find nothing half done
+    await idle(working); // the next process must find nothing half done
     for (const begun of running) begun.end(); // asked to stop, not killed
   }
 }

@@ -19,7 +19,7 @@ export interface HostDirectoriesOptions {
   readonly host: (name: string) => Host;
 }
 
-/** Whoever writes a slash command waits for suggestions. */
+/** The person who writes a slash command waits for the suggestions. */
 const SUGGEST_MS = 1500;
 
 export function openHostDirectories(options: HostDirectoriesOptions): HostDirectories {

@@ -47,7 +47,7 @@ const restart = ({ dir, url }: TestWorkspace) =>
   startTestWorkspace({ dir, port: Number(new URL(url).port) });
 
 describe('after a restart', () => {
-  it('the page is signed in again, when it was open and when it is loaded anew; the old token is refused', async () => {
+  it('the page is signed in again, when it was open and when it is reloaded; the old token is refused', async () => {
     const { workspace, page, you } = await openWorkspace({ tolerate: /401|ERR_|WebSocket/ });
     let old: string | undefined;
     page.on('request', (request) => {
@@ -66,8 +66,8 @@ describe('after a restart', () => {
     await see(page.locator('.mine', { hasText: 'open all the time' }));
     await page.reload();
     await see(page.locator('.mine', { hasText: 'open all the time' }));
-    await you.write('loaded anew');
-    await see(page.locator('.mine', { hasText: 'loaded anew' }));
+    await you.write('reloaded');
+    await see(page.locator('.mine', { hasText: 'reloaded' }));
     const headers = { authorization: old ?? '', origin: again.url };
     expect((await fetch(`${again.url}/api/v10/users/@me`, { headers })).status).toBe(401);
   });
