@@ -11,6 +11,8 @@ const TAGS = new Set(
 );
 
 const parser = globalThis.markdownit({ html: false, linkify: true, breaks: true });
+// A definition of a link disappears from what is shown; Discord has none either.
+parser.disable('reference');
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 parser.validateLink = (address) => SAFE_LINK.test(address);
 parser.block.ruler.before('paragraph', 'subtext', subtext, { alt: ['paragraph', 'blockquote'] });
