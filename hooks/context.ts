@@ -27,7 +27,8 @@ export interface CourierContext extends Omit<Shared, 'sessionOf'> {
   /** One letter at a time into each thread: the parts of two replies must not mix. */
   readonly inTurn: InTurn;
   header(session: SessionPane, cwd: string): string;
-  footer(claudeSession: string): Promise<string>;
+  /** `status`: what the letter has brought; left out: it is looked for. */
+  footer(claudeSession: string, status: string | undefined): Promise<string>;
 }
 
 export interface CourierContexts {
@@ -62,9 +63,10 @@ export function openCourierContexts(shared: Shared): CourierContexts {
       ...common,
       ...{ host, files },
       sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
-      async footer(claudeSession) {
+      async footer(claudeSession, brought) {
         // A footer that cannot be had costs nothing else.
-        const status = parseStatus(await statusOf(claudeSession).catch(() => undefined));
+        const found = brought ? parsed(brought) : statusOf(claudeSession);
+        const status = parseStatus(await Promise.resolve(found).catch(() => undefined));
         return status === undefined
           ? ''
           : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);

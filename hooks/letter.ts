@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { type HookInput, parseHookInput } from '../claude/hook-input.ts';
+import type { FileEnd } from '../hosts/files.ts';
 import { parseOrder, type ThreadOrder } from './order.ts';
 
 export interface Letter {
@@ -20,6 +21,9 @@ export interface Letter {
   readonly asker?: number;
   /** The thread of an agent that has no terminal. */
   readonly thread?: string;
+  /** Of a reply from another host: the status line and the end of the transcript, as they were then. */
+  readonly status?: string;
+  readonly transcript?: FileEnd;
   readonly input: HookInput;
 }
 
@@ -36,8 +40,21 @@ export type Reading =
 
 export function readLetter(path: string): Reading {
   const { ino, mtimeNs, mtimeMs } = statSync(path, { bigint: true });
-  const text = readFileSync(path, 'utf8');
-  return parseLetter(text, `${ino}.${mtimeNs}`, Number(mtimeMs));
+  const bytes = readFileSync(path);
+  const end = bytes.indexOf('\nthreadmux-transcript ');
+  const text = bytes.subarray(0, end === -1 ? undefined : end).toString('utf8');
+  const reading = parseLetter(text, `${ino}.${mtimeNs}`, Number(mtimeMs));
+  if (end === -1 || reading.kind !== 'letter') return reading;
+  const transcript = parseFileEnd(bytes.subarray(end + 1));
+  return transcript ? { ...reading, letter: { ...reading.letter, transcript } } : reading;
+}
+
+function parseFileEnd(bytes: Buffer): FileEnd | undefined {
+  const line = bytes.subarray(0, bytes.indexOf('\n')).toString('latin1');
+  const [, id, size, from] =
+    line.match(/^threadmux-transcript (\d{1,20}) (\d{1,15}) (\d{1,15})$/) ?? [];
+  if (id === undefined) return undefined;
+  return { id, size: Number(size), from: Number(from), bytes: bytes.subarray(line.length + 1) };
 }
 
 export function parseLetter(text: string, salt: string, writtenAt: number): Reading {
@@ -59,7 +76,9 @@ export function parseLetter(text: string, salt: string, writtenAt: number): Read
   }
 }
 
-type Headers = Omit<Letter, 'id' | 'writtenAt' | 'input'> & { readonly json: string };
+type Headers = Omit<Letter, 'id' | 'writtenAt' | 'transcript' | 'input'> & {
+  readonly json: string;
+};
 
 /** The first format; such letters may still wait after an update. */
 function withFixedLines(text: string): Headers {
@@ -74,7 +93,7 @@ function withHeaders(text: string): Headers {
   const lines = text.slice(0, end).split('\n').slice(1);
   const values = new Map(lines.map((line) => splitAt(line, line.indexOf(' '))));
   const value = (key: string) => values.get(key) ?? '';
-  const [ask, asker, thread] = ['ask', 'asker', 'thread'].map(value);
+  const [ask, asker, thread, status] = ['ask', 'asker', 'thread', 'status'].map(value);
   return {
     tmux: value('tmux'),
     pane: value('pane'),
@@ -84,6 +103,7 @@ function withHeaders(text: string): Headers {
     ...(ask && /^[0-9a-f]{32}$/.test(ask) ? { ask } : {}),
     ...(asker && /^\d+$/.test(asker) ? { asker: Number(asker) } : {}),
     ...(thread && /^\d+$/.test(thread) ? { thread } : {}),
+    ...(status ? { status } : {}),
     json: text.slice(end + 2),
   };
 }

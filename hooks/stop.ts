@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StopInput } from '../claude/hook-input.ts';
 import { waitUntilSettled } from '../claude/settle.ts';
 import { type Message, readTurn, type Turn } from '../claude/transcript.ts';
-import type { FileSource } from '../core/file-source.ts';
 import { stableNonce } from '../core/nonce.ts';
+import type { FileEnd, HostFiles } from '../hosts/files.ts';
 import { type Attached, takeAttachments } from './attachments.ts';
 import type { CourierContext } from './context.ts';
 import { type Outcome, type Report, turnOf } from './event.ts';
@@ -16,11 +16,11 @@ import { takeRemoteAttachments } from './remote-attachments.ts';
 import { stripBlocks } from './strip.ts';
 
 export async function stop(input: StopInput, report: Report): Promise<Outcome> {
-  const { context, rest } = report;
-  // On another host each of the two is a round trip.
+  const { context, rest, letter } = report;
+  // On another host each of the two is a round trip, unless the letter has brought it.
   const [turn, footer] = await Promise.all([
-    writtenTurn(input, context.files),
-    context.footer(input.session_id),
+    writtenTurn(input, context.files, letter.transcript),
+    context.footer(input.session_id, letter.status),
   ]);
   const prompt = input.prompt_id ?? context.shown.turnOf(input.session_id);
   const told = { last: input.last_assistant_message, prompt };
@@ -43,8 +43,13 @@ const BEHIND_MS = 1_000;
 const LOOK_MS = 20;
 
 /** Claude Code writes a moment behind what it does: only with the last text in the file are the earlier ones all there. */
-async function writtenTurn(input: StopInput, files: FileSource): Promise<Turn | undefined> {
+async function writtenTurn(
+  input: StopInput,
+  source: HostFiles,
+  brought: FileEnd | undefined,
+): Promise<Turn | undefined> {
   const { transcript_path: path, prompt_id: promptId, last_assistant_message: last } = input;
+  const files = last === undefined ? source : source.knowing(path, brought);
   if (last === undefined) await waitUntilSettled(path, { files }); // older versions do not say what it will be
   for (const deadline = Date.now() + BEHIND_MS; ; await sleep(LOOK_MS)) {
     const turn = await readTurn(path, { promptId, files });

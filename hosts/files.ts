@@ -8,7 +8,21 @@ import { writeWhole } from '../home/files.ts';
 import { localFileSource } from '../home/local-file.ts';
 import type { Host } from './host.ts';
 
+interface Window {
+  readonly from: number;
+  readonly bytes: Buffer;
+}
+
+/** The end of a file, as it was when somebody looked. */
+export interface FileEnd extends Window {
+  readonly id: string;
+  /** Of the whole file. */
+  readonly size: number;
+}
+
 export interface HostFiles extends FileSource {
+  /** The same files, where opening this one the first time costs nothing: its end is known. */
+  knowing(path: string, end: FileEnd | undefined): FileSource;
   /** Undefined if no regular file is there; rejects if it is larger or changes meanwhile. */
   read(path: string, maxBytes: number): Promise<Buffer | undefined>;
   /** Whole or not at all; readable by its owner alone unless a mode is given. */
@@ -24,6 +38,7 @@ const PIECE = 8 * 1024 * 1024;
 export function localFiles(): HostFiles {
   return {
     ...localFileSource,
+    knowing: () => localFileSource,
     read: (path, maxBytes) => readAll(localFileSource, path, maxBytes),
     write: async (path, data, mode) => writeWhole(path, data, mode),
   };
@@ -33,6 +48,17 @@ export function hostFiles(host: Host): HostFiles {
   const source: FileSource = { open: (path) => openThere(host, path) };
   return {
     ...source,
+    knowing(known, end) {
+      let next = end;
+      return {
+        open(path) {
+          if (path !== known || next === undefined) return source.open(path);
+          const first = next;
+          next = undefined;
+          return openThere(host, path, first);
+        },
+      };
+    },
     read: (path, maxBytes) => readAll(source, path, maxBytes),
     async write(path, data, mode = 0o600) {
       const bytes = Buffer.from(data as Uint8Array);
@@ -67,12 +93,7 @@ async function readAll(
   }
 }
 
-interface Window {
-  readonly from: number;
-  readonly bytes: Buffer;
-}
-
-async function openThere(host: Host, path: string): Promise<OpenFile | undefined> {
+async function openThere(host: Host, path: string, known?: FileEnd): Promise<OpenFile | undefined> {
   const call = async (script: string, ...args: readonly number[]) => {
     const words = [absolute(path), ...args.map(String)];
     const said = await host.sh(script, words, { doing: `read ${code(path)}`, encoding: 'latin1' });
@@ -80,10 +101,10 @@ async function openThere(host: Host, path: string): Promise<OpenFile | undefined
     const [id = '', size = ''] = line.split(' ');
     return { id, size: Number(size), bytes: Buffer.from(said.slice(line.length + 1), 'latin1') };
   };
-  const first = await call(OPEN, FIRST_BYTES / BLOCK);
+  const first = known ?? (await call(OPEN, FIRST_BYTES / BLOCK));
   if (first.id === '') return undefined;
   const { size } = first;
-  let window: Window = { from: firstBlock(size) * BLOCK, bytes: first.bytes };
+  let window: Window = known ?? { from: firstBlock(size) * BLOCK, bytes: first.bytes };
 
   return {
     size,

@@ -1,13 +1,22 @@
 // A host that was only named: nothing is installed there, no Node.js is in its PATH, and everything works as it does here.
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { saveAuto } from '../../home/auto.ts';
 import { loadHooks } from '../../tmux/hooks.ts';
 import { FAKE_CLAUDE } from '../support/fake-claude.ts';
+import { stopInput } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
-import { type Far, farWithHooks, startFar, startFarHost } from './far.ts';
+import { type Far, farPromptPane, farWithHooks, startFar, startFarHost } from './far.ts';
 import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './setting.ts';
 
 const texts = async (far: Far, thread: string) =>
@@ -151,6 +160,36 @@ describe('a session on a host', () => {
   });
 });
 
+describe('a reply from a host', () => {
+  it('brings the earlier texts of its turn and its footer along: no exec', {
+    timeout: 60_000,
+  }, async () => {
+    const far = await startFar();
+    const pane = await farPromptPane(far, far);
+    const { claudeSession: session_id, transcript } = pane.record();
+    mkdirSync(join(far.ours, 'status'), { recursive: true });
+    const status = JSON.stringify({ session_id, model: { display_name: 'Opus 4.8' } });
+    writeFileSync(join(far.ours, 'status', `${session_id}.json`), status);
+    const reply = async (last: string) => {
+      appendFileSync(transcript, turnLines(last, [`before ${last}`, last]));
+      const input = stopInput(last, { session_id, transcript_path: transcript, prompt_id: last });
+      const env = { ...far.place.env, ...pane.env, THREADMUX_HOME: far.ours };
+      spawnSync(join(far.ours, 'bin', 'drop'), { input: JSON.stringify(input), env });
+      return (await far.answer(pane.thread, new RegExp(last))).content;
+    };
+    const outbox = join(far.ours, 'outbox'); // its only folder is that of the pane
+    const isEmpty = () => readdirSync(outbox, { recursive: true }).length === 1;
+    const costs: number[] = [];
+    for (const last of ['first', 'second', 'third', 'fourth']) {
+      await vi.waitFor(() => expect(isEmpty()).toBe(true), WAIT);
+      const { execs } = far.ssh.counts;
+      expect(await reply(last)).toMatch(new RegExp(`before ${last}\\n+${last}\\n+-# .*Opus 4.8`));
+      costs.push(far.ssh.counts.execs - execs);
+    }
+    expect(Math.min(...costs)).toBe(0); // now and then the bridge looks for new sessions
+  });
+});
+
 describe('several hosts and several bridges', () => {
   it('serve each other in nothing: two hosts, one of them away', { timeout: 90_000 }, async () => {
     const mini = await startFarHost('mini');
@@ -228,4 +267,17 @@ function readdirSafe(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A turn as Claude Code writes it down. */
+function turnLines(promptId: string, texts: readonly string[]): string {
+  const prompt = { type: 'user', uuid: `u-${promptId}`, promptId, origin: { kind: 'human' } };
+  const lines = [
+    { ...prompt, message: { role: 'user', content: 'go on' } },
+    ...texts.map((text, n) => ({
+      ...{ type: 'assistant', uuid: `a-${promptId}-${n}` },
+      message: { id: `m-${promptId}-${n}`, role: 'assistant', content: [{ type: 'text', text }] },
+    })),
+  ];
+  return lines.map((line) => `${JSON.stringify({ isSidechain: false, ...line })}\n`).join('');
 }

@@ -1,5 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readLetter } from '../../hooks/letter.ts';
@@ -270,4 +278,63 @@ describe('drop in a home with a bell, on a host that is collected over ssh', () 
       expect(machine.courierPid()).toBeUndefined();
     },
   );
+
+  it.each(SHELLS)(
+    'brings the status line and the end of the transcript along with a reply under %s',
+    (_, ...shell) => {
+      const { machine, env } = startHost();
+      const input = { ...stopInput('ü "x"'), session_id: 's-1' };
+      const path = join(tempFolder(), "my transcript's *");
+      const data = Buffer.alloc(200_001, 'ä\0\nthreadmux-transcript 1 2 3\n');
+      writeFileSync(path, data);
+      writeFileSync(join(machine.home.folder('status'), 's-1.json'), '{"model":\n "ü"}\n');
+      machine.drop(PANE, { ...input, transcript_path: path }, { shell, env });
+      const [first = ''] = machine.letters();
+      const from = 2 * 32_768;
+      const { ino: id } = statSync(path, { bigint: true });
+      expect(readLetter(first)).toMatchObject({
+        letter: {
+          ...{ ...TOLD, status: '{"model": "ü"}' },
+          transcript: { id: String(id), size: data.length, from, bytes: data.subarray(from) },
+        },
+      });
+      // Nobody takes the letters: while they pile up they stay small.
+      machine.drop(PANE, { ...input, transcript_path: path }, { shell, env });
+      expect(statSync(machine.letters()[1] ?? '').size).toBeLessThan(1_000);
+    },
+  );
+
+  it.each([
+    ['the transcript is not there', { transcript_path: '/nowhere/at/all' }],
+    ['its path is none', { transcript_path: 'relative' }],
+    ['its path has an escape', { transcript_path: '/a\\b' }],
+    ['it is a folder', { transcript_path: '/' }],
+    ['nothing names it', { transcript_path: undefined }],
+  ])('sends the reply alone if %s', (_, more) => {
+    const { machine, env } = startHost();
+    machine.drop(PANE, { ...stopInput('alone'), ...more }, { env });
+    const [letter = ''] = machine.letters();
+    expect(readFileSync(letter, 'utf8')).toMatch(/^status none$/m);
+    expect(readFileSync(letter, 'utf8')).not.toContain('threadmux-transcript');
+  });
+
+  it('sends the reply alone if the disk has no room for the transcript', () => {
+    const disk = smallDisk();
+    const { machine, home, env } = startHost(disk.dir);
+    const path = join(tempFolder(), 'transcript');
+    writeFileSync(path, Buffer.alloc(200_000, 'x'));
+    mkdirSync(join(home, 'outbox', '4242.7'), { recursive: true });
+    disk.fill();
+    truncateSync(join(disk.dir, 'ballast'), statSync(join(disk.dir, 'ballast')).size - 65_536);
+    machine.drop(PANE, { ...stopInput('alone'), transcript_path: path }, { env });
+    const [name = ''] = readdirSync(join(home, 'outbox', '4242.7'));
+    const text = readFileSync(join(home, 'outbox', '4242.7', name), 'utf8');
+    expect([name[0], text.includes('alone'), text.length < 1_000]).toEqual(['1', true, true]);
+  });
+
+  it('brings nothing along with anything but a reply', () => {
+    const { machine, env } = startHost();
+    machine.drop(PANE, fixture('UserPromptSubmit'), { env });
+    expect(readFileSync(machine.letters()[0] ?? '', 'utf8')).not.toMatch(/^status /m);
+  });
 });

@@ -156,6 +156,28 @@ describe('a transcript over ssh', () => {
     expect(server.counts.execs).toBe(1);
   });
 
+  it('costs nothing where its end is known, and one exec before it or at the next time', async () => {
+    const { files, dir, server } = await overSsh();
+    const path = join(dir, 'session.jsonl');
+    const data = readFileSync(transcriptFixture());
+    writeFileSync(path, data);
+    const { ino, size } = statSync(path);
+    const end = (from: number) => ({ id: String(ino), size, from, bytes: data.subarray(from) });
+    const known = files.knowing(path, end(0));
+    appendFileSync(path, '{"later": true}\n');
+    expect(await readTurn(path, { files: known })).toEqual(await readTurn(transcriptFixture()));
+    expect(server.counts.execs).toBe(0);
+    expect((await known.open(path))?.size).toBe(size + 16);
+    expect(server.counts.execs).toBe(1);
+    const half = files.knowing(path, end(size - 100));
+    expect((await (await half.open(path))?.read(5, size - 5))?.equals(data.subarray(5))).toBe(true);
+    expect(server.counts.execs).toBe(2);
+    writeFileSync(`${path}.new`, data);
+    renameSync(`${path}.new`, path);
+    const other = await files.knowing(path, end(size - 100)).open(path);
+    expect(await other?.read(0, size)).toBeUndefined();
+  });
+
   it('is not there when it cannot be read', async () => {
     const { files, dir } = await overSsh();
     writeFileSync(join(dir, 'x'), 'x');
