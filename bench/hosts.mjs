@@ -1,5 +1,5 @@
 // What another host costs: until its reply is visible, against a reply from here plus one bare round trip; execs for a
-// message; an idle host; and ten idle hosts, in memory and processes here.
+// message; and an idle host.
 
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,21 +20,19 @@ import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { openShared } from '../dist/threads/shared.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { signIn } from '../test/support/outside.mjs';
-import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
+import { conclude, measure, median, PROCESSES, printTable, spread, until } from './support.mjs';
 
 const ROUNDS = 25;
 const WARM_UP = 5;
 const LIMIT = 1.5;
 const MESSAGES = 10;
 const IDLE_SECONDS = 20;
-const TEN = Array.from({ length: 10 }, (_, n) => `h${n}`);
 const HERE = fileURLToPath(new URL('../dist/hooks/drop', import.meta.url));
 const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import.meta.url));
-const PROBE = new URL('probe.mjs', PROCESSES).href;
 const run = promisify(execFile);
 
 await measure(async ({ folder, start }) => {
-  const ssh = start(new URL('ssh-server.mjs', PROCESSES), { args: [folder, ...TEN] });
+  const ssh = start(new URL('ssh-server.mjs', PROCESSES), { args: [folder] });
   const { config: sshConfig, home: farHome } = await ssh.next();
   const workspace = await startWorkspace({ dir: join(folder, 'workspace') });
   const local = { api: workspace.api, token: workspace.token, channel: workspace.channelId };
@@ -124,26 +122,6 @@ await measure(async ({ folder, start }) => {
     gateway.close();
     for (const { tmux } of [near, far]) tmux('kill-server');
   }
-
-  const rows = [];
-  const second = start(new URL('workspace.mjs', PROCESSES), { args: [join(folder, 'second')] });
-  const there = await second.next();
-  for (const names of [[], TEN])
-    rows.push(await idle({ names, folder, start, sshConfig, workspace: there }));
-  const [none, ten] = rows;
-  printTable('A bridge that waits, with no other host and with ten', [
-    ['', 'MB', 'processes for ssh', 'MB of those'],
-    ...rows.map((one) => [
-      one.name,
-      one.mb.toFixed(1),
-      String(one.clients),
-      one.clientMb.toFixed(1),
-    ]),
-  ]);
-  conclude(
-    `ten idle hosts cost ${(ten.mb - none.mb).toFixed(1)} MB in the bridge, and at most two processes each`,
-    ten.mb - none.mb <= 20 && ten.clients <= 20 && ten.clients >= 10,
-  );
   await bare.close();
   await rest.close();
   await workspace.close();
@@ -231,45 +209,6 @@ async function typing({ far, folder, drop, ours, shared, ssh, workspace }) {
   return execs / MESSAGES;
 }
 
-/** The whole program, connected and idle: its memory, and the ssh clients it keeps. */
-async function idle({ names, folder, start, sshConfig, workspace }) {
-  const home = join(folder, `idle-${names.length}`);
-  const bin = join(home, 'bin');
-  mkdirSync(bin, { recursive: true, mode: 0o700 });
-  // The client finds its configuration by the password file, not by HOME.
-  const client = `#!/bin/sh\nPATH=\${PATH#*:}; exec ssh -F '${sshConfig}' "$@"\n`;
-  writeFileSync(join(bin, 'ssh'), client, { mode: 0o755 });
-  const hosts = Object.fromEntries(names.map((name) => [name, { ssh: name }]));
-  writeFileSync(join(home, 'config.json'), JSON.stringify({ hosts }), { mode: 0o600 });
-  const program = start(PROGRAM, {
-    ...{ args: ['bridge'], nodeOptions: ['--expose-gc', '--import', PROBE] },
-    env: {
-      ...{ PATH: `${bin}:${process.env.PATH}`, THREADMUX_HOME: home, THREADMUX_HOST: 'laptop' },
-      ...{ DISCORD_API_BASE: workspace.api, DISCORD_BOT_TOKEN: workspace.token },
-      ...{ DISCORD_CHANNEL_ID: workspace.channelId, DISCORD_ALLOWED_USERS: workspace.userId },
-      THREADMUX_TMUX_SOCKET: join(folder, 'no-tmux'),
-    },
-  });
-  const bell = (name) => join(folder, `home-${name}`, '.threadmux/for/laptop/bell');
-  await until(() => names.every((name) => existsSync(bell(name))));
-  for (let second = 0; second < 10; second++) {
-    await program.ask('memory');
-    await sleep(1_000);
-  }
-  const clients = execFileSync('ps', ['-eo', 'rss=,comm=,args='], { encoding: 'utf8' })
-    .split('\n')
-    .filter((line) => /^\s*\d+ ssh /.test(line) && line.includes(join(home, '')));
-  const memory = [];
-  for (let n = 0; n < 5; n++) memory.push((await program.ask('memory')).residentBytes);
-  await program.stop();
-  return {
-    name: names.length === 0 ? 'no other host' : `${names.length} hosts`,
-    mb: median(memory) / 2 ** 20,
-    clients: clients.length,
-    clientMb: clients.reduce((sum, line) => sum + Number.parseInt(line, 10), 0) / 1024,
-  };
-}
-
 async function bareSsh(folder, sshConfig) {
   const socket = ['-o', 'ControlMaster=auto', '-o', `ControlPath=${join(folder, 'bare')}`];
   const flags = ['-F', sshConfig, '-o', 'BatchMode=yes', ...socket, '-o', 'ControlPersist=60'];
@@ -282,11 +221,4 @@ async function bareSsh(folder, sshConfig) {
   return Object.assign(bare, {
     close: () => run('ssh', [...flags, '-O', 'exit', 'far']).catch(() => {}),
   });
-}
-
-async function until(holds) {
-  for (let tries = 0; !holds(); tries++) {
-    if (tries > 1_000) throw new Error('it did not happen within 20 seconds');
-    await sleep(20);
-  }
 }

@@ -5,6 +5,7 @@ import { fork } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const PROCESSES = new URL('./processes/', import.meta.url);
@@ -97,4 +98,11 @@ export function printTable(title, rows) {
 export function conclude(sentence, holds = true) {
   console.log(`\n${holds ? 'ok' : 'NOT OK'}: ${sentence}`);
   if (!holds) process.exitCode = 1;
+}
+
+export async function until(holds) {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 1_000) throw new Error('it did not happen within 20 seconds');
+    await sleep(20);
+  }
 }
