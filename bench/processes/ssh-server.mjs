@@ -10,7 +10,7 @@ const [folder, ...names] = process.argv.slice(2);
 const home = `${folder}/home`;
 const homeOf = (name) => (name === 'someone' ? home : `${folder}/home-${name}`);
 for (const name of ['someone', ...names]) mkdirSync(homeOf(name), { recursive: true });
-const counts = { connections: 0, execs: 0, printed: 0 };
+const counts = { connections: 0, execs: 0, printed: 0, times: [] };
 const makeKey = (name) => {
   const args = ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', `${folder}/${name}`];
   execFileSync('ssh-keygen', args);
@@ -36,6 +36,7 @@ const ssh = new ssh2.Server({ hostKeys: [makeKey('host')] }, (connection) => {
 
 function run(channel, command, user) {
   counts.execs++;
+  counts.times.push(performance.timeOrigin + performance.now());
   const home = homeOf(user);
   const env = { HOME: home, PATH: process.env.PATH, SHELL: '/bin/sh' };
   const child = spawn('/bin/sh', ['-c', command], { cwd: home, env });
