@@ -123,7 +123,9 @@ async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Prom
     ...settings.map((file) => planRemoving(records, file, part.settings)),
     ...(confs ?? [])
       .map((file) => planRemoving(records, file, part.tmux))
-      .filter(({ file, after }) => file.text !== after),
+      .filter(
+        ({ file, after }) => file.text !== after || known.some(({ path }) => path === file.path),
+      ),
   ];
   return { changes: checked(host, changes), places };
 }

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -16,6 +17,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addThreadmux } from '../../claude/settings.ts';
+import { loadAuto } from '../../home/auto.ts';
 import { writeWhole } from '../../home/files.ts';
 import { tryLock } from '../../home/lock.ts';
 import { lookForPlaces } from '../../hosts/places.ts';
@@ -118,6 +120,24 @@ describe('install --host', () => {
     expect(there.tmux('show-hooks', '-g')).not.toContain('threadmux');
     expect(listing(there.home)).toEqual(before);
     expect(await must('uninstall', '--host', 'mini')).toContain('it holds nothing of ours');
+  });
+
+  it('gives threads to sessions that are made there, until uninstall', async () => {
+    const there = await startBareHost();
+    const { home, must } = machine(there);
+    const isAuto = () => loadAuto(home, 'mini');
+    expect(isAuto()).toBe(false);
+    await must('install', '--host', 'mini', '--no-tmux');
+    expect(isAuto()).toBe(false); // tmux does not tell of them
+    await must('install', '--host', 'mini');
+    expect(isAuto()).toBe(true);
+    await must('uninstall', '--host', 'mini');
+    expect([isAuto(), existsSync(home.path('state', 'hosts', 'mini'))]).toEqual([false, false]);
+    await must('install', '--host', 'mini');
+    for (const name of ['.tmux.conf', '.config/tmux/tmux.conf', SETTINGS])
+      rmSync(join(there.home, name), { force: true });
+    await must('uninstall', '--host', 'mini');
+    expect([isAuto(), existsSync(home.path('state', 'hosts', 'mini'))]).toEqual([false, false]);
   });
 
   it('leaves nothing of the token there', async () => {
