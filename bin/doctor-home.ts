@@ -62,12 +62,13 @@ export function judgeConfig(error: unknown, servers: number): readonly Finding[]
   return message.split('\n').map((line) => fault('config', `${line}.`, remedyFor(line, error)));
 }
 
-export function judgeRoots(missing: readonly string[]): readonly Finding[] {
+/** `on`: the host whose roots they are, if it is another one. */
+export function judgeRoots(missing: readonly string[], on?: string): readonly Finding[] {
   return missing.map((path) =>
     warning(
       'config',
-      `"roots" names ${path}, and there is no such folder: nothing can be started in it.`,
-      'Make it, or correct its spelling in the configuration.',
+      `"roots"${on ? ` of ${on}` : ''} names ${path}, and there is no such folder: nothing can be started in it.`,
+      `Make it${on ? ' there' : ''}, or correct its spelling in the configuration.`,
     ),
   );
 }

@@ -3,10 +3,11 @@
 import { isOf } from '../claude/commands.ts';
 import { inspectSettings } from '../claude/inspect-settings.ts';
 import type { Host } from '../hosts/host.ts';
-import { missingFiles, probeHost } from '../hosts/probe.ts';
+import { missingFiles, missingFolders, probeHost } from '../hosts/probe.ts';
 import { type HostHome, probeHome } from '../hosts/probe-home.ts';
 import { placeOf } from '../tmux/hooks.ts';
 import { type Finding, fault, fine, warning } from './doctor-finding.ts';
+import { judgeRoots } from './doctor-home.ts';
 import { judgeHooks } from './doctor-hooks.ts';
 import { judgeClock, judgeMachine } from './doctor-machine.ts';
 import { filesForHosts } from './host-files.ts';
@@ -16,13 +17,15 @@ export interface HostExamination {
   readonly name: string;
   readonly agent: string;
   readonly socket: string | undefined;
+  /** Where terminals may be started there. */
+  readonly roots: readonly string[];
   /** Whether a bridge runs here, which collects the letters there. */
   readonly isUp: boolean;
 }
 
 export async function examineHost(
   host: Host,
-  { name, agent, socket, isUp }: HostExamination,
+  { name, agent, socket, roots, isUp }: HostExamination,
 ): Promise<readonly Finding[]> {
   const on = host.name;
   const probe = await probeHost(host, { agent, socket, name, hookOption: placeOf(name).option });
@@ -40,6 +43,7 @@ export async function examineHost(
     fine('host', `${on} can be reached.`),
     ...(clock.level === 'ok' ? [] : [clock]),
     ...judgeMachine(probe, on, agent),
+    ...judgeRoots(await missingFolders(host, roots), on),
     ...judgeHostHome({ on, path: probe.home, home, isUp, install }),
     ...judgeHooks({ on, install, probe, look, missing, usualHome: probe.home, projects: [] }),
   ];

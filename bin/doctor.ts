@@ -143,6 +143,7 @@ async function examineOne(
       name: config.host,
       agent: agentOf(config),
       socket: entry?.socket,
+      roots: entry?.roots ?? [],
       isUp: lookAtLock(join(resolve(homeRoot(env)), 'state', 'bridge.lock')).kind === 'held',
     });
   } catch (error) {

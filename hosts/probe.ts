@@ -54,6 +54,19 @@ export async function missingFiles(
   return (await host.sh(script, paths, { doing: 'look for files' })).split('\0').filter(Boolean);
 }
 
+/** Of these paths, `~` being the home there, those that are no folder. */
+export async function missingFolders(
+  host: Host,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  if (paths.length === 0) return [];
+  const script = `for path; do
+  case $path in '~') at=$HOME ;; '~/'*) at=$HOME/\${path#'~/'} ;; *) at=$path ;; esac
+  [ -d "$at" ] || printf '%s\\0' "$path"
+done`;
+  return (await host.sh(script, paths, { doing: 'look for folders' })).split('\0').filter(Boolean);
+}
+
 const SECRETS = ['DISCORD_BOT_TOKEN'];
 
 /** One "key value" a line, and last the settings as they are. */

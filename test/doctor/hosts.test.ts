@@ -150,6 +150,18 @@ describe('the doctor, of a host over ssh', () => {
     ]);
   });
 
+  it('finds roots that are not there', async () => {
+    const roots = ['~/code', '~', '/nowhere', "~/it's; $(x)"];
+    const { server, examine } = await hostOf({ roots });
+    mkdirSync(join(server.home, 'code'));
+    writeFileSync(join(server.home, "it's; $(x)"), 'a file');
+    const found = (await examine()).filter(({ part }) => part === 'config');
+    expect(found).toEqual([
+      fault('config', '"roots" of far names /nowhere, and', 'Make it there, or', 'warn'),
+      fault('config', /names ~\/it's; \$\(x\), and there is no such folder/, '', 'warn'),
+    ]);
+  });
+
   it('finds letters that wait there', async () => {
     const host = await hostOf();
     await host.install();
