@@ -60,7 +60,10 @@ export function planUninstall(places: Places): Change[] {
     ...settings.map((path) => plan(path, settingsPart({ node: '', dist: '' }))),
     ...[...new Set(isAll || others.length === 0 ? tmux : [])]
       .map((path) => plan(path, tmuxPart('')))
-      .filter(({ file, after }) => file.text !== after),
+      .filter(
+        ({ file, after }) =>
+          file.text !== after || installed.some(({ path }) => path === file.path),
+      ),
   ];
 }
 
