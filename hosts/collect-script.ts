@@ -25,6 +25,13 @@ ring
 
 # The heartbeat. It ends with its collector, and ends one that was replaced while it waits on a dead connection.
 (
+  # What was left by hooks that were killed and by answers that we could not clear, as the host was away.
+  {
+    find "$home/answers" ! -type d -mtime +0 -exec rm -f {} +
+    find "$home/outbox" -name '.[0-9]*' -type f -mtime +0 -exec rm -f {} +
+    find "$home/status" "$home/files" -type f -mtime +30 -exec rm -f {} +
+    find "$home/files/." -type d -mtime +30 -exec rmdir {} + # only empty ones go
+  } 3>&-
   trap 'kill $nap; exit' TERM
   while kill -0 $$; do
     sleep "$seconds" 3>&- &

@@ -7,9 +7,10 @@ import {
   readFileSync,
   renameSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CollectState, keepCollecting } from '../../hosts/collect.ts';
@@ -24,7 +25,7 @@ import {
 import { tempFolder } from '../support/temp-home.ts';
 
 /** Nothing else is needed there, and least of all node. */
-const TOOLS = ['sh', 'bash', 'cat', 'wc', 'rm', 'mv', 'mkdir', 'mkfifo', 'sleep'];
+const TOOLS = ['sh', 'bash', 'cat', 'wc', 'rm', 'mv', 'mkdir', 'mkfifo', 'sleep', 'find', 'rmdir'];
 
 function bareTools(from?: string): string {
   const folder = tempFolder();
@@ -159,6 +160,47 @@ describe('collecting letters', () => {
       );
     await soon(() => expect(far.letters()).toEqual([]));
   });
+
+  it.each(['/bin/sh', '/bin/busybox sh'])(
+    'removes what was left there long ago, and nothing else, on a host with %s',
+    async (shell) => {
+      const far = await startFar({ shell });
+      const DAY = 86_400;
+      const put = (name: string, days: number) => {
+        const path = join(far.home, name);
+        mkdirSync(dirname(path), { recursive: true });
+        if (name.endsWith('.bell')) execFileSync('mkfifo', [path]);
+        else writeFileSync(path, 'x');
+        const at = Date.now() / 1_000 - days * DAY;
+        utimesSync(path, at, at);
+      };
+      const old = ['answers/a.taken', 'answers/b.bell', 'answers/.c.77', 'outbox/1.2/.77'];
+      for (const name of old) put(name, 1.1);
+      for (const name of ['status/s.json', 'files/1/photo.png', 'files/2/x']) put(name, 31.1);
+      const young = ['answers/d.taken', 'answers/e.bell', 'answers/f', 'outbox/1.2/.78'];
+      for (const name of young) put(name, 0.9);
+      for (const name of ['status/t.json', 'files/2/y']) put(name, 29);
+      put('outbox/aside/1.2-100000001.77', 40);
+      const since = Date.now() / 1_000 - 31.1 * DAY;
+      mkdirSync(join(far.home, 'files/3'));
+      for (const folder of ['files/3', 'files']) utimesSync(join(far.home, folder), since, since);
+      collect(far);
+      const left = () =>
+        ['answers', 'outbox', 'status', 'files'].flatMap((folder) =>
+          readdirSync(join(far.home, folder), { recursive: true, encoding: 'utf8' })
+            .map((name) => `${folder}/${name}`)
+            .filter((name) => !/^outbox\/[^/]*$/.test(name)),
+        );
+      await soon(() =>
+        expect(left().sort()).toEqual(
+          [...young, 'status/t.json', 'files/1', 'files/2', 'files/2/y']
+            .concat('outbox/aside/1.2-100000001.77')
+            .sort(),
+        ),
+      );
+      expect(existsSync(join(far.home, 'files'))).toBe(true);
+    },
+  );
 
   it('asks nothing of an idle host: one exec, and only heartbeats', async () => {
     const far = await startFar();
