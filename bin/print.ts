@@ -25,14 +25,20 @@ export function shown(text: string): string {
   return neutralise(text).replace(/[\n\t]/g, ' ');
 }
 
+/** A cell may be longer, but makes no other row longer. */
+const WIDEST = 200;
+
 /** Columns as wide as their widest cell; the last one ends where its text ends. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map(shown));
-  const widths = head.map((_, at) => Math.max(...cells.map((row) => displayWidth(row[at] ?? ''))));
+  const widthOf = (cell: string) => Math.min(WIDEST, displayWidth(cell.slice(0, 10 * WIDEST)));
+  const widths = head.map((_, at) =>
+    cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 0),
+  );
   return cells
     .map((row) =>
       row
-        .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - displayWidth(cell)))
+        .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell)))
         .join('  ')
         .trimEnd(),
     )

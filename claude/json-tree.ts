@@ -1,5 +1,7 @@
 // Where everything is in a JSON text. Strict, because what we cannot read for certain we must not edit.
 
+import { MOST_LEVELS, tooDeep } from '../core/json.ts';
+
 export type JsonNode = JsonObject | JsonArray | JsonScalar;
 
 interface Span {
@@ -32,7 +34,7 @@ export type JsonReading =
   | { readonly kind: 'invalid'; readonly why: string };
 
 export function readJsonTree(text: string): JsonReading {
-  const scanner: Scanner = { text, at: 0 };
+  const scanner: Scanner = { text, at: 0, depth: 0 };
   try {
     const root = readValue(scanner);
     skipSpace(scanner);
@@ -56,6 +58,7 @@ export function stringOf(node: JsonNode | undefined): string | undefined {
 interface Scanner {
   readonly text: string;
   at: number;
+  depth: number;
 }
 
 const SPACE = /[ \t\r\n]*/y;
@@ -81,13 +84,15 @@ function readValue(scanner: Scanner): JsonNode {
 
 function readChildren<T>(scanner: Scanner, closing: string, read: (scanner: Scanner) => T): T[] {
   const children: T[] = [];
+  if (++scanner.depth > MOST_LEVELS) throw tooDeep(MOST_LEVELS);
   scanner.at++;
   skipSpace(scanner);
-  if (take(scanner, closing)) return children;
+  const isEnd = () => take(scanner, closing) && scanner.depth-- > 0;
+  if (isEnd()) return children;
   for (;;) {
     children.push(read(scanner));
     skipSpace(scanner);
-    if (take(scanner, closing)) return children;
+    if (isEnd()) return children;
     if (!take(scanner, ',')) throw unexpected(scanner, `"," or "${closing}"`);
   }
 }

@@ -2,6 +2,7 @@
 // the format is not ours and grows with every version.
 
 import * as z from 'zod';
+import { parseJson } from '../core/json.ts';
 
 export type Entry = { readonly uuid: string; readonly sidechain: boolean } & (
   | {
@@ -90,7 +91,7 @@ export function parseEntry(text: string): Entry | undefined {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined; // garbage between the lines is as good as no line
   }

@@ -4,6 +4,7 @@
 import type * as z from 'zod';
 import { type ConfigFile, configSchema, type ServerEntry } from './config-schema.ts';
 import { ThreadmuxError } from './errors.ts';
+import { parseJson } from './json.ts';
 
 export interface Server {
   readonly name: string;
@@ -115,7 +116,7 @@ function rawObject(file: Sources['file']): Record<string, unknown> {
   if (file === undefined) return {};
   let raw: unknown;
   try {
-    raw = JSON.parse(file.text.replace(/^\uFEFF/, ''));
+    raw = parseJson(file.text.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw invalid(file.path, 'the file', `is not JSON: ${(error as Error).message}`);
   }

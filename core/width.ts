@@ -9,10 +9,21 @@ const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]*$/u;
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
+/** The segmenter takes quadratic time, so it is given a piece at a time; no character that a person sees is longer than this. */
+const PIECE = 128;
+
 export function displayWidth(text: string): number {
   if (PRINTABLE_ASCII.test(text)) return text.length;
   let columns = 0;
-  for (const { segment } of graphemes.segment(text)) columns += widthOf(segment);
+  for (let at = 0; at < text.length; ) {
+    const found = [...graphemes.segment(text.slice(at, at + PIECE))];
+    // The last one may go on behind the piece.
+    if (found.length > 1 && at + PIECE < text.length) found.pop();
+    for (const { segment } of found) {
+      columns += widthOf(segment);
+      at += segment.length;
+    }
+  }
   return columns;
 }
 

@@ -1,6 +1,7 @@
 // What the gateway says, as far as the connection itself is concerned.
 
 import * as z from 'zod';
+import { parseJson } from '../core/json.ts';
 
 const payloadSchema = z.object({
   op: z.number(),
@@ -19,7 +20,7 @@ export const gatewayBotSchema = z.object({
 
 export function parsePayload(text: string): z.output<typeof payloadSchema> | undefined {
   try {
-    return payloadSchema.safeParse(JSON.parse(text)).data;
+    return payloadSchema.safeParse(parseJson(text)).data;
   } catch {
     return undefined;
   }

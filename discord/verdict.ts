@@ -1,6 +1,7 @@
 // What one answer means: done, try again later, or give up. Pure.
 
 import { ThreadmuxError } from '../core/errors.ts';
+import { parseJson } from '../core/json.ts';
 import {
   MISSING_ACCESS,
   MISSING_PERMISSIONS,
@@ -57,7 +58,7 @@ export function backoffMs(failures: number, random: number): number {
 function parsed(what: string, answer: Answer): Verdict {
   if (answer.body === '') return { kind: 'done', value: undefined };
   try {
-    return { kind: 'done', value: JSON.parse(answer.body) };
+    return { kind: 'done', value: parseJson(answer.body) };
   } catch (cause) {
     return { kind: 'failed', error: unreachable(`${what}: the answer was not JSON`, cause) };
   }
@@ -116,7 +117,7 @@ function codeOf(body: string): number {
 
 function jsonOf(body: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(body);
+    const value: unknown = parseJson(body);
     return typeof value === 'object' && value !== null ? { ...value } : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 // The last status line input of each Claude session, kept for the footer under its replies.
 
 import { join } from 'node:path';
+import { parseJson } from '../core/json.ts';
 import { readText, writeWhole } from './files.ts';
 import type { Home } from './home.ts';
 
@@ -13,7 +14,7 @@ export function loadStatus(home: Home, claudeSession: string): unknown {
   const path = pathOf(home, claudeSession);
   const text = path === undefined ? undefined : readText(path);
   try {
-    return text === undefined ? undefined : JSON.parse(text);
+    return text === undefined ? undefined : parseJson(text);
   } catch {
     return undefined; // half a status is no status
   }

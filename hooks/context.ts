@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import { footer, parseStatus } from '../claude/status.ts';
 import { createInTurn, type InTurn } from '../core/in-turn.ts';
+import { parseJson } from '../core/json.ts';
 import { plain } from '../core/outside-words.ts';
 import { loadStatus } from '../home/status-file.ts';
 import { type HostFiles, hostFiles, localFiles } from '../hosts/files.ts';
@@ -88,7 +89,7 @@ const STATUS_BYTES = 100_000;
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined; // half a status is no status
   }

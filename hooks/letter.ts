@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { type HookInput, parseHookInput } from '../claude/hook-input.ts';
+import { parseJson } from '../core/json.ts';
 import type { FileEnd } from '../hosts/files.ts';
 import { parseOrder, type ThreadOrder } from './order.ts';
 
@@ -67,7 +68,7 @@ export function parseLetter(text: string, salt: string, writtenAt: number): Read
     if (/^threadmux 2\norder /.test(text))
       return { kind: 'order', order: parseOrder(text.slice(text.indexOf('\n\n') + 2)) };
     const { json, ...headers } = format === '1' ? withFixedLines(text) : withHeaders(text);
-    const input = parseHookInput(JSON.parse(json));
+    const input = parseHookInput(parseJson(json));
     if (input === undefined) return { kind: 'nothing' };
     const id = createHash('sha256').update(salt).update(text).digest('base64url').slice(0, 22);
     return { kind: 'letter', letter: { id, writtenAt, ...headers, input } };

@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { isThreadmuxError } from '../core/errors.ts';
+import { parseJson } from '../core/json.ts';
 import { writeJson } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
 import type { Threads } from '../threads/threads.ts';
@@ -37,7 +38,7 @@ export const orderOutcomeSchema = z.object({
 export type OrderOutcome = Readonly<z.output<typeof orderOutcomeSchema>>;
 
 export function parseOrder(json: string): ThreadOrder {
-  return orderSchema.parse(JSON.parse(json));
+  return orderSchema.parse(parseJson(json));
 }
 
 export function orderLetter(order: ThreadOrder): string {

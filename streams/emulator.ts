@@ -2,16 +2,12 @@
 // changes no more; what is on the screen may still change. Colours go, questions to the terminal get no answer.
 
 import { setImmediate as breathe } from 'node:timers/promises';
-import type {
-  IBuffer,
-  IBufferLine,
-  IMarker,
-  ITerminalInitOnlyOptions,
-  ITerminalOptions,
-} from '@xterm/headless';
+import type { IMarker, ITerminalInitOnlyOptions, ITerminalOptions } from '@xterm/headless';
+import { joinRows, lastRow } from './emulator-rows.ts';
 import { captureScreen, restoreScreen, type Screen, trackHidden } from './emulator-screen.ts';
 import { type Size, sizeWithin } from './emulator-size.ts';
 import { terminalWidths } from './emulator-widths.ts';
+import { SPARE_CELLS } from './terminal-cost.ts';
 import { type FilterState, filterOutput, type Inside } from './terminal-filter.ts';
 
 export interface Emulator {
@@ -42,6 +38,9 @@ export interface Snapshot {
 const CHARACTERS_AT_ONCE = 1024;
 const SCROLLBACK = CHARACTERS_AT_ONCE + 64;
 const BUSY_MS = 12;
+const CREDIT_EVERY_MS = 1000;
+const SKIPPED =
+  '… some of what the program does to its screen was skipped here: it is too much to follow …\n';
 
 export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulator> {
   const xterm = await import('@xterm/headless');
@@ -56,7 +55,15 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
   terminal.unicode.register(terminalWidths);
   terminal.unicode.activeVersion = terminalWidths.version;
   const hidden = trackHidden(terminal);
-  let state: FilterState = { inside: from?.inside ?? 'nothing', marks: from?.marks ?? 0 };
+  let state: FilterState = {
+    inside: from?.inside ?? 'nothing',
+    marks: from?.marks ?? 0,
+    credit: SPARE_CELLS,
+  };
+  let creditAt = performance.now();
+  /** In this second, and in the one before: a flood that goes on is told once. */
+  let skips = false;
+  let skipped = false;
   let carry = Buffer.from(from?.carry ?? '', 'base64');
   let inLine = from?.inLine ?? false;
   /** Rows below that one that were taken, too, while it could not be moved. */
@@ -90,6 +97,14 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
     text = '';
     return said;
   };
+  /** Among the text that has left the screen, where nothing erases it. */
+  const tellSkipped = () => {
+    if (!skips && !skipped) {
+      text += (inLine ? '\n' : '') + SKIPPED;
+      inLine = false;
+    }
+    skips = true;
+  };
   const feed = async (data: string) => {
     let since = performance.now();
     for (const piece of inPieces(data, CHARACTERS_AT_ONCE)) {
@@ -109,8 +124,14 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
     return joint + joinRows(buffer, buffer.baseY, last, !alternate && inLine, true).text;
   };
 
+  /** Erasing up to the last cell of the screen fails in the emulator: it looks for the row behind. */
+  const failsOn = (what: number | number[] | undefined) => {
+    const { cursorX, cursorY } = terminal.buffer.active;
+    return what === 1 && cursorX >= terminal.cols - 1 && cursorY === terminal.rows - 1;
+  };
   // The history belongs to the thread by now: a program that clears it does not clear the thread.
-  terminal.parser.registerCsiHandler({ final: 'J' }, ([what]) => what === 3);
+  terminal.parser.registerCsiHandler({ final: 'J' }, ([what]) => what === 3 || failsOn(what));
+  terminal.parser.registerCsiHandler({ prefix: '?', final: 'J' }, ([what]) => failsOn(what));
   terminal.parser.registerEscHandler({ final: 'c' }, () => {
     take();
     taken?.dispose();
@@ -127,13 +148,20 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
 
   return {
     feed(bytes) {
+      if (performance.now() - creditAt >= CREDIT_EVERY_MS) {
+        creditAt = performance.now();
+        state = { ...state, credit: SPARE_CELLS };
+        skipped = skips;
+        skips = false;
+      }
       const all = Buffer.concat([carry, bytes]);
       const whole = wholeLength(all);
-      const { cols: columns, rows } = terminal;
-      const size = { width: columns, height: rows };
-      const filtered = filterOutput(state, all.toString('utf8', 0, whole), size);
-      state = { inside: filtered.inside, marks: filtered.marks };
+      const { cols: width, rows: height } = terminal;
+      const screen = { width, height, inserts: terminal.modes.insertMode };
+      const filtered = filterOutput(state, all.toString('utf8', 0, whole), screen);
+      state = { inside: filtered.inside, marks: filtered.marks, credit: filtered.credit };
       carry = Buffer.concat([Buffer.from(filtered.rest), all.subarray(whole)]);
+      if (filtered.skipped > 0) tellSkipped();
       hidden.saw(filtered.feed);
       return feed(filtered.feed);
     },
@@ -169,50 +197,6 @@ export async function openEmulator(size: Size, from?: Snapshot): Promise<Emulato
     },
     close: () => terminal.dispose(),
   };
-}
-
-/** Rows that the terminal broke at its margin are one line. `end` is left out, but looked at for that. */
-function joinRows(
-  buffer: IBuffer,
-  start: number,
-  end: number,
-  inLine: boolean,
-  open = false,
-): { text: string; inLine: boolean } {
-  let text = '';
-  let within = inLine;
-  for (let y = start; y < end; y++) {
-    const row = buffer.getLine(y);
-    if (row === undefined) break;
-    if (within && !row.isWrapped) text += '\n';
-    const next = buffer.getLine(y + 1);
-    const last = open && y === end - 1;
-    within = next?.isWrapped === true && !last;
-    text += within && next !== undefined ? fullRow(row, next) : row.translateToString(true);
-    if (!within && !last) text += '\n';
-  }
-  return { text, inLine: within };
-}
-
-/** A wide character that did not fit into the last column has left it empty. */
-function fullRow(row: IBufferLine, next: IBufferLine): string {
-  const text = row.translateToString(false);
-  const gap = row.getCell(row.length - 1)?.getChars() === '' && next.getCell(0)?.getWidth() === 2;
-  return gap && row.getCell(row.length - 1)?.getWidth() === 1 ? text.slice(0, -1) : text;
-}
-
-/** Behind the last row that shows something, or on which the program goes on writing. */
-function lastRow(buffer: IBuffer, rows: number): number {
-  const cursor = buffer.type === 'alternate' ? 0 : buffer.cursorY + 1;
-  for (let y = rows; y > cursor; y--)
-    if (
-      buffer
-        .getLine(buffer.baseY + y - 1)
-        ?.translateToString(true)
-        .trim() !== ''
-    )
-      return buffer.baseY + y;
-  return buffer.baseY + cursor;
 }
 
 /** Never between the halves of a surrogate pair. Escape sequences may be parted: no snapshot is made in between. */

@@ -1,11 +1,19 @@
 // What of a program's output the emulator is given: whole escape sequences only, with numbers no larger than the screen makes
 // use of, and no strings that show nothing (titles, the clipboard, pictures). Between two feeds the emulator is therefore
-// always at rest, and no output costs it more than a bounded time and memory.
+// always at rest, and no output costs it more than a bounded time and memory: a sequence for which there is no credit left is
+// skipped.
 
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what this is about
 
 import type { Size } from './emulator-size.ts';
 import { columnsOf } from './emulator-widths.ts';
+import {
+  CELLS_PER_BYTE,
+  cellsOf,
+  type Screen,
+  SPARE_CELLS,
+  startsInserting,
+} from './terminal-cost.ts';
 
 /** Something that is left out up to its end: a title (a bell ends it, too), another string, a sequence that is too long. */
 export type Inside = 'nothing' | 'title' | 'string' | 'sequence';
@@ -14,12 +22,16 @@ export interface FilterState {
   readonly inside: Inside;
   /** How many characters without a width stand at the end of what was fed. */
   readonly marks: number;
+  /** How many cells the sequences to come may touch; every character of output adds some. */
+  readonly credit: number;
 }
 
 export interface Filtered extends FilterState {
   readonly feed: string;
   /** The beginning of a sequence whose end has not come yet: to be given again, with what comes next. */
   readonly rest: string;
+  /** So many sequences were left out because the credit was used up. */
+  readonly skipped: number;
 }
 
 /** No sequence that means anything is longer; a longer one is dropped. */
@@ -38,14 +50,28 @@ const BEGUN =
 /** "k" is how a program in tmux names its window. */
 const STRING = /\x1b[\x00-\x17\x19\x1c-\x1f]*[\]PX^_k]/y;
 
-export function filterOutput(before: FilterState, text: string, size: Size): Filtered {
-  let { inside, marks } = before;
+export function filterOutput(before: FilterState, text: string, screen: Screen): Filtered {
+  let { inside, marks, credit } = before;
+  let { inserts } = screen;
+  let skipped = 0;
   let feed = '';
   let at = 0;
+  const earn = (characters: number) => {
+    credit = Math.min(SPARE_CELLS, credit + characters * CELLS_PER_BYTE);
+  };
+  const afford = (sequence: string) => {
+    earn(sequence.length);
+    const cells = cellsOf(sequence, { ...screen, inserts });
+    if (cells > credit) return false;
+    credit -= cells;
+    inserts ||= startsInserting(sequence);
+    return true;
+  };
   while (at < text.length) {
     if (inside !== 'nothing') {
       const end = endOf(inside, text, at);
-      if (end === undefined) return { inside, marks, feed, rest: unfinished(inside, text) };
+      if (end === undefined)
+        return { inside, marks, credit, feed, rest: unfinished(inside, text), skipped };
       inside = 'nothing';
       at = end;
       continue;
@@ -53,6 +79,7 @@ export function filterOutput(before: FilterState, text: string, size: Size): Fil
     const next = text.indexOf('\x1b', at);
     const start = next === -1 ? text.length : next;
     const plain = fewMarks(withoutC1(text.slice(at, start)), marks);
+    earn(start - at);
     feed += plain.text;
     marks = plain.marks;
     at = start;
@@ -71,12 +98,17 @@ export function filterOutput(before: FilterState, text: string, size: Size): Fil
     }
     const whole = matchAt(WHOLE, text, at);
     if (whole === undefined && at + begun.length === text.length)
-      return { inside, marks, feed, rest: begun };
+      return { inside, marks, credit, feed, rest: begun, skipped };
     // Neither whole nor begun: cut short by something else. A terminal drops such a one.
-    if (whole !== undefined) feed += clamped(whole, size);
+    if (whole !== undefined) {
+      const { controls, sequence } = clamped(whole, screen);
+      feed += controls;
+      if (afford(sequence)) feed += sequence;
+      else skipped++;
+    }
     at += (whole ?? begun).length;
   }
-  return { inside, marks, feed, rest: '' };
+  return { inside, marks, credit, feed, rest: '', skipped };
 }
 
 /** What counts something that is done once more each time, and the side of the screen beyond which that changes nothing. */
@@ -86,13 +118,14 @@ const REPEATS: Readonly<Record<string, keyof Size>> = {
 };
 
 /** The controls inside act before the sequence does: they go first, and no number is parted by one. */
-function clamped(sequence: string, size: Size): string {
-  const bare = sequence.replace(CONTROLS, '');
-  const controls = bare.length === sequence.length ? '' : (sequence.match(CONTROLS) ?? []).join('');
-  if (bare[1] !== '[') return controls + bare;
+function clamped(whole: string, size: Size): { controls: string; sequence: string } {
+  const bare = whole.replace(CONTROLS, '');
+  const controls = bare.length === whole.length ? '' : (whole.match(CONTROLS) ?? []).join('');
+  if (bare[1] !== '[') return { controls, sequence: bare };
   const side = REPEATS[bare.at(-1) ?? ''];
   const most = side === undefined ? LARGEST_NUMBER : size[side];
-  return controls + bare.replace(/\d+/g, (number) => String(Math.min(Number(number), most)));
+  const sequence = bare.replace(/\d+/g, (number) => String(Math.min(Number(number), most)));
+  return { controls, sequence };
 }
 
 function fewMarks(text: string, before: number): { text: string; marks: number } {

@@ -40,7 +40,9 @@ export function sliceOf(content: string): string | undefined {
 /** Only what fits: a message that shows the end of a text. */
 export function blockOfEnd(text: string, room: number): string {
   const space = room - OPEN.length - CLOSE.length;
-  let part = text;
+  // Spelling out makes nothing shorter: what is in front of this does not fit in any case.
+  let part = text.slice(Math.max(0, text.length - space));
+  if (part.length < text.length) part = part.slice(part.indexOf('\n') + 1);
   for (;;) {
     const over = spelledOut(part).length - space;
     if (over <= 0) break;

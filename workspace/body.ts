@@ -1,6 +1,7 @@
 // Takes in a request's body: JSON, or multipart with payload_json and files. Bounded: what is too large is refused, not kept.
 
 import type { IncomingMessage } from 'node:http';
+import { MOST_LEVELS, parseJson } from '../core/json.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from './attachments.ts';
 import { boundaryOf, parseMultipart } from './multipart.ts';
 import { refuse, refuseField } from './refusal.ts';
@@ -40,7 +41,7 @@ export async function readBytes(
 export function parseBody(bytes: Buffer, contentType: string | undefined): Body {
   if (bytes.length === 0) return { payload: undefined, uploads: [] };
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type === 'application/json') return { payload: parseJson(bytes), uploads: [] };
+  if (type === 'application/json') return { payload: jsonIn(bytes), uploads: [] };
   const boundary = type === 'multipart/form-data' ? boundaryOf(contentType ?? '') : undefined;
   if (boundary === undefined)
     refuseField(
@@ -63,12 +64,13 @@ export function parseBody(bytes: Buffer, contentType: string | undefined): Body 
       .filter(({ filename }) => filename === undefined)
       .map(({ name, data }) => [name, data.toString('utf8')]),
   );
-  return { payload: payload === undefined ? fields : parseJson(payload.data), uploads };
+  return { payload: payload === undefined ? fields : jsonIn(payload.data), uploads };
 }
 
-function parseJson(bytes: Buffer): unknown {
+function jsonIn(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    // Less than what clients take: it comes back to them inside an event or a list.
+    return parseJson(bytes.toString('utf8'), MOST_LEVELS / 2);
   } catch {
     refuse(50109);
   }

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseJson } from '../core/json.ts';
 import type { Access, Entrance } from './access.ts';
 import { parseBody, readBytes } from './body.ts';
 import type { Fault, Faults } from './faults.ts';
@@ -78,7 +79,7 @@ function withHeader(answer: Answer, name: string, value: string): Answer {
 
 function peek(bytes: Buffer | 'too-large'): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    return parseJson(bytes.toString());
   } catch {
     return undefined; // multipart or nothing: faults are chosen by method and path then
   }

@@ -1,6 +1,7 @@
 // Judges what a client sends on the gateway, before anything is done about it. Pure.
 
 import * as z from 'zod';
+import { parseJson } from '../core/json.ts';
 import { sameSecret } from './access.ts';
 import { INTENTS } from './world.ts';
 
@@ -30,7 +31,7 @@ export type Payload = z.infer<typeof payloadSchema>;
 export function readPayload(raw: Buffer, isBinary: boolean): Payload | undefined {
   if (isBinary || raw.length > MAX_PAYLOAD_BYTES) return undefined;
   try {
-    return payloadSchema.safeParse(JSON.parse(raw.toString('utf8'))).data;
+    return payloadSchema.safeParse(parseJson(raw.toString('utf8'))).data;
   } catch {
     return undefined; // not JSON: the caller closes with 4002
   }

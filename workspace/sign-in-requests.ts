@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
+import { parseJson } from '../core/json.ts';
 import { type Door, foreign } from './access.ts';
 import { readBytes } from './body.ts';
 import type { SignIn } from './sign-in.ts';
@@ -47,7 +48,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   const late = setTimeout(() => request.destroy(), READ_WITHIN_MS);
   try {
     const bytes = await readBytes(request, MAX_BYTES);
-    return bytes === 'too-large' ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown);
+    return bytes === 'too-large' ? undefined : (parseJson(bytes.toString('utf8')) as unknown);
   } catch {
     return undefined; // cut off, or not JSON: refused either way
   } finally {

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openEmulator } from '../../streams/emulator.ts';
+import { cellsOf, SPARE_CELLS } from '../../streams/terminal-cost.ts';
 import {
   type FilterState,
   filterOutput,
@@ -10,8 +11,8 @@ import {
   MOST_MARKS,
 } from '../../streams/terminal-filter.ts';
 
-const SIZE = { width: 20, height: 6 };
-const NOTHING: FilterState = { inside: 'nothing', marks: 0 };
+const SIZE = { width: 20, height: 6, inserts: false };
+const NOTHING: FilterState = { inside: 'nothing', marks: 0, credit: SPARE_CELLS };
 
 /** All that is fed, given piece by piece. */
 function fed(pieces: readonly string[]): { feed: string; end: string } {
@@ -21,7 +22,7 @@ function fed(pieces: readonly string[]): { feed: string; end: string } {
   for (const piece of pieces) {
     const filtered = filterOutput(state, rest + piece, SIZE);
     feed += filtered.feed;
-    state = { inside: filtered.inside, marks: filtered.marks };
+    state = { inside: filtered.inside, marks: filtered.marks, credit: filtered.credit };
     rest = filtered.rest;
   }
   return { feed, end: `${state.inside} ${state.marks} ${JSON.stringify(rest)}` };
@@ -110,5 +111,127 @@ describe('the emulator', () => {
     await emulator.feed(Buffer.from('still here'));
     expect(emulator.live()).toBe('still here');
     expect(emulator.snapshot().size).toEqual({ width: 400, height: 150 });
+  });
+
+  it('goes on when a program erases everything up to the last cell', async () => {
+    const emulator = await openEmulator({ width: 20, height: 6 });
+    for (const erase of ['\x1b[1J', '\x1b[?1J', `${'x'.repeat(20)}\x1b[1J`])
+      await emulator.feed(Buffer.from(`\x1b[6;1H\x1b[99C${erase}\x1b[H\x1b[2Jhere`));
+    expect(emulator.live()).toBe('here');
+  });
+});
+
+describe('a flood of sequences', () => {
+  const LARGE = { width: 400, height: 150 };
+  const FLOODS = [
+    ...[
+      '\x1bc',
+      '\x1b#8',
+      '\x1b[J',
+      '\x1b[2J',
+      '\x1b[?2J',
+      '\x1b[9999S',
+      '\x1b[9999T',
+      '\x1b[9999L',
+      '\x1b[9999M',
+    ],
+    ...[
+      '\x1b[9999^',
+      '\x1b[ @',
+      '\x1b[ A',
+      "\x1b['}",
+      "\x1b['~",
+      'a\x1b[9999b',
+      '\x1b[4ha\x1b[9999b',
+      '\x1bM',
+    ],
+    ...['\x1b[?47h\x1b[?47l', '\x1b[?1049h\x1b[?1049l', `\x1b[?${'47;'.repeat(31)}47h\x1b[?47l`],
+  ];
+  const BYTES = 128 * 1024;
+
+  /** Seconds of processor time for so much of it, on a large screen that is full. */
+  async function costOf(sequence: string): Promise<number> {
+    const emulator = await openEmulator(LARGE);
+    await emulator.feed(Buffer.from('x'.repeat(400 * 149)));
+    const flood = Buffer.from(sequence.repeat(BYTES / sequence.length));
+    const before = process.cpuUsage();
+    for (let at = 0; at < flood.length; at += 16_384)
+      await emulator.feed(flood.subarray(at, at + 16_384));
+    const { user, system } = process.cpuUsage(before);
+    emulator.close();
+    return (user + system) / 1e6;
+  }
+
+  it('costs little more than one of newlines', { timeout: 300_000 }, async () => {
+    await costOf('\n');
+    const newlines = await costOf('\n');
+    const tooMuch = [];
+    for (const flood of FLOODS) {
+      const times = (await costOf(flood)) / newlines;
+      if (times > 7) tooMuch.push([flood, Math.round(times)]);
+    }
+    expect(tooMuch).toEqual([]);
+  });
+
+  it('is told once, where nothing erases it, and what is printed is shown', async () => {
+    const emulator = await openEmulator(LARGE);
+    let text = '';
+    for (let at = 0; at < 4; at++)
+      text += await emulator.feed(
+        Buffer.from(`\x1b[2J\x1b[3J${'\x1b[H\x1b[2J'.repeat(2000)}${at}`),
+      );
+    expect(text).toBe(
+      '… some of what the program does to its screen was skipped here: it is too much to follow …\n',
+    );
+    expect(emulator.live()).toContain('3');
+  });
+
+  it('has as much credit at the end as its output pays for', () => {
+    const screen = { ...LARGE, inserts: false };
+    const state = { ...NOTHING, credit: 0 };
+    const { feed, skipped } = filterOutput(state, '\x1bc'.repeat(12_000), screen);
+    expect([feed.length / 2, skipped]).toEqual([100, 11_900]);
+    expect(filterOutput(state, 'x'.repeat(100_000), screen).credit).toBe(SPARE_CELLS);
+  });
+
+  it.each([
+    ['clears and draws', `\x1b[H\x1b[2J${'row\r\n'.repeat(149)}`],
+    ['scrolls line by line', '\x1b[1;1H\x1b[Lone more line'],
+    [
+      'draws frames',
+      '\x1b[?2026h\x1b[?25l\x1b[H─\x1b[398b\x1b[2;1H│\x1b[398C│\x1b[K\x1b[?25h\x1b[?2026l',
+    ],
+    ['shows progress', `\x1b[3A\x1b[J${'downloading a layer: 10 %\r\n'.repeat(3)}`],
+  ])('is not what an ordinary program does that %s', (_, frame) => {
+    const { feed, skipped } = filterOutput(NOTHING, frame.repeat(120), {
+      ...LARGE,
+      inserts: false,
+    });
+    expect(skipped).toBe(0);
+    expect(feed).toBe(frame.repeat(120));
+  });
+
+  it('counts a sequence that is not known as one that writes the whole screen', () => {
+    const screen = { width: 100, height: 30, inserts: false };
+    for (const sequence of [
+      '\x1b[5$z',
+      '\x1b[?5J',
+      '\x1b[=1h',
+      '\x1b[?9999h',
+      '\x1bc',
+      '\x1b#8',
+      '\x1b[1+P',
+    ])
+      expect([sequence, cellsOf(sequence, screen)]).toEqual([sequence, 3000]);
+    for (const sequence of [
+      '\x1b[31;1m',
+      '\x1b[?25l',
+      '\x1b[>4;2m',
+      '\x1b[2 q',
+      '\x1b(B',
+      '\x1b7',
+      '\x1b[4h',
+    ])
+      expect([sequence, cellsOf(sequence, screen)]).toEqual([sequence, 0]);
   });
 });

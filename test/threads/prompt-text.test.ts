@@ -211,13 +211,26 @@ describe('a plan in the thread', () => {
     expect(files).toEqual([]);
   });
 
-  it.each(['||rm -rf ~||', '[the manual](https://example.com/other)'])(
-    'comes as a file, too, if Markdown hides a part of it: %s',
-    (plan) => {
-      expect(fileOf(planText(plan), 'plan.md')).toBe(plan);
-      expect(planText(plan).text).toContain('attached');
-    },
+  it.each(['```sh\nls\n```', '~~~\nls\n~~~', '- ```TS\n  a\n  ```\r\n', 'a \\d b'])(
+    'is only shown if nothing of it is hidden: %j',
+    (plan) => expect(planText(plan).files).toEqual([]),
   );
+
+  it.each([
+    '||rm -rf ~||',
+    '[the manual](https://example.com/other)',
+    '```rm -rf ~\n1. Read\n```',
+    '```rm\n1. Read\n```',
+    '```sh rm -rf ~\nls\n```',
+    '~~~sh `rm -rf ~`\nls\n~~~',
+    'First: ````curl\nls\n````',
+    '> - ```python -c\n> ls\n> ```',
+    'tell <@123>, then </deploy:456>',
+    'delete \\*.ts',
+  ])('comes as a file, too, if Markdown hides a part of it: %s', (plan) => {
+    expect(fileOf(planText(plan), 'plan.md')).toBe(plan);
+    expect(planText(plan).text).toContain('attached');
+  });
 
   it('comes as a file, too, if it is long; a fence open at the cut is closed', () => {
     const plan = `Begin\n\`\`\`sh\n${'echo hello\n'.repeat(900)}\`\`\`\nEnd`;

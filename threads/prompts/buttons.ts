@@ -55,7 +55,9 @@ function menu(id: string, asked: Question, at: number): Row {
   const options = asked.options.slice(0, 25).map(({ label, description }, index) => ({
     label: named(label, index),
     value: optionValue(at, index + 1),
-    ...(visible(description) === '' ? {} : { description: begin(visible(description), 100) }),
+    ...(visible(description, 100) === ''
+      ? {}
+      : { description: begin(visible(description, 100), 100) }),
   }));
   return {
     type: 1,
@@ -74,5 +76,5 @@ function menu(id: string, asked: Question, at: number): Row {
 
 /** Short enough for a button and for a menu. */
 function named(label: string, index: number): string {
-  return begin(`${index + 1}. ${visible(label)}`, 80);
+  return begin(`${index + 1}. ${visible(label, 80)}`, 80);
 }

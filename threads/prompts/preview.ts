@@ -1,7 +1,7 @@
 // What a tool will do, in full: a command, a change of a file, or its input as it is. What is too
 // long for a message shows its beginning and its end, and comes whole as a file.
 
-import { insideFence, neutralise } from '../../core/neutralise.ts';
+import { insideFence, neutralise, spelledOut } from '../../core/neutralise.ts';
 import type { Upload } from '../../discord/rest.ts';
 import { code, fitsPlain } from './words.ts';
 
@@ -27,8 +27,9 @@ export function preview(tool: string, input: Input, room: number): Preview {
   const body = bodyOf(tool, input);
   const isSaidAbove = (key: string, value: unknown) =>
     key === 'description' && typeof value === 'string' && fitsPlain(value, DESCRIPTION_ROOM);
+  const shown = new Set(body.fields);
   const rest = Object.entries(input).filter(
-    ([key, value]) => !body.fields.includes(key) && !isSaidAbove(key, value),
+    ([key, value]) => !shown.has(key) && !isSaidAbove(key, value),
   );
   if (rest.length === 0) return fenced(body, room);
   // Whatever else it is told may matter as much: another host, no sandbox, all occurrences.
@@ -63,28 +64,45 @@ function bodyOf(tool: string, input: Input): Body {
 }
 
 function json(name: string, value: object): Body {
-  const text = JSON.stringify(value, null, 2);
+  const text = jsonText(value);
   return { text, language: 'json', name: `${name || 'input'}.json`, fields: [] };
 }
 
-function marked(sign: string, text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `${sign} ${line}`)
-    .join('\n');
+/** Indented, it may be a hundred times as long. */
+const INDENTED_UP_TO = 100_000;
+
+export function jsonText(value: object): string {
+  const text = JSON.stringify(value);
+  return text.length > INDENTED_UP_TO ? text : JSON.stringify(value, null, 2);
 }
 
+function marked(sign: string, text: string): string {
+  return `${sign} ${text.replaceAll('\n', `\n${sign} `)}`;
+}
+
+/** Spelling out makes nothing shorter: only what may be shown is looked at. */
 function fenced({ text, language, name }: Body, room: number): Preview {
-  const whole = insideFence(neutralise(text), language);
-  if (whole.length <= room) return { text: whole, files: [] };
-  const held = whole.slice(whole.indexOf('\n') + 1, -'\n```'.length);
+  const whole = text.length > room ? undefined : insideFence(neutralise(text), language);
+  if (whole !== undefined && whole.length <= room) return { text: whole, files: [] };
   const third = Math.floor((room - 120 - language.length * 2) / 3);
-  const head = held.slice(0, 2 * third).replace(/[\ud800-\udbff]$/, '');
-  const tail = held.slice(-third).replace(/^[\udc00-\udfff]/, '');
-  const left = [...held.slice(head.length, -tail.length)].length;
+  const head = fitting([...text.slice(0, 2 * third)], 2 * third);
+  const tail = fitting([...text.slice(-third)].reverse(), third).reverse();
+  const left = pointsIn(text) - head.length - tail.length;
   const note = `**… ${left} more characters, all of them in ${code(name)} …**`;
-  return {
-    text: [insideFence(head, language), note, insideFence(tail, language)].join('\n'),
-    files: [upload(name, text)],
-  };
+  const shown = (points: readonly string[]) => insideFence(neutralise(points.join('')), language);
+  return { text: [shown(head), note, shown(tail)].join('\n'), files: [upload(name, text)] };
+}
+
+/** The first of them that fit when everything in them is spelled out. */
+function fitting(points: readonly string[], room: number): string[] {
+  let used = 0;
+  const end = points.findIndex((point) => {
+    used += point === '`' ? spelledOut(point).length : neutralise(point).length;
+    return used > room;
+  });
+  return points.slice(0, end === -1 ? points.length : end);
+}
+
+function pointsIn(text: string): number {
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }

@@ -6,6 +6,7 @@ import type { Progress, Prompt } from '../../core/prompt.ts';
 import type { ShownPrompt } from '../../core/prompt-answer.ts';
 import type { Upload } from '../../discord/rest.ts';
 import { verdictText } from './decision.ts';
+import { jsonText } from './preview.ts';
 import type { Ended, OpenPrompt } from './record.ts';
 import { permissionText, planText, questionText, type Shown } from './text.ts';
 
@@ -55,7 +56,7 @@ function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progre
     case 'plan': {
       // Whoever approves it approves all of it, such as commands that it may run; in front, so that no length hides it.
       const { plan = '', ...more } = input.tool_input;
-      const besides = insideFence(JSON.stringify(more, null, 2), 'json');
+      const besides = insideFence(jsonText(more), 'json');
       return planText(Object.keys(more).length === 0 ? `${plan}` : `${besides}\n${plan}`);
     }
     case 'question':

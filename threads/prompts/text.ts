@@ -6,7 +6,8 @@ import { neutralise } from '../../core/neutralise.ts';
 import type { Progress, Question } from '../../core/prompt.ts';
 import { splitMessage } from '../../core/split.ts';
 import type { Upload } from '../../discord/rest.ts';
-import { DESCRIPTION_ROOM, preview, upload } from './preview.ts';
+import { hidesPart } from './hidden-markdown.ts';
+import { DESCRIPTION_ROOM, jsonText, preview, upload } from './preview.ts';
 import { code, fitsCode, fitsPlain, plain } from './words.ts';
 
 export interface Shown {
@@ -51,7 +52,7 @@ export function permissionText(
 
 export function planText(plan: string): Shown {
   const [first = '*(it is empty)*', ...rest] = splitMessage(neutralise(plan), { limit: ROOM - 80 });
-  const isAttached = rest.length > 0 || HIDES.test(plan);
+  const isAttached = rest.length > 0 || hidesPart(plan);
   const note = isAttached ? '\n*The whole plan is attached.*' : '';
   return {
     text: `📋 Claude has a plan:\n${first}${note}`,
@@ -60,17 +61,18 @@ export function planText(plan: string): Shown {
   };
 }
 
-/** Markdown that shows less than it holds: a spoiler, a link with a text of its own, a link's definition, a time or an emoji. */
-const HIDES = /\|\||\]\(|\]\[|\]:|<t:|<a?:/;
-
 /** The more there is to show, the less of each; the file, posted with the first question, has it all. */
-const PIECES = [Number.POSITIVE_INFINITY, 300, 120, 60, 30, 12];
+const PIECES = [ROOM, 300, 120, 60, 30, 12];
 
 export function questionText(questions: readonly Question[], progress: Progress): Shown {
   const asked = questions[progress.chosen.length];
   const isLong = questions.some(
-    ({ options }, at) =>
+    ({ header, question, options }, at) =>
       options.some(({ preview }) => preview) ||
+      // Of such a one only the beginning is looked at.
+      [header, question, ...options.flatMap(({ label, description }) => [label, description])].some(
+        (text) => text.length > ROOM,
+      ) ||
       linesOf(questions, at, longAnswers(at)).join('\n').length > ROOM,
   );
   const lines = (piece: number) =>
@@ -93,7 +95,7 @@ function linesOf(
   questions: readonly Question[],
   at: number,
   chosen: readonly string[],
-  piece = Number.POSITIVE_INFINITY,
+  piece = ROOM,
 ): readonly string[] {
   const asked = questions[at];
   const show = (text: string) => plain(text, piece);
@@ -157,7 +159,7 @@ function rules(suggestions: readonly PermissionUpdate[]): {
   if (text.length <= 420 && !isCut) return { text, files: [] };
   return {
     text: `*Always allow* would add ${names.length} rules: ${names[0]}, … all of them in ${code('always.json')}`,
-    files: [upload('always.json', JSON.stringify(suggestions, null, 2))],
+    files: [upload('always.json', jsonText(suggestions))],
   };
 }
 

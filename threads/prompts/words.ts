@@ -3,15 +3,22 @@
 
 import { neutralise, spelledOut } from '../../core/neutralise.ts';
 
-/** In one line, with everything in it visible. */
-export function visible(text: string): string {
-  return neutralise(text).replace(/\s+/g, ' ').trim();
+/** In one line, with everything in it visible. Of a long text only as much as may be needed for this room is looked at. */
+export function visible(text: string, room = Number.POSITIVE_INFINITY): string {
+  const part = text.slice(0, neededFor(room));
+  const shown = neutralise(part).replace(/\s+/g, ' ').trim();
+  return part.length === text.length ? shown : `${shown}…`;
+}
+
+/** Blanks that are left out need some more. */
+function neededFor(room: number): number {
+  return 4 * room + 200;
 }
 
 /** Shown letter by letter. */
 export function plain(text: string, room = Number.POSITIVE_INFINITY): string {
   let shown = '';
-  for (const point of visible(text)) {
+  for (const point of visible(text, room)) {
     const next = /[\\*_~`|>#[\]<@]/.test(point) ? `\\${point}` : point;
     if (shown.length + next.length >= room) return `${shown}…`;
     shown += next;
@@ -21,17 +28,18 @@ export function plain(text: string, room = Number.POSITIVE_INFINITY): string {
 
 /** Whether `plain` shows all of it in this room. */
 export function fitsPlain(text: string, room: number): boolean {
-  return plain(text, room) === plain(text);
+  return text.length <= neededFor(room) && plain(text, room) === plain(text);
 }
 
 /** Exact: a backtick would end it, and a line break or a tab would look like a space, so they are spelled out. */
 export function code(text: string, room = Number.POSITIVE_INFINITY): string {
-  const shown = neutralise(text).replace(/[`\n\t]/g, spelledOut);
+  // Spelling out makes nothing shorter.
+  const shown = neutralise(text.slice(0, room)).replace(/[`\n\t]/g, spelledOut);
   return `\`${begin(shown, room - 2) || ' '}\``;
 }
 
 export function fitsCode(text: string, room: number): boolean {
-  return code(text).length <= room;
+  return text.length <= room && code(text).length <= room;
 }
 
 /** Never ends in half of a character. */

@@ -1,0 +1,23 @@
+// JSON that others wrote. JSON.parse reads it at any depth, but what walks through it afterwards (JSON.stringify, a comparison)
+// calls itself once per level and would overflow the stack: what is nested deeper than anybody needs is refused here.
+
+export const MOST_LEVELS = 100;
+
+/** Throws a SyntaxError, as JSON.parse does. */
+export function parseJson(text: string, most = MOST_LEVELS): unknown {
+  const value: unknown = JSON.parse(text);
+  let level = [value].filter(isObject);
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > most) throw tooDeep(most);
+    level = level.flatMap((one) => Object.values(one).filter(isObject));
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+export function tooDeep(most: number): SyntaxError {
+  return new SyntaxError(`it is nested more than ${most} levels deep`);
+}

@@ -1,0 +1,74 @@
+// JSON from outside may be nested as deep as its writer likes; whatever walks through it afterwards calls itself once a level.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readJsonTree } from '../../claude/json-tree.ts';
+import { openTool, readTurn } from '../../claude/transcript.ts';
+import { parseEntry } from '../../claude/transcript-line.ts';
+import { MOST_LEVELS, parseJson } from '../../core/json.ts';
+import { judge } from '../../discord/verdict.ts';
+import { parseLetter } from '../../hooks/letter.ts';
+import { parseBody } from '../../workspace/body.ts';
+
+const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
+const DEEP = nested(500_000);
+
+describe('parseJson', () => {
+  it('takes what is nested as deep as anybody needs, and refuses what is deeper', () => {
+    expect(JSON.stringify(parseJson(nested(MOST_LEVELS)))).toBe(nested(MOST_LEVELS));
+    for (const text of [nested(MOST_LEVELS + 2), DEEP, `[1, "a", {"b": ${DEEP}}]`])
+      expect(() => parseJson(text)).toThrow(/^it is nested more than 100 levels deep$/);
+  });
+
+  it.each(['null', '1', '"[[["', '[]', '{}', '[1,[2,{"a":null}]]', `[${'0,'.repeat(200_000)}0]`])(
+    'is JSON.parse otherwise: %s',
+    (text) => expect(parseJson(text)).toEqual(JSON.parse(text)),
+  );
+});
+
+describe('what is nested too deep', () => {
+  const tool = { tool_name: 'Bash', session_id: 's', transcript_path: '/t', cwd: '/' };
+  const head = JSON.stringify({ hook_event_name: 'PermissionRequest', ...tool }).slice(0, -1);
+
+  it('is no letter', () => {
+    const letter = `threadmux 2\npane %1\n\n${head},"tool_input":{"x":${DEEP}}}`;
+    expect(parseLetter(letter, 'salt', 0)).toEqual({
+      kind: 'corrupt',
+      why: 'it is nested more than 100 levels deep',
+    });
+  });
+
+  it('is no line of a transcript, and no tool is compared with it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'threadmux-deep-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const prompt = { type: 'user', uuid: 'u', message: { content: 'do it' }, promptId: 'p' };
+    const use = `{"type":"tool_use","id":"t","name":"Bash","input":{"x":${DEEP}}}`;
+    const line = `{"type":"assistant","uuid":"v","message":{"id":"m","content":[${use}]}}`;
+    const path = join(folder, 'transcript.jsonl');
+    writeFileSync(path, `${JSON.stringify(prompt)}\n${line}\n`);
+    const turn = await readTurn(path);
+    expect(turn && openTool(turn, 'Bash', { x: JSON.parse(DEEP) })).toBeUndefined();
+    expect(() => JSON.stringify(turn)).not.toThrow();
+    expect(parseEntry(line)).toBeUndefined();
+  });
+
+  it('is not stored by the workspace, which would send it inside more levels', () => {
+    const body = (levels: number) => () =>
+      parseBody(Buffer.from(nested(levels)), 'application/json');
+    expect(body(50)()).toMatchObject({ uploads: [] });
+    expect(body(52)).toThrow();
+    expect(body(500_000)).toThrow();
+  });
+
+  it('is no answer of Discord, and no settings of an agent', () => {
+    const answer = { status: 400, headers: {}, body: `{"code":1,"errors":${DEEP}}` };
+    expect(judge('GET /x', answer).kind).toBe('refused');
+    expect(readJsonTree(DEEP)).toMatchObject({
+      kind: 'invalid',
+      why: 'it is nested more than 100 levels deep',
+    });
+    expect(readJsonTree(nested(MOST_LEVELS)).kind).toBe('tree');
+  });
+});
