@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2, { type Connection, type ServerChannel } from 'ssh2';
 import { onTestFinished } from 'vitest';
 import { type SshHostOptions, sshHost } from '../../hosts/ssh.ts';
+import { openSshd, sshdUser } from './sshd.ts';
 
 export interface SshFaults {
   /** Accepts connections and says nothing. */
@@ -46,6 +47,8 @@ export interface SshServerOptions {
   readonly banner?: string;
   readonly maxSessions?: number;
   readonly path?: string;
+  /** The real one, without the counts of execs, `changeHostKey` and a choice of the shell. */
+  readonly sshd?: boolean;
 }
 
 export async function startSshServer(options: SshServerOptions = {}): Promise<SshServer> {
@@ -57,7 +60,10 @@ export async function startSshServer(options: SshServerOptions = {}): Promise<Ss
   const pairs = new Set<Socket>();
   const clientKey = makeKey(dir, 'client');
   const login = { ...options, home, faults, counts, publicKey: parseKey(clientKey) };
-  let inner = openInner(makeKey(dir, 'host'), login);
+  const hostKey = makeKey(dir, 'host');
+  let inner = options.sshd
+    ? openSshd({ dir, home, path: options.path ?? '/usr/bin:/bin' })
+    : openInner(hostKey, login);
   const outer = createServer((socket) => {
     counts.connections++;
     track(pairs, socket);
@@ -81,7 +87,7 @@ export async function startSshServer(options: SshServerOptions = {}): Promise<Ss
   port = (outer.address() as AddressInfo).port;
   const configFile = join(dir, 'config');
   const controlDir = join(dir, 'c');
-  writeFileSync(configFile, clientConfig(dir, port, options.name ?? 'far'));
+  writeFileSync(configFile, clientConfig(dir, port, options));
   const hosts: ReturnType<typeof sshHost>[] = [];
   onTestFinished(async () => {
     await Promise.all(hosts.map((host) => host.close()));
@@ -211,11 +217,11 @@ function parseKey(key: string): Buffer {
   return parsed.getPublicSSH();
 }
 
-function clientConfig(dir: string, port: number, name: string): string {
-  return `Host ${name}
+function clientConfig(dir: string, port: number, { name, sshd }: SshServerOptions): string {
+  return `Host ${name ?? 'far'}
   HostName 127.0.0.1
   Port ${port}
-  User someone
+  User ${sshd ? sshdUser() : 'someone'}
   IdentityFile ${join(dir, 'client')}
   IdentitiesOnly yes
   IdentityAgent none
