@@ -2,16 +2,15 @@
 // workspace. In its middle the host is away: for some seconds, since a minute would show no more.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { saveAuto } from '../../home/auto.ts';
 import { loadHooks } from '../../tmux/hooks.ts';
-import { FAKE_CLAUDE, standInAt } from '../support/fake-claude.ts';
+import { standInAt } from '../support/fake-claude.ts';
 import { processesWith, readIfThere, threadNames } from '../support/hook-process.ts';
 import { buttonOf, decisionIn, promptIn, verdictOf } from '../support/prompt-pane.ts';
-import { tempFolder } from '../support/temp-home.ts';
-import { type FarHost, farHook, farPromptPane, startFar, startFarHost } from './far.ts';
+import { type FarHost, farAgent, farHook, farPromptPane, startFar, startFarHost } from './far.ts';
 import { type SettingOptions, WAIT } from './setting.ts';
 
 const LONG = Array.from({ length: 256 }, (_, n) => `line ${n} of a reply that is long, to be cut`);
@@ -27,13 +26,8 @@ const SERVERS: readonly [string, Servers][] = [
 async function start(servers: Servers) {
   const mini = await startFarHost('mini', { sshd: true });
   mkdirSync(join(mini.ssh.home, 'code', 'shop'), { recursive: true });
-  const folder = tempFolder();
-  const agent = join(folder, 'agent');
-  const program = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${mini.ours}/bin/drop'`;
-  writeFileSync(agent, `#!/bin/sh\nexport THREADMUX_HOME=${mini.ours}\n${program}\n`, {
-    mode: 0o755,
-  });
-  const file = { agent: { command: [agent] } };
+  const { program, folder } = farAgent(mini);
+  const file = { agent: { command: [program] } };
   const setting = await startFar({ others: [mini], roots: ['~/code'], servers, file });
   return { setting, mini, claude: standInAt(folder), folder };
 }
@@ -195,9 +189,13 @@ function search(words: string, places: readonly string[]): readonly string[] {
 /** The words and the environment of every process of that host which ran at one of many looks. */
 function watchProcesses({ ssh }: FarHost): () => string {
   const seen = new Set<string>();
+  const variable = `HOME=${ssh.home}`;
   const look = () => {
-    for (const pid of processesWith(`HOME=${ssh.home}`))
+    for (const pid of processesWith(variable))
       for (const file of ['cmdline', 'environ']) seen.add(readIfThere(`/proc/${pid}/${file}`));
+    if (process.platform === 'linux') return;
+    const all = execFileSync('ps', ['axeww', '-o', 'command='], { encoding: 'utf8' });
+    for (const line of all.split('\n')) if (line.includes(variable)) seen.add(line);
   };
   const timer = setInterval(look, 50);
   onTestFinished(() => clearInterval(timer));

@@ -47,14 +47,16 @@ export interface SshServerOptions {
   readonly banner?: string;
   readonly maxSessions?: number;
   readonly path?: string;
+  /** A folder that is there, on a disk of its own perhaps. */
+  readonly home?: string;
   /** The real one, without the counts of execs, `changeHostKey` and a choice of the shell. */
   readonly sshd?: boolean;
 }
 
 export async function startSshServer(options: SshServerOptions = {}): Promise<SshServer> {
   const dir = mkdtempSync(join(tmpdir(), 'tmssh-'));
-  const home = join(dir, 'home');
-  mkdirSync(home);
+  const home = options.home ?? join(dir, 'home');
+  mkdirSync(home, { recursive: true });
   const faults: SshFaults = { silent: false, frozen: false, latencyMs: 0, passwordOnly: false };
   const counts = { connections: 0, execs: 0, sessionsAtOnce: 0 };
   const pairs = new Set<Socket>();
