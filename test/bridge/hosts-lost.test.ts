@@ -28,8 +28,7 @@ it('posts 30 replies of 3 sessions once and in order, through six cuts', {
   onTestFinished(() => watcher.close());
   const texts = Array.from({ length: REPLIES }, (_, n) => `reply ${n}`);
   for (const text of texts)
-    for (const name of SESSIONS)
-      far.place.tmux.call('send-keys', '-t', `=${name}:`, text, 'Enter');
+    for (const name of SESSIONS) far.place.tmux.call('send-keys', '-t', `=${name}:`, text, 'Enter');
   for (const claude of claudes) {
     await vi.waitFor(() => expect(claude.prompts()).toEqual(texts), WAIT);
     await vi.waitFor(async () => {
