@@ -35,38 +35,44 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     for (const message of said) await far.untilMarked(message, '✅');
   });
 
-  it('gets no picture and no answer half: both are said, and the answer comes when there is room', async () => {
+  it('gets no half of a file, and the thread says why', async () => {
     const disk = smallDisk(512);
     const far = await startFar({ sshServer: { home: disk.dir } });
     const claude = await farWithHooks(far, far, 'web');
-    const pane = await farPromptPane(far, far, 'asks');
+    disk.fill();
+    const data = Uint8Array.from(Buffer.alloc(90_000, 1));
+    const files = [{ name: 'photo.png', data }];
+    const look = await far.workspace.person.say(claude.thread, 'look', { files });
+    const told = await far.answer(claude, /photo\.png/);
+    const why = 'threadmux could not copy photo.png on far: the disk there is full';
+    expect(told.content).toBe(`📎 ${why}`);
+    await untilPrompts(claude, ['look']);
+    expect(readdirSync(join(far.ours, 'files'), { recursive: true })).toEqual([look.id]);
+    disk.free();
+    await far.untilMarked(look, '✅');
+  });
+
+  it('gets the answer to a prompt when there is room, and no half of it before', async () => {
+    const disk = smallDisk(512);
+    const far = await startFar({ sshServer: { home: disk.dir } });
+    const pane = await farPromptPane(far, far);
     await pane.show('dialog-permission-bash');
     const hook = farHook(far, pane, pane.input('Bash'));
     const asked = await promptIn(far.workspace, pane.thread);
+    // A letter that is removed there would leave room for the answer.
+    const filesIn = (folder: string) =>
+      readdirSync(join(far.ours, folder), { recursive: true, encoding: 'utf8' });
+    const letters = () => filesIn('outbox').filter((name) => /\/\d/.test(name));
+    await vi.waitFor(() => expect(letters()).toEqual([]), WAIT);
     disk.fill();
-    const data = Uint8Array.from(Buffer.from(`\x89PNG${'.'.repeat(9_000)}`, 'latin1'));
-    const look = await far.workspace.person.say(claude.thread, 'look', {
-      files: [{ name: 'photo.png', data }],
-    });
-    const told = await far.answer(claude, /photo\.png/);
-    expect(told.content).toBe(
-      '📎 threadmux could not copy photo.png on far: the disk there is full',
-    );
-    await vi.waitFor(() => expect(claude.prompts()).toEqual(['look']), WAIT);
-    expect(readdirSync(join(far.ours, 'files'), { recursive: true })).toEqual([look.id]);
-
-    disk.fill(); // letters that were collected have left some room
     await far.workspace.person.tap(pane.thread, asked.id, buttonOf(asked, 'Allow'));
     await vi.waitFor(() => expect(far.log.join('\n')).toContain('an answer waits'), WAIT);
-    expect(
-      readdirSync(join(far.ours, 'answers')).filter((name) => !name.endsWith('.bell')),
-    ).toEqual([]);
+    expect(filesIn('answers').filter((name) => !name.endsWith('.bell'))).toEqual([]);
     expect(hook.hasEnded()).toBe(false);
     disk.free();
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
     await pane.show('busy-status-line');
     expect(await verdictOf(far.workspace, asked)).toBe('✅ **Allowed** — you');
-    await far.untilMarked(look, '✅');
   });
 
   it('is not used before there is room for our scripts, which is said; then it works', async () => {
