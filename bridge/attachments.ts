@@ -17,7 +17,8 @@ export interface Fetched {
 
 const MAX_BYTES = 50 * 2 ** 20;
 const TIMEOUT_MS = 30_000;
-const WRITE = `umask 077; d=$3/files/$1; mkdir -p "$d" && cat > "$d/.$2" && mv "$d/.$2" "$d/$2" && printf '%s' "$d/$2"`;
+const WRITE = `umask 077; d=$3/files/$1; mkdir -p "$d" && cat > "$d/.$2" && mv "$d/.$2" "$d/$2" && printf '%s' "$d/$2" && exit
+rm -f "$d/.$2"; exit 1`;
 
 export async function fetchAttachments(
   message: Accepted,

@@ -47,6 +47,11 @@ end() { kill $helper; rm -f "$mine"; exit 0; }
 send() {
   size=$(wc -c < "$1") || return 0
   size=$((size)) # some wc print blanks before it
+  if [ $size -eq 0 ]; then # kept by a hook that waits for room on the disk; what comes after it waits, too
+    kill -0 "\${1##*.}" || [ -s "$1" ] || { rm -f "$1"; return 0; }
+    held=\${1%%/*}
+    return 0
+  fi
   if [ $size -gt ${LARGEST_LETTER} ]; then
     mkdir -p aside && mv -f "$1" "aside/\${1%/*}-\${1#*/}"
     printf 'skip %s %s\\n' "$1" $size || end
@@ -61,8 +66,9 @@ send() {
 
 while [ -e "$mine" ]; do
   echo beat || end
+  held=
   for letter in [0-9]*.[0-9]*/[0-9]*.[0-9]*; do
-    case $letter in *[!0-9./]* | *.*.*/* | */*.*.*) continue ;; esac
+    case $letter in "$held"/* | *[!0-9./]* | *.*.*/* | */*.*.*) continue ;; esac
     case $letter in */?????????*.*) [ ! -f "$letter" ] || send "$letter" ;; esac
   done
   read -r ring <&3 || end

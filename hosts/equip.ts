@@ -69,7 +69,8 @@ while [ $# -gt 0 ]; do
   shift 2
   [ $mode = 600 ] || [ -x "$file" ] && [ ! -h "$file" ] && printf %s "$text" | cmp -s - "$file" && continue
   new=$home/.new.$$
-  if printf %s "$text" > "$new" && chmod $mode "$new" && mv -f "$new" "$file"; then continue; fi
+  # By cat, which says why it could not write; the printf of some shells does not.
+  if printf %s "$text" | cat > "$new" && chmod $mode "$new" && mv -f "$new" "$file"; then continue; fi
   rm -f "$new"
   exit 1
 done

@@ -21,6 +21,11 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
     return new ThreadmuxError('session_not_found', `${what}: ${said}`, {
       hint: 'The session has ended or was renamed; `threadmux sessions` lists those there are.',
     });
+  const disk = DISK.find(({ pattern }) => pattern.test(words));
+  if (disk !== undefined)
+    return new ThreadmuxError('disk_failed', `${what}: the disk there is ${disk.is}`, {
+      hint: `${disk.remedy} on ${host}, then try again.`,
+    });
   if (/duplicate session/.test(words))
     return new ThreadmuxError('session_exists', `${what}: ${said}`, {
       hint: 'Choose another name.',
@@ -29,6 +34,11 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
     hint: `Try the same by hand on ${host}; \`tmux -V\` must say 3.2 or newer.`,
   });
 }
+
+const DISK = [
+  { pattern: /No space left on device|quota exceeded/i, is: 'full', remedy: 'Make room' },
+  { pattern: /Read-only file system/i, is: 'read-only', remedy: 'Mount it writable' },
+] as const;
 
 /** tmux says that there is no such session, window or pane, or no server at all. */
 export function meansNoTarget(words: string): boolean {
@@ -44,13 +54,13 @@ export function abandoned(host: string, doing: string, ran: Ran): ThreadmuxError
   });
 }
 
-/** A connection that did not carry a script to its end. */
 /** Another call tries to open the connection, and has not succeeded yet. */
 export function noConnection(host: string, ssh: string, doing: string): ThreadmuxError {
   const what = `threadmux could not ${doing} on ${host}: it does not answer`;
   return new ThreadmuxError('host_unreachable', what, { hint: `Try \`ssh ${ssh} true\` by hand.` });
 }
 
+/** A connection that did not carry a script to its end. */
 export function connectionFailed(
   host: string,
   ssh: string,

@@ -44,6 +44,7 @@ export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions)
     const made =
       homes.get(host) ?? equip(hosts.get(host), name, files(name)).then((made) => made.home);
     homes.set(host, made);
+    connectors.get(host)?.(); // what is about to be started there reports soon
     made.catch(() => homes.delete(host)); // tried again next time
     return made;
   }

@@ -8,6 +8,7 @@ import { openHome } from '../../home/home.ts';
 import { toSessionPane } from '../../threads/session-panes.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import {
+  FAKE_CLAUDE,
   type FakeClaude,
   type FakeOptions,
   type Place,
@@ -96,6 +97,16 @@ export async function farWithHooks(
   const hooks = await script(host, 'drop');
   const place = { ...host.place, env: envOf(host), home: setting.machine.home };
   return startFakeClaude(place, session, { hooks, ...options });
+}
+
+/** A program for `!new` on that host: a stand-in that reports to the scripts there. */
+export function farAgent({ ours }: FarHost): { readonly program: string; readonly folder: string } {
+  const folder = tempFolder();
+  const program = join(folder, 'agent');
+  const words = `'${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${ours}/bin/drop'`;
+  const script = `#!/bin/sh\nprintf '%s\\n' "$@" > ${folder}/args\nexport THREADMUX_HOME=${ours}\nexec ${words}\n`;
+  writeFileSync(program, script, { mode: 0o755 });
+  return { program, folder };
 }
 
 /** A pane there that shows recorded dialogs. */

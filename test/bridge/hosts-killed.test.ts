@@ -18,7 +18,8 @@ const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta
 async function start() {
   const workspace = await startTestWorkspace();
   const far = await startFarHost('far');
-  const hosts = { far: { ssh: 'far', socket: far.place.tmux.socket } };
+  mkdirSync(join(far.ssh.home, 'code', 'shop'), { recursive: true });
+  const hosts = { far: { ssh: 'far', socket: far.place.tmux.socket, roots: ['~/code'] } };
   const machine = startMachine(workspace, { config: { hosts } });
   const bin = join(machine.tmux.dir, 'bin');
   mkdirSync(bin);
@@ -49,15 +50,15 @@ async function start() {
   const running = await up();
   const claude = await farWithHooks({ machine }, far, 'web');
   const { person, botId } = workspace;
-  const echoes = async () => {
-    const all = await person.messages(claude.thread);
-    return all
+  const answers = async (channel: string) =>
+    (await person.messages(channel))
       .filter(({ author }) => author.id === botId)
       .toReversed()
-      .flatMap(({ content }) => content.match(/Echo: [\w ]+/)?.[0].trim() ?? []);
-  };
+      .map(({ content }) => content);
+  const echoes = async () =>
+    (await answers(claude.thread)).flatMap((text) => text.match(/Echo: [\w ]+/)?.[0].trim() ?? []);
   return {
-    ...{ workspace, far, machine, claude, up, running },
+    ...{ workspace, far, machine, claude, up, running, answers },
     say: (text: string) => person.say(claude.thread, text),
     /** All of it was typed once, in this order, and answered once, in this order. */
     async settled(...texts: string[]) {
@@ -157,4 +158,33 @@ describe('with a host, killed', () => {
       await all.settled(...texts);
     },
   );
+
+  it('the program, three times while a terminal there streams', { timeout: 90_000 }, async () => {
+    const { workspace, up, running, answers, claude } = await start();
+    const { person, channelId } = workspace;
+    const count = 'i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo n$i; sleep 0.05; done; exit 3';
+    await person.say(channelId, `!terminal far:shop ${count}`);
+    const thread = await vi.waitFor(async () => {
+      const [, id] = /is up: <#(\d+)>/.exec((await answers(channelId)).join('\n')) ?? [];
+      return id ?? expect.fail('the terminal is not up');
+    }, WAIT);
+    const printed = async () =>
+      (await answers(thread))
+        .join('\n')
+        .match(/^n\d+$/gm)
+        ?.map((line) => Number(line.slice(1)));
+    let now = running;
+    for (const at of [5, 30, 60]) {
+      await vi.waitFor(async () => expect((await printed())?.at(-1)).toBeGreaterThan(at), WAIT);
+      now.kill();
+      await now.ended;
+      now = await up();
+    }
+    await vi.waitFor(async () => {
+      const ends = (await answers(thread)).filter((text) => text.startsWith('⏹️'));
+      expect(ends).toEqual([expect.stringMatching(/Exited with code 3/)]);
+    }, WAIT);
+    expect(await printed()).toEqual(Array.from({ length: 150 }, (_, n) => n + 1));
+    expect(claude.prompts()).toEqual([]);
+  });
 });

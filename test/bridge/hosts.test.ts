@@ -13,10 +13,8 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { saveAuto } from '../../home/auto.ts';
 import { loadHooks } from '../../tmux/hooks.ts';
-import { FAKE_CLAUDE } from '../support/fake-claude.ts';
 import { stopInput } from '../support/hook-process.ts';
-import { tempFolder } from '../support/temp-home.ts';
-import { type Far, farPromptPane, farWithHooks, startFar, startFarHost } from './far.ts';
+import { type Far, farAgent, farPromptPane, farWithHooks, startFar, startFarHost } from './far.ts';
 import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './setting.ts';
 
 const texts = async (far: Far, thread: string) =>
@@ -137,24 +135,18 @@ describe('a session on a host', () => {
   });
 
   it('is started by !new with the hooks that were put there', { timeout: 60_000 }, async () => {
-    const folder = tempFolder();
-    const agent = join(folder, 'agent');
-    const far = await startFar({ file: { agent: { command: [agent] } } });
-    const program = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' "$THREADMUX_HOME/bin/drop"`;
-    writeFileSync(
-      agent,
-      `#!/bin/sh\nprintf '%s\\n' "$@" > ${folder}/args\nexport THREADMUX_HOME=${far.ours}\n${program}\n`,
-      { mode: 0o755 },
-    );
+    const mini = await startFarHost('mini');
+    const { program, folder } = farAgent(mini);
+    const far = await startFar({ others: [mini], file: { agent: { command: [program] } } });
     const { channelId } = far.workspace;
-    await far.say(channelId, '!new web far');
+    await far.say(channelId, '!new web mini');
     const up = await far.answer(channelId, /^▶️ `web` is up/);
     const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
-    const settings = join(far.ours, 'settings.json');
+    const settings = join(mini.ours, 'settings.json');
     expect(readFileSync(join(folder, 'args'), 'utf8').split('\n')).toEqual(
       expect.arrayContaining(['--settings', settings]),
     );
-    expect(readFileSync(settings, 'utf8')).toContain(join(far.ours, 'bin', 'drop'));
+    expect(readFileSync(settings, 'utf8')).toContain(join(mini.ours, 'bin', 'drop'));
     await far.untilMarked(await far.say(thread, 'hello'), '✅');
     await far.answer(thread, /Echo: hello/);
   });

@@ -50,7 +50,7 @@ export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> 
   readonly allow?: readonly string[];
   readonly faults?: Faults;
   /** The servers to connect to, given the one of the setting's own workspace. */
-  readonly servers?: (own: Server) => readonly Server[];
+  readonly servers?: (own: Server, workspace: TestWorkspace) => readonly Server[];
 }
 
 export const WAIT = { timeout: 20_000, interval: 40 } as const;
@@ -72,7 +72,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const fatal = (error: Error) => lines.push(`fatal ${error.message}`);
     const release = await takeCourierLock({ home, log, takeOver: true });
     if (release === undefined) throw new Error('another courier is at work');
-    const servers = serversOf?.(server) ?? [server];
+    const servers = serversOf?.(server, workspace) ?? [server];
     const shared = openShared({
       hostFiles: filesForHosts,
       ...{

@@ -120,6 +120,23 @@ const sshClients = (far: Far) =>
     .map((line) => ({ pid: Number(line.trim().split(' ')[0]), isMaster: line.includes('[mux]') }));
 
 describe('collecting letters', () => {
+  it('lets an empty one keep its place while its hook waits for room, and no longer', async () => {
+    const far = await startFar();
+    const first = far.write('11.1', 100_000_002, 'after it');
+    const other = far.write('11.2', 100_000_002, 'of another pane');
+    const hook = spawn('sleep', ['100']);
+    onTestFinished(() => void hook.kill('SIGKILL'));
+    const place = join(far.home, 'outbox', '11.1', `100000001.${hook.pid}`);
+    writeFileSync(place, '');
+    const { taken } = collect(far);
+    await soon(() => expect(taken).toEqual([other]));
+    hook.kill('SIGKILL');
+    await once(hook, 'exit');
+    far.ring();
+    await soon(() => expect(taken).toEqual([other, first]));
+    expect(existsSync(place)).toBe(false);
+  });
+
   it.each([...loginShells(), '/bin/busybox sh'])(
     'brings all of them in order from a host with %s, and those written later',
     async (shell) => {
@@ -137,7 +154,7 @@ describe('collecting letters', () => {
         every.toString('latin1'),
       ]);
       await connected();
-      const third = far.write('11.2', 100_000_001, '');
+      const third = far.write('11.2', 100_000_001, '\n');
       far.ring();
       await soon(() => expect(taken).toEqual([first, second, third]));
       await soon(() => expect(far.letters()).toEqual([]));

@@ -89,15 +89,24 @@ export async function startFakeClaude(
   await vi.waitFor(() => {
     if (mine() === undefined) throw new Error(`${session} has not been reported`);
   }, wait);
+  const claude: FakeClaude = {
+    session,
+    thread: mine()?.thread ?? '',
+    record: () => mine() as ThreadRecord,
+    ...standInAt(folder),
+  };
+  if (options.replies === false) await claude.tell('replies', false);
+  return claude;
+}
+
+/** A stand-in that was started with this folder, by whomever. */
+export function standInAt(folder: string): Pick<FakeClaude, 'noted' | 'prompts' | 'tell'> {
   const noted = () =>
     readIfThere(join(folder, 'record'))
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Noted);
-  const claude: FakeClaude = {
-    session,
-    thread: mine()?.thread ?? '',
-    record: () => mine() as ThreadRecord,
+  return {
     noted,
     prompts: () => noted().flatMap((one) => (one.kind === 'prompt' ? [one.text] : [])),
     async tell(order, value) {
@@ -106,8 +115,6 @@ export async function startFakeClaude(
       return JSON.parse(await text(socket));
     },
   };
-  if (options.replies === false) await claude.tell('replies', false);
-  return claude;
 }
 
 function launch(

@@ -31,4 +31,4 @@ export interface BotPort {
   close(): void;
 }
 
-export function openBotPort(api: string): Promise<BotPort>;
+export function openBotPort(api: string, page?: string): Promise<BotPort>;

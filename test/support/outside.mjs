@@ -1,6 +1,7 @@
 // How programs that are not threadmux reach a workspace: signed in like a browser, or as a bot that knows only TCP.
 
 import { connect, createServer } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** Opens a link as a browser does. Every call of `again` signs in anew with the same key, as a page that is loaded. */
 export async function signIn(link) {
@@ -37,8 +38,11 @@ export async function post(origin, path, body, headers = { origin }) {
   return answer;
 }
 
-/** A port that leads to the bot's socket. The product has none: whoever takes a port that was ours would get the token. */
-export async function openBotPort(api) {
+/**
+ * A port that leads to the bot's socket. The product has none: whoever takes a port that was ours would get the token.
+ * `page`: files are said to be at this port instead of the page's, since a bot fetches them only from its own server.
+ */
+export async function openBotPort(api, page) {
   const socketPath = /^unix:(.+):\/api\/v10$/.exec(api)?.[1];
   const open = new Set();
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -50,7 +54,11 @@ export async function openBotPort(api) {
     });
     inside.on('close', () => client.destroy());
     for (const socket of [client, inside]) socket.on('error', () => socket.destroy());
-    client.pipe(inside).pipe(client);
+    client.pipe(inside);
+    (page === undefined
+      ? inside
+      : inside.pipe(renamed(`${page}/attachments/`, `${url}/attachments/`))
+    ).pipe(client);
   });
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${server.address().port}`;
@@ -62,4 +70,14 @@ export async function openBotPort(api) {
       for (const client of open) client.destroy();
     },
   };
+}
+
+/** Both addresses have ports of five digits, so no length that was told changes. */
+function renamed(from, to) {
+  if (from.length !== to.length) throw new Error(`${from} and ${to} differ in length`);
+  return new Transform({
+    transform(bytes, _, done) {
+      done(null, Buffer.from(bytes.toString('latin1').replaceAll(from, to), 'latin1'));
+    },
+  });
 }

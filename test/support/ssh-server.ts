@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2, { type Connection, type ServerChannel } from 'ssh2';
 import { onTestFinished } from 'vitest';
 import { type SshHostOptions, sshHost } from '../../hosts/ssh.ts';
+import { openSshd, sshdUser } from './sshd.ts';
 
 export interface SshFaults {
   /** Accepts connections and says nothing. */
@@ -46,18 +47,25 @@ export interface SshServerOptions {
   readonly banner?: string;
   readonly maxSessions?: number;
   readonly path?: string;
+  /** A folder that is there, on a disk of its own perhaps. */
+  readonly home?: string;
+  /** The real one, without the counts of execs, `changeHostKey` and a choice of the shell. */
+  readonly sshd?: boolean;
 }
 
 export async function startSshServer(options: SshServerOptions = {}): Promise<SshServer> {
   const dir = mkdtempSync(join(tmpdir(), 'tmssh-'));
-  const home = join(dir, 'home');
-  mkdirSync(home);
+  const home = options.home ?? join(dir, 'home');
+  mkdirSync(home, { recursive: true });
   const faults: SshFaults = { silent: false, frozen: false, latencyMs: 0, passwordOnly: false };
   const counts = { connections: 0, execs: 0, sessionsAtOnce: 0 };
   const pairs = new Set<Socket>();
   const clientKey = makeKey(dir, 'client');
   const login = { ...options, home, faults, counts, publicKey: parseKey(clientKey) };
-  let inner = openInner(makeKey(dir, 'host'), login);
+  const hostKey = makeKey(dir, 'host');
+  let inner = options.sshd
+    ? openSshd({ dir, home, path: options.path ?? '/usr/bin:/bin' })
+    : openInner(hostKey, login);
   const outer = createServer((socket) => {
     counts.connections++;
     track(pairs, socket);
@@ -81,7 +89,7 @@ export async function startSshServer(options: SshServerOptions = {}): Promise<Ss
   port = (outer.address() as AddressInfo).port;
   const configFile = join(dir, 'config');
   const controlDir = join(dir, 'c');
-  writeFileSync(configFile, clientConfig(dir, port, options.name ?? 'far'));
+  writeFileSync(configFile, clientConfig(dir, port, options));
   const hosts: ReturnType<typeof sshHost>[] = [];
   onTestFinished(async () => {
     await Promise.all(hosts.map((host) => host.close()));
@@ -211,11 +219,11 @@ function parseKey(key: string): Buffer {
   return parsed.getPublicSSH();
 }
 
-function clientConfig(dir: string, port: number, name: string): string {
-  return `Host ${name}
+function clientConfig(dir: string, port: number, { name, sshd }: SshServerOptions): string {
+  return `Host ${name ?? 'far'}
   HostName 127.0.0.1
   Port ${port}
-  User someone
+  User ${sshd ? sshdUser() : 'someone'}
   IdentityFile ${join(dir, 'client')}
   IdentitiesOnly yes
   IdentityAgent none

@@ -108,7 +108,7 @@ export async function startTestWorkspace(
 ): Promise<TestWorkspace> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
   const workspace = await startWorkspace({ ...options, dir });
-  const port = await openBotPort(workspace.api);
+  const port = await openBotPort(workspace.api, workspace.url);
   onTestFinished(async () => {
     port.close();
     await workspace.close();

@@ -10,7 +10,7 @@ import type { Answers } from './answers.ts';
 /** Arguments: our home there, the id, the waiting process. stdin: the answer. */
 const GIVE = `d=$1/answers; id=$2; asker=$3; umask 077
 [ -e "$d/$id.taken" ] && { cat > /dev/null; echo taken; exit 0; }
-cat > "$d/.$id.$$" && mv "$d/.$id.$$" "$d/$id" || exit 1
+cat > "$d/.$id.$$" && mv "$d/.$id.$$" "$d/$id" || { rm -f "$d/.$id.$$"; exit 1; }
 nap() { sleep "$1" 2>/dev/null || sleep 1; }
 i=0; while [ $i -lt 80 ]; do
   [ -e "$d/$id.taken" ] && { echo taken; exit 0; }

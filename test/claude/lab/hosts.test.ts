@@ -32,6 +32,10 @@ it('!new on a host: a chat, its reply and its mark, and a permission given by a 
       customApiKeyResponses: known.customApiKeyResponses,
     }),
   );
+  // Newer versions start in auto mode, which asks for little.
+  mkdirSync(join(ssh.home, '.claude'));
+  const manual = { permissions: { defaultMode: 'default' } };
+  writeFileSync(join(ssh.home, '.claude/settings.json'), JSON.stringify(manual));
 
   await lab.person.say(lab.channelId, `!new web far ${project}`);
   const web = await lab.find('web');

@@ -1,0 +1,22 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { silentLog } from '../../core/log.ts';
+import { openRemoteHosts } from '../../threads/remote-hosts.ts';
+import { openHosts } from '../../tmux/hosts.ts';
+import { configOf } from '../bridge/setting.ts';
+import { startSshServer } from '../support/ssh-server.ts';
+import { tempHome } from '../support/temp-home.ts';
+import { startTmux } from '../support/tmux-server.ts';
+
+it('has letters collected at once from a host that something is started on', async () => {
+  const { configFile } = await startSshServer();
+  const config = configOf({ tmux: startTmux() }, { hosts: { far: { ssh: 'far' } } });
+  const env = { PATH: process.env.PATH ?? '' };
+  const hosts = openHosts({ config, home: tempHome(), env, sshConfig: configFile });
+  onTestFinished(() => hosts.close());
+  const remote = openRemoteHosts({ hosts, name: 'me', files: () => ({}), log: silentLog });
+  await remote.home('far');
+  const tryNow = vi.fn(); // the collector, which pauses for up to a minute
+  remote.onWanted('far', tryNow);
+  await remote.settings('far');
+  expect(tryNow).toHaveBeenCalled();
+});
