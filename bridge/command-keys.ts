@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG } from '../claude/dialog-line.ts';
 import { dialogPatterns, screenPrint } from '../claude/screen-print.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { isNewer } from '../core/snowflake.ts';
 import { keyButtons } from '../discord/buttons.ts';
 import type { Draft } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
@@ -15,6 +16,7 @@ import { type Press, pressKeys } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
 import type { PaneGuard } from '../tmux/pane.ts';
 import { type Command, code, type Order, say, type Tools } from './command.ts';
+import { isFresh } from './inbox.ts';
 
 /** What people call keys, in tmux's words. */
 const CALLED: Readonly<Record<string, string>> = {
@@ -84,31 +86,54 @@ async function press(order: Order, keys: readonly string[], tools: Tools): Promi
   return shownAfter(pane, pressed);
 }
 
-/** A button under a screen: pressed only if the pane still shows what the button was shown under. */
-export async function pressUnder(
-  order: Order,
-  key: string,
-  print: string | undefined,
-  tools: Tools,
-): Promise<Draft> {
-  const pane = await paneOf(order.thread, tools);
-  const { tmux, record } = pane;
-  const seen = await look(tmux, record);
-  if (seen.kind === 'gone' || screenPrint(record.paneId, seen) !== print) return changed(pane);
-  // Checked once more inside tmux: a dialog may come up, or give way to another, after the look.
-  const shows = dialogPatterns(seen);
-  const still = shows.length === 0 ? { dialog: DIALOG } : { shows };
-  return pressIn(pane, order, [key], { pane: record, command: undefined, ...still });
+/** A button as it was tapped: what it was shown under, and in which message. */
+export interface KeyButton {
+  readonly key: string;
+  readonly print: string | undefined;
+  readonly messageId: string;
 }
 
-async function pressIn(
-  pane: PaneOf,
+/** The last screen of each thread under which a button was pressed, and the tap. */
+export type UsedScreens = Map<
+  string,
+  { readonly print: string | undefined; readonly tap: string; readonly isDialog: boolean }
+>;
+
+/**
+ * A button under a screen: pressed only if the pane still shows what the button was shown under, and once. A program that is
+ * busy still shows a dialog that was answered, and would take a second key for the next one. Undefined if it is used up.
+ */
+export async function pressUnder(
   order: Order,
-  keys: readonly string[],
-  guard: PaneGuard,
-): Promise<Draft> {
-  return shownAfter(pane, await strike(pane, order, keys, guard));
+  { key, print, messageId }: KeyButton,
+  used: UsedScreens,
+  tools: Tools,
+): Promise<Draft | undefined> {
+  const thread = order.thread?.id ?? '';
+  const done = await tools.pressing(thread, async () => {
+    const last = used.get(thread);
+    if (last?.print === print && isNewer(last?.tap ?? '0', messageId)) return undefined;
+    const pane = await paneOf(order.thread, tools);
+    const { tmux, record } = pane;
+    const seen = await look(tmux, record);
+    if (seen.kind === 'gone' || screenPrint(record.paneId, seen) !== print)
+      return { pane, pressed: CHANGED };
+    // Checked once more inside tmux: a dialog may come up, or give way to another, after the look.
+    const shows = dialogPatterns(seen);
+    const still = shows.length === 0 ? { dialog: DIALOG } : { shows };
+    used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
+    const pressed = await strike(pane, order, [key], {
+      pane: record,
+      command: undefined,
+      ...still,
+    });
+    if (pressed === undefined || pressed.kind === 'refused') used.delete(thread);
+    return { pane, pressed };
+  });
+  return done && shownAfter(done.pane, done.pressed);
 }
+
+const CHANGED: Press = { kind: 'refused', because: 'changing', seen: undefined };
 
 async function strike(
   { tmux }: PaneOf,
@@ -116,13 +141,15 @@ async function strike(
   keys: readonly string[],
   guard: PaneGuard,
 ): Promise<Press | undefined> {
-  return order.live ? pressKeys(tmux, guard, order.id, keys) : undefined;
+  // Here, and not when the order came: it may have waited for tmux or for other keys, while the screen changed.
+  if (!isFresh(order.liveAt, performance.now())) return undefined;
+  return pressKeys(tmux, guard, order.id, keys);
 }
 
 async function shownAfter(pane: PaneOf, pressed: Press | undefined): Promise<Draft> {
   if (pressed === undefined)
     return say(
-      '⚠️ Not pressed: written while threadmux was not listening. `!screen` shows what the pane shows now.',
+      '⚠️ Not pressed: written while threadmux was not listening, or too long ago. `!screen` shows what the pane shows now.',
     );
   if (pressed.kind === 'refused') {
     if (pressed.because === 'dialog' || pressed.because === 'changing') return changed(pane);

@@ -42,8 +42,8 @@ export interface Order {
   /** The thread it was given in; undefined in the channel itself. */
   readonly thread: ThreadRef | undefined;
   readonly rest: string;
-  /** It was given just now; keys are pressed for no other. */
-  readonly live: boolean;
+  /** When we heard of it (of `performance.now`); undefined if it was given while we did not listen. See `isFresh`. */
+  readonly liveAt: number | undefined;
 }
 
 export interface Command {

@@ -16,13 +16,14 @@ import {
   suggest,
   takeCommand,
   takeTap,
+  tellThem,
 } from '../discord/interactions.ts';
 import { editMessage, type Row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { strangerness } from './authorise.ts';
 import type { Order, Tools } from './command.ts';
-import { pressUnder } from './command-keys.ts';
+import { pressUnder, type UsedScreens } from './command-keys.ts';
 import { runCommand } from './commands.ts';
 import type { PromptTaps } from './prompt-taps.ts';
 import { restOf, suggestions } from './slash.ts';
@@ -39,8 +40,9 @@ export interface InteractOptions {
 
 export function createInteract(
   options: InteractOptions,
-): (data: unknown, live: boolean) => Promise<void> {
+): (data: unknown, liveAt: number | undefined) => Promise<void> {
   const { rest, server, tools, log } = options;
+  const used: UsedScreens = new Map();
 
   async function whereFrom(
     interaction: Interaction,
@@ -73,10 +75,19 @@ export function createInteract(
       const answer = await runCommand('retry', { ...order, rest: what }, tools);
       return followUp(rest, interaction, { content: answer.content, components: [] });
     }
+    const under = { key: what, print, messageId: interaction.message.id };
     const shown =
       what === 'look'
         ? await runCommand('screen', order, tools)
-        : await pressed(order, what, print);
+        : await pressUnder(order, under, used, tools).catch(() =>
+            runCommand('screen', order, tools),
+          );
+    if (shown === undefined)
+      return tellThem(
+        rest,
+        interaction,
+        '⚠️ Not pressed: a key was pressed under this screen already. Tap “Screen” to see what the pane shows now.',
+      );
     // The way to try again stays, whatever keys are pressed meanwhile.
     const kept = (interaction.message.components as Row[]).filter((one) =>
       /"retry(?:-asks)?:/.test(JSON.stringify(one)),
@@ -87,12 +98,13 @@ export function createInteract(
       ...shown,
       components,
     });
+    // The message shows the screen as it is now. A dialog that is still there may have been answered: that has to be looked at.
+    const thread = order.thread?.id ?? '';
+    const last = used.get(thread);
+    if (what === 'look' || (last?.tap === order.id && !last.isDialog)) used.delete(thread);
   }
 
-  const pressed = (order: Order, key: string, print: string | undefined) =>
-    pressUnder(order, key, print, tools).catch(() => runCommand('screen', order, tools));
-
-  return async (data, live) => {
+  return async (data, liveAt) => {
     const interaction = interactionSchema.safeParse(data).data;
     if (interaction === undefined) return;
     const user = interaction.member?.user ?? interaction.user;
@@ -113,7 +125,7 @@ export function createInteract(
       return;
     }
     const asked = restOf(interaction);
-    const order: Order = { id: interaction.id, thread: where.thread, rest: asked, live };
+    const order: Order = { id: interaction.id, thread: where.thread, rest: asked, liveAt };
     switch (interaction.type) {
       case AUTOCOMPLETE:
         await suggest(rest, interaction, await suggestions(interaction, tools));

@@ -18,7 +18,7 @@ import type { Shared } from '../threads/shared.ts';
 import type { Answer, Tools } from './command.ts';
 import { pressesKeys, runCommand } from './commands.ts';
 import { createDeliver } from './delivery.ts';
-import { type Accepted, type Inbox, isFresh } from './inbox.ts';
+import type { Accepted, Inbox } from './inbox.ts';
 import type { Marks } from './marks.ts';
 import type { Outcomes } from './outcomes.ts';
 import { route, type Todo } from './route.ts';
@@ -79,12 +79,7 @@ export function createJourney(options: JourneyOptions): Journey {
   ): Promise<void> {
     let answer: Answer = { content: message.answer ?? '' };
     if (message.answer === undefined) {
-      const order = {
-        id: message.id,
-        thread,
-        rest: todo.rest,
-        live: isFresh(message.liveAt, performance.now()),
-      };
+      const order = { id: message.id, thread, rest: todo.rest, liveAt: message.liveAt };
       const run = () => runCommand(todo.name, order, options.tools());
       answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
       attempt('the inbox', () => inbox.put({ ...message, answer: answer.content }));

@@ -37,7 +37,7 @@ export interface ListenOptions {
   readonly signal: AbortSignal;
   /** A message was accepted: it is in the inbox and has to be acted on. */
   readonly onAccepted: (message: Accepted, todo: Todo) => void;
-  readonly onInteraction?: (data: unknown, live: boolean) => Promise<void> | void;
+  readonly onInteraction?: (data: unknown, liveAt: number | undefined) => Promise<void> | void;
   /** What a text means while a prompt is open. */
   readonly meaningOf: (written: Written & { readonly channelId: string }) => TextMeaning;
   readonly onThread?: (thread: ThreadRef) => void;
@@ -145,6 +145,7 @@ export function listen(
   }
 
   return async (name, data, live = false) => {
+    const liveAt = live ? performance.now() : undefined;
     switch (name) {
       case 'READY': {
         const { application } = readySchema.parse(data);
@@ -168,11 +169,10 @@ export function listen(
       }
       case 'MESSAGE_CREATE': {
         const message = messageSchema.parse(data);
-        const liveAt = live ? performance.now() : undefined;
         return inTurn(message.channel_id, () => insist(() => accept(message, liveAt)));
       }
       case 'INTERACTION_CREATE':
-        return options.onInteraction?.(data, live);
+        return options.onInteraction?.(data, liveAt);
     }
   };
 }

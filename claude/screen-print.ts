@@ -1,5 +1,5 @@
 // What a key would act on, as a short hash: a key button carries it, and is pressed only while the pane still shows that.
-// Spinners and clocks do not count, or no button would ever work; which pane and program it is always counts.
+// Spinners and clocks outside of a dialog do not count, or no button would ever work; which pane and program it is always counts.
 
 import { createHash } from 'node:crypto';
 import { hasDialog } from './dialog-line.ts';
@@ -48,7 +48,7 @@ function readView({ ansi, cursor, width, height, dead, title }: PaneView): Scree
 
 /** Above a box is only conversation. A plan to be approved stands above its dialog, so there everything counts. */
 function shownTo(screen: Screen, text: string): readonly unknown[] {
-  if (hasDialog(text) && screen.kind !== 'dialog') return [still(text)];
+  if (hasDialog(text) && screen.kind !== 'dialog') return [stillInDialog(text)];
   switch (screen.kind) {
     case 'empty':
       return ['box', ''];
@@ -57,13 +57,22 @@ function shownTo(screen: Screen, text: string): readonly unknown[] {
     case 'shellMode':
       return [screen.kind, screen.text];
     case 'dialog':
-      return screen.full ? [screen.which, screen.options] : [still(text)];
+      return screen.full ? [screen.which, screen.options] : [stillInDialog(text)];
     case 'transcript':
       return [screen.kind];
     default:
       return [still(text)];
   }
 }
+
+/** Beside a dialog only status lines may change: a number in what is to be approved is never a clock. */
+function stillInDialog(text: string): string {
+  const lines = text.split('\n').map((line) => (STATUS.test(line) ? still(line) : line.trimEnd()));
+  return lines.join('\n').trimEnd();
+}
+
+/** A spinner at the very left, where no dialog writes, or the state of a tool that runs. */
+const STATUS = /^(?:[\u2800-\u28ff·✢✳✶✻✽∗] \S.*…| {2}⎿ {2}\p{L}+…)/u;
 
 /** The text without what changes by itself: spinners, clocks, how long something takes, how much is done. */
 function still(text: string): string {

@@ -38,9 +38,11 @@ t if-shell -F -t "$pane" "#{>=:#{@threadmux_enter},$id}" "display-message -p ALR
 
 /**
  * Arguments: pane, the conditions "same" and "ready", the condition "pressed before", what to print of a refusal, the keys,
- * and the commands that mark the pane.
+ * the commands that mark the pane, and within how many seconds. tmux compares the time in the moment of the key: a server that
+ * stood still carries out what it was sent before, although nobody waits for it any more.
  */
-export const PRESS_SCRIPT = `pane=$1; same=$2; ready=$3; before=$4; seen=$5; keys=$6; marks=$7
+export const PRESS_SCRIPT = `pane=$1; same=$2; before=$4; seen=$5; keys=$6; marks=$7
+ready="#{&&:#{<:#{T:#{l:%s}},$(($(date +%s) + $8))},$3}"
 t if-shell -F -t "$pane" "#{&&:$same,#{pane_in_mode}}" "copy-mode -q -t $pane" \\; \\
   if-shell -F -t "$pane" "$before" "display-message -p ALREADY" \\
   "if-shell -F -t $pane '$ready' { send-keys -t $pane $keys ; $marks ; display-message -p PRESSED } { display-message -p -t $pane 'REFUSED $seen' }"`;

@@ -73,6 +73,8 @@ export async function pressEnter(
   });
 }
 
+const PRESS_WITHIN_MS = 10_000;
+
 interface Stroke {
   readonly keys: string;
   readonly before: string;
@@ -98,6 +100,7 @@ async function press(
     seenFormat(guard),
     stroke.keys,
     marks.join(' ; '),
+    String(Math.ceil((options.timeoutMs ?? PRESS_WITHIN_MS) / 1_000)),
   ];
   try {
     const printed = await tmux.script(PRESS_SCRIPT, args, {

@@ -38,7 +38,7 @@ export function openAssets(): Assets {
       .map((name) => [addressOf(name), fileURLToPath(new URL(name, PAGE))] as const),
     ...Object.keys(VENDOR).map((path) => [`/vendor/${path}`, vendorFile(path)] as const),
   ]);
-  const kept = new Map<string, { readonly changed: number; readonly asset: Asset }>();
+  const kept = new Map<string, { readonly changed: number; readonly asset: Promise<Asset> }>();
   return {
     paths: [...files.keys()],
     async load(pathname) {
@@ -47,8 +47,10 @@ export function openAssets(): Assets {
       const changed = (await stat(file)).mtimeMs;
       const known = kept.get(pathname);
       if (known?.changed === changed) return known.asset;
-      const asset = await read(file);
+      // The promise is kept, not its result: however many ask before it is there, the file is read and packed once.
+      const asset = read(file);
       kept.set(pathname, { changed, asset });
+      asset.catch(() => kept.delete(pathname));
       return asset;
     },
   };

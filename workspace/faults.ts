@@ -44,7 +44,7 @@ export interface GatewayControls {
   closeAll(code: number): void;
   /** Forgets every session, so that no resume can succeed. */
   dropSessions(): void;
-  /** The opcodes received so far, in order. */
+  /** The last opcodes received, in order. */
   readonly received: readonly number[];
   readonly connected: number;
 }

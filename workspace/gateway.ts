@@ -8,7 +8,7 @@ import { CLOSE_REASONS } from './close-reasons.ts';
 import type { GatewayControls } from './faults.ts';
 import { type Gatekeeper, judgeIdentify, readPayload, readResume, tokenIn } from './identify.ts';
 import type { IdentifyLimit } from './identify-limit.ts';
-import type { Frame, Session, Sessions } from './sessions.ts';
+import { type Session, type Sessions, tell } from './sessions.ts';
 import type { Actor } from './wire-guild.ts';
 import { INTENTS, type Viewer } from './world.ts';
 
@@ -38,6 +38,8 @@ export interface Gateway {
 }
 
 const MAX_SENDS = 120;
+/** How many opcodes are kept for tests: anybody can send heartbeats. */
+const MAX_RECEIVED = 100;
 const SEND_WINDOW_MS = 60_000;
 const EVERY_INTENT = -1;
 /** A socket on the port that does not say who it is takes the place of another. */
@@ -90,6 +92,10 @@ export function makeGateway(options: GatewayOptions): Gateway {
     socket.on('message', (data, isBinary) => {
       receive(connection, Buffer.concat([data].flat() as Buffer[]), isBinary);
     });
+    // Each is answered, and the answers to a client that does not read stay with us.
+    socket.on('ping', () => {
+      if (socket.readyState === socket.OPEN && sendsTooMuch(connection)) hangUp(connection, 4008);
+    });
     say(connection, { op: 10, d: { heartbeat_interval: heartbeatMs, _trace: ['workspace'] } });
   };
 
@@ -98,7 +104,7 @@ export function makeGateway(options: GatewayOptions): Gateway {
     if (sendsTooMuch(connection)) return hangUp(connection, 4008);
     const payload = readPayload(raw, isBinary);
     if (payload === undefined) return hangUp(connection, 4002);
-    received.push(payload.op);
+    if (received.push(payload.op) > MAX_RECEIVED) received.shift();
     switch (payload.op) {
       case 1:
         connection.lastBeat = Date.now();
@@ -164,13 +170,7 @@ export function makeGateway(options: GatewayOptions): Gateway {
     }
     attach(connection, outcome.session);
     for (const frame of outcome.missed) say(connection, frame);
-    tellResumed(outcome.session);
-  };
-
-  const tellResumed = (session: Session) => {
-    const frame: Frame = { op: 0, t: 'RESUMED', s: ++session.seq, d: { _trace: ['workspace'] } };
-    session.sent.push(frame);
-    session.deliver?.(frame);
+    tell(outcome.session, 'RESUMED', { _trace: ['workspace'] });
   };
 
   const say = (
@@ -235,7 +235,7 @@ export function makeGateway(options: GatewayOptions): Gateway {
       });
     },
     async close() {
-      for (const { socket } of connections) socket.terminate();
+      for (const socket of server.clients) socket.terminate(); // those of another version too
       await new Promise<void>((closed) => server.close(() => closed()));
     },
   };

@@ -99,9 +99,10 @@ export function serve(server: Server, parts: Parts): void {
   const isPort = parts.entrance.actor === 'person';
   const strangers = limitStrangers(server, isPort ? MAX_STRANGERS : MAX_CONNECTIONS);
   server.on('request', (request, response) => {
+    if (parts.entrance.admit(request.headers).kind === 'actor') strangers.admit(request.socket);
+    if (!strangers.mayAsk(request, response)) return;
     const url = urlOf(request);
     if (url === undefined) return void response.writeHead(400, { Connection: 'close' }).end();
-    if (parts.entrance.admit(request.headers).kind === 'actor') strangers.admit(request.socket);
     answer(parts, request, response, url).catch((error: unknown) => {
       parts.log(`${request.method} ${url.pathname} failed: ${String(error)}`);
       response.destroy();
@@ -150,6 +151,8 @@ function upgrade(
   gateway.accept(request, socket, head, caller, query.get('v'));
 }
 
+/** Node.js forgets a connection that asks for an upgrade: if we left it open, it would keep the server from closing. */
 function turnAway(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -1,16 +1,29 @@
 // Keys are pressed for the screen that the person saw, and for what was written while threadmux listened.
 
-import { describe, expect, it, vi } from 'vitest';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
+import type { Faults } from '../../workspace/faults.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf, messageNow } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { aWhile, type Setting, startSetting, WAIT } from './setting.ts';
+import { openPageSocket } from '../workspace/raw-socket.ts';
+import { aWhile, type Setting, screenOf, startSetting, WAIT } from './setting.ts';
 
 const SHOWN = /^What `web` shows:$/;
 const CHANGED = /^⚠️ Not pressed: the screen has changed/;
 const MISSED = /^⚠️ Not pressed: written while threadmux was not listening/;
+
+const USED = /^⚠️ Not pressed: a key was pressed under this screen already/;
+
+/** Puts the clock by which orders grow old ahead. */
+function laterBy(ms: number): void {
+  const now = performance.now.bind(performance);
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ms);
+  onTestFinished(() => spy.mockRestore());
+}
 
 async function begin() {
   const setting = await startSetting();
@@ -69,6 +82,72 @@ describe('a key button', () => {
     expect((await messageNow(setting.workspace, shown)).content).not.toMatch(CHANGED);
   });
 
+  it('tapped twice is pressed once, and the dialog that comes up next stays', async () => {
+    const { setting, claude } = await begin();
+    const page = await openPageSocket(setting.workspace);
+    await claude.tell('dialog', 'make');
+    await claude.tell('next', ['rm -rf /']);
+    await claude.tell('slow', 900); // until then the pane shows the first dialog, also after the first tap was shown
+    const shown = await screenShown(setting, claude);
+    await Promise.all([tap(setting, shown, 'Enter'), tap(setting, shown, 'Enter')]);
+    await vi.waitFor(() => {
+      const whispers = page.heard.filter(({ t, d }) => t === 'MESSAGE_CREATE' && d.flags & 64);
+      expect(whispers.map(({ d }) => d.content)).toEqual([expect.stringMatching(USED)]);
+    }, WAIT);
+    await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain('rm -rf /'), WAIT);
+    await aWhile(1_500);
+    expect(claude.noted()).toEqual([{ kind: 'approved', text: 'make' }]);
+    await tap(setting, shown, 'Screen');
+    await vi.waitFor(async () => {
+      const now = await messageNow(setting.workspace, shown);
+      expect(buttonOf(now, 'Enter')).not.toBe(buttonOf(shown, 'Enter'));
+      await tap(setting, now, 'Enter');
+    }, WAIT);
+    await vi.waitFor(
+      () => expect(claude.noted().at(-1)).toEqual({ kind: 'approved', text: 'rm -rf /' }),
+      WAIT,
+    );
+  });
+
+  it('without a dialog may be tapped again once its message shows the screen after it', async () => {
+    const { setting, claude } = await begin();
+    const shown = await screenShown(setting, claude);
+    await tap(setting, shown, 'Esc');
+    await vi.waitFor(() => expect(claude.noted()).toHaveLength(1), WAIT);
+    await vi.waitFor(
+      async () => {
+        await tap(setting, shown, 'Esc');
+        expect(claude.noted().length).toBeGreaterThan(1);
+      },
+      { ...WAIT, interval: 500 },
+    );
+  });
+
+  it('that waited too long for tmux is not pressed', async () => {
+    let taken = false;
+    const faults: Faults = {
+      onRequest: ({ path }) => {
+        taken ||= /^\/interactions\/\d+\/.*\/callback$/.test(path);
+        return undefined;
+      },
+    };
+    const setting = await startSetting({ faults });
+    const claude = await setting.claude('web');
+    const shown = await screenShown(setting, claude);
+    const { serverPid } = claude.record();
+    process.kill(serverPid, 'SIGSTOP');
+    try {
+      await tap(setting, shown, 'Esc');
+      await vi.waitFor(() => expect(taken).toBe(true), WAIT);
+      laterBy(16_000);
+    } finally {
+      process.kill(serverPid, 'SIGCONT');
+    }
+    await become(setting, shown, MISSED);
+    await aWhile();
+    expect(claude.noted()).toEqual([]);
+  });
+
   it('under a message that waits answers the dialog it shows', async () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'make');
@@ -111,6 +190,26 @@ describe('a key that was written', () => {
     expect(claude.noted()).toEqual([]);
     await setting.say(claude, '!esc');
     await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'key', text: '\u001b' }]), WAIT);
+  });
+
+  it('and that waited too long for tmux is not pressed', async () => {
+    const { setting, claude } = await begin();
+    const { serverPid } = claude.record();
+    const inbox = setting.machine.home.folder('inbox');
+    process.kill(serverPid, 'SIGSTOP');
+    try {
+      await setting.say(claude, '!esc');
+      const { id } = await setting.say(claude, '!esc');
+      await vi.waitFor(() => expect(existsSync(join(inbox, `${id}.json`))).toBe(true), WAIT);
+      laterBy(16_000);
+    } finally {
+      process.kill(serverPid, 'SIGCONT');
+    }
+    await vi.waitFor(async () => {
+      const said = (await setting.answers(claude)).filter(({ content }) => MISSED.test(content));
+      expect(said).toHaveLength(2);
+    }, WAIT);
+    expect(claude.noted()).toEqual([]);
   });
 
   it('and that an earlier process left in the inbox is not pressed', async () => {

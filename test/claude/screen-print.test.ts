@@ -73,10 +73,28 @@ describe('the print of a screen', () => {
 
   it('does not count clocks, durations and spinners', () => {
     const at = (clock: string, spinner: string) => (ansi: string) =>
-      ansi.replace('Running it.', `${spinner} ${clock} (${clock.length}s) 4%`);
-    const name = 'dialog-permission-bash';
-    expect(view(name).text).toContain('Running it.');
-    expect(print(name, at('9:59', '✻'))).toBe(print(name, at('12:00:01', '⠋')));
+      `${spinner} Working… ${clock} (${clock.length}s) 4%\n  ⎿  Running… (${clock.length}s)\n${ansi}`;
+    for (const name of ['dialog-permission-bash', 'dialog-plan', 'busy-empty-box'])
+      expect(print(name, at('9:59', '✻')), name).toBe(print(name, at('12:00:01', '⠋')));
+  });
+
+  it.each([
+    ['95%', '1%'],
+    ['10m', '500m'],
+    ['12:30', '23:59'],
+    ['5 s', '50 s'],
+    ['· ✻', '✻ ·'],
+  ])('counts every sign in a dialog and in the plan above it: %s is not %s', (one, other) => {
+    const asks = (what: string) => (ansi: string) => ansi.replaceAll('curl http', `resize ${what}`);
+    const plans = (what: string) => (ansi: string) =>
+      ansi.replaceAll('Here is my plan', `Wait… and keep ${what}`);
+    const [bash, plan] = ['dialog-permission-bash', 'dialog-plan'];
+    expect(print(bash, asks(one))).not.toBe(print(bash, asks(other)));
+    expect(print(plan, plans(one))).not.toBe(print(plan, plans(other)));
+    // A dialog above a box that looks ready.
+    const above = (what: string) => (ansi: string) =>
+      `   resize ${what}\n Esc to cancel\n${ansi.split('\n').slice(2).join('\n')}`;
+    expect(print('empty-fresh', above(one))).not.toBe(print('empty-fresh', above(other)));
   });
 
   it('belongs to one program in one pane of one server', () => {

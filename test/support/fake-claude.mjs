@@ -17,6 +17,10 @@ const state = {
   /** Whether there are any, or what they all say. */
   replies: true,
   dialog: undefined,
+  /** Dialogs that come up as soon as the one before is approved. */
+  next: [],
+  /** For how long it is busy, in ms, before it acts on a key. */
+  slow: 0,
   /** How many times Enter does nothing. */
   swallow: 0,
   swallowed: 0,
@@ -64,7 +68,7 @@ function write(line) {
 function enter() {
   if (state.dialog !== undefined) {
     note('approved', state.dialog);
-    state.dialog = undefined;
+    state.dialog = state.next.shift();
     return;
   }
   if (state.swallow > 0) {
@@ -211,6 +215,12 @@ const ORDERS = {
   dialog: (command) => {
     state.dialog = command;
   },
+  next: (commands) => {
+    state.next = commands;
+  },
+  slow: (ms) => {
+    state.slow = ms;
+  },
   close: () => {
     state.dialog = undefined;
   },
@@ -243,6 +253,7 @@ createServer((socket) => {
 process.stdin.setRawMode(true);
 process.stdin.setEncoding('utf8');
 process.stdin.on('data', (bytes) => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, state.slow);
   input(bytes);
   draw();
 });

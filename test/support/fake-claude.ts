@@ -28,6 +28,8 @@ type Order =
   | 'busy'
   | 'idle'
   | 'dialog'
+  | 'next'
+  | 'slow'
   | 'close'
   | 'draft'
   | 'swallow'

@@ -104,6 +104,23 @@ describe('pressKeys', () => {
     expect(received()).toHaveLength(0);
   });
 
+  it('is not carried out by a tmux that gets to it only after we have given up', async () => {
+    const server = startTmux();
+    const { guard, received } = await startRawPane(server);
+    const until = Date.now() + 3_000;
+    process.kill(guard.pane.serverPid, 'SIGSTOP');
+    try {
+      const late = pressKeys(server.tmux, guard, '1', ['Enter'], { timeoutMs: 1_000 });
+      await expect(late).rejects.toThrow();
+      await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(until), { timeout: 5_000 });
+    } finally {
+      process.kill(guard.pane.serverPid, 'SIGCONT');
+    }
+    expect(await pressKeys(server.tmux, guard, '2', ['x'])).toEqual({ kind: 'pressed' });
+    await vi.waitFor(() => expect(received().toString()).toContain('x'));
+    expect(received().toString()).toBe('x');
+  });
+
   it.each(['rm -rf /', ';', 'kill-server', '-X', 'C-;', '{', 'F13', '', 'é', 'Enter;'])(
     'refuses the key %j',
     async (key) => {

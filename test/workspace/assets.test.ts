@@ -18,6 +18,14 @@ describe('the page', () => {
     expect(weight).toBeGreaterThan(50_000);
   });
 
+  it('reads and packs a file once, however many ask for it at the same time', async () => {
+    const assets = openAssets();
+    const [one, other] = await Promise.all([assets.load('/page.js'), assets.load('/page.js')]);
+    expect(one?.gzipped.length).toBeGreaterThan(0);
+    expect(other).toBe(one);
+    expect(await assets.load('/page.js')).toBe(one);
+  });
+
   it('names every module at the start, so that none waits for another', () => {
     const html = read('index.html');
     const named = [...html.matchAll(/modulepreload" href="\/([\w-]+\.js)"/g)].map(

@@ -1,11 +1,14 @@
 // Other users of the same machine can connect to the port. They get no answer that costs us anything, and stop nothing.
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { limitStrangers } from '../../workspace/strangers.ts';
 import { startMachine } from '../support/hook-process.ts';
 import { enter, startTestWorkspace } from '../support/workspace.ts';
 
@@ -21,6 +24,12 @@ function knock(url: string, words = ''): Socket & { heard: string } {
   socket.write(words);
   onTestFinished(() => void socket.destroy());
   return socket;
+}
+
+function upgradeOf(url: string, path = '/gateway?v=10&encoding=json'): string {
+  const { host } = new URL(url);
+  const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+  return `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${url}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n\r\n`;
 }
 
 describe('a stranger', () => {
@@ -54,6 +63,82 @@ describe('a stranger', () => {
       'after',
       'before',
     ]);
+  });
+
+  it('who opens many connections at once does not keep more of them', async () => {
+    const server = createServer();
+    const strangers = limitStrangers(server, 4);
+    const sockets = Array.from({ length: 20 }, () => new Socket());
+    const open = () => sockets.flatMap(({ destroyed }, n) => (destroyed ? [] : [n]));
+    // All in one turn of the event loop, before any "close" is told.
+    for (const socket of sockets) server.emit('connection', socket);
+    expect(open()).toEqual([16, 17, 18, 19]);
+    strangers.admit(sockets[16] as Socket);
+    for (const _ of sockets) server.emit('connection', new Socket());
+    expect(open()).toEqual([16]);
+  });
+
+  it('is cut off if it asks again before it has read the answer', async () => {
+    const workspace = await startTestWorkspace();
+    const ask = `GET /page.js HTTP/1.1\r\nHost: ${new URL(workspace.url).host}\r\n\r\n`;
+    const pipelining = knock(workspace.url, ask.repeat(3_000));
+    await vi.waitFor(() => expect(pipelining.closed).toBe(true), WAIT);
+    expect(pipelining.heard.match(/HTTP\/1\.1 200/g)?.length ?? 0).toBeLessThan(2);
+    const patient = knock(workspace.url, ask);
+    for (const times of [1, 2, 3]) {
+      await vi.waitFor(() => {
+        expect(patient.heard.match(/HTTP\/1\.1 200/g)).toHaveLength(times);
+        expect(patient.heard.endsWith('\r\n0\r\n\r\n')).toBe(true);
+      }, WAIT);
+      patient.write(ask);
+    }
+  });
+
+  it('cannot make us keep answers to WebSocket pings that it does not read', async () => {
+    const workspace = await startTestWorkspace();
+    const socket = knock(workspace.url, upgradeOf(workspace.url));
+    await vi.waitFor(() => expect(socket.heard).toContain('101 Switching'), WAIT);
+    const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
+    socket.write(Buffer.concat(Array.from({ length: 200 }, () => ping)));
+    await vi.waitFor(() => expect(socket.heard).toContain('being rate limited'), WAIT);
+  });
+
+  it('leaves nothing behind of many heartbeats', async () => {
+    const workspace = await startTestWorkspace();
+    const socket = knock(workspace.url, upgradeOf(workspace.url));
+    await vi.waitFor(() => expect(socket.heard).toContain('101 Switching'), WAIT);
+    const beat = Buffer.concat([
+      Buffer.from([0x81, 0x91, 0, 0, 0, 0]),
+      Buffer.from('{"op":1,"d":null}'),
+    ]);
+    socket.write(Buffer.concat(Array.from({ length: 110 }, () => beat)));
+    await vi.waitFor(() => expect(socket.heard.match(/"op":11/g)).toHaveLength(110), WAIT);
+    expect(workspace.gateway.received.length).toBeLessThanOrEqual(100);
+  });
+
+  it.each([
+    ['a request that is not finished', () => 'POST / HTTP/1.1\r\nHo', ''],
+    [
+      'an answer that is not read',
+      (url: string) => `GET / HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`,
+      '200',
+    ],
+    ['a WebSocket that was turned away', (url: string) => upgradeOf(url, '/elsewhere'), '404'],
+    ['a WebSocket of another version', (url: string) => upgradeOf(url, '/gateway?v=9'), '101'],
+    ['a WebSocket that says nothing', upgradeOf, '101'],
+  ])('cannot keep the workspace from closing with %s', async (_, words, answer) => {
+    const workspace = await startTestWorkspace();
+    const { hostname, port } = new URL(workspace.url);
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    socket.on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+    socket.write(words(workspace.url));
+    const heard = await Promise.race([
+      once(socket, 'data'),
+      answer === '' ? [''] : new Promise<never>(() => {}),
+    ]);
+    expect(String(heard)).toContain(answer);
+    await workspace.close();
   });
 
   it('may not use the bot’s token on the port', async () => {
