@@ -3,7 +3,6 @@
 
 import { randomInt } from 'node:crypto';
 import { ThreadmuxError } from '../core/errors.ts';
-import { neutralise } from '../core/neutralise.ts';
 import { createMessage, deleteMessage, react } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Ask } from './ask.ts';
@@ -92,7 +91,7 @@ async function pair({
     if (invitation !== undefined) await deleteMessage(rest, channel.id, invitation.id);
   };
   undo.later(takeBack);
-  ask.say(`Write this in #${neutralise(channel.name)} (it waits ten minutes):\n\n    ${code}\n`);
+  ask.say(`Write this in #${channel.name} (it waits ten minutes):\n\n    ${code}\n`);
   try {
     const { author, id } = await ears.hear(
       (message) =>
@@ -102,7 +101,7 @@ async function pair({
         message.content.trim().toUpperCase() === code,
       PAIRING_MS,
     );
-    const who = `${neutralise(author.username)} (${author.id})`;
+    const who = `${author.username} (${author.id})`;
     if (!(await ask.confirm(`${who} wrote it. May they type into your sessions?`))) return;
     await react(rest, channel.id, id, '✅').catch(() => {}); // a sign for the person, no more
     return author.id;
