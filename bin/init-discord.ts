@@ -3,6 +3,7 @@
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { neutralise } from '../core/neutralise.ts';
+import { isDiscordId } from '../core/snowflake.ts';
 import {
   type Bot,
   type ChannelLook,
@@ -87,7 +88,7 @@ async function insistOnPermissions(
   id: string,
   ask: Ask,
 ): Promise<ChannelLook> {
-  if (!/^\d{15,20}$/.test(id))
+  if (!isDiscordId(id))
     throw new ThreadmuxError('bad_usage', `--channel: "${id}" is not the id of a channel`, {
       hint: 'In Discord: Developer Mode on, then right-click the channel, Copy Channel ID.',
     });

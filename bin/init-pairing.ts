@@ -3,6 +3,7 @@
 
 import { randomInt } from 'node:crypto';
 import { ThreadmuxError } from '../core/errors.ts';
+import { isDiscordId } from '../core/snowflake.ts';
 import { createMessage, deleteMessage, react } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Ask } from './ask.ts';
@@ -22,7 +23,6 @@ export interface AllowOptions {
   readonly present: readonly string[];
 }
 
-const USER_ID = /^\d{15,20}$/;
 const PAIRING_MS = 10 * 60_000;
 /** Without signs that look alike. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
@@ -43,7 +43,7 @@ export async function chooseAllowed(options: AllowOptions): Promise<readonly str
 export function checked(id: string, botId?: string): string {
   const hint =
     'In Discord: User Settings, Advanced, Developer Mode; then right-click a name, Copy User ID.';
-  if (!USER_ID.test(id))
+  if (!isDiscordId(id))
     throw new ThreadmuxError('bad_usage', `--allow: "${id}" is not a user id`, { hint });
   if (id === botId)
     throw new ThreadmuxError('bad_usage', `--allow: ${id} is the bot itself`, { hint });
@@ -67,7 +67,7 @@ async function askForOne(options: AllowOptions, isFirst: boolean): Promise<strin
     if (answer === '' || answer === 'pair') {
       const id = await pair(options);
       if (id !== undefined) return id;
-    } else if (USER_ID.test(answer) && answer !== options.botId) return answer;
+    } else if (isDiscordId(answer) && answer !== options.botId) return answer;
     else ask.say('That is not the user id of a person: 15 to 20 digits.');
   }
 }

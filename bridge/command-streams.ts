@@ -2,6 +2,7 @@
 // special about `!stop`, `!new` and `!kill` for them is here, too.
 
 import { ThreadmuxError } from '../core/errors.ts';
+import { parsedJson } from '../core/json.ts';
 import { archiveThread } from '../discord/threads.ts';
 import type { RemoteHosts } from '../threads/remote-hosts.ts';
 import { agentOn } from './agent.ts';
@@ -133,11 +134,7 @@ export function parseStream(rest: string, hint: string): { dir: string; rest: st
 }
 
 function unquoted(text: string): string {
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text.slice(1, -1);
-  }
+  return String(parsedJson(text) ?? text.slice(1, -1));
 }
 
 interface Begin {

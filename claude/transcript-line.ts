@@ -2,6 +2,7 @@
 // the format is not ours and grows with every version.
 
 import * as z from 'zod';
+import { parsedJson } from '../core/json.ts';
 
 export type Entry = { readonly uuid: string; readonly sidechain: boolean } & (
   | {
@@ -81,19 +82,11 @@ type Line = z.infer<typeof line>;
 type Block = z.infer<typeof block>;
 
 export function parseEntry(text: string): Entry | undefined {
-  const parsed = line.safeParse(jsonOf(text));
+  const parsed = line.safeParse(parsedJson(text));
   if (!parsed.success) return undefined;
   const { uuid, isSidechain: sidechain } = parsed.data;
   const told = tell(parsed.data);
   return told === undefined ? undefined : { uuid, sidechain, ...told };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // garbage between the lines is as good as no line
-  }
 }
 
 type Told = Entry extends infer E

@@ -1,6 +1,7 @@
 // The last status line input of each Claude session, kept for the footer under its replies.
 
 import { join } from 'node:path';
+import { parsedJson } from '../core/json.ts';
 import { readText, writeWhole } from './files.ts';
 import type { Home } from './home.ts';
 
@@ -11,12 +12,7 @@ export function saveStatus(home: Home, claudeSession: string, json: string): voi
 
 export function loadStatus(home: Home, claudeSession: string): unknown {
   const path = pathOf(home, claudeSession);
-  const text = path === undefined ? undefined : readText(path);
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined; // half a status is no status
-  }
+  return path === undefined ? undefined : parsedJson(readText(path) ?? '');
 }
 
 /** The id comes from outside and must not lead out of the folder. */
