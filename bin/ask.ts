@@ -5,7 +5,7 @@ import { neutralise } from '../core/neutralise.ts';
 
 type Clack = typeof import('@clack/prompts');
 
-export interface Choice<T extends string> {
+interface Choice<T extends string> {
   readonly value: T;
   readonly label: string;
 }

@@ -82,7 +82,7 @@ function remedyFor(line: string, error: unknown): string {
   );
 }
 
-export interface Running {
+interface Running {
   readonly look: HomeLook;
   /** The bridge of the usual home, if this is another one. */
   readonly elsewhere: { readonly root: string; readonly lock: LockLook } | undefined;
@@ -135,7 +135,7 @@ function judgeCourier(lock: LockLook, beatAgeMs: number | undefined): readonly F
   ];
 }
 
-export interface OutboxLook {
+interface OutboxLook {
   readonly folder: string;
   readonly waiting: number;
   readonly oldestMs: number;

@@ -29,7 +29,7 @@ export interface ServerAnswer {
   readonly allow: readonly string[];
 }
 
-export interface Answers {
+interface Answers {
   /** Undefined: the local workspace. */
   readonly server: ServerAnswer | undefined;
   readonly hosts: readonly NewHost[];

@@ -18,7 +18,7 @@ import type { Ask } from './ask.ts';
 import { askForToken, type Token } from './init-token.ts';
 import type { Undo } from './undo.ts';
 
-export interface Entrance extends Token {
+interface Entrance extends Token {
   readonly rest: Rest;
   readonly bot: Bot;
 }

@@ -17,7 +17,7 @@ export interface NewHost {
   readonly ssh: string;
 }
 
-export interface HostOptions {
+interface HostOptions {
   readonly ask: Ask;
   readonly undo: Undo;
   readonly env: Env;

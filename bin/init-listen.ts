@@ -7,7 +7,7 @@ import { openGateway } from '../discord/gateway.ts';
 import { type Message, messageSchema } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
 
-export interface Ears {
+interface Ears {
   /** The first message that is the one, also if it was heard before the question. */
   hear(isIt: (message: Message) => boolean, patienceMs: number): Promise<Message>;
   close(): void;

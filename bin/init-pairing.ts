@@ -10,7 +10,7 @@ import type { Ask } from './ask.ts';
 import { openEars } from './init-listen.ts';
 import type { Undo } from './undo.ts';
 
-export interface AllowOptions {
+interface AllowOptions {
   readonly ask: Ask;
   readonly undo: Undo;
   readonly rest: Rest;

@@ -27,7 +27,7 @@ export interface OnItsWay {
   readonly typed: Exclude<Typed, { kind: 'nothing' }>;
 }
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly panes: Panes;
   readonly allowShell: boolean;
   readonly signal: AbortSignal;
@@ -65,7 +65,7 @@ export type Outcome =
       readonly screen: SeenScreen | undefined;
     };
 
-export interface Waiting {
+interface Waiting {
   readonly kind: 'wait';
   readonly because: string;
   readonly screen: SeenScreen | undefined;

@@ -124,7 +124,7 @@ const TERMINAL_HINT = 'Example: `!terminal shop npm run dev`; a name with spaces
 const AGENT_HINT = 'Example: `!agent shop Run the tests and mend what fails`';
 
 /** The first word, or what stands in quotes, is the directory. */
-export function parseStream(rest: string, hint: string): { dir: string; rest: string } {
+function parseStream(rest: string, hint: string): { dir: string; rest: string } {
   const [, quoted, word, after = ''] =
     rest.match(/^(?:("(?:[^"\\]|\\.)*")|(\S+))(?:\s+(.*))?$/s) ?? [];
   const dir = quoted === undefined ? (word ?? '') : unquoted(quoted);

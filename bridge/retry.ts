@@ -13,9 +13,9 @@ import { acceptedOf, incomingOf } from './listen.ts';
 import { MARKS, type Marks } from './marks.ts';
 import { route } from './route.ts';
 
-export type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
+type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly rest: Rest;
   readonly server: Server;
   readonly inbox: Inbox;

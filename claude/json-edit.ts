@@ -5,7 +5,7 @@ import { type Node, type ParseError, parseTree } from 'jsonc-parser';
 
 export type JsonNode = Node;
 
-export type JsonReading =
+type JsonReading =
   | { readonly kind: 'tree'; readonly root: JsonNode }
   | { readonly kind: 'invalid'; readonly why: string };
 

@@ -28,7 +28,7 @@ interface Group {
   readonly hooks: readonly Hook[];
 }
 
-export interface HookSettings {
+interface HookSettings {
   readonly hooks: Readonly<Record<string, readonly Group[]>>;
 }
 

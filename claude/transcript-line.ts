@@ -32,13 +32,13 @@ export type Entry = { readonly uuid: string; readonly sidechain: boolean } & (
   | { readonly kind: 'ended'; readonly durationMs: number | undefined }
 );
 
-export interface ToolUse {
+interface ToolUse {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-export interface ToolResult {
+interface ToolResult {
   readonly toolUseId: string;
   readonly ok: boolean;
 }

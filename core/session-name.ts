@@ -34,7 +34,7 @@ export function isHostName(text: string): boolean {
   return HOST.test(text);
 }
 
-export interface Place {
+interface Place {
   /** The session's name as tmux reports it; it may hold anything tmux allows. */
   readonly session: string;
   /** Missing on the default host, whose sessions need no "@host". */

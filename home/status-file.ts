@@ -2,13 +2,8 @@
 
 import { join } from 'node:path';
 import { parsedJson } from '../core/json.ts';
-import { readText, writeWhole } from './files.ts';
+import { readText } from './files.ts';
 import type { Home } from './home.ts';
-
-export function saveStatus(home: Home, claudeSession: string, json: string): void {
-  const path = pathOf(home, claudeSession);
-  if (path !== undefined) writeWhole(path, json);
-}
 
 export function loadStatus(home: Home, claudeSession: string): unknown {
   const path = pathOf(home, claudeSession);

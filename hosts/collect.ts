@@ -7,7 +7,7 @@ import { COLLECT } from './collect-script.ts';
 import type { Host, StartedScript } from './host.ts';
 import { letterReader } from './letter-reader.ts';
 
-export interface CollectOptions {
+interface CollectOptions {
   readonly host: Host;
   /** The folder of our home on that host, absolute. */
   readonly home: string;

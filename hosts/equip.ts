@@ -5,7 +5,7 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
 import type { Host } from './host.ts';
 
-export interface Equipped {
+interface Equipped {
   /** Our own folder there, absolute. */
   readonly home: string;
   readonly userHome: string;

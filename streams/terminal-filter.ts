@@ -16,7 +16,7 @@ export interface FilterState {
   readonly marks: number;
 }
 
-export interface Filtered extends FilterState {
+interface Filtered extends FilterState {
   readonly feed: string;
   /** The beginning of a sequence whose end has not come yet: to be given again, with what comes next. */
   readonly rest: string;

@@ -59,7 +59,7 @@ const VARIABLES = [
   ] as const),
 ];
 
-export interface LookOptions extends ShOptions {
+interface LookOptions extends ShOptions {
   readonly history?: number;
   /** With the spaces at the end of the coloured lines, which may have a colour behind them. */
   readonly wholeRows?: boolean;

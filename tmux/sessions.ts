@@ -30,7 +30,7 @@ export interface Session {
   };
 }
 
-export type SessionKey = Pick<Session, 'id' | 'serverPid' | 'name'>;
+type SessionKey = Pick<Session, 'id' | 'serverPid' | 'name'>;
 
 const VARIABLES = [
   ...(['session_id', 'pid', 'session_name', 'session_group', 'session_created'] as const),
@@ -49,11 +49,7 @@ export async function listSessions(tmux: Tmux, options: ShOptions = {}): Promise
   return printed.split('\n').flatMap((line) => toSession(line) ?? []);
 }
 
-export async function findSession(tmux: Tmux, name: string): Promise<Session | undefined> {
-  return (await listSessions(tmux)).find((session) => session.name === name);
-}
-
-export interface NewSession {
+interface NewSession {
   readonly name: SessionName;
   /** Absolute, or "~", or below "~/". */
   readonly directory?: string;
@@ -87,7 +83,7 @@ export async function newSession(
     ],
     { doing: `start session ${name}` },
   );
-  const session = await findSession(tmux, name);
+  const session = (await listSessions(tmux)).find((one) => one.name === name);
   if (session === undefined)
     throw new ThreadmuxError(
       'tmux_failed',
@@ -101,14 +97,6 @@ export async function newSession(
 
 export async function killSession(tmux: Tmux, session: SessionKey): Promise<void> {
   await onSession(tmux, session, 'end', `kill-session -t '${idOf(session)}'`);
-}
-
-export async function renameSession(
-  tmux: Tmux,
-  session: SessionKey,
-  name: SessionName,
-): Promise<void> {
-  await onSession(tmux, session, 'rename', `rename-session -t '${idOf(session)}' ${name}`);
 }
 
 /**
