@@ -17,7 +17,6 @@ export interface Session {
   readonly name: string;
   readonly group: string | undefined;
   readonly createdAt: number;
-  readonly activeAt: number;
   readonly attached: number;
   /** The active pane of the current window. */
   readonly pane: {
@@ -34,7 +33,7 @@ type SessionKey = Pick<Session, 'id' | 'serverPid' | 'name'>;
 
 const VARIABLES = [
   ...(['session_id', 'pid', 'session_name', 'session_group', 'session_created'] as const),
-  ...(['session_activity', 'session_attached', 'pane_id', 'pane_pid', 'pane_dead'] as const),
+  ...(['session_attached', 'pane_id', 'pane_pid', 'pane_dead'] as const),
   ...(['pane_current_command', 'pane_current_path', 'pane_title'] as const),
 ];
 
@@ -158,7 +157,6 @@ function toSession(line: string): Session | undefined {
     name: row.session_name,
     group: row.session_group || undefined,
     createdAt: Number(row.session_created) * 1000,
-    activeAt: Number(row.session_activity) * 1000,
     attached: Number(row.session_attached),
     pane: {
       id: row.pane_id,
