@@ -80,13 +80,14 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     expect(person.read().servers).toMatchObject([{ allow: [userId] }]);
   });
 
-  it('leaves everything as it was when it is stopped with Ctrl-C or Ctrl-D', async () => {
+  it('leaves everything as it was when it is stopped with Ctrl-C, Ctrl-D or Esc', async () => {
     const workspace = await startTestWorkspace();
     const { api, token, channelId: channel, userId, person: owner } = workspace;
     const stages = [
       { flags: {}, before: 'Where do you want to meet your sessions?' },
       { flags: { api }, before: 'The bot token' },
       { flags: { api }, before: 'The bot token', key: 'C-d' },
+      { flags: { api }, before: 'The bot token', key: 'Escape' },
       {
         flags: { api, channel },
         typed: token,
