@@ -1,9 +1,16 @@
-// Questions at the terminal. Where there is none, a question names the flag that would have answered it.
+// Questions at the terminal. Without a terminal, a question fails and names the flag that would have answered it.
 
-import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
+import { neutralise } from '../core/neutralise.ts';
 
+type Clack = typeof import('@clack/prompts');
+
+interface Choice<T extends string> {
+  readonly value: T;
+  readonly label: string;
+}
+
+/** Escape sequences in any text, such as the name of a channel, are shown and do not reach the terminal. */
 export interface Ask {
   readonly isTerminal: boolean;
   say(text: string): void;
@@ -11,106 +18,84 @@ export interface Ask {
   line(question: string, flag: string): Promise<string>;
   /** The same, and what is typed is not shown. */
   secret(question: string, flag: string): Promise<string>;
+  /** One of several; the cursor starts at `usual`, or at the first. */
+  choose<T extends string>(
+    question: string,
+    choices: readonly Choice<T>[],
+    flag: string,
+    usual?: T,
+  ): Promise<T>;
   /** Enter alone means `usual`; --yes means yes. */
   yes(question: string, usual: boolean): Promise<boolean>;
   /** Only a person can give this answer: --yes does not. */
   confirm(question: string): Promise<boolean>;
-  /** Rejects when the person stops it all with Ctrl-C. */
+  /** Rejects when the person stops everything with Ctrl-C. */
   readonly stopped: Promise<never>;
   isStopped(): boolean;
   close(): void;
 }
 
-export function openAsk(options: { readonly yes: boolean }): Ask {
+export async function openAsk(options: { readonly yes: boolean }): Promise<Ask> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const clack = isTerminal ? await import('@clack/prompts') : undefined;
   const stopping = new AbortController();
+  const { signal } = stopping;
   const stop = () => stopping.abort();
   const stopped = new Promise<never>((_, reject) => {
-    stopping.signal.addEventListener('abort', () =>
+    signal.addEventListener('abort', () =>
       reject(new ThreadmuxError('bad_usage', 'stopped by you')),
     );
   });
-  stopped.catch(() => {}); // whoever races against it hears of it
+  stopped.catch(() => {}); // handled by the code that races against it
+  const onKey = (_: unknown, key?: { readonly ctrl?: boolean; readonly name?: string }) => {
+    if (key?.ctrl && key.name === 'd') stop(); // clack closes its reader at Ctrl-D and would never answer
+  };
   process.once('SIGINT', stop);
-  const typing = isTerminal ? openTyping(stop) : undefined;
+  if (isTerminal) process.stdin.on('keypress', onKey);
 
-  async function asked(question: string, flag: string, hidden: boolean): Promise<string> {
-    if (typing === undefined)
+  async function asked<T>(
+    question: string,
+    flag: string,
+    prompt: (clack: Clack, common: { message: string; signal: AbortSignal }) => Promise<T>,
+  ): Promise<Exclude<T, symbol>> {
+    if (clack === undefined)
       throw new ThreadmuxError(
         'bad_usage',
         `there is no terminal to ask at, and ${flag} is missing`,
         { hint: `Give ${flag}; \`threadmux init --help\` says what it takes.` },
       );
-    return (await typing.next(`${question} `, hidden)).trim();
+    const answer = await prompt(clack, { message: neutralise(question), signal });
+    if (!clack.isCancel(answer)) return answer as Exclude<T, symbol>;
+    stop();
+    return stopped;
   }
 
-  async function decided(question: string, usual: boolean): Promise<boolean> {
-    for (;;) {
-      const answer = await asked(`${question} [${usual ? 'Y/n' : 'y/N'}]`, '--yes', false);
-      if (answer === '') return usual;
-      if (/^(y|yes|n|no)$/i.test(answer)) return /^y/i.test(answer);
-    }
-  }
+  const decided = (question: string, initialValue: boolean) =>
+    asked(question, '--yes', ({ confirm }, common) => confirm({ ...common, initialValue }));
 
   return {
     isTerminal,
     stopped,
-    isStopped: () => stopping.signal.aborted,
-    say: (text) => console.log(text),
-    line: (question, flag) => asked(question, flag, false),
-    secret: (question, flag) => asked(question, flag, true),
+    isStopped: () => signal.aborted,
+    say(text) {
+      if (clack === undefined) console.log(neutralise(text));
+      else clack.log.message(neutralise(text), { spacing: 0 });
+    },
+    line: async (question, flag) =>
+      (await asked(question, flag, ({ text }, common) => text(common))).trim(),
+    secret: async (question, flag) =>
+      (await asked(question, flag, ({ password }, common) => password(common))).trim(),
+    choose(question, choices, flag, usual) {
+      const shown = choices.map(({ value, label }) => ({ value, label: neutralise(label) }));
+      return asked(question, flag, ({ select }, common) =>
+        select<string>({ ...common, options: shown, initialValue: usual ?? '' }),
+      ) as Promise<(typeof choices)[number]['value']>;
+    },
     yes: async (question, usual) => options.yes || decided(question, usual),
     confirm: (question) => decided(question, false),
     close() {
       process.removeListener('SIGINT', stop);
-      typing?.close();
-    },
-  };
-}
-
-/** One reader for all questions, so that lines typed ahead are not lost between two of them. */
-function openTyping(stop: () => void) {
-  let hidden = false;
-  let waiting: ((line: string) => void) | undefined;
-  const ahead: string[] = [];
-  const screen = new Writable({
-    write(chunk, _, done) {
-      if (!hidden) process.stdout.write(chunk);
-      done();
-    },
-  });
-  // No history: what was typed unseen must not come back with the arrow keys.
-  const reader = createInterface({
-    input: process.stdin,
-    output: screen,
-    terminal: true,
-    historySize: 0,
-  });
-  reader.on('SIGINT', stop);
-  reader.on('close', stop);
-  reader.on('line', (line) => {
-    if (waiting === undefined) ahead.push(line);
-    else waiting(line);
-  });
-  return {
-    next(question: string, isSecret: boolean): Promise<string> {
-      const early = ahead.shift();
-      if (early !== undefined) return Promise.resolve(early);
-      reader.setPrompt(question);
-      reader.prompt();
-      hidden = isSecret;
-      return new Promise((resolve) => {
-        waiting = (line) => {
-          waiting = undefined;
-          if (hidden) process.stdout.write('\n');
-          hidden = false;
-          resolve(line);
-        };
-      });
-    },
-    close() {
-      reader.removeListener('close', stop);
-      reader.close();
+      process.stdin.removeListener('keypress', onKey);
     },
   };
 }

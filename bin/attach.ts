@@ -10,7 +10,7 @@ import { readTmuxVariable } from '../tmux/whoami.ts';
 import { printJson } from './print.ts';
 import { findTarget, openReach, type Target } from './reach.ts';
 
-export interface AttachFlags {
+interface AttachFlags {
   readonly host?: string;
   readonly json?: boolean;
 }
@@ -32,7 +32,7 @@ export async function attach(name: string | undefined, flags: AttachFlags): Prom
 }
 
 /** By id: a name could be the beginning of another's. */
-export function attachCommand(
+function attachCommand(
   { tmux, session }: Pick<Target, 'tmux' | 'session'>,
   host: Config['hosts'][string] | undefined,
   inside: string | undefined,

@@ -6,13 +6,13 @@ import { type Look, look } from '../tmux/look.ts';
 import { during, printJson, printText, tell } from './print.ts';
 import { findTarget, openReach, paneOf, type Target } from './reach.ts';
 
-export interface CaptureFlags {
+interface CaptureFlags {
   readonly host?: string;
   readonly json?: boolean;
   readonly lines?: number;
 }
 
-export const MOST_LINES = 10_000;
+const MOST_LINES = 10_000;
 const LAST_WORDS = 200;
 const DEAD_LINE = 'Pane is dead (';
 
@@ -65,12 +65,12 @@ function withoutDeadLine(screen: string): string {
   return text.slice(0, at).replace(/\n$/, '');
 }
 
-export function truncationMark(omitted: number): string {
+function truncationMark(omitted: number): string {
   return `[… ${omitted} earlier ${omitted === 1 ? 'line' : 'lines'} left out]`;
 }
 
 /** The last lines, without the empty ones below them; `older` lines were not even read. */
-export function clipLines(
+function clipLines(
   text: string,
   older: number,
   wanted: number | undefined,

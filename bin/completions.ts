@@ -5,8 +5,7 @@ import type { Command } from 'commander';
 import { quote } from '../core/shell-word.ts';
 import { printText } from './print.ts';
 
-export type Shell = 'bash' | 'zsh' | 'fish';
-export const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish'];
+type Shell = 'bash' | 'zsh' | 'fish';
 
 /** One place in a command line: after "service", say. */
 interface Spot {

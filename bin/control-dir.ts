@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface ControlDir {
+interface ControlDir {
   readonly path: string;
   remove(): void;
 }

@@ -15,7 +15,7 @@ import { openShared, type Shared } from '../threads/shared.ts';
 import type { Context } from './context.ts';
 import { filesForHosts } from './host-files.ts';
 
-export interface CourierWork {
+interface CourierWork {
   readonly lingerMs: number;
   readonly signal: AbortSignal;
   /** Also the letters of other hosts. */

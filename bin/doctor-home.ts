@@ -1,5 +1,6 @@
 // Our home and what is at work in it, judged by a look that changed nothing. Pure.
 
+import { duration } from '../core/duration.ts';
 import { explain, isThreadmuxError } from '../core/errors.ts';
 import { errnoWords } from '../core/file-errors.ts';
 import type { HomeLook, LockLook } from '../home/look.ts';
@@ -82,7 +83,7 @@ function remedyFor(line: string, error: unknown): string {
   );
 }
 
-export interface Running {
+interface Running {
   readonly look: HomeLook;
   /** The bridge of the usual home, if this is another one. */
   readonly elsewhere: { readonly root: string; readonly lock: LockLook } | undefined;
@@ -129,13 +130,13 @@ function judgeCourier(lock: LockLook, beatAgeMs: number | undefined): readonly F
   return [
     fault(
       'courier',
-      `The courier (process ${lock.pid}) hangs: no sign of life for ${Math.round(beatAgeMs / 1_000)} seconds.`,
+      `The courier (process ${lock.pid}) hangs: no sign of life for ${duration(beatAgeMs)}.`,
       `The next reply replaces it; to have it at once: kill -9 ${lock.pid}, then start threadmux again.`,
     ),
   ];
 }
 
-export interface OutboxLook {
+interface OutboxLook {
   readonly folder: string;
   readonly waiting: number;
   readonly oldestMs: number;
@@ -148,7 +149,7 @@ export function judgeOutbox({ folder, waiting, oldestMs, aside }: OutboxLook): r
       ? [
           fault(
             'outbox',
-            `${waiting} of Claude's messages could not be delivered, the oldest for ${Math.round(oldestMs / 60_000)} minutes.`,
+            `${waiting} of Claude's messages could not be delivered, the oldest for ${duration(oldestMs)}.`,
             'Mend what else is said here and start `threadmux up`; `threadmux logs` says why each one waits.',
           ),
         ]

@@ -4,7 +4,7 @@ import type { SettingsLook } from '../claude/inspect-settings.ts';
 import type { Probe } from '../hosts/probe.ts';
 import { type Finding, fault, fine, warning } from './doctor-finding.ts';
 
-export interface HookFacts {
+interface HookFacts {
   readonly on: string;
   /** How `install` is called for that machine. */
   readonly install: string;

@@ -12,7 +12,7 @@ import { judgeHooks } from './doctor-hooks.ts';
 import { judgeClock, judgeMachine } from './doctor-machine.ts';
 import { filesForHosts } from './host-files.ts';
 
-export interface HostExamination {
+interface HostExamination {
   /** What we are called there. */
   readonly name: string;
   readonly agent: string;
@@ -60,7 +60,7 @@ interface HostHomeFacts {
 const LOW_KB = 64 * 1024;
 const FULL_KB = 1024;
 
-export function judgeHostHome(facts: HostHomeFacts): readonly Finding[] {
+function judgeHostHome(facts: HostHomeFacts): readonly Finding[] {
   const { on, home, install } = facts;
   return [
     judgeScripts(facts),

@@ -1,5 +1,6 @@
 // What a machine needs for us, judged by what it has: tmux, Node.js, a right clock, no secrets in its panes. Pure.
 
+import { duration } from '../core/duration.ts';
 import { isAtLeast, NODE_NEEDED, TMUX_NEEDED } from '../core/version-order.ts';
 import type { Probe } from '../hosts/probe.ts';
 import { type Finding, fault, fine, warning } from './doctor-finding.ts';
@@ -35,7 +36,7 @@ export function judgeNode(version: string, on: string): Finding {
 
 export function judgeClock(aheadMs: number, whose: string): Finding {
   const off = Math.abs(aheadMs);
-  const says = `${whose} is ${length(off)} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
+  const says = `${whose} is ${duration(off)} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
   const remedy =
     'Set both clocks by the network: `timedatectl set-ntp true`, or "Set time automatically" on macOS.';
   if (off >= CLOCK_FAULT_MS)
@@ -64,11 +65,4 @@ function judgeSecrets(names: readonly string[], on: string): readonly Finding[] 
       `Run \`tmux set-environment -g -u ${name}\`, and keep the token in config.json (threadmux init).`,
     ),
   );
-}
-
-function length(ms: number): string {
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} seconds`;
-  return ms < 7_200_000
-    ? `${Math.round(ms / 60_000)} minutes`
-    : `${Math.round(ms / 3_600_000)} hours`;
 }

@@ -23,7 +23,7 @@ const PATIENCE_MS = 25_000;
 
 type Outcome<T> = { readonly got: T } | { readonly error: unknown };
 
-export interface ServerFacts {
+interface ServerFacts {
   readonly server: Pick<Server, 'name' | 'api' | 'allow'>;
   /** How far its clock is ahead of ours, if it told. */
   readonly clock: Outcome<number | undefined>;

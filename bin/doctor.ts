@@ -25,7 +25,7 @@ import { examineHost } from './doctor-host.ts';
 import { judgeMachine, judgeNode } from './doctor-machine.ts';
 import { gatherServer, judgeServer } from './doctor-server.ts';
 
-export interface DoctorFlags {
+interface DoctorFlags {
   readonly json?: boolean;
   /** Only this host of the configuration. */
   readonly host?: string;

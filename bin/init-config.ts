@@ -5,7 +5,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { ThreadmuxError } from '../core/errors.ts';
-import { parseJson } from '../core/json.ts';
+import { parsedJson } from '../core/json.ts';
 import { lineDiff } from '../core/line-diff.ts';
 import { readText, writeWhole } from '../home/files.ts';
 import { openHome } from '../home/home.ts';
@@ -29,7 +29,7 @@ export interface ServerAnswer {
   readonly allow: readonly string[];
 }
 
-export interface Answers {
+interface Answers {
   /** Undefined: the local workspace. */
   readonly server: ServerAnswer | undefined;
   readonly hosts: readonly NewHost[];
@@ -161,11 +161,7 @@ function apiOf({ api }: Raw): unknown {
 }
 
 function objectOf(text: string): Raw | undefined {
-  try {
-    return objectSchema.safeParse(parseJson(text.replace(/^\uFEFF/, ''))).data;
-  } catch {
-    return undefined; // not JSON
-  }
+  return objectSchema.safeParse(parsedJson(text.replace(/^\uFEFF/, ''))).data;
 }
 
 function stamp(now: Date): string {

@@ -3,6 +3,7 @@
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { neutralise } from '../core/neutralise.ts';
+import { isDiscordId } from '../core/snowflake.ts';
 import {
   type Bot,
   type ChannelLook,
@@ -17,7 +18,7 @@ import type { Ask } from './ask.ts';
 import { askForToken, type Token } from './init-token.ts';
 import type { Undo } from './undo.ts';
 
-export interface Entrance extends Token {
+interface Entrance extends Token {
   readonly rest: Rest;
   readonly bot: Bot;
 }
@@ -29,7 +30,7 @@ export async function enter(api: string, first: Token, ask: Ask, undo: Undo): Pr
     undo.later(() => rest.close());
     try {
       const bot = await lookAtBot(rest);
-      ask.say(`✓ The token is that of the bot ${neutralise(bot.name)}.`);
+      ask.say(`✓ The token is that of the bot ${bot.name}.`);
       return { ...token, rest, bot: await insistOnContent(rest, bot, ask) };
     } catch (error) {
       if (!isThreadmuxError(error, 'discord_unauthorized') || !ask.isTerminal) throw error;
@@ -63,22 +64,21 @@ export async function chooseChannel(
 async function askForChannel(rest: Rest, bot: Bot, ask: Ask): Promise<string> {
   if (!ask.isTerminal) return ask.line('The id of the channel:', '--channel');
   for (;;) {
-    const choices = await listChannels(rest, bot);
-    if (choices.length === 0) {
+    const channels = await listChannels(rest, bot);
+    if (channels.length === 0)
       ask.say(`The bot is in no server that it can see a text channel of. Invite it with this link:
   ${inviteLink(bot.applicationId ?? bot.id)}`);
-      const id = await ask.line('Enter to look again, or the id of a channel:', '--channel');
-      if (id !== '') return id;
-      continue;
-    }
-    for (const [at, { name, guild }] of choices.entries())
-      ask.say(`  ${at + 1}  #${neutralise(name)} in ${neutralise(guild)}`);
-    const answer = await ask.line(
-      'In which channel shall the threads live? Number or id:',
+    const choice = await ask.choose(
+      'In which channel shall the threads live?',
+      [
+        ...channels.map(({ id, name, guild }) => ({ value: id, label: `#${name} in ${guild}` })),
+        { value: 'again', label: 'look for channels again' },
+        { value: 'other', label: 'another channel, by its id' },
+      ],
       '--channel',
     );
-    const choice = choices[Number(answer || (choices.length === 1 ? 1 : 0)) - 1]?.id ?? answer;
-    if (/^\d{15,20}$/.test(choice)) return choice;
+    if (choice === 'other') return ask.line('The id of the channel:', '--channel');
+    if (choice !== 'again') return choice;
   }
 }
 
@@ -88,7 +88,7 @@ async function insistOnPermissions(
   id: string,
   ask: Ask,
 ): Promise<ChannelLook> {
-  if (!/^\d{15,20}$/.test(id))
+  if (!isDiscordId(id))
     throw new ThreadmuxError('bad_usage', `--channel: "${id}" is not the id of a channel`, {
       hint: 'In Discord: Developer Mode on, then right-click the channel, Copy Channel ID.',
     });

@@ -2,7 +2,7 @@
 
 import { type Config, type Env, parseConfig } from '../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
-import { isHostName } from '../core/session-name.ts';
+import { isHostName, isSshName } from '../core/session-name.ts';
 import { probeHost } from '../hosts/probe.ts';
 import { sshHost } from '../hosts/ssh.ts';
 import { placeOf } from '../tmux/hooks.ts';
@@ -17,7 +17,7 @@ export interface NewHost {
   readonly ssh: string;
 }
 
-export interface HostOptions {
+interface HostOptions {
   readonly ask: Ask;
   readonly undo: Undo;
   readonly env: Env;
@@ -65,7 +65,7 @@ export function readHost(text: string, here: string): NewHost {
   const ssh = at === -1 ? text : text.slice(at + 1);
   const name = at === -1 ? (text.split('@').at(-1) ?? '') : text.slice(0, at);
   const hint = 'Use the form name=ssh, such as --host mini=me@mini.local';
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_.@-]*$/.test(ssh))
+  if (!isSshName(ssh))
     throw new ThreadmuxError('bad_usage', `--host: "${ssh}" is not a name that ssh takes`, {
       hint,
     });

@@ -1,12 +1,13 @@
 // Ears in Discord for a moment: to hear who writes a code, and to hear our own message come back.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { duration } from '../core/duration.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { openGateway } from '../discord/gateway.ts';
 import { type Message, messageSchema } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
 
-export interface Ears {
+interface Ears {
   /** The first message that is the one, also if it was heard before the question. */
   hear(isIt: (message: Message) => boolean, patienceMs: number): Promise<Message>;
   close(): void;
@@ -57,7 +58,7 @@ export async function openEars(rest: Rest, token: string): Promise<Ears> {
     const late = sleep(patienceMs, undefined, { signal: over.signal }).then(() => {
       throw new ThreadmuxError(
         'discord_unreachable',
-        `${what}, not within ${patienceMs / 1_000} s`,
+        `${what}, not within ${duration(patienceMs)}`,
         {
           hint: 'Check the network, then run this again.',
         },

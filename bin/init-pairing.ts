@@ -3,14 +3,14 @@
 
 import { randomInt } from 'node:crypto';
 import { ThreadmuxError } from '../core/errors.ts';
-import { neutralise } from '../core/neutralise.ts';
+import { isDiscordId } from '../core/snowflake.ts';
 import { createMessage, deleteMessage, react } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Ask } from './ask.ts';
 import { openEars } from './init-listen.ts';
 import type { Undo } from './undo.ts';
 
-export interface AllowOptions {
+interface AllowOptions {
   readonly ask: Ask;
   readonly undo: Undo;
   readonly rest: Rest;
@@ -23,7 +23,6 @@ export interface AllowOptions {
   readonly present: readonly string[];
 }
 
-const USER_ID = /^\d{15,20}$/;
 const PAIRING_MS = 10 * 60_000;
 /** Without signs that look alike. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
@@ -44,7 +43,7 @@ export async function chooseAllowed(options: AllowOptions): Promise<readonly str
 export function checked(id: string, botId?: string): string {
   const hint =
     'In Discord: User Settings, Advanced, Developer Mode; then right-click a name, Copy User ID.';
-  if (!USER_ID.test(id))
+  if (!isDiscordId(id))
     throw new ThreadmuxError('bad_usage', `--allow: "${id}" is not a user id`, { hint });
   if (id === botId)
     throw new ThreadmuxError('bad_usage', `--allow: ${id} is the bot itself`, { hint });
@@ -68,7 +67,7 @@ async function askForOne(options: AllowOptions, isFirst: boolean): Promise<strin
     if (answer === '' || answer === 'pair') {
       const id = await pair(options);
       if (id !== undefined) return id;
-    } else if (USER_ID.test(answer) && answer !== options.botId) return answer;
+    } else if (isDiscordId(answer) && answer !== options.botId) return answer;
     else ask.say('That is not the user id of a person: 15 to 20 digits.');
   }
 }
@@ -92,7 +91,7 @@ async function pair({
     if (invitation !== undefined) await deleteMessage(rest, channel.id, invitation.id);
   };
   undo.later(takeBack);
-  ask.say(`Write this in #${neutralise(channel.name)} (it waits ten minutes):\n\n    ${code}\n`);
+  ask.say(`Write this in #${channel.name} (it waits ten minutes):\n\n    ${code}\n`);
   try {
     const { author, id } = await ears.hear(
       (message) =>
@@ -102,7 +101,7 @@ async function pair({
         message.content.trim().toUpperCase() === code,
       PAIRING_MS,
     );
-    const who = `${neutralise(author.username)} (${author.id})`;
+    const who = `${author.username} (${author.id})`;
     if (!(await ask.confirm(`${who} wrote it. May they type into your sessions?`))) return;
     await react(rest, channel.id, id, '✅').catch(() => {}); // a sign for the person, no more
     return author.id;

@@ -16,7 +16,7 @@ export interface Token {
   readonly tokenFile: string | undefined;
 }
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly ask: Ask;
   readonly env: Env;
   readonly root: string;

@@ -46,12 +46,16 @@ export interface InitFlags {
 }
 
 const STOPPED = 130;
-const PLACES = `Where do you want to meet your sessions?
-  1  in a local workspace: a page in your browser, nothing to sign up for
-  2  in Discord`;
+const PLACES = [
+  {
+    value: 'local',
+    label: 'in a local workspace: a page in your browser, nothing to sign up for',
+  },
+  { value: 'discord', label: 'in Discord' },
+] as const;
 
 export async function runInit(flags: InitFlags): Promise<void> {
-  const ask = openAsk({ yes: flags.yes === true });
+  const ask = await openAsk({ yes: flags.yes === true });
   const undo = openUndo();
   const progress = { written: false };
   try {
@@ -114,12 +118,9 @@ async function chooseLocal(flags: InitFlags, before: ConfigText, ask: Ask): Prom
   if (flags.local || discord) return flags.local === true;
   const isKnown = presentServer(before.raw, undefined) !== undefined;
   if (flags.yes) return !isKnown && !process.env.DISCORD_BOT_TOKEN;
-  if (ask.isTerminal) ask.say(PLACES);
-  for (;;) {
-    const answer = await ask.line(`1 or 2? [${isKnown ? 2 : 1}]`, '--local or --token-file');
-    if (answer === '') return !isKnown;
-    if (answer === '1' || answer === '2') return answer === '1';
-  }
+  const question = 'Where do you want to meet your sessions?';
+  const usual = isKnown ? 'discord' : 'local';
+  return (await ask.choose(question, PLACES, '--local or --token-file', usual)) === 'local';
 }
 
 async function askForServer(

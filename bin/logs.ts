@@ -6,7 +6,7 @@ import { readText } from '../home/files.ts';
 import { openContext } from './context.ts';
 import { printText, shown, tell } from './print.ts';
 
-export interface LogsFlags {
+interface LogsFlags {
   readonly follow?: boolean;
   readonly lines: number;
   readonly json?: boolean;

@@ -18,7 +18,7 @@ import { during, printJson, shown, tell } from './print.ts';
 import { findTarget, openReach, paneOf, type Reach, type Target } from './reach.ts';
 import { hasMessagesFor } from './waiting-messages.ts';
 
-export interface SendFlags {
+interface SendFlags {
   readonly host?: string;
   readonly json?: boolean;
   /** How long to wait for the pane to be ready, in seconds. */

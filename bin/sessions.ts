@@ -7,7 +7,7 @@ import { listSessions } from '../tmux/sessions.ts';
 import { during, printJson, printText, table, tell } from './print.ts';
 import { openReach, type Reach } from './reach.ts';
 
-export interface SessionsFlags {
+interface SessionsFlags {
   readonly host?: string;
   readonly json?: boolean;
   readonly names?: boolean;

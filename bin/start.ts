@@ -11,7 +11,7 @@ import { during, printJson, printText, shown, tell } from './print.ts';
 import { findTarget, openReach, placeOf, type Reach, type Target } from './reach.ts';
 import { sessionData } from './sessions.ts';
 
-export interface StartFlags {
+interface StartFlags {
   readonly host?: string;
   readonly dir?: string;
   readonly prefix?: string;
@@ -103,7 +103,7 @@ async function startNext(
 }
 
 /** One more than the highest there is; gaps are not filled, so that a name is not used again while others remember it. */
-export function nextIndex(prefix: string, names: readonly string[]): number {
+function nextIndex(prefix: string, names: readonly string[]): number {
   const taken = names.flatMap((name) => {
     const index = name.startsWith(`${prefix}-`) ? name.slice(prefix.length + 1) : '';
     return /^\d{1,9}$/.test(index) ? [Number(index)] : [];

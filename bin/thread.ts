@@ -19,7 +19,7 @@ import { during, printJson, shown, tell } from './print.ts';
 import { findTarget, openReach, type Reach } from './reach.ts';
 import { startCourier } from './start-courier.ts';
 
-export interface ThreadFlags {
+interface ThreadFlags {
   readonly host?: string;
   readonly json?: boolean;
   /** How long to wait for the outcome, in seconds. */

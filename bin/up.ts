@@ -20,7 +20,7 @@ import type { Context } from './context.ts';
 import { openSharedParts, workAsCourier } from './courier-work.ts';
 import { onlyOne, openLasting } from './without-token.ts';
 
-export interface UpOptions {
+interface UpOptions {
   readonly port?: number;
   /** The address the workspace listens on; this machine alone if not given. */
   readonly listen?: string;

@@ -11,7 +11,7 @@ import type { Fetched } from './attachments.ts';
 import type { Accepted, Inbox } from './inbox.ts';
 import type { Marks } from './marks.ts';
 
-export interface AskOptions {
+interface AskOptions {
   readonly inbox: Inbox;
   readonly marks: Marks;
   readonly say: Say;
@@ -21,7 +21,7 @@ export interface AskOptions {
 }
 
 /** Resolves when its outcome is known. Never rejects. */
-export type AskAgent = (message: Accepted, agent: Agent) => Promise<void>;
+type AskAgent = (message: Accepted, agent: Agent) => Promise<void>;
 
 export function createAskAgent(options: AskOptions): AskAgent {
   const { inbox, marks, log, signal } = options;

@@ -6,6 +6,7 @@ import { isShell, readScreen, type Screen } from '../claude/screen.ts';
 import { timesShown } from '../claude/screen-words.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { reason } from '../core/outside-words.ts';
+import { isNewer } from '../core/snowflake.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Panes } from '../threads/panes.ts';
 import type { ThreadRecord } from '../threads/record.ts';
@@ -26,7 +27,7 @@ export interface OnItsWay {
   readonly typed: Exclude<Typed, { kind: 'nothing' }>;
 }
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly panes: Panes;
   readonly allowShell: boolean;
   readonly signal: AbortSignal;
@@ -64,7 +65,7 @@ export type Outcome =
       readonly screen: SeenScreen | undefined;
     };
 
-export interface Waiting {
+interface Waiting {
   readonly kind: 'wait';
   readonly because: string;
   readonly screen: SeenScreen | undefined;
@@ -237,7 +238,7 @@ function wasEntered(seen: Look, deliveryId: string): boolean {
 
 /** Ids grow from message to message, and the pane keeps the last one. */
 function isMarked(mark: string | undefined, deliveryId: string): boolean {
-  return mark !== undefined && BigInt(mark) >= BigInt(deliveryId);
+  return mark !== undefined && !isNewer(deliveryId, mark);
 }
 
 function waiting(because: string, screen: SeenScreen | undefined, surely = false): Waiting {

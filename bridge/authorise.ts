@@ -3,7 +3,7 @@
 
 import type { Server } from '../core/config.ts';
 
-export interface Speaker {
+interface Speaker {
   readonly userId: string;
   readonly isBot: boolean;
   readonly isWebhook: boolean;

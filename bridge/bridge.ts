@@ -36,7 +36,7 @@ import { SLASH_COMMANDS } from './slash.ts';
 import { createStreams } from './streams.ts';
 
 /** Guilds, messages of guilds, and what is in them. */
-export const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
+const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
 export interface Bridge {
   /** One per server. */

@@ -1,6 +1,7 @@
 // !sessions: every session of every host in one list. A host that does not answer in time is
 // marked, and the others are shown all the same.
 
+import { duration } from '../core/duration.ts';
 import { reason } from '../core/outside-words.ts';
 import type { ThreadRecord } from '../threads/record.ts';
 import type { Threads } from '../threads/threads.ts';
@@ -113,12 +114,7 @@ function sign(session: Session, record: ThreadRecord | undefined): string {
 
 /** tmux counts in seconds. */
 export function age(createdAt: number): string {
-  const minutes = Math.max(
-    0,
-    Math.round((Date.now() - createdAt * (createdAt < 1e12 ? 1_000 : 1)) / 60_000),
-  );
-  if (minutes < 60) return `${minutes} min`;
-  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1_440)} d`;
+  return duration(Date.now() - createdAt * (createdAt < 1e12 ? 1_000 : 1), 1);
 }
 
 function bounded(lines: readonly string[]): string {

@@ -2,6 +2,7 @@
 // special about `!stop`, `!new` and `!kill` for them is here, too.
 
 import { ThreadmuxError } from '../core/errors.ts';
+import { parsedJson } from '../core/json.ts';
 import { archiveThread } from '../discord/threads.ts';
 import type { RemoteHosts } from '../threads/remote-hosts.ts';
 import { agentOn } from './agent.ts';
@@ -123,7 +124,7 @@ const TERMINAL_HINT = 'Example: `!terminal shop npm run dev`; a name with spaces
 const AGENT_HINT = 'Example: `!agent shop Run the tests and mend what fails`';
 
 /** The first word, or what stands in quotes, is the directory. */
-export function parseStream(rest: string, hint: string): { dir: string; rest: string } {
+function parseStream(rest: string, hint: string): { dir: string; rest: string } {
   const [, quoted, word, after = ''] =
     rest.match(/^(?:("(?:[^"\\]|\\.)*")|(\S+))(?:\s+(.*))?$/s) ?? [];
   const dir = quoted === undefined ? (word ?? '') : unquoted(quoted);
@@ -133,11 +134,7 @@ export function parseStream(rest: string, hint: string): { dir: string; rest: st
 }
 
 function unquoted(text: string): string {
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text.slice(1, -1);
-  }
+  return String(parsedJson(text) ?? text.slice(1, -1));
 }
 
 interface Begin {

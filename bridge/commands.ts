@@ -73,10 +73,6 @@ export function helpText(): string {
   return COMMANDS.map(({ usage, about }) => `\`${usage}\` ${about}`).join('\n');
 }
 
-export function isCommand(name: string): boolean {
-  return ALL.some((command) => command.name === name);
-}
-
 export function pressesKeys(name: string): boolean {
   return [key, stop, ...shortKeys].some((command) => command.name === name);
 }

@@ -26,7 +26,7 @@ export interface ProofOptions {
   readonly waitMs?: number;
 }
 
-export type Proof =
+type Proof =
   | {
       readonly kind: 'submitted';
       readonly by: 'hook' | 'screen';

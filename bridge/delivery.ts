@@ -14,7 +14,7 @@ import type { JourneyOptions } from './journey.ts';
 import { createSharedLook } from './shared-look.ts';
 
 /** Resolves when it was typed, or will not be; the receipt is waited for in the background. */
-export type Deliver = (message: Accepted, thread: ThreadRef) => Promise<void>;
+type Deliver = (message: Accepted, thread: ThreadRef) => Promise<void>;
 
 const GIVE_UP_MS = 24 * 3_600_000;
 const PATIENCE_MS = 2_500;

@@ -4,6 +4,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { isNewer } from '../core/snowflake.ts';
 import { readJson, writeJson } from '../home/files.ts';
 import { discard } from '../home/keep.ts';
 import type { Cursors } from './cursors.ts';
@@ -80,11 +81,11 @@ export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox 
         .filter((name) => /^\d+\.json$/.test(name))
         .flatMap((name) => readJson(join(folder, name), letterSchema) ?? [])
         .filter((message) => message.server === server || message.server === '')
-        .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)),
+        .sort((a, b) => (isNewer(orderOf(a), orderOf(b)) ? 1 : -1)),
   };
 }
 
 /** The pane takes everything up to the last id it saw for typed, so a Retry goes where it was ordered. */
-function orderOf({ deliveryId, id }: Pick<Accepted, 'deliveryId' | 'id'>): bigint {
-  return BigInt(deliveryId ?? id);
+function orderOf({ deliveryId, id }: Pick<Accepted, 'deliveryId' | 'id'>): string {
+  return deliveryId ?? id;
 }

@@ -28,7 +28,7 @@ import { runCommand } from './commands.ts';
 import type { PromptTaps } from './prompt-taps.ts';
 import { restOf, suggestions } from './slash.ts';
 
-export interface InteractOptions {
+interface InteractOptions {
   readonly rest: Rest;
   readonly server: Server;
   readonly channels: readonly string[];

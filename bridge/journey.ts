@@ -39,7 +39,7 @@ export interface JourneyOptions extends Shared {
   readonly tools: () => Tools;
 }
 
-export interface Journey {
+interface Journey {
   begin(message: Accepted, todo: Todo): void;
   /** Into its pane, or to the headless agent whose thread it is. Never rejects. */
   send(message: Accepted, thread: ThreadRef): Promise<void>;

@@ -3,7 +3,7 @@
 
 import { attempt } from '../home/keep.ts';
 
-export interface Later<T> {
+interface Later<T> {
   set(value: T): void;
   /** Writes what is still due. */
   flush(): void;

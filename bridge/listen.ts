@@ -26,7 +26,7 @@ import type { Cursors } from './cursors.ts';
 import { type Accepted, type Inbox, isFresh } from './inbox.ts';
 import { route, type Todo, type Where } from './route.ts';
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly server: Server;
   readonly rest: Rest;
   readonly channels: readonly string[];

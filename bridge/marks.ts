@@ -7,7 +7,7 @@ import type { Rest } from '../discord/rest.ts';
 import { archiveThread, unarchiveThread } from '../discord/threads.ts';
 
 export const MARKS = { waiting: '📨', typed: '👀', submitted: '✅', failed: '⚠️' } as const;
-export type Mark = keyof typeof MARKS;
+type Mark = keyof typeof MARKS;
 
 export interface Marks {
   set(channelId: string, messageId: string, mark: Mark): Promise<void>;

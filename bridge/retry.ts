@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import type { Server } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { isDiscordId } from '../core/snowflake.ts';
 import { type Message, messageSchema } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
@@ -12,9 +13,9 @@ import { acceptedOf, incomingOf } from './listen.ts';
 import { MARKS, type Marks } from './marks.ts';
 import { route } from './route.ts';
 
-export type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
+type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly rest: Rest;
   readonly server: Server;
   readonly inbox: Inbox;
@@ -44,7 +45,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
       const raw = await rest.call('GET', `${path}?limit=${LOOKED_THROUGH}`);
       return markedSchema.array().parse(raw).find(isOpen); // newest first
     }
-    if (!/^\d{15,20}$/.test(messageId))
+    if (!isDiscordId(messageId))
       throw new ThreadmuxError('bad_usage', 'that is not the id of a message');
     const message = markedSchema.parse(await rest.call('GET', `${path}/${messageId}`));
     return isOpen(message) ? message : undefined;

@@ -19,7 +19,7 @@ export interface Incoming {
 /** Where it was written: one of our threads, a channel of the configuration, or anywhere else. */
 export type Where = 'thread' | 'channel' | 'elsewhere';
 
-export type Decision =
+type Decision =
   | {
       readonly kind: 'ignore';
       readonly because: Stranger | 'elsewhere' | 'system' | 'empty' | 'talk';

@@ -4,7 +4,7 @@ import { type Look, look as lookAt } from '../tmux/look.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 
-export interface Freshness {
+interface Freshness {
   /** A look that began longer ago than this is not good enough; 0: only one of our own is. */
   readonly maxAgeMs: number;
   readonly signal: AbortSignal;

@@ -33,7 +33,7 @@ export type Stream =
   | { readonly kind: 'terminal'; readonly terminal: Terminal; record(): StreamRecord }
   | { readonly kind: 'agent'; readonly agent: Agent; record(): StreamRecord };
 
-export interface Wanted {
+interface Wanted {
   readonly kind: StreamKind;
   readonly order: string;
   /** The name of a host in the configuration. */
@@ -62,7 +62,7 @@ export interface Streams {
   close(): Promise<void>;
 }
 
-export interface StreamsOptions extends Omit<TerminalParts, 'tmux' | 'untilBack'>, AgentParts {
+interface StreamsOptions extends Omit<TerminalParts, 'tmux' | 'untilBack'>, AgentParts {
   readonly place: Place;
   readonly members: readonly string[];
   readonly host: string;

@@ -35,14 +35,6 @@ export function textOf(cells: readonly Cell[]): string {
   return cells.map((cell) => cell.char).join('');
 }
 
-/** The last lines that the pane shows, as plain text fit to be posted. */
-export function screenText(ansi: string, maxLines: number): string {
-  const lines = parseAnsi(ansi).map((row) => row.text.replaceAll('\u00a0', ' '));
-  const first = lines.findIndex((line) => line !== '');
-  const last = lines.findLastIndex((line) => line !== '');
-  return lines.slice(Math.max(first, last + 1 - maxLines, 0), last + 1).join('\n');
-}
-
 type Style = Omit<Cell, 'char'>;
 
 const PLAIN: Style = { dim: false, inverse: false, coloured: false };

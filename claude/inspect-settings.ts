@@ -1,8 +1,8 @@
 // What Claude Code's settings.json has of ours, for finding faults. It only reads.
 
 import { type IsMine, isOurs, readCommand } from './commands.ts';
-import { type JsonNode, memberOf, readJsonTree, stringOf } from './json-tree.ts';
-import { hookSettings } from './settings.ts';
+import { memberOf, readJsonTree } from './json-edit.ts';
+import { hookSettings, ourHooks } from './settings.ts';
 import { hasMine, statuslineOf } from './statusline.ts';
 
 export type SettingsLook =
@@ -25,8 +25,8 @@ export function inspectSettings(text: string, isMine: IsMine = isOurs): Settings
   const reading = readJsonTree(source.trim() === '' ? '{}' : source);
   if (reading.kind === 'invalid') return { kind: 'invalid', why: reading.why };
   const { root } = reading;
-  if (root.kind !== 'object') return { kind: 'invalid', why: 'it does not hold an object' };
-  const ours = ourCommands(root, isMine);
+  if (root.type !== 'object') return { kind: 'invalid', why: 'it does not hold an object' };
+  const ours = ourHooks(root, isMine);
   const wanted = Object.keys(hookSettings({ node: '', dist: '' }).hooks);
   const events = wanted.filter((event) => ours.some((one) => one.event === event));
   const line = statuslineOf(root);
@@ -41,30 +41,7 @@ export function inspectSettings(text: string, isMine: IsMine = isOurs): Settings
     lacking: wanted.filter((event) => !events.includes(event)),
     files: [...new Set(read.flatMap(({ files }) => files))],
     homes: [...new Set(read.map(({ home }) => home))],
-    disabled: isTrue(memberOf(root, 'disableAllHooks')?.value),
+    disabled: memberOf(root, 'disableAllHooks')?.value === true,
     statusline: isLineOurs ? 'ours' : memberOf(root, 'statusLine') === undefined ? 'none' : 'other',
   };
-}
-
-function ourCommands(
-  root: JsonNode,
-  isMine: IsMine,
-): readonly { event: string; command: string }[] {
-  const hooks = memberOf(root, 'hooks')?.value;
-  if (hooks?.kind !== 'object') return [];
-  return hooks.children.flatMap(({ key: event, value: groups }) =>
-    childrenOf(groups)
-      .flatMap((group) => childrenOf(memberOf(group, 'hooks')?.value))
-      .map((hook) => stringOf(memberOf(hook, 'command')?.value) ?? '')
-      .filter(isMine)
-      .map((command) => ({ event, command })),
-  );
-}
-
-function childrenOf(node: JsonNode | undefined): readonly JsonNode[] {
-  return node?.kind === 'array' ? node.children : [];
-}
-
-function isTrue(node: JsonNode | undefined): boolean {
-  return node?.kind === 'scalar' && node.value === true;
 }

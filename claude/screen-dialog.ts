@@ -5,7 +5,7 @@ import type { Row } from './ansi.ts';
 
 export type DialogName = (typeof KINDS)[number][0] | 'unknown';
 
-export interface DialogOption {
+interface DialogOption {
   readonly number: number | undefined;
   readonly label: string;
   readonly selected: boolean;

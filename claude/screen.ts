@@ -72,11 +72,6 @@ export function readScreen(ansi: string, facts: PaneFacts = {}): Screen {
   return dialog === undefined ? { kind: 'unknown' } : { kind: 'dialog', ...dialog };
 }
 
-/** Whether text, and then Enter, will reach Claude as a message of its own. A draft has to be stashed first. */
-export function safeToType(screen: Screen): boolean {
-  return screen.kind === 'empty';
-}
-
 const SHELLS: ReadonlySet<string> = new Set(
   'sh ash bash dash zsh fish ksh mksh tcsh csh nu elvish xonsh pwsh'.split(' '),
 );

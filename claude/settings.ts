@@ -1,18 +1,20 @@
 // Our part of Claude Code's settings.json: put in behind everybody else's, and taken out again.
 // Works on the text; whatever is not ours keeps its bytes.
 
+import { isDeepStrictEqual } from 'node:util';
+import { getNodeValue } from 'jsonc-parser';
 import { ThreadmuxError } from '../core/errors.ts';
 import { askCommand, dropCommand, type InstalledPaths, type IsMine, isOurs } from './commands.ts';
-import { addMember, append, removeChild } from './json-edit.ts';
 import {
-  type JsonArray,
-  type JsonMember,
+  addMember,
+  append,
+  itemsOf,
   type JsonNode,
-  type JsonObject,
   memberOf,
   readJsonTree,
+  removeChild,
   stringOf,
-} from './json-tree.ts';
+} from './json-edit.ts';
 import { addStatusline, hasMine, innerOf, removeStatusline, statuslineOf } from './statusline.ts';
 
 interface Hook {
@@ -26,7 +28,7 @@ interface Group {
   readonly hooks: readonly Hook[];
 }
 
-export interface HookSettings {
+interface HookSettings {
   readonly hooks: Readonly<Record<string, readonly Group[]>>;
 }
 
@@ -89,23 +91,23 @@ function treeOf(text: string): JsonNode | undefined {
   return reading.kind === 'tree' ? reading.root : undefined;
 }
 
-function rootOf(text: string): JsonObject {
+function rootOf(text: string): JsonNode {
   const reading = readJsonTree(text);
   if (reading.kind === 'invalid') throw refused(`it is not valid JSON: ${reading.why}`);
-  if (reading.root.kind !== 'object') throw refused('it does not hold an object');
+  if (reading.root.type !== 'object') throw refused('it does not hold an object');
   return reading.root;
 }
 
 /** Claude Code would not read a file of another shape, and we would not know where to put our part. */
-function checkShape(root: JsonObject, events: readonly string[]): void {
-  const hooks = memberOf(root, 'hooks')?.value;
-  if (hooks !== undefined && hooks.kind !== 'object') throw refused('"hooks" is not an object');
+function checkShape(root: JsonNode, events: readonly string[]): void {
+  const hooks = memberOf(root, 'hooks');
+  if (hooks !== undefined && hooks.type !== 'object') throw refused('"hooks" is not an object');
   for (const event of events) {
-    const groups = memberOf(hooks, event)?.value;
+    const groups = memberOf(hooks, event);
     if (groups === undefined) continue;
     const isList =
-      groups.kind === 'array' &&
-      groups.children.every((group) => memberOf(group, 'hooks')?.value.kind === 'array');
+      groups.type === 'array' &&
+      itemsOf(groups).every((group) => memberOf(group, 'hooks')?.type === 'array');
     if (!isList) throw refused(`"hooks.${event}" is not a list of objects with "hooks"`);
   }
 }
@@ -116,64 +118,50 @@ function refused(why: string): ThreadmuxError {
   });
 }
 
-interface Found {
+interface OurHook {
   readonly event: string;
-  readonly groups: JsonArray;
-  readonly group: JsonObject;
-  readonly list: JsonArray;
-  readonly index: number;
+  readonly command: string;
+  readonly hook: JsonNode;
+  readonly group: JsonNode;
 }
 
-function* ourHooks(root: JsonNode, isMine: IsMine): Generator<Found> {
-  const hooks = memberOf(root, 'hooks')?.value;
-  if (hooks?.kind !== 'object') return;
-  for (const { key: event, value: groups } of hooks.children) {
-    if (groups.kind !== 'array') continue;
-    for (const group of groups.children) {
-      const list = memberOf(group, 'hooks')?.value;
-      if (group.kind !== 'object' || list?.kind !== 'array') continue;
-      for (const [index, hook] of list.children.entries())
-        if (isMine(stringOf(memberOf(hook, 'command')?.value) ?? ''))
-          yield { event, groups, group, list, index };
-    }
-  }
-}
-
-function findOurs(root: JsonNode, isMine: IsMine): Found | undefined {
-  for (const found of ourHooks(root, isMine)) return found;
-  return undefined;
+export function ourHooks(root: JsonNode, isMine: IsMine): readonly OurHook[] {
+  const hooks = memberOf(root, 'hooks');
+  const events = (hooks?.type === 'object' && hooks.children) || [];
+  return events.flatMap(({ children: [name, groups] = [] }) =>
+    itemsOf(groups).flatMap((group) =>
+      itemsOf(memberOf(group, 'hooks')).flatMap((hook) => {
+        const command = stringOf(memberOf(hook, 'command')) ?? '';
+        return isMine(command) ? [{ event: name?.value, command, hook, group }] : [];
+      }),
+    ),
+  );
 }
 
 /** Only the content of our entries counts: somebody may have moved or reformatted them on purpose. */
-function hasExactly(root: JsonObject, wanted: HookSettings['hooks'], isMine: IsMine): boolean {
-  const has = [...ourHooks(root, isMine)].map(({ event, group, list, index }) =>
-    JSON.stringify([event, plain(memberOf(group, 'matcher')?.value), plain(list.children[index])]),
-  );
+function hasExactly(root: JsonNode, wanted: HookSettings['hooks'], isMine: IsMine): boolean {
+  const has = ourHooks(root, isMine).map(({ event, group, hook }) => [
+    event,
+    memberOf(group, 'matcher')?.value,
+    { ...getNodeValue(hook) }, // getNodeValue gives an object without a prototype
+  ]);
   const wants = Object.entries(wanted).flatMap(([event, groups]) =>
-    groups.map(({ matcher, hooks }) => JSON.stringify([event, matcher, sorted(hooks[0])])),
+    groups.map(({ matcher, hooks }) => [event, matcher, hooks[0]]),
   );
-  return has.length === wants.length && wants.every((one) => has.includes(one));
-}
-
-function plain(node: JsonNode | undefined): unknown {
-  if (node === undefined) return undefined;
-  if (node.kind === 'scalar') return node.value;
-  if (node.kind === 'array') return node.children.map(plain);
-  return sorted(Object.fromEntries(node.children.map(({ key, value }) => [key, plain(value)])));
-}
-
-function sorted(value: object | undefined): object {
-  return Object.fromEntries(Object.entries(value ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return (
+    has.length === wants.length &&
+    wants.every((one) => has.some((other) => isDeepStrictEqual(one, other)))
+  );
 }
 
 function addHooks(text: string, wanted: HookSettings['hooks'], isMine: IsMine): string {
   let result = removeHooks(text, undefined, isMine);
   for (const [event, groups] of Object.entries(wanted)) {
     const root = rootOf(result);
-    const hooks = memberOf(root, 'hooks')?.value;
-    const list = memberOf(hooks, event)?.value;
-    if (list?.kind === 'array') result = append(result, list, groups[0]);
-    else if (hooks?.kind === 'object') result = addMember(result, hooks, event, groups);
+    const hooks = memberOf(root, 'hooks');
+    const list = memberOf(hooks, event);
+    if (list?.type === 'array') result = append(result, list, groups[0]);
+    else if (hooks?.type === 'object') result = addMember(result, hooks, event, groups);
     else result = addMember(result, root, 'hooks', { [event]: groups });
   }
   return result;
@@ -182,27 +170,19 @@ function addHooks(text: string, wanted: HookSettings['hooks'], isMine: IsMine): 
 /** One at a time, each in a fresh reading: the places move with every cut. */
 function removeHooks(text: string, was: JsonNode | undefined, isMine: IsMine): string {
   const root = treeOf(text);
-  const found = root && findOurs(root, isMine);
-  if (root === undefined || found === undefined) return text;
-  const { event, groups, group, list, index } = found;
-  const hooks = memberOf(root, 'hooks') as JsonMember;
-  const had = memberOf(was, 'hooks')?.value;
-  const cutOne = (): string => {
-    if (list.children.length > 1) return removeChild(text, list, index);
-    if (groups.children.length > 1 || isEmpty(memberOf(had, event)?.value))
-      return removeChild(text, groups, groups.children.indexOf(group));
-    const events = hooks.value as JsonObject;
-    if (events.children.length > 1 || isEmpty(had))
-      return removeChild(
-        text,
-        events,
-        events.children.findIndex(({ value }) => value === groups),
-      );
-    return removeChild(text, root as JsonObject, (root as JsonObject).children.indexOf(hooks));
-  };
-  return removeHooks(cutOne(), was, isMine);
+  const [found] = root === undefined ? [] : ourHooks(root, isMine);
+  if (found === undefined) return text;
+  const had = memberOf(was, 'hooks');
+  let child: JsonNode = found.hook;
+  const isAlone = () => child.parent?.children?.length === 1;
+  if (isAlone()) child = found.group;
+  if (isAlone() && !isEmpty(memberOf(had, found.event))) {
+    child = child.parent?.parent as JsonNode; // the event
+    if (isAlone() && !isEmpty(had)) child = child.parent?.parent as JsonNode; // "hooks"
+  }
+  return removeHooks(removeChild(text, child), was, isMine);
 }
 
 function isEmpty(node: JsonNode | undefined): boolean {
-  return node !== undefined && node.kind !== 'scalar' && node.children.length === 0;
+  return node?.children?.length === 0;
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileSource } from '../core/file-source.ts';
 import { localFileSource } from '../home/local-file.ts';
 
-export interface SettleOptions {
+interface SettleOptions {
   /** How long nothing may change. */
   readonly quietMs?: number;
   readonly deadlineMs?: number;

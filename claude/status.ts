@@ -27,7 +27,7 @@ const statusSchema = z.object({
     .catch(undefined),
 });
 
-export type Status = z.infer<typeof statusSchema>;
+type Status = z.infer<typeof statusSchema>;
 
 export function parseStatus(json: unknown): Status | undefined {
   return statusSchema.safeParse(json).data;

@@ -11,23 +11,29 @@ import {
   type Wrapped,
   wrappedIn,
 } from './commands.ts';
-import { addMember, removeChild, replaceNode } from './json-edit.ts';
-import { type JsonNode, type JsonObject, memberOf, stringOf } from './json-tree.ts';
+import {
+  addMember,
+  type JsonNode,
+  memberOf,
+  removeChild,
+  replaceNode,
+  stringOf,
+} from './json-edit.ts';
 
 export function addStatusline(
   text: string,
-  root: JsonObject,
+  root: JsonNode,
   paths: InstalledPaths,
   lent: string | undefined,
 ): string {
   const borrowed = lent === undefined ? undefined : { command: lent, borrowed: true };
-  const line = memberOf(root, 'statusLine')?.value;
+  const line = memberOf(root, 'statusLine');
   if (line === undefined)
     return addMember(text, root, 'statusLine', {
       type: 'command',
       command: statuslineCommand(paths, borrowed),
     });
-  const node = memberOf(line, 'command')?.value;
+  const node = memberOf(line, 'command');
   const command = statuslineOf(root);
   if (node === undefined || command === undefined) return text; // a form we do not know is left alone
   const isMine = paths.isMine ?? isOurs;
@@ -36,15 +42,14 @@ export function addStatusline(
   return wanted === command ? text : replaceNode(text, node, wanted);
 }
 
-export function removeStatusline(text: string, root: JsonObject, isMine: IsMine): string {
+export function removeStatusline(text: string, root: JsonNode, isMine: IsMine): string {
   const command = statuslineOf(root);
   if (command === undefined || !hasMine(command, isMine)) return text;
-  const line = root.children.findLastIndex(({ key }) => key === 'statusLine');
-  const node = memberOf(root.children[line]?.value, 'command')?.value;
+  const line = memberOf(root, 'statusLine') as JsonNode;
   const rest = withoutMine(command, isMine);
-  return rest === undefined || node === undefined
-    ? removeChild(text, root, line)
-    : replaceNode(text, node, rest);
+  return rest === undefined
+    ? removeChild(text, line.parent as JsonNode)
+    : replaceNode(text, memberOf(line, 'command') as JsonNode, rest);
 }
 
 /** Also if another threadmux was installed later and wraps ours. */
@@ -64,9 +69,10 @@ function withoutMine(command: string, isMine: IsMine): string | undefined {
 }
 
 export function statuslineOf(root: JsonNode | undefined): string | undefined {
-  const line = memberOf(root, 'statusLine')?.value;
-  const type = memberOf(line, 'type')?.value;
-  return stringOf(type) === 'command' ? stringOf(memberOf(line, 'command')?.value) : undefined;
+  const line = memberOf(root, 'statusLine');
+  return stringOf(memberOf(line, 'type')) === 'command'
+    ? stringOf(memberOf(line, 'command'))
+    : undefined;
 }
 
 /** What there is to give back: the user's own command of this file. */

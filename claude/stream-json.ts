@@ -2,6 +2,7 @@
 // a line that is not JSON, or not as expected, says nothing: a newer Claude Code or a noisy shell breaks no turn.
 
 import * as z from 'zod';
+import { parsedJson } from '../core/json.ts';
 import { toolLabel } from './tool-label.ts';
 
 export type StreamEvent =
@@ -81,12 +82,8 @@ type Line = z.output<typeof lineSchema>;
 
 export function parseStreamLine(line: string): readonly StreamEvent[] {
   if (!line.startsWith('{')) return [];
-  try {
-    const read = lineSchema.safeParse(JSON.parse(line));
-    return read.success ? eventsOf(read.data) : [];
-  } catch {
-    return []; // half a line, or not Claude's
-  }
+  const read = lineSchema.safeParse(parsedJson(line));
+  return read.success ? eventsOf(read.data) : []; // half a line, or not Claude's
 }
 
 function eventsOf(line: Line): readonly StreamEvent[] {

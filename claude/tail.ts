@@ -4,7 +4,7 @@
 import type { FileSource } from '../core/file-source.ts';
 import { localFileSource } from '../home/local-file.ts';
 
-export type TailLine =
+type TailLine =
   | { readonly kind: 'line'; readonly text: string }
   /** A line longer than the cap: its content was passed over. */
   | { readonly kind: 'too-long'; readonly bytes: number }

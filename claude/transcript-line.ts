@@ -2,7 +2,7 @@
 // the format is not ours and grows with every version.
 
 import * as z from 'zod';
-import { parseJson } from '../core/json.ts';
+import { parsedJson } from '../core/json.ts';
 
 export type Entry = { readonly uuid: string; readonly sidechain: boolean } & (
   | {
@@ -32,13 +32,13 @@ export type Entry = { readonly uuid: string; readonly sidechain: boolean } & (
   | { readonly kind: 'ended'; readonly durationMs: number | undefined }
 );
 
-export interface ToolUse {
+interface ToolUse {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-export interface ToolResult {
+interface ToolResult {
   readonly toolUseId: string;
   readonly ok: boolean;
 }
@@ -82,19 +82,11 @@ type Line = z.infer<typeof line>;
 type Block = z.infer<typeof block>;
 
 export function parseEntry(text: string): Entry | undefined {
-  const parsed = line.safeParse(jsonOf(text));
+  const parsed = line.safeParse(parsedJson(text));
   if (!parsed.success) return undefined;
   const { uuid, isSidechain: sidechain } = parsed.data;
   const told = tell(parsed.data);
   return told === undefined ? undefined : { uuid, sidechain, ...told };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined; // garbage between the lines is as good as no line
-  }
 }
 
 type Told = Entry extends infer E

@@ -37,7 +37,7 @@ export interface Tool {
   readonly outcome: 'ok' | 'error' | undefined;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The turn to read, if it need not be the last: a letter may be delivered after the next turn has begun. */
   readonly promptId?: string | undefined;
   /** How far back to look at most. */

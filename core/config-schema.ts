@@ -1,11 +1,12 @@
 // What config.json may hold. Unknown keys are errors: a misspelt "alow" must not leave a door open.
 
 import * as z from 'zod';
-import { isHostName } from './session-name.ts';
+import { isHostName, isSshName } from './session-name.ts';
+import { isDiscordId } from './snowflake.ts';
 
 const snowflake = z
   .string('must be a Discord id in quotes, such as "1234567890123456789"')
-  .regex(/^\d{15,20}$/, 'must be a Discord id: 15 to 20 digits in quotes');
+  .refine(isDiscordId, 'must be a Discord id: 15 to 20 digits in quotes');
 
 const hostName = z
   .string()
@@ -16,10 +17,7 @@ const hostName = z
 
 const sshName = z
   .string()
-  .regex(
-    /^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$/,
-    'must be a name that `ssh` understands, such as "mini" or "me@mini"',
-  );
+  .refine(isSshName, 'must be a name that `ssh` understands, such as "mini" or "me@mini"');
 
 const pattern = z.string().refine((text) => {
   try {

@@ -30,7 +30,7 @@ export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHo
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-export interface Sources {
+interface Sources {
   readonly file?: { readonly path: string; readonly text: string } | undefined;
   readonly env: Env;
   readonly hostname: string;

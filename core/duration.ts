@@ -1,7 +1,7 @@
-// How long something took, as people say it: two units at most.
+// How long something took, as people say it.
 
-/** "12 s", "3 min 5 s", "2 h 10 min", "4 d 3 h". */
-export function duration(ms: number): string {
+/** "12 s", "3 min 5 s", "2 h 10 min", "4 d 3 h"; with one unit "3 min". */
+export function duration(ms: number, unitCount = 2): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const units = [
@@ -13,7 +13,7 @@ export function duration(ms: number): string {
   const first = units.findIndex(([, length]) => seconds >= length);
   let left = seconds;
   return units
-    .slice(first, first + 2)
+    .slice(first, first + unitCount)
     .flatMap(([name, length]) => {
       const count = Math.floor(left / length);
       left -= count * length;

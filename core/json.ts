@@ -1,5 +1,5 @@
-// JSON that others wrote. JSON.parse reads it at any depth, but what walks through it afterwards (JSON.stringify, a comparison)
-// calls itself once per level and would overflow the stack: what is nested deeper than anybody needs is refused here.
+// JSON that others wrote. JSON.parse reads it at any depth, but code that walks through it afterwards (JSON.stringify, a comparison)
+// calls itself once per level and would overflow the stack. JSON that is nested too deep is refused here.
 
 export const MOST_LEVELS = 100;
 
@@ -12,6 +12,15 @@ export function parseJson(text: string, most = MOST_LEVELS): unknown {
     level = level.flatMap((one) => Object.values(one).filter(isObject));
   }
   return value;
+}
+
+/** Undefined if the text is not JSON, such as half a file or half a line. */
+export function parsedJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function isObject(value: unknown): value is object {

@@ -1,8 +1,8 @@
 // One line an event, for people and for grep. Secrets never get through: they are masked here,
 // in the one place every line passes.
 
-export type Level = 'debug' | 'info' | 'warn' | 'error';
-export type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
+type Level = 'debug' | 'info' | 'warn' | 'error';
+type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Log {
   debug(event: string, fields?: Fields): void;

@@ -1,8 +1,6 @@
 // What a button of a prompt carries: which prompt, and what the tap means. The id is random and
 // belongs to one waiting hook; everything else in it is only a word.
 
-import type { ShownPrompt } from './prompt-answer.ts';
-
 const CUSTOM_ID = /^p:([\w-]{22,32}):(~?)([a-z]+)(?::(\d{1,3}\.\d{1,3}))?$/;
 
 export interface Tap {
@@ -22,24 +20,4 @@ export function parseCustomId(text: string): Tap | undefined {
   const [, prompt, tilde, action, value] = text.match(CUSTOM_ID) ?? [];
   if (prompt === undefined || action === undefined) return undefined;
   return { prompt, action, value, asksForText: tilde === '~' };
-}
-
-/** The prompt that a message's buttons belong to, whatever shape its rows have; undefined: it has none. */
-export function promptOfMessage(message: {
-  readonly id: string;
-  readonly components: readonly unknown[];
-}): ShownPrompt | undefined {
-  const taps = stringsAt('custom_id', message.components).flatMap((id) => parseCustomId(id) ?? []);
-  const [first] = taps;
-  if (first === undefined) return undefined;
-  const value = taps.find((tap) => tap.value !== undefined)?.value ?? '0';
-  const labels = stringsAt('label', message.components);
-  return { id: first.prompt, messageId: message.id, question: Number.parseInt(value, 10), labels };
-}
-
-function stringsAt(key: string, within: unknown): readonly string[] {
-  if (typeof within !== 'object' || within === null) return [];
-  return Object.entries(within).flatMap(([name, value]) =>
-    name === key && typeof value === 'string' ? [value] : stringsAt(key, value),
-  );
 }

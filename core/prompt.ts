@@ -1,7 +1,7 @@
 // A prompt of Claude's: permission, question or plan. How answers change it, and when it is
 // decided. Pure; who asks and who answers is elsewhere.
 
-export interface Option {
+interface Option {
   readonly label: string;
   readonly description: string;
   /** What the agent shows beside the option, such as code. */
@@ -38,7 +38,7 @@ export type Decision =
   | { readonly kind: 'deny'; readonly reason: string }
   | { readonly kind: 'answers'; readonly answers: readonly string[] };
 
-export type Step =
+type Step =
   | { readonly kind: 'decided'; readonly decision: Decision }
   | { readonly kind: 'goes on'; readonly progress: Progress }
   /** Not an answer to this prompt: nothing changes. */

@@ -3,7 +3,7 @@
 
 import { EXIT } from './exit-codes.ts';
 
-export interface ServiceFacts {
+interface ServiceFacts {
   readonly node: string;
   /** The compiled program. */
   readonly program: string;

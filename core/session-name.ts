@@ -25,11 +25,16 @@ export function parseSessionName(text: string): SessionName {
   });
 }
 
+/** What we pass to `ssh` as its destination: it can be neither an option nor anything for a shell. */
+export function isSshName(text: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,252}$/.test(text);
+}
+
 export function isHostName(text: string): boolean {
   return HOST.test(text);
 }
 
-export interface Place {
+interface Place {
   /** The session's name as tmux reports it; it may hold anything tmux allows. */
   readonly session: string;
   /** Missing on the default host, whose sessions need no "@host". */

@@ -2,6 +2,10 @@
 
 const EPOCH = 1_420_070_400_000n;
 
+export function isDiscordId(text: string): boolean {
+  return /^\d{15,20}$/.test(text);
+}
+
 export function snowflakeAt(ms: number): string {
   return String((BigInt(ms) - EPOCH) << 22n);
 }

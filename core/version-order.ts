@@ -4,7 +4,7 @@ export const NODE_NEEDED: readonly number[] = [20, 19];
 export const TMUX_NEEDED: readonly number[] = [3, 2];
 
 /** "v20.19.1", "tmux 3.3a" and "tmux next-3.6"; undefined if it holds no number, such as "tmux master". */
-export function readVersion(text: string): readonly number[] | undefined {
+function readVersion(text: string): readonly number[] | undefined {
   return text
     .match(/\d+(?:\.\d+)*/)?.[0]
     .split('.')

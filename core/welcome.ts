@@ -2,7 +2,7 @@
 
 import { code } from './outside-words.ts';
 
-export interface WelcomeFacts {
+interface WelcomeFacts {
   readonly session: string;
   readonly host: string;
   readonly cwd: string;
@@ -16,7 +16,7 @@ export function welcomeText({ session, host, cwd }: WelcomeFacts): string {
   ].join('\n');
 }
 
-export interface StreamFacts {
+interface StreamFacts {
   readonly kind: 'terminal' | 'agent';
   readonly name: string;
   readonly host: string;

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type * as z from 'zod';
+import { parsedJson } from '../core/json.ts';
 
 export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
   const temp = join(dirname(path), `.${randomBytes(9).toString('base64url')}.tmp`);
@@ -40,13 +41,8 @@ export function writeJson(path: string, value: unknown): void {
 
 /** Undefined if there is no such file, or if it does not hold what we would have written. */
 export function readJson<T extends z.ZodType>(path: string, schema: T): z.output<T> | undefined {
-  const text = readText(path);
-  if (text === undefined) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined; // not JSON: as good as not there
-  }
+  const value = parsedJson(readText(path) ?? '');
+  return value === undefined ? undefined : schema.safeParse(value).data;
 }
 
 export function readText(path: string): string | undefined {

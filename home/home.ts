@@ -15,7 +15,7 @@ export interface Home {
   path(...parts: readonly string[]): string;
 }
 
-export type Folder =
+type Folder =
   | 'outbox'
   | 'inbox'
   | 'answers'

@@ -12,7 +12,7 @@ const schema = z.object({
   user: z.string(),
 });
 
-export type LocalServer = z.output<typeof schema>;
+type LocalServer = z.output<typeof schema>;
 
 export function saveLocalServer(home: Home, server: LocalServer): void {
   writeJson(`${home.folder('state')}/workspace.json`, server);

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /** A number as text; it says nothing across machines. Gone: no such process. Unknown: it lives, and that is all we know. */
-export type ProcessStart = `${number}` | 'gone' | 'unknown';
+type ProcessStart = `${number}` | 'gone' | 'unknown';
 
 export function processStart(pid: number): ProcessStart {
   if (!isAlive(pid)) return 'gone';

@@ -1,23 +1,13 @@
 // The last status line input of each Claude session, kept for the footer under its replies.
 
 import { join } from 'node:path';
-import { parseJson } from '../core/json.ts';
-import { readText, writeWhole } from './files.ts';
+import { parsedJson } from '../core/json.ts';
+import { readText } from './files.ts';
 import type { Home } from './home.ts';
-
-export function saveStatus(home: Home, claudeSession: string, json: string): void {
-  const path = pathOf(home, claudeSession);
-  if (path !== undefined) writeWhole(path, json);
-}
 
 export function loadStatus(home: Home, claudeSession: string): unknown {
   const path = pathOf(home, claudeSession);
-  const text = path === undefined ? undefined : readText(path);
-  try {
-    return text === undefined ? undefined : parseJson(text);
-  } catch {
-    return undefined; // half a status is no status
-  }
+  return path === undefined ? undefined : parsedJson(readText(path) ?? '');
 }
 
 /** The id comes from outside and must not lead out of the folder. */

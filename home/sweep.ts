@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Home } from './home.ts';
 import { attempt } from './keep.ts';
 
-export interface Kept {
+interface Kept {
   /** The path below the home. */
   readonly name: string;
   /** When it was last written. */

@@ -3,7 +3,7 @@
 
 import { errnoOf, errnoWords, isDiskFull } from '../core/file-errors.ts';
 
-export interface Trouble {
+interface Trouble {
   readonly kind: 'disk' | 'watches';
   readonly isOver: boolean;
   readonly words: string;

@@ -116,6 +116,6 @@ function tryTo<T>(act: () => T): T | undefined {
 }
 
 /** Where files meant for people may always be put. */
-export function filesFolder(homeRoot: string): string {
+function filesFolder(homeRoot: string): string {
   return join(homeRoot, 'files');
 }

@@ -14,7 +14,7 @@ export interface Attempt {
   end(): void;
 }
 
-export interface Attempts {
+interface Attempts {
   begin(letter: string): Attempt;
   /** Forgets letters that are gone. */
   sweep(): void;

@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { footer, parseStatus } from '../claude/status.ts';
 import { createInTurn, type InTurn } from '../core/in-turn.ts';
-import { parseJson } from '../core/json.ts';
+import { parsedJson } from '../core/json.ts';
 import { plain } from '../core/outside-words.ts';
 import { loadStatus } from '../home/status-file.ts';
 import { type HostFiles, hostFiles, localFiles } from '../hosts/files.ts';
@@ -57,7 +57,7 @@ export function openCourierContexts(shared: Shared): CourierContexts {
       if (!/^[\w-]{1,100}$/.test(claudeSession)) return undefined;
       const path = `${await remote.home(name)}/status/${claudeSession}.json`;
       const text = await files.read(path, STATUS_BYTES);
-      return text === undefined ? undefined : parsed(text.toString('utf8'));
+      return text === undefined ? undefined : parsedJson(text.toString('utf8'));
     };
     return {
       ...shared,
@@ -66,7 +66,7 @@ export function openCourierContexts(shared: Shared): CourierContexts {
       sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
       async footer(claudeSession, brought) {
         // A footer that cannot be had costs nothing else.
-        const found = brought ? parsed(brought) : statusOf(claudeSession);
+        const found = brought ? parsedJson(brought) : statusOf(claudeSession);
         const status = parseStatus(await Promise.resolve(found).catch(() => undefined));
         return status === undefined
           ? ''
@@ -86,11 +86,3 @@ export function openCourierContexts(shared: Shared): CourierContexts {
 }
 
 const STATUS_BYTES = 100_000;
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined; // half a status is no status
-  }
-}

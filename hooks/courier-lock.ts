@@ -14,7 +14,7 @@ export const BEAT_MS = 5_000;
 /** Missing heartbeats after which a courier counts as hung. */
 const HUNG_BEATS = 12;
 
-export interface LockOptions {
+interface LockOptions {
   readonly home: Home;
   readonly log: Log;
   /** The bridge takes over from a courier that runs as a process of its own. */

@@ -15,7 +15,7 @@ import { type Letter, readLetter } from './letter.ts';
 import type { ThreadOrder } from './order.ts';
 import { openOutbox } from './outbox.ts';
 
-export interface CourierOptions {
+interface CourierOptions {
   readonly home: Home;
   readonly log: Log;
   /** The letters of another host; left out: those of this machine, whose hooks look for a sign of life. */

@@ -28,7 +28,7 @@ export interface Letter {
   readonly input: HookInput;
 }
 
-export type Reading =
+type Reading =
   | { readonly kind: 'letter'; readonly letter: Letter }
   /** Tmux tells of a session. */
   | { readonly kind: 'event' }

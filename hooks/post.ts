@@ -16,7 +16,7 @@ import type { Rest } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
 import type { Posted, ThreadRecord } from '../threads/record.ts';
 
-export interface Posting {
+interface Posting {
   readonly rest: Rest;
   readonly botId: string;
   readonly letter: string;

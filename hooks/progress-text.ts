@@ -2,6 +2,7 @@
 
 import type { Tool, Turn } from '../claude/transcript.ts';
 import type { ConfigFile } from '../core/config-schema.ts';
+import { duration } from '../core/duration.ts';
 
 export type Level = ConfigFile['progress'];
 
@@ -40,15 +41,6 @@ function counted(tools: readonly Tool[]): string {
   for (const { name } of tools) counts.set(name, (counts.get(name) ?? 0) + 1);
   const words = [...counts].map(([name, times]) => (times === 1 ? name : `${name} ×${times}`));
   return words.length === 0 ? '' : `${plain(words.slice(0, 8).join(', '))} · `;
-}
-
-function duration(ms: number): string {
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60
-    ? `${minutes} min ${seconds % 60} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 function mark(tool: Tool): string {

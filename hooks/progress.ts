@@ -15,7 +15,7 @@ import type { Home } from '../home/home.ts';
 import { keep } from '../home/keep.ts';
 import { type Level, progressText, summaryText } from './progress-text.ts';
 
-export interface Following {
+interface Following {
   readonly key: string;
   readonly rest: Rest;
   readonly thread: string;

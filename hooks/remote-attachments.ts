@@ -6,7 +6,7 @@ import type { Host } from '../hosts/host.ts';
 import type { Attached } from './attachments.ts';
 import { marksOf } from './attachments.ts';
 
-export interface RemoteRules {
+interface RemoteRules {
   readonly host: Host;
   /** Our home there: of it only `files/` is ever sent. */
   readonly home: string;

@@ -66,7 +66,7 @@ function endOf(turn: Turn | undefined, last: string): number {
   return textsOf(turn).findLastIndex(({ text }) => text.trim() === last.trim());
 }
 
-export interface Reply {
+interface Reply {
   readonly texts: readonly string[];
   /** What to remember as shown: the ids of all texts up to here. */
   readonly ids: readonly string[];
@@ -76,7 +76,7 @@ export interface Reply {
  * The texts of a turn that were not shown yet, in order, up to the one the hook was called with: the transcript may
  * have gone on since, or not hold that one yet. So every attempt to deliver a letter says the same.
  */
-export function replyOf(
+function replyOf(
   turn: Turn | undefined,
   { last = '', prompt }: { readonly last?: string | undefined; readonly prompt: string },
   isShown: (id: string) => boolean,

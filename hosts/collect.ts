@@ -2,11 +2,12 @@
 // disk, so none is lost; after a lost connection the last one may come again. Nothing is polled: see collect-script.ts.
 
 import { randomBytes } from 'node:crypto';
+import { duration } from '../core/duration.ts';
 import { COLLECT } from './collect-script.ts';
 import type { Host, StartedScript } from './host.ts';
 import { letterReader } from './letter-reader.ts';
 
-export interface CollectOptions {
+interface CollectOptions {
   readonly host: Host;
   /** The folder of our home on that host, absolute. */
   readonly home: string;
@@ -104,7 +105,7 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
     started.stop();
   };
   const silence = setTimeout(
-    () => giveUp(`${options.host.name} has not answered for ${silenceMs / 1_000} seconds.`),
+    () => giveUp(`${options.host.name} has not answered for ${duration(silenceMs)}.`),
     silenceMs,
   );
   started.stdout.on('data', (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 // Lets calls to one host through: the first opens the connection while the others wait for it,
 // then at most so many at once as one connection carries.
 
-export interface Turnstile {
+interface Turnstile {
   /** The call says `connected` as soon as the host has answered it. 'late': it never began, within so long. */
   pass<T>(call: (connected: () => void) => Promise<T>, withinMs?: number): Promise<T | 'late'>;
 }

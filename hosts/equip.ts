@@ -5,10 +5,9 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
 import type { Host } from './host.ts';
 
-export interface Equipped {
+interface Equipped {
   /** Our own folder there, absolute. */
   readonly home: string;
-  readonly userHome: string;
 }
 
 const HOME_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -33,7 +32,7 @@ export async function equip(
     throw new ThreadmuxError('home_unsafe', `${host.name}: ${code(home)} ${userHome}`, {
       hint: `Look at it on ${host.name}: it must be a folder that belongs to you alone.`,
     });
-  return { home, userHome };
+  return { home };
 }
 
 const SCRIPT = `umask 077

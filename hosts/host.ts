@@ -38,7 +38,7 @@ export interface Host {
   close(): Promise<void>;
 }
 
-export interface LocalHostOptions {
+interface LocalHostOptions {
   readonly name: string;
   readonly tmux?: string;
   /** Where the variables below are taken from. */

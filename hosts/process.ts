@@ -6,7 +6,7 @@ import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promis
 
 export type Environment = Readonly<Record<string, string>>;
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly env: Environment;
   readonly timeoutMs: number;
   readonly input?: string | Uint8Array | undefined;

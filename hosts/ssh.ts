@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { explain, ThreadmuxError } from '../core/errors.ts';
+import { isSshName } from '../core/session-name.ts';
 import { quoteAll } from '../core/shell-word.ts';
 import { openTurnstile } from './connection-limit.ts';
 import { connectionFailed, noConnection, scriptFailed } from './errors.ts';
@@ -44,7 +45,6 @@ const SSH_VARIABLES = [
   'SSH_AUTH_SOCK',
   'KRB5CCNAME',
 ];
-const DESTINATION = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,252}$/;
 const TIMEOUT_MS = 30_000;
 /** sshd allows ten on one connection (MaxSessions) unless told otherwise. */
 const SESSIONS_AT_ONCE = 8;
@@ -53,7 +53,7 @@ const SOCKET_PATH_LIMIT = 104 - 1 - 17;
 
 export function sshHost(options: SshHostOptions): Host {
   const { name, ssh } = options;
-  if (!DESTINATION.test(ssh))
+  if (!isSshName(ssh))
     throw new ThreadmuxError(
       'config_invalid',
       `host ${name}: ${JSON.stringify(ssh)} is not a host that ssh can be given`,

@@ -12,7 +12,7 @@ import {
   STDERR_KEPT,
 } from './process.ts';
 
-export interface StayingOptions {
+interface StayingOptions {
   readonly env: Environment;
   readonly begin: string;
   /** How long it may take until the begin marker is there. */
@@ -20,7 +20,7 @@ export interface StayingOptions {
   readonly withGroup?: boolean;
 }
 
-export interface StayingProcess {
+interface StayingProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   /** True once the marker was read; false if it ended before. */

@@ -1,6 +1,6 @@
 // What a headless agent is started with and told. Permissions are skipped only if that is asked for and still allowed.
 
-export interface AgentArguments {
+interface AgentArguments {
   readonly agentSettings: string | undefined;
   readonly skipPermissions: boolean;
   /** The conversation to go on with. */

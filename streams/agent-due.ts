@@ -39,7 +39,7 @@ export interface Due extends Omit<Stored, 'parts'> {
 /** The messages that show the parts, as far as there are any; null: somebody has deleted it. */
 export type Shown = readonly (Open | null | undefined)[];
 
-export interface DueFile {
+interface DueFile {
   load(): Due | undefined;
   save(due: Due): void;
   /** What is shown now; apart from the rest, which may be large. */

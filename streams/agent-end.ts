@@ -5,7 +5,7 @@ import { advice } from '../core/outside-words.ts';
 import type { Due } from './agent-due.ts';
 import { type Ended, failureReason, lastWords } from './agent-text.ts';
 
-export type End = Pick<Due, 'words' | 'silent' | 'turn'>;
+type End = Pick<Due, 'words' | 'silent' | 'turn'>;
 
 const RESTARTED = '⚠️ The bridge was restarted while this turn ran, and the turn ended with it.';
 const LOST = /No conversation found with session ID/;

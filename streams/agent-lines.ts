@@ -3,7 +3,7 @@
 
 import { StringDecoder } from 'node:string_decoder';
 
-export interface Lines {
+interface Lines {
   readonly add: (chunk: Uint8Array) => void;
   /** What came after the last line feed is a line, too. */
   readonly end: () => void;

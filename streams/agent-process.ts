@@ -17,7 +17,7 @@ export interface AgentCommand {
   readonly onLine: (line: string) => void;
 }
 
-export interface AgentProcess {
+interface AgentProcess {
   write(text: string): void;
   endInput(): void;
   /** Ends it with everything it has started; resolves when nothing is left. */
@@ -25,7 +25,7 @@ export interface AgentProcess {
   readonly ended: Promise<AgentExit>;
 }
 
-export interface AgentExit {
+interface AgentExit {
   /** Undefined: it could not be started, or was killed. */
   readonly status: number | undefined;
   /** The last it said beside its lines. */

@@ -19,13 +19,13 @@ const stateSchema = z.object({
     .array(z.object({ id: z.string(), kind: z.enum(['done', 'failed', 'stopped', 'dropped']) }))
     .default([]),
 });
-export type AgentState = Readonly<z.output<typeof stateSchema>>;
+type AgentState = Readonly<z.output<typeof stateSchema>>;
 type Over = AgentState['over'];
 
 /** Prompts do not always come in order: one that was overtaken must not count as over. By so many, none is. */
 const REMEMBERED = 200;
 
-export interface StateFile {
+interface StateFile {
   get(): AgentState;
   set(change: { readonly [K in keyof AgentState]?: AgentState[K] | undefined }): void;
 }

@@ -10,7 +10,7 @@ import type { Due, Shown } from './agent-due.ts';
 import { type Part, showParts } from './show.ts';
 import { untilShown } from './until-shown.ts';
 
-export interface Telling {
+interface Telling {
   readonly rest: Rest;
   readonly thread: string;
   readonly log: Log;

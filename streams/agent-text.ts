@@ -12,7 +12,7 @@ import { tablesToCode } from '../core/tables.ts';
 import type { Upload } from '../discord/rest.ts';
 import type { Part } from './show.ts';
 
-export interface Document {
+interface Document {
   readonly blocks: readonly Block[];
   /** What is being said and may still be taken back. */
   readonly draft: string;

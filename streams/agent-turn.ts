@@ -13,7 +13,7 @@ import { EMPTY, type Ended, partsOf, withEvent } from './agent-text.ts';
 import { type Open, type Part, showParts } from './show.ts';
 import { pause } from './until-shown.ts';
 
-export interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
+interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
   readonly home: Home;
   readonly rest: Rest;
   readonly log: Log;

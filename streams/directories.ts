@@ -16,7 +16,7 @@ export interface Directories {
   isWithin(directory: string, paths: readonly string[]): Promise<boolean>;
 }
 
-export interface Open {
+interface Open {
   readonly projects: readonly string[];
   readonly roots: readonly string[];
   /** What "~" stands for; "~" itself if the disk knows. */
@@ -38,7 +38,7 @@ export interface Disk {
   below(parents: readonly string[]): Promise<readonly string[]>;
 }
 
-export const localDisk: Disk = {
+const localDisk: Disk = {
   real: (paths) => Promise.all(paths.map(directoryAt)),
   async below(parents) {
     const lists = await Promise.all(

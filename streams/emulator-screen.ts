@@ -122,7 +122,7 @@ function to(x: number, y: number): string {
   return `\x1b[${y + 1};${x + 1}H`;
 }
 
-export interface HiddenTracker {
+interface HiddenTracker {
   /** The text the terminal is given next. */
   saw(text: string): void;
   now(): Hidden;

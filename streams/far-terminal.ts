@@ -12,7 +12,7 @@ import { type FarLook, type FarPiece, lookAtFarLog } from './far-log.ts';
 import { LOG_START, type Position } from './terminal-log.ts';
 import { isUnknown, NUDGES, nudge, type PaneSeen } from './terminal-panes.ts';
 
-export interface FarTerminal {
+interface FarTerminal {
   readonly tmux: Tmux;
   readonly pane: PaneRef;
   /** The folder of the log there. */

@@ -10,7 +10,7 @@ export interface HostDirectories extends Directories {
   on(host: string): Directories;
 }
 
-export interface HostDirectoriesOptions {
+interface HostDirectoriesOptions {
   readonly here: Directories;
   /** The other hosts, with their roots. */
   readonly roots: Readonly<Record<string, readonly string[]>>;

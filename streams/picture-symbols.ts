@@ -77,7 +77,7 @@ const SHAPES: Readonly<Record<string, readonly Shape[]>> = {
   '\ue0b2': [area([1, 0], [0, 0.5], [1, 1])],
 };
 
-export interface StandIn {
+interface StandIn {
   readonly text: string;
   readonly fg?: Colour;
 }

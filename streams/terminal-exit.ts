@@ -6,7 +6,7 @@ import type { Rest } from '../discord/rest.ts';
 import type { TextStore } from './terminal-store.ts';
 import { type Ending, exitMessage } from './terminal-words.ts';
 
-export interface About {
+interface About {
   readonly thread: string;
   readonly startedAt: number;
   readonly ending: Ending;

@@ -26,7 +26,7 @@ export interface FilterState {
   readonly credit: number;
 }
 
-export interface Filtered extends FilterState {
+interface Filtered extends FilterState {
   readonly feed: string;
   /** The beginning of a sequence whose end has not come yet: to be given again, with what comes next. */
   readonly rest: string;

@@ -19,7 +19,7 @@ import { openShown, type Shown } from './terminal-shown.ts';
 import { loadState, saveState, type TerminalState } from './terminal-state.ts';
 import { type Ending, endingWords } from './terminal-words.ts';
 
-export interface Follower {
+interface Follower {
   run(): Promise<void>;
   saw(seen: PaneSeen): void;
   /** Somebody wrote in the thread. */

@@ -20,7 +20,7 @@ export const positionSchema = z.object({ segment: z.number(), offset: z.number()
 export type Position = Readonly<z.output<typeof positionSchema>>;
 export const LOG_START: Position = { segment: 1, offset: 0 };
 
-export type Reading =
+type Reading =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   /** Segments are missing; the next reading is of what there is behind them. */
   | { readonly kind: 'gap' }

@@ -24,7 +24,7 @@ export interface Output {
   close(): void;
 }
 
-export interface Advance {
+interface Advance {
   /** The text that will change no more, already stored. */
   readonly text: string;
   /** Something was read at all. */
@@ -40,7 +40,7 @@ const ADVANCE_MS = 1000;
 /** A cancel ends whatever sequence the missing part had begun. */
 const GAP = '\x18\x1b[m\r\n… output was dropped here: the log had no room for it …\r\n';
 
-export interface OutputOptions {
+interface OutputOptions {
   /** Holds the log and the text. */
   readonly logFolder: string;
   readonly folder: string;

@@ -20,7 +20,7 @@ export type PaneSeen =
   /** The session, the pane or the whole server. */
   | { readonly kind: 'gone' };
 
-export interface Panes {
+interface Panes {
   /** Tells what every look shows of this pane. Gives what ends it. */
   follow(pane: PaneRef, tell: (seen: PaneSeen) => void): () => void;
 }

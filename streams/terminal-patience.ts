@@ -17,7 +17,7 @@ import { refusedWith } from '../discord/messages.ts';
 /** `instead` is what is done when Discord has refused it for good. What is tried must be repeatable. */
 export type Patience = <T>(act: () => Promise<T> | T, instead?: () => Promise<T> | T) => Promise<T>;
 
-export interface PatienceOptions {
+interface PatienceOptions {
   readonly thread: string;
   readonly log: Log;
   readonly signal: AbortSignal;

@@ -2,14 +2,14 @@
 
 import { blockOf, blockOfEnd, MESSAGE_LIMIT, type Slice, slicesOf } from './terminal-text.ts';
 
-export interface TextPlan {
+interface TextPlan {
   readonly kind: 'text';
   readonly slices: readonly Slice[];
   /** So many of them will never change again. */
   readonly final: number;
 }
 
-export interface FloodPlan {
+interface FloodPlan {
   readonly kind: 'flood';
   /** What is still shown line by line before it begins. */
   readonly slices: readonly Slice[];

@@ -26,7 +26,7 @@ export interface Shown {
   state(): Pick<TerminalState, 'from' | 'open' | 'cuts' | 'last' | 'posted' | 'flood' | 'flooded'>;
 }
 
-export interface ShownOptions {
+interface ShownOptions {
   readonly rest: Rest;
   readonly thread: string;
   readonly store: TextStore;

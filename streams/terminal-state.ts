@@ -9,7 +9,7 @@ import { screenSchema } from './emulator-screen.ts';
 import { positionSchema } from './terminal-log.ts';
 import { keptSchema } from './terminal-store.ts';
 
-export const floodSchema = z.object({
+const floodSchema = z.object({
   /** Of all that is not shown line by line. */
   lines: z.number(),
   /** Of those that were attached or, being too many, dropped. */
@@ -17,9 +17,8 @@ export const floodSchema = z.object({
   files: z.number(),
 });
 /** Lines that come too fast are counted, and attached in the end. */
-export type Flood = Readonly<z.output<typeof floodSchema>>;
 
-export const stateSchema = z.object({
+const stateSchema = z.object({
   position: positionSchema,
   emulator: z.object({
     size: z.object({ width: z.number(), height: z.number() }),

@@ -17,7 +17,7 @@ import * as z from 'zod';
 
 export const keptSchema = z.object({ base: z.number(), length: z.number() });
 /** The text from `base` to `length` is kept. */
-export type Kept = Readonly<z.output<typeof keptSchema>>;
+type Kept = Readonly<z.output<typeof keptSchema>>;
 
 export interface TextStore {
   /** All of it or, when it throws, nothing: it can be tried again. */

@@ -35,7 +35,7 @@ function bySignal(code: number): boolean {
   return code > 128 && code <= 128 + 31;
 }
 
-export interface Exit {
+interface Exit {
   readonly ending: Ending;
   readonly startedAt: number;
   readonly lines: number;

@@ -40,7 +40,7 @@ export interface TerminalParts {
   readonly untilBack?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-export interface WantedTerminal {
+interface WantedTerminal {
   /** One of its own: every message of ours in it that looks like output is taken for this terminal's. */
   readonly thread: string;
   readonly name: SessionName;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 
-export interface Trying {
+interface Trying {
   readonly thread: string;
   readonly log: Log;
   readonly signal: AbortSignal;

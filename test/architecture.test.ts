@@ -27,6 +27,8 @@ const PACKAGE_HOME: Record<string, RegExp> = {
   ws: /^(discord|workspace)\//,
   undici: /^discord\//,
   commander: /^bin\//,
+  '@clack': /^bin\/ask\.ts$/,
+  'jsonc-parser': /^claude\//,
   '@xterm': /^streams\//,
   '@resvg': /^streams\//,
   zod: /./,

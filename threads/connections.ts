@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts';
 import { connectRest, type Rest } from '../discord/rest.ts';
 import { openPlace, type Place } from '../discord/threads.ts';
 
-export interface Connection {
+interface Connection {
   readonly server: Server;
   readonly rest: Rest;
   /** The channel, and who we are there; asked for once. */

@@ -22,13 +22,13 @@ import { sessionPanes } from './session-panes.ts';
 import type { Shared } from './shared.ts';
 import type { Threads } from './threads.ts';
 
-export interface Lifecycle {
+interface Lifecycle {
   /** Once now, over all hosts. */
   run(): Promise<void>;
   close(): void;
 }
 
-export interface LifecycleOptions {
+interface LifecycleOptions {
   readonly home: Home;
   readonly config: Config;
   readonly hosts: Hosts;

@@ -79,10 +79,6 @@ export const threadRecordSchema = z.object({
 });
 export type ThreadRecord = Readonly<z.output<typeof threadRecordSchema>>;
 
-export function loadThreadRecord(home: Home, thread: string): ThreadRecord | undefined {
-  return readJson(home.path('threads', `${thread}.json`), threadRecordSchema);
-}
-
 export function loadThreadRecords(home: Home): readonly ThreadRecord[] {
   const folder = home.folder('threads');
   return readdirSync(folder)

@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts';
 import { equip } from '../hosts/equip.ts';
 import type { Hosts } from '../tmux/hosts.ts';
 
-export type Reachable =
+type Reachable =
   | { readonly kind: 'reachable' }
   | { readonly kind: 'unreachable'; readonly since: number; readonly because: string };
 
@@ -23,7 +23,7 @@ export interface RemoteHosts {
   onWanted(host: string, tryNow: () => void): void;
 }
 
-export interface RemoteHostsOptions {
+interface RemoteHostsOptions {
   readonly hosts: Hosts;
   /** What we are called there: two bridges may use one host. */
   readonly name: string;

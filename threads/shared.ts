@@ -33,7 +33,7 @@ export interface Shared {
   close(): Promise<void>;
 }
 
-export interface SharedOptions {
+interface SharedOptions {
   readonly home: Home;
   readonly config: Config;
   /** Asked each time: the local workspace may start later. */

@@ -55,7 +55,7 @@ export interface Threads {
   heardActive(server: string, open: ReadonlySet<string>): void;
 }
 
-export interface ThreadsOptions {
+interface ThreadsOptions {
   readonly home: Home;
   readonly config: Config;
   readonly connections: Connections;

@@ -19,7 +19,7 @@ import {
 } from './pane.ts';
 import type { Tmux } from './tmux.ts';
 
-export interface Message {
+interface Message {
   /**
    * Up to 20 digits, growing from message to message: the pane remembers the last one, and takes every id up to it
    * for done. A message typed anew on the person's order therefore needs a new id, not the one it first had.
@@ -29,7 +29,7 @@ export interface Message {
   readonly text: string;
 }
 
-export type Delivery =
+type Delivery =
   | { readonly kind: 'delivered' }
   /** An earlier attempt, or a later message, has been typed and entered. */
   | { readonly kind: 'already' }
@@ -38,7 +38,7 @@ export type Delivery =
   /** Nothing was typed. */
   | { readonly kind: 'refused'; readonly because: Refusal; readonly seen: Seen | undefined };
 
-export interface DeliverOptions extends ShOptions {
+interface DeliverOptions extends ShOptions {
   /** Between text and Enter; Claude Code takes an Enter that comes with a long text for a part of it. */
   readonly settleMs?: number;
   /** As if every character were typed: no program is told that it is a paste. */

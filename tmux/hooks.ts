@@ -10,7 +10,7 @@ const EVENTS = ['created', 'closed', 'renamed'] as const;
 const MARK = '# threadmux';
 
 /** Where in tmux our hooks are. Each threadmux that uses a server has a place of its own there. */
-export interface HookPlace {
+interface HookPlace {
   readonly index: number;
   /** The tmux option with the path of the script. */
   readonly option: string;

@@ -17,7 +17,7 @@ export interface Hosts {
   close(): Promise<void>;
 }
 
-export interface HostsOptions {
+interface HostsOptions {
   readonly config: Config;
   readonly home: Home;
   readonly env: Env;

@@ -24,7 +24,6 @@ export interface PaneLook {
   readonly mode: string | undefined;
   readonly inputOff: boolean;
   readonly synchronized: boolean;
-  readonly alternateScreen: boolean;
   readonly width: number;
   readonly height: number;
   readonly cursor: { readonly x: number; readonly y: number };
@@ -42,13 +41,7 @@ export interface PaneLook {
 const VARIABLES = [
   ...(['pane_id', 'pid', 'pane_pid', 'session_name', 'pane_current_command'] as const),
   ...(['pane_current_path', 'pane_title', 'pane_dead', 'pane_dead_status', 'pane_mode'] as const),
-  ...([
-    'pane_input_off',
-    'pane_synchronized',
-    'alternate_on',
-    'pane_width',
-    'pane_height',
-  ] as const),
+  ...(['pane_input_off', 'pane_synchronized', 'pane_width', 'pane_height'] as const),
   ...([
     'cursor_x',
     'cursor_y',
@@ -59,7 +52,7 @@ const VARIABLES = [
   ] as const),
 ];
 
-export interface LookOptions extends ShOptions {
+interface LookOptions extends ShOptions {
   readonly history?: number;
   /** With the spaces at the end of the coloured lines, which may have a colour behind them. */
   readonly wholeRows?: boolean;
@@ -116,7 +109,6 @@ function toFacts(
     mode: row.pane_mode || undefined,
     inputOff: row.pane_input_off === '1',
     synchronized: row.pane_synchronized === '1',
-    alternateScreen: row.alternate_on === '1',
     width: Number(row.pane_width),
     height: Number(row.pane_height),
     cursor: { x: Number(row.cursor_x), y: Number(row.cursor_y) },

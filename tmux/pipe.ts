@@ -9,7 +9,7 @@ import { isPaneFormat, type PaneRef } from './pane.ts';
 import { readRow, rowFormat } from './row.ts';
 import type { Tmux } from './tmux.ts';
 
-export interface Piped {
+interface Piped {
   readonly name: SessionName;
   /** Absolute. */
   readonly directory: string;
@@ -21,7 +21,7 @@ export interface Piped {
   readonly atEnd?: string;
 }
 
-export interface PipeLog {
+interface PipeLog {
   /** An absolute path of a folder that is there. */
   readonly folder: string;
   /** A segment is full after so many reads of at most 4096 bytes. */
@@ -30,7 +30,7 @@ export interface PipeLog {
   readonly maxBytes: number;
 }
 
-export interface PipedPane extends PaneRef {
+interface PipedPane extends PaneRef {
   readonly sessionId: string;
   readonly socket: string;
 }

@@ -17,7 +17,6 @@ export interface Session {
   readonly name: string;
   readonly group: string | undefined;
   readonly createdAt: number;
-  readonly activeAt: number;
   readonly attached: number;
   /** The active pane of the current window. */
   readonly pane: {
@@ -30,11 +29,11 @@ export interface Session {
   };
 }
 
-export type SessionKey = Pick<Session, 'id' | 'serverPid' | 'name'>;
+type SessionKey = Pick<Session, 'id' | 'serverPid' | 'name'>;
 
 const VARIABLES = [
   ...(['session_id', 'pid', 'session_name', 'session_group', 'session_created'] as const),
-  ...(['session_activity', 'session_attached', 'pane_id', 'pane_pid', 'pane_dead'] as const),
+  ...(['session_attached', 'pane_id', 'pane_pid', 'pane_dead'] as const),
   ...(['pane_current_command', 'pane_current_path', 'pane_title'] as const),
 ];
 
@@ -49,11 +48,7 @@ export async function listSessions(tmux: Tmux, options: ShOptions = {}): Promise
   return printed.split('\n').flatMap((line) => toSession(line) ?? []);
 }
 
-export async function findSession(tmux: Tmux, name: string): Promise<Session | undefined> {
-  return (await listSessions(tmux)).find((session) => session.name === name);
-}
-
-export interface NewSession {
+interface NewSession {
   readonly name: SessionName;
   /** Absolute, or "~", or below "~/". */
   readonly directory?: string;
@@ -87,7 +82,7 @@ export async function newSession(
     ],
     { doing: `start session ${name}` },
   );
-  const session = await findSession(tmux, name);
+  const session = (await listSessions(tmux)).find((one) => one.name === name);
   if (session === undefined)
     throw new ThreadmuxError(
       'tmux_failed',
@@ -101,14 +96,6 @@ export async function newSession(
 
 export async function killSession(tmux: Tmux, session: SessionKey): Promise<void> {
   await onSession(tmux, session, 'end', `kill-session -t '${idOf(session)}'`);
-}
-
-export async function renameSession(
-  tmux: Tmux,
-  session: SessionKey,
-  name: SessionName,
-): Promise<void> {
-  await onSession(tmux, session, 'rename', `rename-session -t '${idOf(session)}' ${name}`);
 }
 
 /**
@@ -170,7 +157,6 @@ function toSession(line: string): Session | undefined {
     name: row.session_name,
     group: row.session_group || undefined,
     createdAt: Number(row.session_created) * 1000,
-    activeAt: Number(row.session_activity) * 1000,
     attached: Number(row.session_attached),
     pane: {
       id: row.pane_id,

@@ -18,7 +18,6 @@ const pane: PaneLook = {
   mode: undefined,
   inputOff: false,
   synchronized: false,
-  alternateScreen: false,
   width: 80,
   height: 24,
   cursor: { x: 2, y: 20 },

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { holderOf } from '../../home/lock.ts';
-import { loadThreadRecord } from '../../threads/record.ts';
+import { loadThreadRecords } from '../../threads/record.ts';
 import type { Faults } from '../../workspace/faults.ts';
 import { startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
@@ -197,7 +197,9 @@ describe('threadmux up, killed', () => {
     if (step === 'noted')
       atChange(home.folder('threads'), kill, () =>
         Boolean(
-          loadThreadRecord(home, thread)?.deliveries.some((one) => one.state === 'submitted'),
+          loadThreadRecords(home)
+            .find((one) => one.thread === thread)
+            ?.deliveries.some((one) => one.state === 'submitted'),
         ),
       );
     if (when === 'before' || when === 'after') killAtMark(mark, when, kill);

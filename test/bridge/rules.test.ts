@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { safeName } from '../../bridge/attachments.ts';
 import { strangerness } from '../../bridge/authorise.ts';
 import { parseNew } from '../../bridge/command-new.ts';
-import { COMMANDS, helpText, isCommand } from '../../bridge/commands.ts';
+import { COMMANDS, helpText, pressesKeys } from '../../bridge/commands.ts';
 import { compose } from '../../bridge/compose.ts';
 import { type Incoming, route, type Where } from '../../bridge/route.ts';
 import { newLines } from '../../bridge/shell.ts';
@@ -308,9 +308,9 @@ describe('slash commands', () => {
   });
 
   it('know their short forms, and nothing else', () => {
-    for (const name of ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down', 'new'])
-      expect(isCommand(name)).toBe(true);
-    for (const name of ['', 'rm', 'constructor', '__proto__', 'screens'])
-      expect(isCommand(name)).toBe(false);
+    for (const name of ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down', 'key', 'stop'])
+      expect(pressesKeys(name)).toBe(true);
+    for (const name of ['', 'rm', 'constructor', '__proto__', 'screens', 'new'])
+      expect(pressesKeys(name)).toBe(false);
   });
 });

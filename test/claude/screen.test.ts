@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { screenText } from '../../claude/ansi.ts';
-import { type PaneFacts, readScreen, type Screen, safeToType } from '../../claude/screen.ts';
+import { parseAnsi } from '../../claude/ansi.ts';
+import { type PaneFacts, readScreen, type Screen } from '../../claude/screen.ts';
 import { boxHolds, describeScreen } from '../../claude/screen-words.ts';
 
 // Recorded by test/claude/lab/record-screens; the first words of a name say what must be concluded.
@@ -371,7 +371,7 @@ describe('a damaged screen', () => {
       fc.property(bytes, (ansi) => {
         readScreen(ansi);
         // biome-ignore lint/suspicious/noControlCharactersInRegex: looking for them is the point
-        return !/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/.test(screenText(ansi, 50));
+        return !/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/.test(textOf(ansi));
       }),
       { numRuns: 1000 },
     );
@@ -446,24 +446,27 @@ describe('boxHolds', () => {
   });
 });
 
-describe('screenText', () => {
-  it('is what a person would see, at most so many lines of it, the last ones', () => {
-    expect(screenText('\n\u001b[1mone\u001b[0m  \ntwo\u00a0x\n\nthree\n\n\n', 10)).toBe(
-      'one\ntwo x\n\nthree',
-    );
-    expect(screenText('one\ntwo\nthree\n\n', 2)).toBe('two\nthree');
-    expect(screenText('\n\n', 5)).toBe('');
-  });
-
-  it('loses links, titles and half an escape sequence', () => {
+describe('the text of a screen', () => {
+  it('loses colours, links, titles and half an escape sequence', () => {
+    expect(textOf('\n\u001b[1mone\u001b[0m  \ntwo')).toBe('\none\ntwo');
     expect(
-      screenText(
+      textOf(
         'a\u001b]8;;https://x.test\u001b\\link\u001b]8;;\u001b\\b\u001b]0;title\u0007c\u001b[38;5',
-        5,
       ),
     ).toBe('alinkbc');
   });
 });
+
+function textOf(ansi: string): string {
+  return parseAnsi(ansi)
+    .map(({ text }) => text)
+    .join('\n');
+}
+
+/** Whether text, and then Enter, would reach Claude as a message of its own. */
+function safeToType(screen: Screen): boolean {
+  return screen.kind === 'empty';
+}
 
 describe('a shell under the box that Claude Code left behind', () => {
   const rule = '─'.repeat(40);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { wrappedIn } from '../../claude/commands.ts';
+import { inspectSettings } from '../../claude/inspect-settings.ts';
 import {
   addThreadmux,
   hookSettings,
@@ -70,6 +71,12 @@ describe('what install adds to the settings', () => {
     expect(ownStatusline(now)).toBe('mine');
   });
 
+  it('goes where Claude Code reads it if a name is there twice', () => {
+    const [stop] = hookSettings(moved).hooks.Stop ?? [];
+    const after = addThreadmux(`{"hooks":[],"hooks":{"Stop":[${JSON.stringify(stop)}]}}`, paths);
+    expect(JSON.parse(after).hooks).toEqual(hookSettings(paths).hooks);
+  });
+
   it.each([
     ['a comment', '{\n  // mine\n  "a": 1\n}', /line 2 holds a comment/],
     ['a trailing comma', '{\n"a": 1,\n}', /line 3 has "}"/],
@@ -82,6 +89,68 @@ describe('what install adds to the settings', () => {
     expect(() => addThreadmux(text, paths)).toThrow(sentence);
   });
 });
+
+describe('a settings file', () => {
+  /** What JSON.parse refuses, Claude Code refuses too: an edit would only hide the mistake. */
+  it('is read if and only if it is strict JSON, whatever its owner typed into it', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ':',
+        '"a"',
+        '"\\u00e9"',
+        '"\\x"',
+        '"\t"',
+        '"',
+        ' ',
+        '\n',
+        '\r',
+        '\u00a0',
+        '\u2028',
+      ],
+      ...[
+        '\ufeff',
+        '0',
+        '01',
+        '-',
+        '1.',
+        '.5',
+        '1e3',
+        '1E+',
+        'true',
+        'nul',
+        'NaN',
+        '//',
+        '/**/',
+        "'a'",
+        'a',
+      ],
+    );
+    const typed = fc.tuple(fc.array(piece, { maxLength: 3 }), fc.nat(40));
+    fc.assert(
+      fc.property(fc.json(), typed, (json, [pieces, at]) => {
+        const text = json.slice(0, at) + pieces.join('') + json.slice(at);
+        expect(inspectSettings(`{"x": ${text}}`).kind).toBe(
+          isJson(`{"x": ${text}}`) ? 'settings' : 'invalid',
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 describe('what uninstall leaves of the settings', () => {
   it('is every entry of others, before, between and after ours', () => {

@@ -126,6 +126,7 @@ describe('the configuration', () => {
       {},
       /hosts\.mini/,
     ],
+    ['an ssh name with a port', { hosts: { mini: { ssh: 'mini:22' } } }, {}, /hosts\.mini/],
     ['a host name with a space', { host: 'my host' }, {}, /host must be a host name/],
     [
       'a default host nobody knows',

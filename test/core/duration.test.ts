@@ -14,4 +14,8 @@ describe('how long something took', () => {
   ])('%i ms is %j', (ms, words) => {
     expect(duration(ms)).toBe(words);
   });
+
+  it('can be told in one unit', () => {
+    expect(duration(185_000, 1)).toBe('3 min');
+  });
 });

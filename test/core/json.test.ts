@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readJsonTree } from '../../claude/json-tree.ts';
+import { readJsonTree } from '../../claude/json-edit.ts';
 import { openTool, readTurn } from '../../claude/transcript.ts';
 import { parseEntry } from '../../claude/transcript-line.ts';
 import { MOST_LEVELS, parseJson } from '../../core/json.ts';

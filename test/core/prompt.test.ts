@@ -10,7 +10,7 @@ import {
   type Question,
   step,
 } from '../../core/prompt.ts';
-import { customId, parseCustomId, promptOfMessage } from '../../core/prompt-id.ts';
+import { customId, parseCustomId } from '../../core/prompt-id.ts';
 
 const does = (action: string, ...values: string[]): Answer => ({ action, values, text: '' });
 const writes = (text: string, action = 'text', ...values: string[]): Answer => ({
@@ -236,22 +236,5 @@ describe('the id of a button', () => {
     ` p:${id}:allow`,
   ])('%j is none', (text) => {
     expect(parseCustomId(text)).toBeUndefined();
-  });
-
-  it('is found under a message, whatever else hangs there', () => {
-    const rows = [{ components: [{ custom_id: 'key:Up' }, { custom_id: customId(id, 'deny') }] }];
-    const found = (components: readonly unknown[]) => promptOfMessage({ id: '7', components });
-    expect(found(rows)).toEqual({ id, messageId: '7', question: 0, labels: [] });
-    expect(found([{ components: [{ custom_id: 'key:Up' }] }])).toBeUndefined();
-    expect(found([{ label: `"custom_id":"p:${id}:allow"` }])).toBeUndefined();
-    expect(found([])).toBeUndefined();
-  });
-
-  it('tells which question is shown, and its labels', () => {
-    const options = [{ label: '1. Cache', value: '2.1' }];
-    const other = { label: 'Other…', custom_id: customId(id, '~other', '2.0') };
-    const components = [{ components: [{ custom_id: customId(id, 'choose'), options }, other] }];
-    const shown = promptOfMessage({ id: '7', components });
-    expect(shown).toMatchObject({ question: 2, labels: ['1. Cache', 'Other…'] });
   });
 });

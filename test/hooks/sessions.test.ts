@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { loadThreadRecord, loadThreadRecords } from '../../threads/record.ts';
+import { loadThreadRecords } from '../../threads/record.ts';
 import { openTestDesk } from '../support/desk.ts';
 import {
   fixture,
@@ -199,7 +199,7 @@ describe('which session', () => {
     await tell(pane, stopInput('after', { session_id: 'a-new-conversation' }));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['before', 'after']);
     const [thread] = await threadsOf(workspace);
-    expect(loadThreadRecord(machine.home, thread?.id ?? '')).toMatchObject({
+    expect(loadThreadRecords(machine.home).find((one) => one.thread === thread?.id)).toMatchObject({
       claudeSession: 'a-new-conversation',
       state: 'idle',
       paneId: pane.TMUX_PANE,
@@ -254,7 +254,9 @@ describe('which thread', () => {
     await tell(pane, stopInput('two'));
     const [made] = await threadsOf(workspace);
     expect(made?.id).not.toBe(old?.id);
-    expect(loadThreadRecord(machine.home, made?.id ?? '')?.paneId).toBe(pane.TMUX_PANE);
+    expect(loadThreadRecords(machine.home).find((one) => one.thread === made?.id)?.paneId).toBe(
+      pane.TMUX_PANE,
+    );
     await tell(pane, stopInput('three'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['two', 'three']);
   });

@@ -1,7 +1,7 @@
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { saveStatus } from '../../home/status-file.ts';
+import { writeWhole } from '../../home/files.ts';
 import { openTestDesk } from '../support/desk.ts';
 import {
   fixture,
@@ -226,7 +226,10 @@ describe('what a reply says', () => {
     await expect(tell(pane, input, letter)).rejects.toThrow();
     isLost = false;
     const model = { display_name: `A model with a name of ${'some '.repeat(12)}length` };
-    saveStatus(machine.home, 's1', JSON.stringify({ session_id: 's1', model }));
+    writeWhole(
+      join(machine.home.folder('status'), 's1.json'),
+      JSON.stringify({ session_id: 's1', model }),
+    );
     machine.tmux.call('rename-session', '-t', '=web', 'a-much-longer-name-than-before');
     await tell(pane, input, letter);
     expect((await saidIn(workspace, WEB)).join('\n').trim()).toBe(lines.join('\n'));
@@ -241,7 +244,7 @@ describe('what a reply says', () => {
       cost: { total_cost_usd: 1.5 },
       rate_limits: { five_hour: { used_percentage: 12, resets_at: 1_800_000_000 } },
     };
-    saveStatus(machine.home, 's1', JSON.stringify(status));
+    writeWhole(join(machine.home.folder('status'), 's1.json'), JSON.stringify(status));
     await tell(pane, stopInput('hello', { session_id: 's1' }));
     await tell(pane, stopInput('hello', { session_id: '../../etc/passwd' }));
     const [first, second] = await messagesIn(workspace, WEB);

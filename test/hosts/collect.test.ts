@@ -383,7 +383,7 @@ describe('a connection that is lost', () => {
     await soon(() =>
       expect(states.at(-1)).toMatchObject({
         kind: 'lost',
-        because: 'far has not answered for 3 seconds.',
+        because: 'far has not answered for 3 s.',
       }),
     );
     far.server.faults.frozen = false;

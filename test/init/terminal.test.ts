@@ -20,20 +20,20 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     terminal.type(token);
     await terminal.sees('✓ Message Content Intent is on.');
 
-    await terminal.sees(/1 {2}#\S+ in threadmux\n[\s\S]*Number or id:/);
-    terminal.type('1');
+    await terminal.sees(/In which channel shall the threads live\?\n.*#\S+ in threadmux\n/);
+    terminal.type('');
     await terminal.sees('✓ The bot has every permission it needs');
 
     await terminal.sees('or Enter to be found by a code:');
     terminal.type('');
-    const [, code = ''] = await terminal.sees(/Write this in #[\s\S]*\n {4}([A-Z2-9]{6})\n/);
+    const [, code = ''] = await terminal.sees(/Write this in #[\s\S]*\n│ {6}([A-Z2-9]{6})\n/);
     const [invitation] = await owner.messages(channel);
     expect(invitation?.content).toContain('write the code here');
     expect(invitation?.content).not.toContain(code);
     await owner.say(channel, 'AAAAAA');
     await owner.say(channel, code.toLowerCase());
-    await terminal.sees(`you (${userId}) wrote it. May they type into your sessions? [y/N]`);
-    terminal.type('y');
+    await terminal.sees(`you (${userId}) wrote it. May they type into your sessions?`);
+    terminal.press('y');
     await terminal.sees(`May speak: ${userId}`);
     expect((await owner.messages(channel)).map(({ id }) => id)).not.toContain(invitation?.id);
     await terminal.sees("Another person's user id");
@@ -46,7 +46,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     await terminal.sees('✓ The clock of mini agrees');
     terminal.type('');
 
-    await terminal.sees('Write it? [Y/n]');
+    await terminal.sees('● Yes / ○ No');
     expect(person.hasHome()).toBe(false);
     terminal.type('');
     await terminal.sees('came back in');
@@ -68,11 +68,11 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     terminal.type(workspace.token);
     await terminal.sees('or Enter to be found by a code:');
     terminal.type('');
-    const [, code = ''] = await terminal.sees(/\n {4}([A-Z2-9]{6})\n/);
+    const [, code = ''] = await terminal.sees(/\n│ {6}([A-Z2-9]{6})\n/);
     await owner.say(channel, code);
-    await terminal.sees('May they type into your sessions? [y/N]');
+    await terminal.sees('○ Yes / ● No');
     terminal.type('');
-    await terminal.sees(/\[y\/N\][\s\S]*or Enter to be found by a code:/);
+    await terminal.sees(/your sessions\?\n│ {2}No\n[\s\S]*or Enter to be found by a code:/);
     terminal.type(userId);
     await terminal.sees("Another person's user id");
     terminal.type('');
@@ -80,18 +80,20 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     expect(person.read().servers).toMatchObject([{ allow: [userId] }]);
   });
 
-  it('leaves everything as it was when it is stopped with Ctrl-C', async () => {
+  it('leaves everything as it was when it is stopped with Ctrl-C, Ctrl-D or Esc', async () => {
     const workspace = await startTestWorkspace();
     const { api, token, channelId: channel, userId, person: owner } = workspace;
     const stages = [
-      { flags: {}, before: '1 or 2?' },
+      { flags: {}, before: 'Where do you want to meet your sessions?' },
       { flags: { api }, before: 'The bot token' },
+      { flags: { api }, before: 'The bot token', key: 'C-d' },
+      { flags: { api }, before: 'The bot token', key: 'Escape' },
       {
         flags: { api, channel },
         typed: token,
         before: 'found by a code:',
         enters: '',
-        until: /\n {4}[A-Z2-9]{6}\n/,
+        until: /\n│ {6}[A-Z2-9]{6}\n/,
       },
       {
         flags: { api, channel, allow: userId },
@@ -101,7 +103,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
         until: /Write it/,
       },
     ];
-    for (const { flags, typed, before, enters, until } of stages) {
+    for (const { flags, typed, before, enters, until, key = 'C-c' } of stages) {
       const person = newcomer();
       const terminal = person.sit(flags);
       if (typed !== undefined) {
@@ -111,11 +113,33 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
       await terminal.sees(before);
       if (enters !== undefined) terminal.type(enters);
       if (until !== undefined) await terminal.sees(until);
-      terminal.press('C-c');
+      terminal.press(key);
       await terminal.sees(/Stopped. Nothing was changed.\n[\s\S]*ended with 130/);
       expect(person.hasHome()).toBe(false);
       await vi.waitFor(async () => expect(await owner.messages(channel)).toEqual([]));
     }
+  });
+
+  it('shows an escape sequence in the name of a server or a channel, and does not send it to the terminal', async () => {
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ path }) =>
+          /^\/guilds\/\d+\/channels$/.test(path)
+            ? {
+                kind: 'answer',
+                status: 200,
+                body: [{ id: workspace.channelId, type: 0, name: 'a\x1b[2Jb\x1b]0;c\x07' }],
+              }
+            : undefined,
+      },
+    });
+    const { api, userId: allow } = workspace;
+    const terminal = newcomer().sit({ api, allow });
+    await terminal.sees('The bot token');
+    terminal.type(workspace.token);
+    await terminal.sees('#a⟨U+001B⟩[2Jb⟨U+001B⟩]0;c⟨U+0007⟩ in threadmux');
+    terminal.press('C-c');
+    await terminal.sees('ended with 130');
   });
 
   it('looks again after the intent was switched on, without beginning anew', async () => {

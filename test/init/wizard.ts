@@ -72,7 +72,8 @@ function sitDown(flags: InitFlags, env: Record<string, string>) {
   const tmux = startTmux();
   const words = Object.entries(env).map(([name, value]) => quote(`${name}=${value}`));
   const command = [process.execPath, PROGRAM, 'init', ...wordsOf(flags)].map(quote).join(' ');
-  const script = `env -i ${words.join(' ')} ${command}; echo "ended with $?"; exec sleep 600`;
+  // Between two questions Ctrl-C is a signal to this shell too, which has to live on to print the exit code.
+  const script = `trap : INT; env -i ${words.join(' ')} ${command}; echo "ended with $?"; exec sleep 600`;
   tmux.call('new-session', '-d', '-s', 'w', '-x', '180', '-y', '60', 'sh', '-c', script);
   const screen = () => tmux.call('capture-pane', '-p', '-J', '-S', '-', '-t', '=w:');
   return {

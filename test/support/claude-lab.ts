@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { hookSettings } from '../../claude/settings.ts';
 import { type Home, openHome } from '../../home/home.ts';
-import { loadThreadRecord, loadThreadRecords } from '../../threads/record.ts';
+import { loadThreadRecords } from '../../threads/record.ts';
 import { type LabSession, openSession, PATIENCE } from './lab-session.ts';
 import { enter, type Person } from './workspace.ts';
 
@@ -82,7 +82,7 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
       return found;
     }, PATIENCE);
     const record = () => {
-      const found = loadThreadRecord(home, thread);
+      const found = loadThreadRecords(home).find((one) => one.thread === thread);
       if (found === undefined) throw new Error(`nothing is known of the pane of ${name}`);
       return found;
     };

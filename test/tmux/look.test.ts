@@ -14,7 +14,7 @@ describe('look', () => {
     expect(seen).toMatchObject({
       ...{ kind: 'pane', serverPid: guard.pane.serverPid, panePid: guard.pane.panePid },
       ...{ sessionName: 'two words', command: 'node', dead: false, exitStatus: undefined },
-      ...{ mode: undefined, inputOff: false, synchronized: false, alternateScreen: false },
+      ...{ mode: undefined, inputOff: false, synchronized: false },
       ...{ width: 120, height: 40, cursor: { x: 0, y: 2 }, historyLines: 0 },
       typed: { text: '00000000000000000042', enter: '00000000000000000042' },
     });
@@ -24,14 +24,13 @@ describe('look', () => {
     expect(seen.ansi).toContain('\x1b[31mred\x1b[39m');
   });
 
-  it('sees a mode, a dead program with its exit status, and the alternate screen', async () => {
+  it('sees a mode, and a dead program with its exit status', async () => {
     const server = startTmux();
     const { guard } = await startRawPane(server, 'web', { shows: '\x1b[?1049h' });
     server.call('set-option', '-p', '-t', guard.pane.paneId, 'remain-on-exit', 'on');
     server.call('copy-mode', '-t', guard.pane.paneId);
     expect(await look(server.tmux, guard.pane)).toMatchObject({
       mode: 'copy-mode',
-      alternateScreen: true,
     });
     server.call('copy-mode', '-q', '-t', guard.pane.paneId);
     server.call('respawn-pane', '-k', '-t', guard.pane.paneId, 'exit 3');

@@ -22,7 +22,7 @@ export type Taken =
   /** It was the decision, but the hook was gone before it could take it. */
   | 'undelivered';
 
-export interface EndingParts {
+interface EndingParts {
   readonly answers: Answers;
   readonly cards: Cards;
   readonly store: Store;
@@ -36,7 +36,7 @@ export interface EndingParts {
   readonly checkAfterMs?: number | undefined;
 }
 
-export interface Ending {
+interface Ending {
   /** Gives the decision to the hook, or lets it leave without one. Safe to repeat; `again` is called when it should be. */
   act(one: OpenPrompt, ended: Ended, again: () => void): Promise<Exclude<Taken, 'no answer'>>;
   /** Shows the end. A crash before it is noted as shown shows it again. */

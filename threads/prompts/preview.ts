@@ -8,7 +8,7 @@ import { code, fitsPlain } from './words.ts';
 /** What a description has in the heading of a prompt. */
 export const DESCRIPTION_ROOM = 200;
 
-export interface Preview {
+interface Preview {
   readonly text: string;
   readonly files: readonly Upload[];
 }

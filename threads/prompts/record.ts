@@ -11,7 +11,7 @@ import { readJson } from '../../home/files.ts';
 import type { Home } from '../../home/home.ts';
 
 const bySchema = z.object({ id: z.string(), name: z.string() });
-export type By = Readonly<z.output<typeof bySchema>>;
+type By = Readonly<z.output<typeof bySchema>>;
 
 const decisionSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('allow'), always: z.boolean() }),
@@ -19,7 +19,7 @@ const decisionSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('answers'), answers: z.array(z.string()).readonly() }),
 ]);
 
-export const endedSchema = z.discriminatedUnion('kind', [
+const endedSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('decided'), decision: decisionSchema, by: bySchema }),
   z.object({ kind: z.literal('answered') }),
   z.object({ kind: z.literal('exited') }),

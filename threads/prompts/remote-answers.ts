@@ -64,7 +64,7 @@ function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, l
 }
 
 /** Answers to hooks of all hosts. */
-export interface AnswersOfHosts extends Answers {
+interface AnswersOfHosts extends Answers {
   /** Which host the hook waits on; this machine if it is never told. */
   from(id: string, host: string, asker: number): void;
 }

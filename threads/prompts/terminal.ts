@@ -11,7 +11,7 @@ import { look, type PaneLook } from '../../tmux/look.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
 import type { PromptPane } from './record.ts';
 
-export interface Request {
+interface Request {
   readonly transcript: string;
   readonly promptId: string | undefined;
   readonly agentId: string | undefined;
@@ -21,7 +21,7 @@ export interface Request {
   readonly files?: FileSource;
 }
 
-export type Terminal =
+type Terminal =
   | 'open'
   /** Somebody answered there, or pressed Esc. */
   | 'answered'
