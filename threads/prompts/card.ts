@@ -32,6 +32,23 @@ export interface Cards {
 
 const LONGEST_PAUSE_MS = 60_000;
 
+/** Tries with growing pauses until it succeeds, the signal is aborted or `failed` says that it is enough. */
+export async function persist(
+  signal: AbortSignal,
+  act: () => Promise<void>,
+  failed: (error: Error) => unknown,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; failures++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (signal.aborted || failed(error as Error) === true) return;
+      const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures);
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
 export function createCards(parts: {
   readonly home: Home;
   readonly threads: Threads;
@@ -92,17 +109,14 @@ export function createCards(parts: {
       const { record, prompt, input } = one;
       const progress = { chosen: record.chosen };
       const content = endText(prompt, input, progress, ended, record.headless);
-      for (let failures = 0; !signal.aborted; ) {
-        try {
-          return await edit(one, { content, components: buttons });
-        } catch (error) {
-          if (signal.aborted) return;
+      await persist(
+        signal,
+        () => edit(one, { content, components: buttons }),
+        (error) => {
           told(one, 'showing the end of a prompt', error);
-          if (isThreadmuxError(error, 'discord_refused')) return; // message or thread are gone
-          const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures++);
-          await sleep(pauseMs, undefined, { signal }).catch(() => {});
-        }
-      }
+          return isThreadmuxError(error, 'discord_refused'); // message or thread are gone
+        },
+      );
     },
   };
 }

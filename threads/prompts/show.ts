@@ -28,9 +28,9 @@ export function endText(
   return `${shownOf(prompt, input, progress).text}\n${lastLine(prompt, ended, headless)}`;
 }
 
-/** As a text may answer it; nothing if it cannot be answered now. */
+/** As a text may answer it; nothing if it is not on the screen. */
 export function asShown({ record, prompt }: OpenPrompt): readonly ShownPrompt[] {
-  if (record.ended !== undefined || !/^\d+$/.test(record.message)) return [];
+  if (record.ended !== undefined || record.message === 'deleted') return [];
   const { id, message: messageId, chosen } = record;
   const asked = prompt.kind === 'question' ? prompt.questions[chosen.length] : undefined;
   const labels = asked?.options.map(({ label }) => label) ?? [];
