@@ -4,11 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { stableNonce } from '../../core/nonce.ts';
+import type { Prompt } from '../../core/prompt.ts';
 import { THREAD_ARCHIVED, THREAD_LOCKED } from '../../discord/error-codes.ts';
 import {
   createMessage,
   type Draft,
   editMessage,
+  isTooLarge,
   type Row,
   refusedWith,
 } from '../../discord/messages.ts';
@@ -18,12 +20,13 @@ import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { Threads } from '../threads.ts';
 import { promptButtons } from './buttons.ts';
+import { promptOf } from './decision.ts';
 import type { Ended, OpenPrompt, PromptRecord } from './record.ts';
 import { contentOf, endText, filesOf } from './show.ts';
 
 export interface Cards {
-  /** The id of the message; 'deleted' if it was posted before and somebody has deleted it since. */
-  post(one: OpenPrompt): Promise<string>;
+  /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
+  post(one: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>>;
   /** Not waited for: a slow server must not keep the next answer from being heard. */
   show(one: OpenPrompt): void;
   /** Tries until the server has taken or refused it. */
@@ -80,22 +83,28 @@ export function createCards(parts: {
   return {
     async post({ record, prompt, input }) {
       const rest = restOf(record);
-      if (rest === undefined || record.message !== '') return record.message;
+      const { id, message, tooLarge } = record;
+      if (rest === undefined || message !== '') return { message, tooLarge };
       const progress = { chosen: record.chosen };
-      const draft = {
-        content: contentOf(prompt, input, progress),
-        files: filesOf(prompt, input),
-        components: promptButtons(record.id, prompt, progress),
+      const postAs = async (shown: Prompt) => {
+        const draft = {
+          content: contentOf(shown, input, progress),
+          files: filesOf(shown, input),
+          components: promptButtons(id, shown, progress),
+        };
+        const create = () => createMessage(rest, record.thread, stableNonce('prompt', id), draft);
+        const posted = await create().catch(async (error: unknown) => {
+          if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
+          await unarchiveThread(rest, record.thread);
+          return create();
+        });
+        log.info('prompt', { id, kind: shown.kind, tool: input.tool_name });
+        return { message: posted?.id ?? 'deleted', tooLarge: shown.kind === 'too large' };
       };
-      const nonce = stableNonce('prompt', record.id);
-      const create = () => createMessage(rest, record.thread, nonce, draft);
-      const message = await create().catch(async (error: unknown) => {
-        if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
-        await unarchiveThread(rest, record.thread);
-        return create();
+      return postAs(prompt).catch((error: unknown) => {
+        if (!isTooLarge(error)) throw error;
+        return postAs(promptOf(input, true));
       });
-      log.info('prompt', { id: record.id, kind: prompt.kind, tool: input.tool_name });
-      return message?.id ?? 'deleted';
     },
     show(one) {
       const { record, prompt, input } = one;

@@ -95,7 +95,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     log.error('ending a prompt', { id, because: error.message });
 
   function add(record: PromptRecord, input: PermissionRequestInput): Open {
-    const one: Open = { record, input, prompt: promptOf(input), stop: () => {} };
+    const one: Open = { record, input, prompt: promptOf(input, record.tooLarge), stop: () => {} };
     open.set(record.id, one);
     return one;
   }
@@ -111,15 +111,16 @@ export function openPrompts(options: PromptsOptions): Prompts {
   /** Posted before it is watched; with the same nonce if it is posted again after a crash. */
   async function begin(one: Open, elsewhere?: (gone: string) => Promise<Place | undefined>) {
     const { id, thread } = one.record;
-    const message = await cards.post(one).catch(async (error: unknown) => {
+    const posted = await cards.post(one).catch(async (error: unknown) => {
       if (!refusedWith(error, UNKNOWN_CHANNEL)) throw error;
       const place = await elsewhere?.(thread);
-      if (place === undefined) return '';
+      if (place === undefined) return { message: '' };
       store.note(one, place);
       return cards.post(one);
     });
-    if (message === '') return forget(id, 'there is no thread for it');
-    store.note(one, { message });
+    if (posted.message === '') return forget(id, 'there is no thread for it');
+    store.note(one, posted);
+    one.prompt = promptOf(one.input, one.record.tooLarge);
     threads.registry.change(one.record.thread, { state: 'waiting' });
     one.watched = options.watch(one.record, one.input);
     one.stop = one.watched.follow(answers, (how) => {

@@ -8,6 +8,7 @@ import type { Upload } from '../../discord/rest.ts';
 import { verdictText } from './decision.ts';
 import type { Ended, OpenPrompt } from './record.ts';
 import { permissionText, planText, questionText, type Shown } from './text.ts';
+import { code, plain } from './words.ts';
 
 export function contentOf(prompt: Prompt, input: PermissionRequestInput, progress: Progress) {
   const { text, hint } = shownOf(prompt, input, progress);
@@ -58,6 +59,12 @@ function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progre
       const besides = insideFence(JSON.stringify(more, null, 2), 'json');
       return planText(Object.keys(more).length === 0 ? `${plan}` : `${besides}\n${plan}`);
     }
+    case 'too large':
+      return {
+        text: `🔔 Claude asks for something that is too large to be shown here: **${plain(input.tool_name, 100)}** in ${code(input.cwd, 200)}`,
+        hint: '-# What cannot be read whole can only be denied here. To allow it, answer in the terminal.',
+        files: [],
+      };
     case 'question':
       return questionText(prompt.questions, progress);
   }
