@@ -55,9 +55,11 @@ function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progre
       );
     case 'plan': {
       // Whoever approves it approves all of it, such as commands that it may run; in front, so that no length hides it.
-      const { plan = '', ...more } = input.tool_input;
+      const { plan, ...others } = input.tool_input;
+      const more = typeof plan === 'string' ? others : input.tool_input;
+      const text = typeof plan === 'string' ? plan : '';
       const besides = insideFence(JSON.stringify(more, null, 2), 'json');
-      return planText(Object.keys(more).length === 0 ? `${plan}` : `${besides}\n${plan}`);
+      return planText(Object.keys(more).length === 0 ? text : `${besides}\n${text}`);
     }
     case 'too large':
       return {
