@@ -75,7 +75,7 @@ const LONGEST_MS = 60_000;
 
 /** Our home there is made first; while the host is away that is tried again, with growing pauses. */
 async function collectFrom(
-  { hosts, remote, sessionsChanged }: Shared,
+  { hosts, remote, sessionsChanged, log }: Shared,
   host: string,
   outbox: string,
   signal: AbortSignal,
@@ -87,6 +87,8 @@ async function collectFrom(
       collector = keepCollecting({
         ...{ host: hosts.get(host), home: await remote.home(host), signal },
         take: (box, name, letter) => putHostLetter(outbox, box, name, letter),
+        onFull: () =>
+          log.warn('too much of a host waits to be posted; the rest stays there', { host }),
         onState(state) {
           if (state.kind === 'lost')
             return remote.heard(host, {

@@ -6,6 +6,7 @@ import { isNewer } from './snowflake.ts';
 /** A prompt as its message in the thread shows it. */
 export interface ShownPrompt {
   readonly id: string;
+  /** Empty while it is being posted: it may be on the screen already. */
   readonly messageId: string;
   /** The question that is shown now, counted from one; 0: none. */
   readonly question: number;
@@ -39,7 +40,8 @@ function promptMeant(
   const only = open.length === 1 ? open[0] : undefined;
   const meant =
     repliedTo === undefined ? only : open.find(({ messageId }) => messageId === repliedTo);
-  return live && meant !== undefined && isNewer(id, meant.messageId) ? meant : undefined;
+  if (!live || meant === undefined || meant.messageId === '') return undefined;
+  return isNewer(id, meant.messageId) ? meant : undefined;
 }
 
 const WORDS =

@@ -18,7 +18,9 @@ export interface Question {
 export type Prompt =
   | { readonly kind: 'permission'; readonly canAlways: boolean }
   | { readonly kind: 'question'; readonly questions: readonly Question[] }
-  | { readonly kind: 'plan' };
+  | { readonly kind: 'plan' }
+  /** Any of them whose file no server takes: what is not shown whole cannot be allowed, only denied. */
+  | { readonly kind: 'too large' };
 
 /** What a person did: tapped a button, chose in a menu, filled in a field, or just wrote. */
 export interface Answer {
@@ -57,6 +59,8 @@ export function step(prompt: Prompt, progress: Progress, answer: Answer): Step {
       return stepPermission(prompt.canAlways, answer);
     case 'plan':
       return stepPlan(answer);
+    case 'too large':
+      return stepTooLarge(answer);
     case 'question':
       return stepQuestion(prompt.questions, progress, answer);
   }
@@ -78,6 +82,13 @@ function stepPlan({ action, text }: Answer): Step {
   if (action === 'approve' || (action === 'text' && /^approve$/i.test(words))) return allow(false);
   if ((action === 'text' || action === 'reason') && words !== '') return deny(words);
   return noAnswer('that is not an answer to a plan');
+}
+
+/** By its buttons alone: a "yes" must not become the reason of a denial. */
+function stepTooLarge({ action, text }: Answer): Step {
+  const words = text.trim();
+  if (action === 'deny' || (action === 'reason' && words !== '')) return deny(words);
+  return noAnswer('it is too large to be allowed here');
 }
 
 function stepQuestion(questions: readonly Question[], progress: Progress, answer: Answer): Step {

@@ -9,7 +9,12 @@ import type {
 } from 'discord-api-types/v10';
 import { isThreadmuxError } from '../core/errors.ts';
 import { byAge } from '../core/snowflake.ts';
-import { UNKNOWN_EMOJI, UNKNOWN_MESSAGE } from './error-codes.ts';
+import {
+  FILE_TOO_LARGE,
+  REQUEST_TOO_LARGE,
+  UNKNOWN_EMOJI,
+  UNKNOWN_MESSAGE,
+} from './error-codes.ts';
 import { type Message, messageSchema } from './payloads.ts';
 import type { CallOptions, Rest, Upload } from './rest.ts';
 
@@ -145,6 +150,12 @@ export async function messagesAfter(
 
 export function refusedWith(error: unknown, ...codes: readonly number[]): boolean {
   return isThreadmuxError(error) && error.answer !== undefined && codes.includes(error.answer.code);
+}
+
+/** Its files are too large for the server, or for what stands in front of it. */
+export function isTooLarge(error: unknown): boolean {
+  if (refusedWith(error, REQUEST_TOO_LARGE, FILE_TOO_LARGE)) return true;
+  return isThreadmuxError(error) && error.answer?.status === 413;
 }
 
 async function ignoring(codes: readonly number[], call: Promise<unknown>): Promise<void> {

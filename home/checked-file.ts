@@ -14,8 +14,8 @@ import {
   statfsSync,
 } from 'node:fs';
 
-/** `real` is a path without links, as `realpath` gave it. A sentence says why it was not read. */
-export function readChecked(real: string, maxBytes: number): Buffer | string {
+/** `real` is a path without links, as `realpath` gave it; `room` is what is left for it. A sentence says why it was not read. */
+export function readChecked(real: string, maxBytes: number, room: number): Buffer | string {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const fd = tryTo(() => openSync(real, flags));
   if (fd === undefined) return 'it cannot be read';
@@ -25,8 +25,9 @@ export function readChecked(real: string, maxBytes: number): Buffer | string {
     if (isOfKernel(fd)) return 'it belongs to the system';
     if (stat.nlink > 1) return 'it has another name elsewhere (a hard link)';
     if (stat.size > maxBytes) return `it is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
+    if (stat.size > room) return 'too much for one message';
     if (!isAt(fd, stat, real)) return 'it was exchanged while it was read';
-    return tryTo(() => contentOf(fd, maxBytes)) ?? 'it cannot be read';
+    return tryTo(() => contentOf(fd, Math.min(maxBytes, room))) ?? 'it cannot be read';
   } finally {
     closeSync(fd);
   }
@@ -38,7 +39,8 @@ function isAt(fd: number, opened: Stats, real: string): boolean {
   if (leadsTo !== undefined) return leadsTo === real;
   const same = () => {
     const now = tryTo(() => lstatSync(real));
-    return now !== undefined && now.dev === opened.dev && now.ino === opened.ino;
+    // Its names are counted again: a hard link that was taken away and put back would be unseen before.
+    return now?.dev === opened.dev && now.ino === opened.ino && now.nlink === 1;
   };
   return same() && tryTo(() => realpathSync(real)) === real && same();
 }

@@ -31,39 +31,52 @@ const MARK = '[ATTACH:';
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 
 export function takeAttachments(text: string, rules: AttachRules): Attached {
-  const { kept, paths } = marksOf(text);
+  const { kept, paths, tooMany } = marksOf(text);
   const files: Upload[] = [];
   const refused: string[] = [];
-  let total = 0;
+  let room = rules.maxTotalBytes ?? 24 * 2 ** 20;
   for (const path of paths) {
-    const taken =
-      files.length >= (rules.maxFiles ?? 10)
-        ? 'more files than one message can hold'
-        : take(path, rules);
+    const taken = files.length >= (rules.maxFiles ?? 10) ? TOO_MANY : take(path, rules, room);
     if (typeof taken === 'string') refused.push(`${code(path)}: ${taken}`);
-    else if (total + taken.data.length > (rules.maxTotalBytes ?? 24 * 2 ** 20))
-      refused.push(`${code(path)}: too much for one message`);
     else {
-      total += taken.data.length;
+      room -= taken.data.length;
       files.push(taken);
     }
   }
-  return { text: kept, files, refused };
+  return { text: kept, files, refused: [...refused, ...tooMany] };
+}
+
+export const TOO_MANY = 'more files than one message can hold';
+/** Each costs time, on another host a round trip. */
+const MAX_ASKED = 20;
+
+export interface Marks {
+  /** The text without the marks. */
+  readonly kept: string;
+  /** Each once, and not more than may be looked at. */
+  readonly paths: readonly string[];
+  /** A sentence about the others. */
+  readonly tooMany: readonly string[];
 }
 
 /** Inside a code block it is text about attachments, not an attachment. */
-export function marksOf(text: string): { kept: string; paths: readonly string[] } {
-  const paths: string[] = [];
+export function marksOf(text: string): Marks {
+  const paths = new Set<string>();
   let fence: string | undefined;
   const kept = text.split('\n').filter((line) => {
     const mark = line.match(FENCE)?.[1];
     if (fence === undefined) fence = mark;
     else if (mark?.startsWith(fence) && line.trim() === mark) fence = undefined;
     const path = fence === undefined ? markedPath(line) : undefined;
-    if (path !== undefined) paths.push(path);
+    if (path !== undefined) paths.add(path);
     return path === undefined;
   });
-  return { kept: kept.join('\n'), paths };
+  const more = paths.size - MAX_ASKED;
+  return {
+    kept: kept.join('\n'),
+    paths: [...paths].slice(0, MAX_ASKED),
+    tooMany: more > 0 ? [`${more} more: ${TOO_MANY}`] : [],
+  };
 }
 
 function markedPath(line: string): string | undefined {
@@ -72,14 +85,14 @@ function markedPath(line: string): string | undefined {
   return mark.slice(MARK.length, -1).trim() || undefined;
 }
 
-function take(path: string, rules: AttachRules): { name: string; data: Uint8Array } | string {
+function take(path: string, rules: AttachRules, room: number) {
   if (path.includes('\0')) return 'not a path';
   const absolute = resolve(rules.cwd, path.replace(/^~(?=\/)/, rules.homeDir));
   const real = tryTo(() => realpathSync(absolute));
   if (real === undefined) return 'there is no such file';
   const why = whyNot(real, rules);
   if (why !== undefined) return why;
-  const read = readChecked(real, rules.maxBytes ?? 10 * 2 ** 20);
+  const read = readChecked(real, rules.maxBytes ?? 10 * 2 ** 20, room);
   return typeof read === 'string' ? read : { name: basename(real), data: read };
 }
 

@@ -2,7 +2,7 @@
 // sends its last letter again when our acknowledgement was lost: it is recognised and not put twice.
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -16,6 +16,7 @@ const LETTER = /^(\d{9,})\.(\d+)$/;
 const FIRST = 100_000_000;
 const MOST_LETTERS = 500;
 const MOST_BOXES = 200;
+const MOST_BYTES = 256 * 2 ** 20;
 
 /** Where letters of a host wait to be posted. */
 export function hostOutbox(home: Home, host: string): string {
@@ -29,17 +30,28 @@ export function hostOutbox(home: Home, host: string): string {
   return outbox;
 }
 
-/** On disk when it returns. */
-export function putHostLetter(outbox: string, box: string, name: string, letter: Buffer): void {
+/** On disk when it returns; not taken if it returns 'full'. */
+export function putHostLetter(
+  outbox: string,
+  box: string,
+  name: string,
+  letter: Buffer,
+  mostBytes = MOST_BYTES,
+): 'full' | undefined {
   const folder = join(outbox, box);
   checkRoom(outbox, folder);
+  const isFull = () => (atMost.get(outbox) ?? mostBytes) + letter.length > mostBytes;
+  if (isFull()) atMost.set(outbox, bytesIn(outbox));
+  if (isFull()) return 'full';
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const identity = identityOf(name, letter);
   const last = lastOf(folder);
-  if (last?.identity === identity) return;
+  if (last?.identity === identity) return undefined;
   const number = Math.max(FIRST, last?.number ?? 0, newestIn(folder)?.number ?? 0) + 1;
   writeWhole(join(folder, `${number}.${identity}`), letter);
+  atMost.set(outbox, (atMost.get(outbox) ?? 0) + letter.length);
   note(folder, { number, identity });
+  return undefined;
 }
 
 /** What a host has sent and we have not posted yet is limited; the rest waits there. */
@@ -51,6 +63,17 @@ function checkRoom(outbox: string, folder: string): void {
     throw new ThreadmuxError('busy', 'too many letters of this host wait to be posted', {
       hint: 'The rest waits on the host.',
     });
+}
+
+/** Bytes of an outbox when they were counted, and what came since; what was posted since is not taken off. */
+const atMost = new Map<string, number>();
+
+/** With those set aside: a hostile host could send nothing but letters that cannot be read. */
+function bytesIn(outbox: string): number {
+  return readdirSync(outbox, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile() && !one.name.startsWith('.'))
+    .map((one) => statSync(join(one.parentPath, one.name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);
 }
 
 /** Digits, as the names of letters have them. */

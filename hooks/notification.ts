@@ -2,9 +2,9 @@
 
 import type { NotificationInput, StopInput } from '../claude/hook-input.ts';
 import { screenPrint } from '../claude/screen-print.ts';
-import { insideFence } from '../core/neutralise.ts';
 import { plain } from '../core/outside-words.ts';
 import { keyButtons } from '../discord/buttons.ts';
+import { screenBlock } from '../threads/notices.ts';
 import { look } from '../tmux/look.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import type { Outcome, Report } from './event.ts';
@@ -33,14 +33,10 @@ async function permissionPrompt(
 ): Promise<Outcome> {
   if (context.prompts.isOpenFor(input.session_id)) return { state: 'waiting' };
   const seen = await look(tmuxOn(context.host, session.socket), session);
-  const screen = seen.kind === 'gone' ? '' : insideFence(lastLines(seen.text));
+  const screen = seen.kind === 'gone' ? '' : screenBlock(seen.text);
   const print = seen.kind === 'gone' ? undefined : screenPrint(session.paneId, seen);
   return {
     state: 'waiting',
     say: { text: `🔔 ${plain(input.message)}\n${screen}`, components: [keyButtons(print)] },
   };
-}
-
-function lastLines(text: string): string {
-  return text.trimEnd().split('\n').slice(-25).join('\n').slice(-1_500);
 }

@@ -4,14 +4,14 @@
 import { stableNonce } from '../core/nonce.ts';
 import { code } from '../core/outside-words.ts';
 import { newest } from '../core/snowflake.ts';
+import { THREAD_ARCHIVED, THREAD_LOCKED, UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import {
-  FILE_TOO_LARGE,
-  REQUEST_TOO_LARGE,
-  THREAD_ARCHIVED,
-  THREAD_LOCKED,
-  UNKNOWN_CHANNEL,
-} from '../discord/error-codes.ts';
-import { createMessage, type Draft, messagesAfter, refusedWith } from '../discord/messages.ts';
+  createMessage,
+  type Draft,
+  isTooLarge,
+  messagesAfter,
+  refusedWith,
+} from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveThread } from '../discord/threads.ts';
 import type { Posted, ThreadRecord } from '../threads/record.ts';
@@ -31,7 +31,6 @@ interface Posting {
 
 /** The server forgets nonces after "a few minutes"; we do not rely on more than one. */
 const NONCE_HOLDS_MS = 60_000;
-const TOO_LARGE = [REQUEST_TOO_LARGE, FILE_TOO_LARGE];
 
 export async function postParts(parts: readonly Draft[], posting: Posting): Promise<void> {
   const { rest, letter, pane } = posting;
@@ -48,7 +47,7 @@ export async function postParts(parts: readonly Draft[], posting: Posting): Prom
     const nonce = stableNonce(letter, at);
     const create = (draft: Draft) => createMessage(rest, thread.thread, nonce, draft);
     const message = await create(part).catch(async (error: unknown) => {
-      if (part.files?.length && refusedWith(error, ...TOO_LARGE)) return create(withoutFiles(part));
+      if (part.files?.length && isTooLarge(error)) return create(withoutFiles(part));
       if (refusedWith(error, UNKNOWN_CHANNEL)) thread = await posting.thread(thread.thread);
       else if (refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED))
         await unarchiveThread(rest, thread.thread);

@@ -3,6 +3,7 @@
 import type { Tool, Turn } from '../claude/transcript.ts';
 import type { ConfigFile } from '../core/config-schema.ts';
 import { duration } from '../core/duration.ts';
+import { plain } from '../core/outside-words.ts';
 
 export type Level = ConfigFile['progress'];
 
@@ -18,7 +19,7 @@ export function progressText(turn: Turn, level: Level, elapsedMs: number): strin
   const tools = level === 'verbose' ? turn.tools.slice(-LINES_SHOWN) : turn.tools.slice(-1);
   const lines = [
     shortened(said.at(-1) ?? '', LONGEST_TEXT),
-    ...tools.map((tool) => `${mark(tool)} ${plain(shortened(tool.label, LONGEST_LABEL))}`),
+    ...tools.map((tool) => `${mark(tool)} ${plain(tool.label, LONGEST_LABEL)}`),
     `-# working · ${counted(turn.tools)}${duration(elapsedMs)}`,
   ];
   // The oldest tools make way: what was said last, what runs now and the small line always fit.
@@ -46,11 +47,6 @@ function counted(tools: readonly Tool[]): string {
 function mark(tool: Tool): string {
   if (tool.outcome === undefined) return '⏳';
   return tool.outcome === 'ok' ? '✔' : '✘';
-}
-
-/** A label is not Markdown: a command with stars in it must look like one. */
-function plain(text: string): string {
-  return text.replace(/[\\*_~`|>#[\]]/g, '\\$&');
 }
 
 function shortened(text: string, longest: number): string {

@@ -4,7 +4,7 @@
 import { code } from '../core/outside-words.ts';
 import type { Host } from '../hosts/host.ts';
 import type { Attached } from './attachments.ts';
-import { marksOf } from './attachments.ts';
+import { marksOf, TOO_MANY } from './attachments.ts';
 
 interface RemoteRules {
   readonly host: Host;
@@ -15,30 +15,24 @@ interface RemoteRules {
 }
 
 const MAX_FILES = 10;
-/** Each costs a round trip. */
-const MAX_ASKED = 20;
 const MAX_BYTES = 10 * 2 ** 20;
 const MAX_TOTAL_BYTES = 24 * 2 ** 20;
 
 export async function takeRemoteAttachments(text: string, rules: RemoteRules): Promise<Attached> {
-  const { kept, paths } = marksOf(text);
+  const { kept, paths, tooMany } = marksOf(text);
   const files: { name: string; data: Uint8Array }[] = [];
   const refused: string[] = [];
-  let total = 0;
+  let room = MAX_TOTAL_BYTES;
   for (const path of paths) {
-    const taken =
-      files.length >= MAX_FILES || files.length + refused.length >= MAX_ASKED
-        ? 'more files than one message can hold'
-        : await take(path, rules);
+    const taken = files.length >= MAX_FILES ? TOO_MANY : await take(path, rules);
     if (typeof taken === 'string') refused.push(`${code(path)}: ${taken}`);
-    else if (total + taken.data.length > MAX_TOTAL_BYTES)
-      refused.push(`${code(path)}: too much for one message`);
+    else if (taken.data.length > room) refused.push(`${code(path)}: too much for one message`);
     else {
-      total += taken.data.length;
+      room -= taken.data.length;
       files.push(taken);
     }
   }
-  return { text: kept, files, refused };
+  return { text: kept, files, refused: [...refused, ...tooMany] };
 }
 
 async function take(path: string, { host, home, project, cwd }: RemoteRules) {
@@ -49,7 +43,9 @@ async function take(path: string, { host, home, project, cwd }: RemoteRules) {
   });
   const [first = '', ...rest] = said.split('\n');
   if (!first.startsWith('yes')) return code(first.replace(/^no /, '') || 'it cannot be read');
-  return { name: path.split('/').at(-1) ?? 'file', data: Buffer.from(rest.join(''), 'base64') };
+  const data = Buffer.from(rest.join(''), 'base64');
+  if (data.length > MAX_BYTES) return 'it is larger than 10 MiB';
+  return { name: path.split('/').at(-1) ?? 'file', data };
 }
 
 /** Arguments: path, working directory, project, our home there, most bytes. */
@@ -74,7 +70,9 @@ case \${here#"\${base%/}"}/$n in */.*) no 'hidden files are not sent';; esac
 [ -e "./$n" ] || no 'there is no such file'
 [ ! -L "./$n" ] && [ -f "./$n" ] || no 'it is not a plain file'
 { exec 4< "./$n"; } 2>/dev/null || no 'it cannot be read'
-[ ! -L "./$n" ] && [ "./$n" -ef /dev/fd/4 ] || no 'it was exchanged while it was read'
-set -- $(ls -ld "./$n"); [ "$2" -le 1 ] || no 'it has another name elsewhere (a hard link)'
-[ "$5" -le "$max" ] || no "it is larger than $((max / 1048576)) MiB"
-echo yes; base64 <&4`;
+# One look at the name tells which file it has and how many names that file has: between two looks it could be exchanged.
+set -- $(ls -iLd /dev/fd/0 <&4); opened=$1; set -- $(ls -lnid "./$n")
+[ -n "$opened" ] && [ "$1" = "$opened" ] && [ "./$n" -ef /dev/fd/4 ] || no 'it was exchanged while it was read'
+[ "$3" -le 1 ] || no 'it has another name elsewhere (a hard link)'
+[ "$6" -le "$max" ] || no "it is larger than $((max / 1048576)) MiB"
+echo yes; dd bs=65536 count=$((max / 65536 + 1)) <&4 2>/dev/null | base64`;

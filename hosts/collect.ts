@@ -5,15 +5,18 @@ import { randomBytes } from 'node:crypto';
 import { duration } from '../core/duration.ts';
 import { COLLECT } from './collect-script.ts';
 import type { Host, StartedScript } from './host.ts';
-import { letterReader } from './letter-reader.ts';
+import { type CollectedLine, letterReader } from './letter-reader.ts';
 
 interface CollectOptions {
   readonly host: Host;
   /** The folder of our home on that host, absolute. */
   readonly home: string;
-  /** Called with each letter; when it returns the letter is on our disk. If it throws, the letter comes again. */
-  readonly take: (box: string, name: string, letter: Buffer) => void;
+  /** Called with each letter; when it returns the letter is on our disk. If it throws, the letter comes again; if it is 'full', it is called again later. */
+  readonly take: (box: string, name: string, letter: Buffer) => 'full' | undefined;
   readonly onState: (state: CollectState) => void;
+  /** There is no room for the next letter; not said again before one was taken at once. */
+  readonly onFull?: () => void;
+  readonly fullMs?: number;
   readonly signal: AbortSignal;
   readonly heartbeatSeconds?: number;
   readonly backoffMs?: { readonly first: number; readonly longest: number };
@@ -33,6 +36,8 @@ const HEARTBEAT_SECONDS = 20;
 const BEATS_MISSED = 3;
 /** Between a letter and our word for it: other hosts and messages have their turn. */
 const PACE_MS = 2;
+/** Until it is looked for room again. */
+const FULL_MS = 5_000;
 const BACKOFF_MS = { first: 500, longest: 60_000 };
 
 export function keepCollecting(options: CollectOptions): Collector {
@@ -91,6 +96,10 @@ interface End {
   readonly wasReplaced: boolean;
 }
 
+type Letter = Extract<CollectedLine, { kind: 'letter' }>;
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 /** One connection, from its start to its end. */
 async function collectOnce(started: StartedScript, options: CollectOptions): Promise<End> {
   const silenceMs = (options.heartbeatSeconds ?? HEARTBEAT_SECONDS) * BEATS_MISSED * 1_000;
@@ -100,9 +109,34 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
   let wasReplaced = false;
   /** The last letter is not acknowledged yet. */
   let isWaiting = false;
+  let again: NodeJS.Timeout | undefined;
+  let isFull = false;
   const giveUp = (reason: string) => {
     because ??= reason;
     started.stop();
+  };
+  /** The host waits for our word: nothing of it is lost, and nothing more comes. */
+  const take = (line: Letter, wasFull: boolean): void => {
+    const { box, name, letter } = line;
+    silence.refresh();
+    if (options.take(box, name, letter) === 'full') {
+      if (!isFull) options.onFull?.();
+      isFull = true;
+      again = setTimeout(() => retake(line), options.fullMs ?? FULL_MS);
+      return;
+    }
+    isFull = wasFull;
+    again = setTimeout(() => {
+      isWaiting = false;
+      if (because === undefined) started.stdin.write(`ok ${box}/${name}\n`);
+    }, PACE_MS);
+  };
+  const retake = (line: Letter) => {
+    try {
+      take(line, true);
+    } catch (error) {
+      giveUp(messageOf(error));
+    }
   };
   const silence = setTimeout(
     () => giveUp(`${options.host.name} has not answered for ${duration(silenceMs)}.`),
@@ -123,19 +157,16 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
         } else if (line.kind === 'letter') {
           // The script sends the next one after our word for this one; a host that does not wait could keep us busy for ever.
           if (isWaiting) throw new Error(`${options.host.name} sends letters unasked.`);
-          options.take(line.box, line.name, line.letter);
           isWaiting = true;
-          setTimeout(() => {
-            isWaiting = false;
-            if (because === undefined) started.stdin.write(`ok ${line.box}/${line.name}\n`);
-          }, PACE_MS);
+          take(line, false);
         }
       }
     } catch (error) {
-      giveUp(error instanceof Error ? error.message : String(error));
+      giveUp(messageOf(error));
     }
   });
   const ended = await started.ended;
   clearTimeout(silence);
+  clearTimeout(again);
   return { because: because ?? ended, wasConnected, wasReplaced };
 }

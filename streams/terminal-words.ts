@@ -1,7 +1,7 @@
 // What is said of a terminal's end. Pure.
 
 import { duration } from '../core/duration.ts';
-import { insideFence } from '../core/neutralise.ts';
+import { insideFence, neutralise } from '../core/neutralise.ts';
 import { amount } from './terminal-plan.ts';
 
 /** How a program ended, as far as anybody knows. */
@@ -51,7 +51,8 @@ export function exitMessage(exit: Exit): string {
   const { ending, lines, whole } = exit;
   const words = endingWords(ending);
   const how = ending.kind === 'gone' ? `Over: ${words}` : capital(words);
-  const last = exit.lastLines.trim() === '' ? [] : [insideFence(exit.lastLines.slice(-LAST_ROOM))];
+  const last =
+    exit.lastLines.trim() === '' ? [] : [insideFence(neutralise(exit.lastLines).slice(-LAST_ROOM))];
   return [
     `⏹️ ${how} after ${duration(ending.at - exit.startedAt)}.`,
     ...(lines === 0 ? ['-# It printed nothing.'] : []),

@@ -1,7 +1,7 @@
 // What the bridge itself says in a thread. Every saying has a nonce made from what it is about, so
 // that a crash in between does not make it say a thing twice.
 
-import { insideFence } from '../core/neutralise.ts';
+import { insideFence, neutralise } from '../core/neutralise.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { THREAD_ARCHIVED, THREAD_LOCKED } from '../discord/error-codes.ts';
 import { createMessage, type Draft, refusedWith } from '../discord/messages.ts';
@@ -37,15 +37,28 @@ export async function sayIn(
 }
 
 const SCREEN_ROOM = 1_500;
+const SCREEN_LINES = 40;
+/** Far more than fits: of an output of megabytes only the end is looked at. */
+const LOOKED_AT = 20_000;
+const CUT = '-# ⚠️ This is only the end: what stands above it does not fit here.';
 
-/** What the pane shows, as a block: its last lines, as many as fit. */
+/** What the pane shows, as a block: its last lines, as many as fit. A dialog is answered by it, so nothing in it may hide. */
 export function screenBlock(text: string): string {
-  const lines = text
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.trimEnd());
-  const shown = lines.slice(-40).join('\n');
-  return (
-    insideFence(shown.length <= SCREEN_ROOM ? shown : shown.slice(-SCREEN_ROOM)) || '(nothing)'
-  );
+  // Claude Code draws its prompt with a no-break space, which hides nothing.
+  const screen = text.trimEnd().replaceAll('\u00a0', ' ');
+  const all = neutralise(screen.slice(-LOOKED_AT)).split('\n');
+  const lines = all.slice(-SCREEN_LINES).map((line) => line.trimEnd());
+  const block = () => insideFence(lines.join('\n'));
+  let isCut = screen.length > LOOKED_AT || isText(all.slice(0, -SCREEN_LINES));
+  while (block().length > SCREEN_ROOM) {
+    const [first = '', ...others] = lines;
+    const rest = others.length > 0 ? others : [first.slice(-Math.floor(first.length * 0.9))];
+    isCut ||= others.length === 0 || isText([first]);
+    lines.splice(0, lines.length, ...rest);
+  }
+  return isCut ? `${CUT}\n${block()}` : block();
+}
+
+function isText(lines: readonly string[]): boolean {
+  return lines.some((line) => line.trim() !== '');
 }

@@ -3,6 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
+import type { Fault, Faults } from '../../workspace/faults.ts';
 import {
   buttonOf,
   decisionIn,
@@ -17,8 +18,8 @@ import { aWhile, type Setting, startSetting, WAIT } from './setting.ts';
 
 const UNCLEAR = /^⚠️ Not taken as an answer.*Tap a button/s;
 
-async function start() {
-  const setting = await startSetting();
+async function start(faults: Faults = {}) {
+  const setting = await startSetting({ faults });
   const pane = await startPromptPane(setting.machine);
   return { setting, pane };
 }
@@ -140,6 +141,30 @@ describe('two prompts in one thread', () => {
     await expectOpen(setting, second);
     await setting.say(pane.thread, 'yes');
     expect(decisionIn(await second.hook.printed)).toEqual({ behavior: 'allow' });
+  });
+});
+
+describe('a prompt on the screen of which we do not know yet', () => {
+  it.each<[string, Fault]>([
+    ['because the answer to its posting is late', { kind: 'apply-then-silence' }],
+    [
+      'because the answer was lost and it is posted again later',
+      { kind: 'apply-then-answer', status: 200, body: {} },
+    ],
+  ])('%s: "yes" does not allow the other', async (_, fault) => {
+    const parts = await start({
+      onRequest: ({ method, body }) =>
+        method === 'POST' && JSON.stringify(body ?? '').includes('rm -rf build')
+          ? fault
+          : undefined,
+    });
+    const { setting, pane } = parts;
+    const first = await ask(parts, 'make');
+    const second = await ask(parts, 'rm -rf build');
+    await aWhile();
+    await setting.untilMarked(await setting.say(pane.thread, 'yes'), '⚠️');
+    await expectOpen(setting, first);
+    await expectOpen(setting, second);
   });
 });
 

@@ -304,3 +304,39 @@ describe('many prompts', () => {
     expect(openIn(setting)).toEqual([]);
   }, 120_000);
 });
+
+describe('a prompt that is too large for the server', () => {
+  it.each([
+    ['a command', 'Bash', { command: `echo ${'a'.repeat(5_000)}` }, 413, 'by a code of Discord'],
+    ['a plan', 'ExitPlanMode', { plan: 'a\n'.repeat(5_000) }, 413, 'by a proxy'],
+  ])(
+    '(%s) can be denied here and allowed only in the terminal',
+    async (_, name, input, status, by) => {
+      const body = by === 'by a proxy' ? 'too large' : { code: 40005, message: 'too large' };
+      const parts = await start({
+        faults: {
+          onRequest: (request) =>
+            request.method === 'POST' &&
+            request.path.endsWith('/messages') &&
+            request.body === undefined
+              ? { kind: 'answer', status, body }
+              : undefined,
+        },
+      });
+      const { setting, pane } = parts;
+      await pane.show('dialog-permission-bash');
+      const hook = startHook(setting.machine, pane, pane.input(name, { tool_input: input }));
+      const message = await promptIn(setting.workspace, pane.thread);
+      expect(message.content).toMatch(/too large to be shown here.*in the terminal/s);
+      expect(buttonsOf(message).map(({ label }) => label)).toEqual(['Deny', 'Deny with a reason…']);
+      await setting.restart();
+      for (const text of ['yes', 'approve'])
+        await setting.untilMarked(await setting.say(pane.thread, text), '⚠️');
+      const deny = buttonOf(message, 'Deny');
+      expect(hook.hasEnded()).toBe(false);
+      await setting.workspace.person.tap(pane.thread, message.id, deny);
+      expect(decisionIn(await hook.printed)).toMatchObject({ behavior: 'deny' });
+      expect(await verdictOf(setting.workspace, message)).toContain('**Denied**');
+    },
+  );
+});

@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AttachRules, takeAttachments } from '../../hooks/attachments.ts';
 import { takeRemoteAttachments } from '../../hooks/remote-attachments.ts';
-import type { Host } from '../../hosts/host.ts';
+import { type Host, localHost } from '../../hosts/host.ts';
 import { openTestDesk } from '../support/desk.ts';
 import { messagesIn, startMachine, stopInput } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -156,6 +157,27 @@ describe('[ATTACH: path]', () => {
     expect([small.files.length, small.refused.length]).toEqual([2, 10]);
   });
 
+  it('reads each file once, and no more than fits, however often it is asked for', () => {
+    const { root, rules } = project();
+    const read = vi.spyOn(fs, 'readSync');
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      read.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const same = takeAttachments('[ATTACH: report.pdf]\n'.repeat(4_000), rules);
+    expect([same.files.length, same.refused.length]).toEqual([1, 0]);
+    const names = Array.from({ length: 50 }, (_, n) => `f${n}.txt`);
+    for (const name of names) writeFileSync(join(root, name), 'x'.repeat(1_000));
+    const text = names.map((name) => `[ATTACH: ${name}]`).join('\n');
+    read.mockClear();
+    const many = takeAttachments(text, { ...rules, maxTotalBytes: 2_500 });
+    expect(many.files).toHaveLength(2);
+    expect(many.refused).toHaveLength(19);
+    expect(many.refused.at(-1)).toBe('30 more: more files than one message can hold');
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
   it('is text where it stands in a code block or in a sentence', () => {
     const { rules } = project();
     const text = [
@@ -207,11 +229,70 @@ describe('a hostile host', () => {
     let asked = 0;
     const sh = async () => `no [sign in](https://example.org) ${++asked}\n`;
     const host = { name: 'mini', sh } as unknown as Host;
-    const text = '[ATTACH: a.txt]\n'.repeat(500);
+    const text = Array.from({ length: 500 }, (_, n) => `[ATTACH: ${n % 400}.txt]`).join('\n');
     const { refused } = await takeRemoteAttachments(text, {
       ...{ host, home: '/h', project: '/p', cwd: '/p' },
     });
-    expect(refused[0]).toBe('`a.txt`: `[sign in](https://example.org) 1`');
-    expect([asked, refused.length]).toEqual([20, 500]);
+    expect(refused[0]).toBe('`0.txt`: `[sign in](https://example.org) 1`');
+    expect(refused.at(-1)).toBe('380 more: more files than one message can hold');
+    expect([asked, refused.length]).toEqual([20, 21]);
+  });
+});
+
+describe('a file on another host', () => {
+  /** Another process of the project does something each time when the script looks at a file. */
+  function far({ before = ':', after = ':' }) {
+    const { folder, root, out, rules } = project();
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    const script = `#!/bin/sh\n(cd "${root}"; ${before})\n/bin/ls "$@"\ncd "${root}"; ${after}\n`;
+    writeFileSync(join(bin, 'ls'), script, { mode: 0o755 });
+    const host = localHost({ name: 'mini', env: { PATH: `${bin}:${process.env.PATH}` } });
+    const take = () =>
+      takeRemoteAttachments('[ATTACH: x.txt]', {
+        host,
+        home: rules.home,
+        project: root,
+        cwd: root,
+      });
+    return { root, out, take };
+  }
+
+  it.each([0, 1])(
+    'is not sent if its name led to a file elsewhere when it was opened (%i)',
+    async (turns) => {
+      const { root, out, take } = far({
+        before: `n=$(wc -l < turns); echo >> turns
+          if [ $((n % 2)) = 0 ]; then rm x.txt; mv calm x.txt
+          else mv x.txt calm; ln ../elsewhere/secret.txt x.txt; fi`,
+      });
+      rmSync(join(root, 'hard.txt'));
+      writeFileSync(join(root, 'calm'), 'harmless');
+      if (turns === 0) linkSync(join(out, 'secret.txt'), join(root, 'x.txt'));
+      else writeFileSync(join(root, 'x.txt'), 'harmless');
+      writeFileSync(join(root, 'turns'), '\n'.repeat(turns));
+      for (let tries = 0; tries < 3; tries++) {
+        const { files } = await take();
+        for (const { data } of files)
+          expect(Buffer.from(data as Uint8Array).toString()).toBe('harmless');
+      }
+    },
+  );
+
+  it('that grows while it is read is refused, not read without end', async () => {
+    const { root, take } = far({ after: 'truncate -s 40M x.txt' });
+    writeFileSync(join(root, 'x.txt'), 'small');
+    expect(await take()).toMatchObject({
+      files: [],
+      refused: [expect.stringContaining('larger than 10 MiB')],
+    });
+  });
+
+  it('that does not change is sent whole', async () => {
+    const { root, take } = far({});
+    writeFileSync(join(root, 'x.txt'), Buffer.alloc(200_000, 'abc'));
+    const { files, refused } = await take();
+    expect(refused).toEqual([]);
+    expect(Buffer.compare(files[0]?.data as Buffer, Buffer.alloc(200_000, 'abc'))).toBe(0);
   });
 });

@@ -52,6 +52,20 @@ describe('a letter of another host', () => {
     expect(() => putHostLetter(outbox, '8.1', '100000001.1', Buffer.from('x'))).toThrow();
   });
 
+  it('is refused when too many bytes wait, in whichever boxes, until some were posted', () => {
+    const { outbox, texts } = start();
+    const put = (box: string, size: number) =>
+      putHostLetter(outbox, box, `100000001.${box}`, Buffer.alloc(size, box), 1_000);
+    put('42.7', 400);
+    put('43.7', 400);
+    expect(put('44.7', 300)).toBe('full');
+    put('45.7', 200);
+    for (const path of openOutbox(outbox).letters('42.7')) rmSync(path);
+    put('44.7', 300);
+    expect(put('46.7', 200)).toBe('full');
+    expect(texts()).toEqual([]);
+  });
+
   it('that was put when we were killed, before it was noted, is put once', () => {
     const { home, put, texts, outbox } = start();
     put('100000001.90', 'one');

@@ -231,6 +231,15 @@ describe('what progress looks like', () => {
     expect(progressText(turn, level, 65_000)).toBe(text);
   });
 
+  it('shows what hides or reorders its neighbours in the name of a tool and in what it does', () => {
+    const tools = [
+      { id: 't', name: 'Ba\u202esh', label: 'Bash: ls \u202e<@1>', input: {}, outcome: undefined },
+    ];
+    const text = progressText({ ...turn, tools }, 'normal', 1_000) ?? '';
+    expect(text).toContain('⏳ Bash: ls ⟨U+202E⟩\\<\\@1\\>');
+    expect(text).toContain('Ba⟨U+202E⟩sh');
+  });
+
   it('fits into a message whatever Claude said', () => {
     const texts = [{ uuid: 'u', text: '🧵'.repeat(5_000) }];
     const tools = Array.from({ length: 50 }, (_, n) => tool(`Bash ${'*'.repeat(300)} ${n}`, 'ok'));

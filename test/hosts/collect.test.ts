@@ -102,6 +102,7 @@ function collect(
     take(box, name, letter) {
       taken.push(`${box}/${name}`);
       letters.push(letter);
+      return undefined;
     },
     ...more,
   });
@@ -266,6 +267,7 @@ describe('collecting letters', () => {
     const take = (box: string, letter: string) => {
       if (!room) throw new Error('The disk is full.');
       taken.push(`${box}/${letter}`);
+      return undefined;
     };
     const { states } = collect(far, undefined, { take });
     await soon(() =>
@@ -277,6 +279,31 @@ describe('collecting letters', () => {
     room = true;
     await soon(() => expect(taken).toEqual([name]));
     await soon(() => expect(far.letters()).toEqual([]));
+  });
+
+  it('leaves the rest on the host while there is no room, says it once, and goes on', async () => {
+    const far = await startFar();
+    const names = [1, 2, 3].map((n) => far.write('1.1', 100_000_000 + n, `${n}`));
+    let tries = 0;
+    let room = 0;
+    const taken: string[] = [];
+    const take = (box: string, letter: string) => {
+      if (taken.length >= room && tries++ >= 0) return 'full';
+      taken.push(`${box}/${letter}`);
+      return undefined;
+    };
+    const onFull = vi.fn();
+    const { states } = collect(far, undefined, { take, onFull, fullMs: 20 });
+    await soon(() => expect(tries).toBeGreaterThan(3));
+    expect([...far.letters()].sort()).toEqual(names);
+    expect(onFull).toHaveBeenCalledTimes(1);
+    room = 2;
+    await soon(() => expect(taken).toEqual(names.slice(0, 2)));
+    await soon(() => expect(far.letters()).toEqual(names.slice(2)));
+    room = 3;
+    await soon(() => expect(far.letters()).toEqual([]));
+    expect(taken).toEqual(names);
+    expect(states.filter(({ kind }) => kind === 'lost')).toEqual([]);
   });
 
   it('keeps the letters of two homes on one host apart', async () => {

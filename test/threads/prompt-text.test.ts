@@ -205,6 +205,14 @@ describe('a plan in the thread', () => {
     expect(contentOf(promptOf(input), input, NOTHING_YET)).toContain('push to any remote');
   });
 
+  it('that is no text is shown as what it is', () => {
+    const plan = { steps: ['read', 'push to any remote'] };
+    const input = { ...request('ExitPlanMode'), tool_input: { plan } };
+    const shown = contentOf(promptOf(input), input, NOTHING_YET);
+    expect(shown).toContain('"push to any remote"');
+    expect(shown).not.toContain('[object');
+  });
+
   it('is shown whole', () => {
     const { text, files } = planText('## Plan\n1. Read\n2. Write');
     expect(text).toBe('📋 Claude has a plan:\n## Plan\n1. Read\n2. Write');

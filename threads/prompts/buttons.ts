@@ -27,6 +27,10 @@ export function promptButtons(id: string, prompt: Prompt, progress: Progress): r
           button('Reject with feedback…', tap('~reason'), 'bad'),
         ),
       ];
+    case 'too large':
+      return [
+        row(button('Deny', tap('deny'), 'bad'), button('Deny with a reason…', tap('~reason'))),
+      ];
     case 'question': {
       const asked = prompt.questions[progress.chosen.length];
       if (asked === undefined)

@@ -4,11 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { stableNonce } from '../../core/nonce.ts';
+import type { Prompt } from '../../core/prompt.ts';
 import { THREAD_ARCHIVED, THREAD_LOCKED } from '../../discord/error-codes.ts';
 import {
   createMessage,
   type Draft,
   editMessage,
+  isTooLarge,
   type Row,
   refusedWith,
 } from '../../discord/messages.ts';
@@ -18,12 +20,13 @@ import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { Threads } from '../threads.ts';
 import { promptButtons } from './buttons.ts';
+import { promptOf } from './decision.ts';
 import type { Ended, OpenPrompt, PromptRecord } from './record.ts';
 import { contentOf, endText, filesOf } from './show.ts';
 
 export interface Cards {
-  /** The id of the message; 'deleted' if it was posted before and somebody has deleted it since. */
-  post(one: OpenPrompt): Promise<string>;
+  /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
+  post(one: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>>;
   /** Not waited for: a slow server must not keep the next answer from being heard. */
   show(one: OpenPrompt): void;
   /** Tries until the server has taken or refused it. */
@@ -31,6 +34,23 @@ export interface Cards {
 }
 
 const LONGEST_PAUSE_MS = 60_000;
+
+/** Tries with growing pauses until it succeeds, the signal is aborted or `failed` says that it is enough. */
+export async function persist(
+  signal: AbortSignal,
+  act: () => Promise<void>,
+  failed: (error: Error) => unknown,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; failures++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (signal.aborted || failed(error as Error) === true) return;
+      const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures);
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}
 
 export function createCards(parts: {
   readonly home: Home;
@@ -63,22 +83,28 @@ export function createCards(parts: {
   return {
     async post({ record, prompt, input }) {
       const rest = restOf(record);
-      if (rest === undefined || record.message !== '') return record.message;
+      const { id, message, tooLarge } = record;
+      if (rest === undefined || message !== '') return { message, tooLarge };
       const progress = { chosen: record.chosen };
-      const draft = {
-        content: contentOf(prompt, input, progress),
-        files: filesOf(prompt, input),
-        components: promptButtons(record.id, prompt, progress),
+      const postAs = async (shown: Prompt) => {
+        const draft = {
+          content: contentOf(shown, input, progress),
+          files: filesOf(shown, input),
+          components: promptButtons(id, shown, progress),
+        };
+        const create = () => createMessage(rest, record.thread, stableNonce('prompt', id), draft);
+        const posted = await create().catch(async (error: unknown) => {
+          if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
+          await unarchiveThread(rest, record.thread);
+          return create();
+        });
+        log.info('prompt', { id, kind: shown.kind, tool: input.tool_name });
+        return { message: posted?.id ?? 'deleted', tooLarge: shown.kind === 'too large' };
       };
-      const nonce = stableNonce('prompt', record.id);
-      const create = () => createMessage(rest, record.thread, nonce, draft);
-      const message = await create().catch(async (error: unknown) => {
-        if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
-        await unarchiveThread(rest, record.thread);
-        return create();
+      return postAs(prompt).catch((error: unknown) => {
+        if (!isTooLarge(error)) throw error;
+        return postAs(promptOf(input, true));
       });
-      log.info('prompt', { id: record.id, kind: prompt.kind, tool: input.tool_name });
-      return message?.id ?? 'deleted';
     },
     show(one) {
       const { record, prompt, input } = one;
@@ -92,17 +118,14 @@ export function createCards(parts: {
       const { record, prompt, input } = one;
       const progress = { chosen: record.chosen };
       const content = endText(prompt, input, progress, ended, record.headless);
-      for (let failures = 0; !signal.aborted; ) {
-        try {
-          return await edit(one, { content, components: buttons });
-        } catch (error) {
-          if (signal.aborted) return;
+      await persist(
+        signal,
+        () => edit(one, { content, components: buttons }),
+        (error) => {
           told(one, 'showing the end of a prompt', error);
-          if (isThreadmuxError(error, 'discord_refused')) return; // message or thread are gone
-          const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures++);
-          await sleep(pauseMs, undefined, { signal }).catch(() => {});
-        }
-      }
+          return isThreadmuxError(error, 'discord_refused'); // message or thread are gone
+        },
+      );
     },
   };
 }

@@ -27,7 +27,8 @@ const questionsSchema = z.object({
     .min(1),
 });
 
-export function promptOf(input: PermissionRequestInput): Prompt {
+export function promptOf(input: PermissionRequestInput, tooLarge = false): Prompt {
+  if (tooLarge) return { kind: 'too large' };
   if (input.tool_name === 'AskUserQuestion') {
     const parsed = questionsSchema.safeParse(input.tool_input);
     if (parsed.success) return { kind: 'question', questions: parsed.data.questions };

@@ -73,6 +73,7 @@ export function newRecord(
 ): PromptRecord {
   return {
     ...{ id, ...place, headless: thread !== undefined, asker, message: '', input, at: writtenAt },
+    tooLarge: false,
     ...{ chosen: [], orders: [], undelivered: '', shown: false },
   };
 }

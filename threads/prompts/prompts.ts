@@ -1,9 +1,8 @@
-// Prompts: the agent asks for a permission, an answer or a plan's approval. The dialog in the terminal stays live; taps,
-// texts and the terminal race for one decision, which is written down before it is acted on. Without a decision nothing
-// is ever given to the hook.
+// Prompts: the agent asks for a permission, an answer or a plan's approval. Taps, texts and the dialog in the terminal race
+// for one decision, which is written down before it is acted on; without one nothing is given to the hook.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PermissionRequestInput } from '../../claude/hook-input.ts';
+import { isThreadmuxError } from '../../core/errors.ts';
 import { createInTurn } from '../../core/in-turn.ts';
 import type { Log } from '../../core/log.ts';
 import { step } from '../../core/prompt.ts';
@@ -16,7 +15,7 @@ import type { RemoteHosts } from '../remote-hosts.ts';
 import type { SessionOf } from '../session-of.ts';
 import type { Threads } from '../threads.ts';
 import { createAnswers } from './answers.ts';
-import { createCards } from './card.ts';
+import { createCards, persist } from './card.ts';
 import { promptOf } from './decision.ts';
 import { createEnding, type Taken } from './ending.ts';
 import { sweepPrompts } from './leftovers.ts';
@@ -61,9 +60,10 @@ export interface PromptsOptions {
 }
 
 const SWEEP_MS = 3_600_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 interface Open extends OpenPrompt {
+  /** Its posting failed, but it may be on the screen; its letter comes again. */
+  isUnsure?: boolean;
   watched?: Watched;
   stop(): void;
 }
@@ -95,7 +95,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     log.error('ending a prompt', { id, because: error.message });
 
   function add(record: PromptRecord, input: PermissionRequestInput): Open {
-    const one: Open = { record, input, prompt: promptOf(input), stop: () => {} };
+    const one: Open = { record, input, prompt: promptOf(input, record.tooLarge), stop: () => {} };
     open.set(record.id, one);
     return one;
   }
@@ -111,15 +111,16 @@ export function openPrompts(options: PromptsOptions): Prompts {
   /** Posted before it is watched; with the same nonce if it is posted again after a crash. */
   async function begin(one: Open, elsewhere?: (gone: string) => Promise<Place | undefined>) {
     const { id, thread } = one.record;
-    const message = await cards.post(one).catch(async (error: unknown) => {
+    const posted = await cards.post(one).catch(async (error: unknown) => {
       if (!refusedWith(error, UNKNOWN_CHANNEL)) throw error;
       const place = await elsewhere?.(thread);
-      if (place === undefined) return '';
+      if (place === undefined) return { message: '' };
       store.note(one, place);
       return cards.post(one);
     });
-    if (message === '') return forget(id, 'there is no thread for it');
-    store.note(one, { message });
+    if (posted.message === '') return forget(id, 'there is no thread for it');
+    store.note(one, posted);
+    one.prompt = promptOf(one.input, one.record.tooLarge);
     threads.registry.change(one.record.thread, { state: 'waiting' });
     one.watched = options.watch(one.record, one.input);
     one.stop = one.watched.follow(answers, (how) => {
@@ -156,30 +157,25 @@ export function openPrompts(options: PromptsOptions): Prompts {
 
   /** Until it is posted, or nobody waits for it any more. */
   async function takeUpOne(one: Open): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
-      try {
-        return await begin(one);
-      } catch (error) {
-        const { id } = one.record;
-        if (signal.aborted) return;
-        log.warn('taking up a prompt', { id, because: (error as Error).message });
-        const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures++);
-        await sleep(pauseMs, undefined, { signal }).catch(() => {});
-        if (!signal.aborted && !answers.isWaiting(id)) return forget(id, 'its hook is gone');
-      }
-    }
+    const { id, message } = one.record;
+    const isLost = () => message === '' && !answers.isWaiting(id);
+    const act = async () => (isLost() ? forget(id, 'its hook is gone') : begin(one));
+    await persist(signal, act, ({ message: because }) =>
+      log.warn('taking up a prompt', { id, because }),
+    );
   }
 
   return {
     async open(letter, input, host) {
       const id = letter.ask;
-      if (id === undefined || isKnown(id)) return;
+      const before = open.get(id ?? '');
+      if (id === undefined || (isKnown(id) && !before?.isUnsure)) return;
       // Another host speaks for its own panes alone.
       if (letter.thread !== undefined && !options.hosts.isLocal(host)) return;
       answers.from(id, host, letter.asker ?? 0);
       if (store.read(id)?.ended !== undefined) return; // its letter comes once more
-      // A hook that was killed before: the agent itself tells us that its dialog is open.
-      if (!answers.isWaiting(id)) return forget(id, 'its hook is gone');
+      // A hook that was killed before: the agent itself tells us that its dialog is open. What may be on the screen gets its end.
+      if (!answers.isWaiting(id) && !before?.isUnsure) return forget(id, 'its hook is gone');
       const find = (gone?: string) => placeOf(options, host, letter, input.cwd, gone);
       const place = await find();
       if (place === undefined) return forget(id, 'it belongs nowhere');
@@ -188,7 +184,8 @@ export function openPrompts(options: PromptsOptions): Prompts {
         store.note(one, {});
         await begin(one, find);
       } catch (error) {
-        open.delete(id); // the letter stays, and comes again
+        if (isThreadmuxError(error, 'discord_refused')) open.delete(id);
+        else one.isUnsure = true;
         throw error;
       }
     },
@@ -231,9 +228,8 @@ export function openPrompts(options: PromptsOptions): Prompts {
         if (record.shown || isKnown(id)) continue;
         answers.from(id, record.host, record.asker);
         const input = inputOf(record);
-        const isLost = record.message === '' && !answers.isWaiting(id);
-        if (input === undefined || isLost) {
-          forget(id, isLost ? 'its hook is gone' : 'another version has written it');
+        if (input === undefined) {
+          forget(id, 'another version has written it');
           continue;
         }
         const one = add(record, input);

@@ -55,6 +55,8 @@ export const promptRecordSchema = z.object({
   pane: paneSchema.optional(),
   /** Its message in the thread; empty until it was posted. */
   message: z.string().default(''),
+  /** The server did not take the file that shows all of it. */
+  tooLarge: z.boolean().default(false),
   /** The input of the hook, as it came. */
   input: z.record(z.string(), z.unknown()),
   at: z.number(),
@@ -73,7 +75,7 @@ export type PromptRecord = Readonly<z.output<typeof promptRecordSchema>>;
 /** A prompt with what was asked. */
 export interface OpenPrompt {
   record: PromptRecord;
-  readonly prompt: Prompt;
+  prompt: Prompt;
   readonly input: PermissionRequestInput;
 }
 

@@ -9,6 +9,7 @@ import { verdictText } from './decision.ts';
 import { jsonText } from './preview.ts';
 import type { Ended, OpenPrompt } from './record.ts';
 import { permissionText, planText, questionText, type Shown } from './text.ts';
+import { code, plain } from './words.ts';
 
 export function contentOf(prompt: Prompt, input: PermissionRequestInput, progress: Progress) {
   const { text, hint } = shownOf(prompt, input, progress);
@@ -29,9 +30,9 @@ export function endText(
   return `${shownOf(prompt, input, progress).text}\n${lastLine(prompt, ended, headless)}`;
 }
 
-/** As a text may answer it; nothing if it cannot be answered now. */
+/** As a text may answer it; nothing if it is not on the screen. */
 export function asShown({ record, prompt }: OpenPrompt): readonly ShownPrompt[] {
-  if (record.ended !== undefined || !/^\d+$/.test(record.message)) return [];
+  if (record.ended !== undefined || record.message === 'deleted') return [];
   const { id, message: messageId, chosen } = record;
   const asked = prompt.kind === 'question' ? prompt.questions[chosen.length] : undefined;
   const labels = asked?.options.map(({ label }) => label) ?? [];
@@ -55,10 +56,18 @@ function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Progre
       );
     case 'plan': {
       // Whoever approves it approves all of it, such as commands that it may run; in front, so that no length hides it.
-      const { plan = '', ...more } = input.tool_input;
+      const { plan, ...others } = input.tool_input;
+      const more = typeof plan === 'string' ? others : input.tool_input;
+      const text = typeof plan === 'string' ? plan : '';
       const besides = insideFence(jsonText(more), 'json');
-      return planText(Object.keys(more).length === 0 ? `${plan}` : `${besides}\n${plan}`);
+      return planText(Object.keys(more).length === 0 ? text : `${besides}\n${text}`);
     }
+    case 'too large':
+      return {
+        text: `🔔 Claude asks for something that is too large to be shown here: **${plain(input.tool_name, 100)}** in ${code(input.cwd, 200)}`,
+        hint: '-# What cannot be read whole can only be denied here. To allow it, answer in the terminal.',
+        files: [],
+      };
     case 'question':
       return questionText(prompt.questions, progress);
   }

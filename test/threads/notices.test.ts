@@ -1,0 +1,35 @@
+// A screen in a message: a person may answer a dialog by it, so nothing in it hides and nothing is left out unseen.
+
+import { describe, expect, it } from 'vitest';
+import { screenBlock } from '../../threads/notices.ts';
+
+const CUT = '-# ⚠️ This is only the end: what stands above it does not fit here.\n';
+
+describe('a screen in a message', () => {
+  it('shows what would hide or reorder its neighbours', () => {
+    expect(screenBlock('echo \u202eevil\u202c ok\u200b')).toBe(
+      '```\necho ⟨U+202E⟩evil⟨U+202C⟩ ok⟨U+200B⟩\n```',
+    );
+  });
+
+  it('shows the odd space of a prompt as a space', () => {
+    expect(screenBlock('❯\u00a0hello\n\n')).toBe('```\n❯ hello\n```');
+  });
+
+  it.each([
+    ['lines', Array.from({ length: 60 }, (_, at) => `line ${at}`).join('\n'), 'line 59'],
+    ['text', `rm -rf /\n${'y'.repeat(100)}\n`.repeat(30), 'y'.repeat(100)],
+    ['hidden characters', `first\n${'\u200b'.repeat(20)}\n`.repeat(30), '⟨U+200B⟩'.repeat(20)],
+    ['backticks', '`'.repeat(3_000), '`'],
+    ['one line', `${'x'.repeat(5_000)}end`, 'xend'],
+  ])('says that its top is cut off: too many %s', (_, screen, end) => {
+    const shown = screenBlock(screen);
+    expect(shown.startsWith(`${CUT}\`\`\`\n`)).toBe(true);
+    expect(shown.trimEnd().endsWith(`${end}\n\`\`\``) || screen.includes('`')).toBe(true);
+    expect(shown.length).toBeLessThan(1_700);
+  });
+
+  it('says nothing of blank lines that are left out', () => {
+    expect(screenBlock(`${'\n'.repeat(50)}end`)).not.toContain(CUT);
+  });
+});
