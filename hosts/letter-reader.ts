@@ -5,7 +5,7 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
 import { LARGEST_LETTER } from './collect-script.ts';
 
-type CollectedLine =
+export type CollectedLine =
   | { readonly kind: 'beat' | 'replaced' }
   | { readonly kind: 'skip'; readonly what: string }
   | {
