@@ -6,6 +6,7 @@ import { connect as connectTo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as ws from 'ws';
 import { ThreadmuxError } from '../core/errors.ts';
+import { pauseMs } from '../core/keep-trying.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { gatewayBotSchema, helloSchema, parsePayload, readySchema } from './gateway-payload.ts';
 import {
@@ -243,5 +244,5 @@ function isRepeated(state: State, seq: number): boolean {
 
 function delayMs(effect: Effect & { do: 'connect' }, random: number): number {
   if (effect.pace === 'soon') return effect.attempt === 0 ? 0 : 1_000 + random * 4_000;
-  return Math.min(60_000, 500 * 2 ** effect.attempt) * (0.5 + random / 2);
+  return pauseMs(effect.attempt + 1, { firstMs: 500, longestMs: 60_000 }, random);
 }

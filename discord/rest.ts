@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events';
 import { type Dispatcher, FormData } from 'undici';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
+import { pauseMs } from '../core/keep-trying.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { addressOf } from './address.ts';
 import { openPool } from './http-pool.ts';
@@ -13,7 +14,7 @@ import { onAbort } from './on-abort.ts';
 import { isRepeatable, type Method, type Route, routeOf } from './route.ts';
 import { createSendQueue } from './send-queue.ts';
 import { USER_AGENT } from './user-agent.ts';
-import { type Answer, backoffMs, judge, unreachable } from './verdict.ts';
+import { type Answer, judge, PAUSES, unreachable } from './verdict.ts';
 
 export interface Upload {
   readonly name: string;
@@ -129,7 +130,7 @@ export function connectRest(options: RestOptions): Rest {
       failingSince ||= Date.now();
       if (Date.now() - failingSince >= call.patienceMs) throw error;
       log.info('trying again', { what, failures, because: error.message });
-      await pause(backoffMs(failures, Math.random()), signals);
+      await pause(pauseMs(failures, PAUSES), signals);
     }
   }
 

@@ -4,16 +4,10 @@
 import { stableNonce } from '../core/nonce.ts';
 import { code } from '../core/outside-words.ts';
 import { newest } from '../core/snowflake.ts';
-import {
-  FILE_TOO_LARGE,
-  REQUEST_TOO_LARGE,
-  THREAD_ARCHIVED,
-  THREAD_LOCKED,
-  UNKNOWN_CHANNEL,
-} from '../discord/error-codes.ts';
+import { FILE_TOO_LARGE, REQUEST_TOO_LARGE, UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import { createMessage, type Draft, messagesAfter, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { unarchiveThread } from '../discord/threads.ts';
+import { unarchiveAndRetry } from '../discord/threads.ts';
 import type { Posted, ThreadRecord } from '../threads/record.ts';
 
 export interface Posting {
@@ -46,13 +40,14 @@ export async function postParts(parts: readonly Draft[], posting: Posting): Prom
       continue;
     }
     const nonce = stableNonce(letter, at);
-    const create = (draft: Draft) => createMessage(rest, thread.thread, nonce, draft);
+    const create = (draft: Draft) =>
+      unarchiveAndRetry(rest, thread.thread, () =>
+        createMessage(rest, thread.thread, nonce, draft),
+      );
     const message = await create(part).catch(async (error: unknown) => {
       if (part.files?.length && refusedWith(error, ...TOO_LARGE)) return create(withoutFiles(part));
-      if (refusedWith(error, UNKNOWN_CHANNEL)) thread = await posting.thread(thread.thread);
-      else if (refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED))
-        await unarchiveThread(rest, thread.thread);
-      else throw error;
+      if (!refusedWith(error, UNKNOWN_CHANNEL)) throw error;
+      thread = await posting.thread(thread.thread);
       return create(part);
     });
     if (message !== undefined) messages.push(message.id);

@@ -1,6 +1,7 @@
 // Takes in a request's body: JSON, or multipart with payload_json and files. Bounded: what is too large is refused, not kept.
 
 import type { IncomingMessage } from 'node:http';
+import { FILE_TOO_LARGE, INVALID_JSON, TOO_MANY_ATTACHMENTS } from '../discord/error-codes.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from './attachments.ts';
 import { boundaryOf, parseMultipart } from './multipart.ts';
 import { refuse, refuseField } from './refusal.ts';
@@ -56,8 +57,8 @@ export function parseBody(bytes: Buffer, contentType: string | undefined): Body 
       ? []
       : [{ key, filename, contentType, data }];
   });
-  if (uploads.length > MAX_FILES) refuse(30015);
-  if (uploads.some(({ data }) => data.length > MAX_FILE_BYTES)) refuse(50045);
+  if (uploads.length > MAX_FILES) refuse(TOO_MANY_ATTACHMENTS);
+  if (uploads.some(({ data }) => data.length > MAX_FILE_BYTES)) refuse(FILE_TOO_LARGE);
   const fields = Object.fromEntries(
     parts
       .filter(({ filename }) => filename === undefined)
@@ -70,6 +71,6 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    refuse(50109);
+    refuse(INVALID_JSON);
   }
 }

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { REQUEST_TOO_LARGE } from '../discord/error-codes.ts';
 import type { Access, Entrance } from './access.ts';
 import { parseBody, readBytes } from './body.ts';
 import type { Fault, Faults } from './faults.ts';
@@ -182,7 +183,7 @@ function run(
   call: Omit<Call, 'body' | 'uploads'>,
 ): Answer {
   try {
-    if (bytes === 'too-large') refuse(40005);
+    if (bytes === 'too-large') refuse(REQUEST_TOO_LARGE);
     const { payload, uploads } = parseBody(bytes, contentType);
     return route.run({ ...call, body: payload, uploads });
   } catch (error) {

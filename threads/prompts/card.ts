@@ -1,19 +1,12 @@
 // The message of a prompt in its thread: posted, kept up to date, closed.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../../core/errors.ts';
+import { keepTrying } from '../../core/keep-trying.ts';
 import type { Log } from '../../core/log.ts';
 import { stableNonce } from '../../core/nonce.ts';
-import { THREAD_ARCHIVED, THREAD_LOCKED } from '../../discord/error-codes.ts';
-import {
-  createMessage,
-  type Draft,
-  editMessage,
-  type Row,
-  refusedWith,
-} from '../../discord/messages.ts';
+import { createMessage, type Draft, editMessage, type Row } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
-import { archiveThread, unarchiveThread } from '../../discord/threads.ts';
+import { unarchiveAndRetry } from '../../discord/threads.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { Threads } from '../threads.ts';
@@ -30,7 +23,7 @@ export interface Cards {
   close(one: OpenPrompt, ended: Ended, buttons?: readonly Row[]): Promise<void>;
 }
 
-const LONGEST_PAUSE_MS = 60_000;
+export const PROMPT_PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 
 export function createCards(parts: {
   readonly home: Home;
@@ -49,12 +42,8 @@ export function createCards(parts: {
     const rest = restOf(record);
     if (rest === undefined || !/^\d+$/.test(record.message)) return;
     const act = () => editMessage(rest, record.thread, record.message, draft);
-    await act().catch(async (error: unknown) => {
-      if (!refusedWith(error, THREAD_ARCHIVED)) throw error;
-      // Its session is over. What the message says must be right for whoever opens the thread later.
-      await unarchiveThread(rest, record.thread);
-      await act().finally(() => archiveThread(rest, record.thread));
-    });
+    // When its session is over, the message must be right for whoever opens the thread later.
+    await unarchiveAndRetry(rest, record.thread, act, { archiveAgain: true });
   }
 
   const told = ({ record }: OpenPrompt, what: string, error: unknown) =>
@@ -72,11 +61,7 @@ export function createCards(parts: {
       };
       const nonce = stableNonce('prompt', record.id);
       const create = () => createMessage(rest, record.thread, nonce, draft);
-      const message = await create().catch(async (error: unknown) => {
-        if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
-        await unarchiveThread(rest, record.thread);
-        return create();
-      });
+      const message = await unarchiveAndRetry(rest, record.thread, create);
       log.info('prompt', { id: record.id, kind: prompt.kind, tool: input.tool_name });
       return message?.id ?? 'deleted';
     },
@@ -92,17 +77,17 @@ export function createCards(parts: {
       const { record, prompt, input } = one;
       const progress = { chosen: record.chosen };
       const content = endText(prompt, input, progress, ended, record.headless);
-      for (let failures = 0; !signal.aborted; ) {
-        try {
-          return await edit(one, { content, components: buttons });
-        } catch (error) {
-          if (signal.aborted) return;
+      await keepTrying(() => edit(one, { content, components: buttons }), {
+        ...PROMPT_PAUSES,
+        signal,
+        onFailure(error) {
           told(one, 'showing the end of a prompt', error);
-          if (isThreadmuxError(error, 'discord_refused')) return; // message or thread are gone
-          const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures++);
-          await sleep(pauseMs, undefined, { signal }).catch(() => {});
-        }
-      }
+          if (isThreadmuxError(error, 'discord_refused')) throw error;
+        },
+      }).catch((error) => {
+        // The message or its thread is gone, or this process ends.
+        if (!signal.aborted && !isThreadmuxError(error, 'discord_refused')) throw error;
+      });
     },
   };
 }

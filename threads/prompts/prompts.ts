@@ -2,9 +2,9 @@
 // texts and the terminal race for one decision, which is written down before it is acted on. Without a decision nothing
 // is ever given to the hook.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PermissionRequestInput } from '../../claude/hook-input.ts';
 import { createInTurn } from '../../core/in-turn.ts';
+import { keepTrying } from '../../core/keep-trying.ts';
 import type { Log } from '../../core/log.ts';
 import { step } from '../../core/prompt.ts';
 import { isOwnMessage, type ShownPrompt } from '../../core/prompt-answer.ts';
@@ -16,7 +16,7 @@ import type { RemoteHosts } from '../remote-hosts.ts';
 import type { SessionOf } from '../session-of.ts';
 import type { Threads } from '../threads.ts';
 import { createAnswers } from './answers.ts';
-import { createCards } from './card.ts';
+import { createCards, PROMPT_PAUSES } from './card.ts';
 import { promptOf } from './decision.ts';
 import { createEnding, type Taken } from './ending.ts';
 import { sweepPrompts } from './leftovers.ts';
@@ -61,7 +61,6 @@ export interface PromptsOptions {
 }
 
 const SWEEP_MS = 3_600_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 interface Open extends OpenPrompt {
   watched?: Watched;
@@ -156,18 +155,17 @@ export function openPrompts(options: PromptsOptions): Prompts {
 
   /** Until it is posted, or nobody waits for it any more. */
   async function takeUpOne(one: Open): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
-      try {
-        return await begin(one);
-      } catch (error) {
-        const { id } = one.record;
-        if (signal.aborted) return;
-        log.warn('taking up a prompt', { id, because: (error as Error).message });
-        const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures++);
-        await sleep(pauseMs, undefined, { signal }).catch(() => {});
-        if (!signal.aborted && !answers.isWaiting(id)) return forget(id, 'its hook is gone');
-      }
-    }
+    const { id } = one.record;
+    const take = async (failures: number) =>
+      failures > 0 && !answers.isWaiting(id) ? forget(id, 'its hook is gone') : begin(one);
+    await keepTrying(take, {
+      ...PROMPT_PAUSES,
+      signal,
+      onFailure: (error) =>
+        log.warn('taking up a prompt', { id, because: (error as Error).message }),
+    }).catch((error) => {
+      if (!signal.aborted) throw error;
+    });
   }
 
   return {
