@@ -29,7 +29,6 @@ export const callbackRoutes: readonly Route[] = [
     method: 'POST',
     path: '/interactions/:interaction/:token/callback',
     who: 'anyone',
-    unlimited: true,
     run: answerInteraction,
   },
 ];

@@ -18,7 +18,7 @@ export const followUpRoutes: readonly Route[] = [
   ['GET', FOLLOW_UP, getFollowUp] as const,
   ['PATCH', FOLLOW_UP, editFollowUp] as const,
   ['DELETE', FOLLOW_UP, deleteFollowUp] as const,
-].map(([method, path, run]) => ({ method, path, who: 'anyone', unlimited: true, run }));
+].map(([method, path, run]) => ({ method, path, who: 'anyone', run }));
 
 function followUp(call: Call): Answer {
   const interaction = webhookOf(call);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault, FaultyRequest } from '../../workspace/faults.ts';
+import type { Fault, FaultyRequest } from '../support/as-discord.mjs';
 import { sleep, terminalSetting, waitFor } from '../support/terminal.ts';
 
 const REFUSED = '… Discord refused to show this part …';
