@@ -86,7 +86,9 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<FormDa
   const form =
     boundaries > MAX_PARTS
       ? undefined
-      : await new Response(bytes as Uint8Array<ArrayBuffer>, { headers }).formData().catch(() => undefined);
+      : await new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
+          .formData()
+          .catch(() => undefined);
   return (
     form ??
     refuseWith({

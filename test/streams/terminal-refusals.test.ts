@@ -20,6 +20,9 @@ function refusing(text: RegExp, status: number, answer: { code: number; message:
 const contents = async (setting: Awaited<ReturnType<typeof terminalSetting>>) =>
   (await setting.messages()).map(({ content }) => content);
 
+const hasFiles = (body: unknown) =>
+  ((body as { attachments?: readonly unknown[] }).attachments?.length ?? 0) > 0;
+
 describe('a terminal whose words Discord refuses', () => {
   it('hides that part alone, and shows what comes before and after it', async () => {
     const { trouble, workspace } = refusing(/badword/, 400, AUTOMOD);
@@ -49,7 +52,7 @@ describe('a terminal whose words Discord refuses', () => {
       workspace: {
         faults: {
           onRequest: ({ method, path, body }) =>
-            /^(?:POST|PATCH)$/.test(method) && path.includes('/messages') && body === undefined
+            /^(?:POST|PATCH)$/.test(method) && path.includes('/messages') && hasFiles(body)
               ? { kind: 'answer', status: 413, body: { code: 40005, message: 'Too large' } }
               : undefined,
         },

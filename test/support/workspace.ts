@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace, type WorkspaceOptions } from '../../workspace/server.ts';
 import { asDiscord, type DiscordOptions, type GatewayControls } from './as-discord.mjs';
+import { refuseAsDiscord } from './discord-limits.ts';
 import { openBotPort, type SignedIn, signIn } from './outside.mjs';
 
 export interface WireMessage {
@@ -114,7 +115,7 @@ export async function startTestWorkspace(
   options: TestWorkspaceOptions = {},
 ): Promise<TestWorkspace> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
-  const { inspection, gateway } = asDiscord(options);
+  const { inspection, gateway } = asDiscord({ refuse: refuseAsDiscord, ...options });
   const workspace = await startWorkspace({ ...options, dir, inspection });
   const port = await openBotPort(workspace.api);
   onTestFinished(async () => {
