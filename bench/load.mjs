@@ -9,7 +9,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { addressOf } from '../dist/discord/address.js';
+import { addressOf } from '../dist/discord/http-pool.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
 import { signIn } from '../test/support/outside.mjs';

@@ -17,9 +17,9 @@ import {
   type State,
   step,
 } from './gateway-state.ts';
+import { USER_AGENT } from './http-pool.ts';
 import { createLedger } from './ledger.ts';
 import type { Rest } from './rest.ts';
-import { USER_AGENT } from './user-agent.ts';
 
 /** `live`: it happens now; an event that a resume repeats may be minutes old. */
 export type Handle = (name: string, data: unknown, live: boolean) => Promise<void> | void;

@@ -8,12 +8,10 @@ import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import { pauseMs } from '../core/keep-trying.ts';
 import { type Log, silentLog } from '../core/log.ts';
-import { addressOf } from './address.ts';
-import { openPool } from './http-pool.ts';
+import { addressOf, openPool, USER_AGENT } from './http-pool.ts';
 import { onAbort } from './on-abort.ts';
 import { isRepeatable, type Method, type Route, routeOf } from './route.ts';
 import { createSendQueue } from './send-queue.ts';
-import { USER_AGENT } from './user-agent.ts';
 import { type Answer, judge, PAUSES, unreachable } from './verdict.ts';
 
 export interface Upload {

@@ -2,14 +2,13 @@
 
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Entrance } from './access.ts';
 import type { Gateway } from './gateway.ts';
 import { API, type Rest } from './http.ts';
 import { SIGN_IN } from './sign-in-requests.ts';
-import { limitStrangers } from './strangers.ts';
 
 interface Part {
   handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
@@ -110,6 +109,21 @@ export function serve(server: Server, parts: Parts): void {
   server.on('upgrade', (request, socket, head) => {
     upgrade(parts, request, socket, head, () => strangers.admit(request.socket));
   });
+}
+
+/**
+ * Strangers are connections whose owner has not shown who it is. There are only a few at a time: the newest takes the place of the
+ * oldest, so that somebody who holds many open can use up neither our file descriptors nor the places of others.
+ */
+function limitStrangers(server: Server, most: number): { admit(socket: Socket): void } {
+  const strangers = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    strangers.add(socket);
+    socket.once('close', () => strangers.delete(socket));
+    const [oldest] = strangers;
+    if (strangers.size > most) oldest?.destroy();
+  });
+  return { admit: (socket) => void strangers.delete(socket) };
 }
 
 function answer(parts: Parts, request: IncomingMessage, response: ServerResponse, url: URL) {

@@ -20,12 +20,10 @@ import { greet } from './ready.ts';
 import { uploadsOf } from './retention.ts';
 import { callbackRoutes } from './routes-callbacks.ts';
 import { commandRoutes } from './routes-commands.ts';
-import { followUpRoutes } from './routes-follow-ups.ts';
 import { guildRoutes } from './routes-guild.ts';
 import { messageRoutes } from './routes-messages.ts';
 import { personRoutes } from './routes-person.ts';
 import { reactionRoutes } from './routes-reactions.ts';
-import { searchRoutes } from './routes-search.ts';
 import { threadListRoutes } from './routes-thread-lists.ts';
 import { threadRoutes } from './routes-threads.ts';
 import { makeSessions } from './sessions.ts';
@@ -72,9 +70,7 @@ const ROUTES = [
   ...threadListRoutes,
   ...commandRoutes,
   ...callbackRoutes,
-  ...followUpRoutes,
   ...personRoutes,
-  ...searchRoutes,
 ];
 /** Nobody is locked out of a local program that they restart many times. */
 const SESSION_STARTS = { total: 1000, remaining: 1000, reset_after: 0, max_concurrency: 16 };
