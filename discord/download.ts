@@ -6,7 +6,7 @@ import { addressOf, requestOnce, USER_AGENT } from './http-pool.ts';
 
 const DISCORD_HOSTS: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
 
-export interface DownloadRules {
+interface DownloadRules {
   /** The API we speak to: a local workspace serves its attachments itself. */
   readonly api: string;
   readonly maxBytes: number;

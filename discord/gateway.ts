@@ -22,7 +22,7 @@ import { createLedger } from './ledger.ts';
 import type { Rest } from './rest.ts';
 
 /** `live`: it happens now; an event that a resume repeats may be minutes old. */
-export type Handle = (name: string, data: unknown, live: boolean) => Promise<void> | void;
+type Handle = (name: string, data: unknown, live: boolean) => Promise<void> | void;
 
 export interface GatewayOptions {
   readonly rest: Rest;

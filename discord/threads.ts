@@ -101,7 +101,7 @@ export async function activeThreads(place: Place): Promise<readonly ThreadRef[]>
   return list.threads.flatMap((thread) => ourThread(place, thread));
 }
 
-export async function* archivedThreads(place: Place): AsyncGenerator<readonly ThreadRef[]> {
+async function* archivedThreads(place: Place): AsyncGenerator<readonly ThreadRef[]> {
   for (let before = ''; ; ) {
     const path = `/channels/${place.channelId}/threads/archived/public?limit=100${before}`;
     const page = threadListSchema.parse(await place.rest.call('GET', path));

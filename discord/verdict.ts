@@ -15,7 +15,7 @@ export interface Answer {
   readonly body: string;
 }
 
-export type Verdict =
+type Verdict =
   | { readonly kind: 'done'; readonly value: unknown }
   /** The server is busy with us: wait as long as it says; this uses up no patience. */
   | { readonly kind: 'limited'; readonly scope: 'route' | 'everything'; readonly waitMs: number }

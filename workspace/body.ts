@@ -10,7 +10,7 @@ import {
 import { MAX_FILE_BYTES, MAX_FILES } from './attachments.ts';
 import { refuse, refuseField, refuseWith } from './refusal.ts';
 
-export const MAX_REQUEST_BYTES = 25 * 1024 * 1024;
+const MAX_REQUEST_BYTES = 25 * 1024 * 1024;
 /** How many times the limit of a too large body is still read, so that its sender gets to hear the refusal. */
 const DRAINED = 4;
 const MAX_PARTS = 32;

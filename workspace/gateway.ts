@@ -22,7 +22,7 @@ export interface GatewayOptions {
 }
 
 /** What is known of a socket before it says anything. */
-export interface Caller {
+interface Caller {
   readonly actor: Actor;
   readonly host: string;
   /** Called when it has shown who it is. */

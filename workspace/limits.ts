@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { messageComponents } from './component-limits.ts';
 import { custom, snowflake, text, whole } from './form.ts';
 
-export const MAX_CONTENT = 2000;
+const MAX_CONTENT = 2000;
 
 const allowedMentions = z.object({
   parse: z.array(z.enum(['users', 'roles', 'everyone'])).optional(),

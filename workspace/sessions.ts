@@ -21,7 +21,7 @@ export interface Session {
   leftAt: number;
 }
 
-export type Resumption =
+type Resumption =
   | { readonly kind: 'resumed'; readonly session: Session; readonly missed: readonly Frame[] }
   | { readonly kind: 'gone' }
   | { readonly kind: 'bad-sequence' };
