@@ -11,6 +11,7 @@ import { openHome } from '../dist/home/home.js';
 import { threadRecordSchema } from '../dist/threads/record.js';
 import { openRegistry } from '../dist/threads/registry.js';
 import { startWorkspace } from '../dist/workspace/server.js';
+import { asDiscord } from '../test/support/as-discord.mjs';
 import { openBotPort, signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
 
@@ -41,7 +42,8 @@ await measure(async ({ folder, start }) => {
 });
 
 async function residentKilobytes(folder, start, name, sessions) {
-  const workspace = await startWorkspace({ dir: join(folder, name, 'workspace') });
+  const { inspection, gateway } = asDiscord();
+  const workspace = await startWorkspace({ dir: join(folder, name, 'workspace'), inspection });
   const { api, token, channelId } = workspace;
   const port = await openBotPort(api); // the environment takes http addresses only
   const rest = connectRest({ api, token });
@@ -73,7 +75,7 @@ async function residentKilobytes(folder, start, name, sessions) {
     };
     const nodeOptions = ['--expose-gc', '--import', PROBE];
     const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions });
-    await until(() => workspace.gateway.connected === 1);
+    await until(() => gateway.connected === 1);
     const listed = await list(workspace);
     if (listed.includes('session-0') !== sessions > 0) throw new Error(`it listed: ${listed}`);
     const kilobytes = [];

@@ -28,7 +28,7 @@ await measure(async ({ folder }) => {
   const requests = [];
   const workspace = await startWorkspace({
     dir: `${folder}/workspace`,
-    faults: { onRequest: ({ method, path }) => void requests.push(`${method} ${path}`) },
+    inspection: { request: ({ method, path }) => void requests.push(`${method} ${path}`) },
   });
   const rest = connectRest({ api: workspace.api, token: workspace.token });
   const seen = new Map();

@@ -9,8 +9,9 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { addressOf } from '../dist/discord/address.js';
+import { addressOf } from '../dist/discord/http-pool.js';
 import { startWorkspace } from '../dist/workspace/server.js';
+import { asDiscord } from '../test/support/as-discord.mjs';
 import { signIn } from '../test/support/outside.mjs';
 import { conclude, measure, PROGRAM, printTable } from './support.mjs';
 
@@ -25,7 +26,8 @@ const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import
 const DROP = fileURLToPath(new URL('../dist/hooks/drop', import.meta.url));
 
 await measure(async ({ folder }) => {
-  const workspace = await startWorkspace({ dir: join(folder, 'workspace'), rateLimits: LIMITS });
+  const { inspection, gateway } = asDiscord({ rateLimits: LIMITS });
+  const workspace = await startWorkspace({ dir: join(folder, 'workspace'), inspection });
   const proxy = await countAnswers(workspace.api);
   const env = {
     ...{ PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
@@ -46,7 +48,7 @@ await measure(async ({ folder }) => {
     await once(program.stdout, 'data');
     const call = await person(workspace);
     const sessions = await startSessions(tmux, folder, env.THREADMUX_HOME);
-    const sent = await talk(sessions, call, workspace);
+    const sent = await talk(sessions, call, gateway);
     await report(sessions, sent, call, proxy, workspace);
   } finally {
     program.kill('SIGTERM');
@@ -115,12 +117,12 @@ async function startSessions(tmux, folder, home) {
   return sessions;
 }
 
-async function talk(sessions, call, workspace) {
+async function talk(sessions, call, gateway) {
   const until = Date.now() + SECONDS * 1_000;
   let cuts = 0;
   const cutting = setInterval(() => {
     cuts++;
-    workspace.gateway.cutAll();
+    gateway.cutAll();
   }, CUT_EVERY_MS);
   await Promise.all(
     sessions.map(async (session, at) => {

@@ -13,6 +13,7 @@ import { startTerminal } from '../dist/streams/terminal.js';
 import { sliceOf } from '../dist/streams/terminal-text.js';
 import { tmuxOn } from '../dist/tmux/tmux.js';
 import { startWorkspace } from '../dist/workspace/server.js';
+import { asDiscord } from '../test/support/as-discord.mjs';
 import { conclude, measure, median, PROCESSES, printTable, whole } from './support.mjs';
 
 const TERMINALS = 20;
@@ -37,11 +38,11 @@ for (let at = 0; at < ${(SECONDS * 1000) / EVERY_MS}; at++) {
 
 await measure(async ({ folder, start }) => {
   const seen = [];
-  const workspace = await startWorkspace({
-    dir: join(folder, 'workspace'),
+  const { inspection } = asDiscord({
     rateLimits: LIMITS,
     faults: { onRequest: (request) => void seen.push({ ...request, at: Date.now() }) },
   });
+  const workspace = await startWorkspace({ dir: join(folder, 'workspace'), inspection });
   const { api, token, channelId, botId } = workspace;
   const rest = connectRest({ api, token });
   const socket = join(folder, 'tmux');

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepTrying } from '../core/keep-trying.ts';
 import { holderOf } from '../home/lock.ts';
 import { openCourierContexts } from '../hooks/context.ts';
 import { takeCourierLock } from '../hooks/courier-lock.ts';
@@ -67,14 +68,13 @@ async function deliverUnsaved(shared: Shared, letter: string): Promise<void> {
   const reading = parseLetter(letter, randomBytes(12).toString('hex'), Date.now());
   if (reading.kind !== 'letter') return log.error('unsaved letter cannot be read');
   const context = openCourierContexts(shared).of(shared.config.host);
-  for (let tries = 0; tries < DELIVERY_TRIES; tries++) {
-    try {
-      return await deliver(reading.letter, context);
-    } catch (error) {
+  await keepTrying(() => deliver(reading.letter, context), {
+    ...{ firstMs: 1_000, longestMs: 60_000 },
+    onFailure(error, failures) {
       log.warn('unsaved letter waits', { because: (error as Error).message });
-      await sleep(Math.min(60_000, 1_000 * 2 ** tries));
-    }
-  }
+      if (failures >= DELIVERY_TRIES) throw error;
+    },
+  });
 }
 
 function saved({ home }: Context, letter: string): boolean {

@@ -1,10 +1,10 @@
 // From the gateway to the inbox: every message of our threads and channels, live or missed, comes
 // through `accept` once, in order, and is on disk before anything is done about it.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
+import { keepTrying } from '../core/keep-trying.ts';
 import type { Log } from '../core/log.ts';
 import type { TextMeaning, Written } from '../core/prompt-answer.ts';
 import { isNewer } from '../core/snowflake.ts';
@@ -20,7 +20,7 @@ import {
 } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import { backoffMs } from '../discord/verdict.ts';
+import { PAUSES } from '../discord/verdict.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
 import type { Cursors } from './cursors.ts';
 import { type Accepted, type Inbox, isFresh } from './inbox.ts';
@@ -126,17 +126,15 @@ export function listen(
   }
 
   /** A message that cannot be taken now (no network, a full disk) holds up those behind it. */
-  async function insist(act: () => Promise<void>): Promise<void> {
-    for (let failures = 1; ; failures++) {
-      try {
-        return await act();
-      } catch (error) {
+  const insist = (act: () => Promise<void>) =>
+    keepTrying(act, {
+      ...PAUSES,
+      signal: options.signal,
+      onFailure(error, failures) {
         if (!passes(error)) throw error;
         log.warn('taking a message', { failures, because: (error as Error).message });
-        await sleep(backoffMs(failures, Math.random()), undefined, { signal: options.signal });
-      }
-    }
-  }
+      },
+    });
 
   function warnIfEmptied(message: Message): void {
     if (warned || !looksEmptied(message)) return;

@@ -1,10 +1,9 @@
 // What became of a message, shown on the message itself: one reaction at a time.
 
 import type { Log } from '../core/log.ts';
-import { THREAD_ARCHIVED, THREAD_LOCKED } from '../discord/error-codes.ts';
-import { react, refusedWith, unreact } from '../discord/messages.ts';
+import { react, unreact } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { archiveThread, unarchiveThread } from '../discord/threads.ts';
+import { unarchiveAndRetry } from '../discord/threads.ts';
 
 export const MARKS = { waiting: '📨', typed: '👀', submitted: '✅', failed: '⚠️' } as const;
 type Mark = keyof typeof MARKS;
@@ -38,15 +37,10 @@ export function createMarks(rest: Rest, log: Log): Marks {
             .map((old) => unreact(rest, channelId, messageId, MARKS[old])),
         ]);
       // A mark that cannot be set must not hold up the message.
-      await change()
-        .catch(async (error: unknown) => {
-          if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
-          // The session was closed a moment ago, and its thread archived with it.
-          await unarchiveThread(rest, channelId);
-          await change();
-          await archiveThread(rest, channelId);
-        })
-        .catch((error: Error) => log.info('marking a message', { mark, because: error.message }));
+      // The thread is archived if the session was closed a moment ago.
+      await unarchiveAndRetry(rest, channelId, change, { archiveAgain: true }).catch(
+        (error: Error) => log.info('marking a message', { mark, because: error.message }),
+      );
     },
   };
   return marks;

@@ -2,13 +2,11 @@
 // through a redirect, and never more than was agreed.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { addressOf } from './address.ts';
-import { requestOnce } from './http-pool.ts';
-import { USER_AGENT } from './user-agent.ts';
+import { addressOf, requestOnce, USER_AGENT } from './http-pool.ts';
 
 const DISCORD_HOSTS: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
 
-export interface DownloadRules {
+interface DownloadRules {
   /** The API we speak to: a local workspace serves its attachments itself. */
   readonly api: string;
   readonly maxBytes: number;

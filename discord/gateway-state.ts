@@ -37,7 +37,7 @@ export type Event =
   | { readonly on: 'stalled' }
   | { readonly on: 'closed'; readonly code: number };
 
-export type Pace = 'backoff' | 'soon';
+type Pace = 'backoff' | 'soon';
 
 export type Effect =
   /** No url: ask for one. `pace` soon is the 1 to 5 s that an invalid session has to wait. */

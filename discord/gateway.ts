@@ -6,6 +6,7 @@ import { connect as connectTo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as ws from 'ws';
 import { ThreadmuxError } from '../core/errors.ts';
+import { pauseMs } from '../core/keep-trying.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { gatewayBotSchema, helloSchema, parsePayload, readySchema } from './gateway-payload.ts';
 import {
@@ -16,12 +17,12 @@ import {
   type State,
   step,
 } from './gateway-state.ts';
+import { USER_AGENT } from './http-pool.ts';
 import { createLedger } from './ledger.ts';
 import type { Rest } from './rest.ts';
-import { USER_AGENT } from './user-agent.ts';
 
 /** `live`: it happens now; an event that a resume repeats may be minutes old. */
-export type Handle = (name: string, data: unknown, live: boolean) => Promise<void> | void;
+type Handle = (name: string, data: unknown, live: boolean) => Promise<void> | void;
 
 export interface GatewayOptions {
   readonly rest: Rest;
@@ -243,5 +244,5 @@ function isRepeated(state: State, seq: number): boolean {
 
 function delayMs(effect: Effect & { do: 'connect' }, random: number): number {
   if (effect.pace === 'soon') return effect.attempt === 0 ? 0 : 1_000 + random * 4_000;
-  return Math.min(60_000, 500 * 2 ** effect.attempt) * (0.5 + random / 2);
+  return pauseMs(effect.attempt + 1, { firstMs: 500, longestMs: 60_000 }, random);
 }

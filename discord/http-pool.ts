@@ -1,38 +1,32 @@
-// Connections to one web server. undici's parts are taken by their own paths: the whole package would load fetch,
-// caches and WebSockets as well, more memory than everything else that an idle bridge keeps.
+// Connections to one web server. Beside web addresses there is `unix:<path of a socket>:<path of the URL>`, for the local workspace:
+// only our own user can listen at a socket in the home, while anybody can take a port.
 
-import { createRequire } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
-import type { Dispatcher, Pool } from 'undici';
-import { type Address, addressOf } from './address.ts';
+import { type Dispatcher, Pool } from 'undici';
+import { VERSION } from '../core/version.ts';
 
-export const POOL_PATH = 'undici/lib/dispatcher/pool.js';
-export const REQUEST_PATH = 'undici/lib/api/api-request.js';
+/** Discord's edge refuses clients that do not name themselves in this form. */
+export const USER_AGENT = `DiscordBot (https://www.npmjs.com/package/threadmux, ${VERSION})`;
 
-export interface HttpPool {
-  request(options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>;
-  destroy(): Promise<void>;
+interface Address {
+  readonly origin: string;
+  readonly path: string;
+  /** Where connections go instead of to the origin's host. */
+  readonly socketPath?: string;
 }
 
-type Load = (path: string) => unknown;
+export function addressOf(url: string): Address {
+  const [, socketPath, path = '/'] = /^unix:(\/.+):(\/[^:]*)$/.exec(url) ?? [];
+  if (socketPath !== undefined) return { origin: 'http://localhost', path, socketPath };
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search };
+}
 
-export function openPool(
-  { origin, socketPath }: Address,
-  timeoutMs: number,
-  load: Load = createRequire(import.meta.url),
-): HttpPool {
-  // The HTTP parser is WebAssembly; optimising it takes more memory than all the rest of an idle client.
-  setFlagsFromString('--liftoff-only');
-  const parts = loadParts(load);
-  const pool = new parts.Pool(origin, {
+export function openPool({ origin, socketPath }: Address, timeoutMs: number): Pool {
+  return new Pool(origin, {
     connectTimeout: timeoutMs,
     allowH2: false,
     ...(socketPath !== undefined && { socketPath }),
   });
-  return {
-    request: (options) => parts.request.call(pool, options),
-    destroy: () => pool.destroy(),
-  };
 }
 
 /** One request to a server that is not asked again, so that no connection stays. */
@@ -48,26 +42,5 @@ export async function requestOnce<T>(
     return await read(await pool.request({ ...options, method: 'GET', path: address.path }));
   } finally {
     await pool.destroy();
-  }
-}
-
-interface Parts {
-  readonly Pool: typeof Pool;
-  readonly request: (
-    this: Pool,
-    options: Dispatcher.RequestOptions,
-  ) => Promise<Dispatcher.ResponseData>;
-}
-
-/** The paths are no promise of undici's: where they have moved, memory is the price, not the bridge. */
-function loadParts(load: Load): Parts {
-  try {
-    return {
-      Pool: load(POOL_PATH) as Parts['Pool'],
-      request: load(REQUEST_PATH) as Parts['request'],
-    };
-  } catch {
-    const whole = load('undici') as { Pool: typeof Pool };
-    return { Pool: whole.Pool, request: whole.Pool.prototype.request };
   }
 }

@@ -27,7 +27,7 @@ export interface ChannelLook {
   readonly missing: readonly string[] | undefined;
 }
 
-export interface ChannelChoice {
+interface ChannelChoice {
   readonly id: string;
   readonly name: string;
   readonly guild: string;

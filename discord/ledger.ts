@@ -3,7 +3,7 @@
 
 import type { Session } from './gateway-state.ts';
 
-export interface Ledger {
+interface Ledger {
   /** Opens an entry for one event; call what it gives when the event was handled. */
   open(at: Session): () => void;
 }

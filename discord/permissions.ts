@@ -1,6 +1,6 @@
 // What a member may do in a channel, by Discord's rules: roles first, then what the channel takes and gives. Pure.
 
-export interface Overwrite {
+interface Overwrite {
   /** Of a role, or of a member. */
   readonly id: string;
   readonly allow: string;

@@ -3,21 +3,21 @@
 // that was refused again.
 
 import { setMaxListeners } from 'node:events';
-import { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, FormData } from 'undici';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
+import { pauseMs } from '../core/keep-trying.ts';
 import { type Log, silentLog } from '../core/log.ts';
-import { addressOf } from './address.ts';
-import { openPool } from './http-pool.ts';
-import { multipartBody, type Upload } from './multipart-body.ts';
+import { addressOf, openPool, USER_AGENT } from './http-pool.ts';
 import { onAbort } from './on-abort.ts';
 import { isRepeatable, type Method, type Route, routeOf } from './route.ts';
 import { createSendQueue } from './send-queue.ts';
-import { USER_AGENT } from './user-agent.ts';
-import { type Answer, backoffMs, judge, unreachable } from './verdict.ts';
+import { type Answer, judge, PAUSES, unreachable } from './verdict.ts';
 
-export type { Upload };
+export interface Upload {
+  readonly name: string;
+  readonly data: Uint8Array;
+}
 
 export interface CallOptions {
   readonly body?: unknown;
@@ -61,8 +61,12 @@ export function connectRest(options: RestOptions): Rest {
   let open = 0;
   let deadToken: ThreadmuxError | undefined;
 
-  async function send(method: Method, path: string, call: CallOptions): Promise<Answer> {
-    const { payload, headers: payloadHeaders } = payloadOf(call);
+  async function send(
+    method: Method,
+    path: string,
+    payload: Payload,
+    call: CallOptions,
+  ): Promise<Answer> {
     const request: Dispatcher.RequestOptions = {
       method,
       path: base.path.replace(/\/$/, '') + path,
@@ -71,9 +75,9 @@ export function connectRest(options: RestOptions): Rest {
         ...(path.startsWith('/interactions/') || path.startsWith('/webhooks/')
           ? {}
           : { authorization: `Bot ${options.token}` }),
-        ...payloadHeaders,
+        ...payload.headers,
       },
-      body: payload,
+      body: payload.body,
       headersTimeout: call.files?.length ? timeoutMs * 8 : timeoutMs,
       bodyTimeout: timeoutMs,
       signal: call.signal,
@@ -91,6 +95,7 @@ export function connectRest(options: RestOptions): Rest {
   ) {
     const what = `${method} ${path.replace(/^\/(webhooks|interactions)\/(\d+)\/[^/]+/, '/$1/$2/…')}`;
     const signals = call.signal === undefined ? [closing] : [closing, call.signal];
+    const payload = payloadOf(call);
     let failures = 0;
     let failingSince = 0;
     for (;;) {
@@ -100,7 +105,7 @@ export function connectRest(options: RestOptions): Rest {
       let error: ThreadmuxError;
       try {
         if (deadToken !== undefined) throw deadToken;
-        answer = await send(method, path, call);
+        answer = await send(method, path, payload, call);
         const verdict = judge(what, answer);
         if (verdict.kind === 'done') return verdict.value;
         if (verdict.kind === 'limited') {
@@ -123,7 +128,7 @@ export function connectRest(options: RestOptions): Rest {
       failingSince ||= Date.now();
       if (Date.now() - failingSince >= call.patienceMs) throw error;
       log.info('trying again', { what, failures, because: error.message });
-      await pause(backoffMs(failures, Math.random()), signals);
+      await pause(pauseMs(failures, PAUSES), signals);
     }
   }
 
@@ -172,20 +177,23 @@ function pause(ms: number, signals: readonly AbortSignal[]): Promise<void> {
   });
 }
 
-function payloadOf({ body, files = [] }: CallOptions): {
-  readonly payload: string | Readable | null;
+interface Payload {
+  readonly body: string | FormData | null;
   readonly headers: Readonly<Record<string, string>>;
-} {
+}
+
+/** A form can be sent any number of times, unlike a stream. It has to be undici's own: the platform's may be of another version. */
+function payloadOf({ body, files = [] }: CallOptions): Payload {
   if (files.length > 0) {
-    const { contentType, size, pieces } = multipartBody(body ?? {}, files);
-    return {
-      payload: Readable.from(pieces, { objectMode: false }),
-      headers: { 'content-type': contentType, 'content-length': String(size) },
-    };
+    const form = new FormData();
+    form.append('payload_json', JSON.stringify(body ?? {}));
+    for (const [at, { name, data }] of files.entries())
+      form.append(`files[${at}]`, new Blob([data as Uint8Array<ArrayBuffer>]), name);
+    return { body: form, headers: {} };
   }
   return body === undefined
-    ? { payload: null, headers: {} }
-    : { payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    ? { body: null, headers: {} }
+    : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 }
 
 /** A connection that was never made cannot have delivered anything. */

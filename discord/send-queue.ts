@@ -6,7 +6,7 @@ import { type Answered, createRateLimits, type Ticket } from './rate-limits.ts';
 import type { Route } from './route.ts';
 import { unreachable } from './verdict.ts';
 
-export interface SendQueue {
+interface SendQueue {
   /** Resolves when the request may be sent; it has to be sent then, and ended. */
   turn(route: Route, signals: readonly AbortSignal[]): Promise<Ticket>;
   ended(ticket: Ticket, answer: Answered | undefined): void;

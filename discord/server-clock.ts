@@ -1,8 +1,7 @@
 // One question that needs no token: does the server answer, and what time is it there?
 
 import { clockDifference } from '../core/clock-difference.ts';
-import { requestOnce } from './http-pool.ts';
-import { USER_AGENT } from './user-agent.ts';
+import { requestOnce, USER_AGENT } from './http-pool.ts';
 import { unreachable } from './verdict.ts';
 
 /** How many milliseconds the server's clock is ahead of ours; undefined if it does not tell. To the second. */

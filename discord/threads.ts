@@ -8,7 +8,13 @@ import type {
 import { ThreadmuxError } from '../core/errors.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { byAge } from '../core/snowflake.ts';
-import { THREAD_ALREADY_CREATED, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE } from './error-codes.ts';
+import {
+  THREAD_ALREADY_CREATED,
+  THREAD_ARCHIVED,
+  THREAD_LOCKED,
+  UNKNOWN_CHANNEL,
+  UNKNOWN_MESSAGE,
+} from './error-codes.ts';
 import { createMessage, refusedWith } from './messages.ts';
 import { type Channel, channelSchema, threadListSchema } from './payloads.ts';
 import type { CallOptions, Rest } from './rest.ts';
@@ -95,7 +101,7 @@ export async function activeThreads(place: Place): Promise<readonly ThreadRef[]>
   return list.threads.flatMap((thread) => ourThread(place, thread));
 }
 
-export async function* archivedThreads(place: Place): AsyncGenerator<readonly ThreadRef[]> {
+async function* archivedThreads(place: Place): AsyncGenerator<readonly ThreadRef[]> {
   for (let before = ''; ; ) {
     const path = `/channels/${place.channelId}/threads/archived/public?limit=100${before}`;
     const page = threadListSchema.parse(await place.rest.call('GET', path));
@@ -133,6 +139,23 @@ export const renameThread = (rest: Rest, id: string, title: string) =>
 export const archiveThread = (rest: Rest, id: string) => modify(rest, id, { archived: true });
 export const unarchiveThread = (rest: Rest, id: string, options: CallOptions = {}) =>
   modify(rest, id, { archived: false, locked: false }, options);
+
+/** Editing and reacting do not open an archived thread, and posting does not open a locked one: it is opened, and `act` done again. */
+export async function unarchiveAndRetry<T>(
+  rest: Rest,
+  id: string,
+  act: () => Promise<T>,
+  { archiveAgain = false, ...options }: CallOptions & { readonly archiveAgain?: boolean } = {},
+): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
+    await unarchiveThread(rest, id, options);
+    const again = act();
+    return archiveAgain ? again.finally(() => archiveThread(rest, id)) : again;
+  }
+}
 
 async function modify(
   rest: Rest,

@@ -16,7 +16,7 @@ export interface Answer {
   readonly body: string;
 }
 
-export type Verdict =
+type Verdict =
   | { readonly kind: 'done'; readonly value: unknown }
   /** The server is busy with us: wait as long as it says; this uses up no patience. */
   | { readonly kind: 'limited'; readonly scope: 'route' | 'everything'; readonly waitMs: number }
@@ -50,10 +50,8 @@ export function unreachable(said: string, cause?: unknown): ThreadmuxError {
   });
 }
 
-/** A random part, so that many clients do not come back at the same moment. */
-export function backoffMs(failures: number, random: number): number {
-  return Math.min(30_000, 250 * 2 ** failures) * (0.5 + random / 2);
-}
+/** After a failure that is not a rate limit. */
+export const PAUSES = { firstMs: 500, longestMs: 30_000 };
 
 function parsed(what: string, answer: Answer): Verdict {
   if (answer.body === '') return { kind: 'done', value: undefined };

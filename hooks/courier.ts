@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
 import { createInTurn } from '../core/in-turn.ts';
+import { pauseMs } from '../core/keep-trying.ts';
 import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { attempt } from '../home/keep.ts';
@@ -40,7 +41,7 @@ interface CourierOptions {
 
 const LOOK_MS = 2_000;
 const SWEEP_MS = 3_600_000;
-const LONGEST_WAIT_MS = 60_000;
+const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 /** Unfinished attempts after which a letter is set aside. */
 const DEADLY = 2;
 /** A larger one may be deadly by its size alone. */
@@ -70,8 +71,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
       } catch (error) {
         failures++;
         log.warn('letter waits', { box, failures, because: (error as Error).message });
-        const waitMs = Math.min(LONGEST_WAIT_MS, 500 * 2 ** failures) * (0.5 + Math.random() / 2);
-        await sleep(waitMs, undefined, { signal }).catch(() => {});
+        await sleep(pauseMs(failures, PAUSES), undefined, { signal }).catch(() => {});
       }
     }
   }

@@ -4,7 +4,7 @@
 import { stableNonce } from '../core/nonce.ts';
 import { code } from '../core/outside-words.ts';
 import { newest } from '../core/snowflake.ts';
-import { THREAD_ARCHIVED, THREAD_LOCKED, UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
+import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import {
   createMessage,
   type Draft,
@@ -13,7 +13,7 @@ import {
   refusedWith,
 } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { unarchiveThread } from '../discord/threads.ts';
+import { unarchiveAndRetry } from '../discord/threads.ts';
 import type { Posted, ThreadRecord } from '../threads/record.ts';
 
 interface Posting {
@@ -45,13 +45,14 @@ export async function postParts(parts: readonly Draft[], posting: Posting): Prom
       continue;
     }
     const nonce = stableNonce(letter, at);
-    const create = (draft: Draft) => createMessage(rest, thread.thread, nonce, draft);
+    const create = (draft: Draft) =>
+      unarchiveAndRetry(rest, thread.thread, () =>
+        createMessage(rest, thread.thread, nonce, draft),
+      );
     const message = await create(part).catch(async (error: unknown) => {
       if (part.files?.length && isTooLarge(error)) return create(withoutFiles(part));
-      if (refusedWith(error, UNKNOWN_CHANNEL)) thread = await posting.thread(thread.thread);
-      else if (refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED))
-        await unarchiveThread(rest, thread.thread);
-      else throw error;
+      if (!refusedWith(error, UNKNOWN_CHANNEL)) throw error;
+      thread = await posting.thread(thread.thread);
       return create(part);
     });
     if (message !== undefined) messages.push(message.id);

@@ -2,7 +2,7 @@
 // posted, what is too much is taken away: afterwards the thread shows exactly `parts`.
 
 import { stableNonce } from '../core/nonce.ts';
-import { THREAD_ARCHIVED, UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
+import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import {
   createMessage,
   deleteMessage,
@@ -11,7 +11,7 @@ import {
   refusedWith,
 } from '../discord/messages.ts';
 import type { CallOptions, Rest, Upload } from '../discord/rest.ts';
-import { unarchiveThread } from '../discord/threads.ts';
+import { unarchiveAndRetry } from '../discord/threads.ts';
 
 export interface Part {
   readonly content: string;
@@ -79,11 +79,7 @@ async function edited(known: Open, part: Part, showing: Showing): Promise<Open |
   if (known.content === part.content && part.files === undefined) return known;
   const edit = () => editMessage(rest, thread, known.id, part, callOf(showing));
   try {
-    await edit().catch(async (error: unknown) => {
-      if (!refusedWith(error, THREAD_ARCHIVED)) throw error;
-      await unarchiveThread(rest, thread, callOf(showing));
-      return edit();
-    });
+    await unarchiveAndRetry(rest, thread, edit, callOf(showing));
     return { id: known.id, content: part.content };
   } catch (error) {
     if (refusedWith(error, UNKNOWN_MESSAGE)) return undefined;

@@ -3,10 +3,9 @@
 
 import { insideFence, neutralise } from '../core/neutralise.ts';
 import { stableNonce } from '../core/nonce.ts';
-import { THREAD_ARCHIVED, THREAD_LOCKED } from '../discord/error-codes.ts';
-import { createMessage, type Draft, refusedWith } from '../discord/messages.ts';
+import { createMessage, type Draft } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { unarchiveThread } from '../discord/threads.ts';
+import { unarchiveAndRetry } from '../discord/threads.ts';
 
 /** Resolves with the id of the message; undefined if somebody has deleted it. */
 export type Say = (
@@ -26,12 +25,8 @@ export async function sayIn(
   draft: Draft,
 ): Promise<string | undefined> {
   const nonce = stableNonce('bridge', channelId, ...about);
-  const message = await createMessage(rest, channelId, nonce, draft).catch(
-    async (error: unknown) => {
-      if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
-      await unarchiveThread(rest, channelId);
-      return createMessage(rest, channelId, nonce, draft);
-    },
+  const message = await unarchiveAndRetry(rest, channelId, () =>
+    createMessage(rest, channelId, nonce, draft),
   );
   return message?.id;
 }

@@ -16,7 +16,7 @@ export interface Asset {
   readonly gzipped: Buffer;
 }
 
-export interface Assets {
+interface Assets {
   /** Undefined for an address that is none of the page's. */
   load(pathname: string): Promise<Asset | undefined>;
   readonly paths: readonly string[];

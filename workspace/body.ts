@@ -2,13 +2,19 @@
 
 import type { IncomingMessage } from 'node:http';
 import { MOST_LEVELS, parseJson } from '../core/json.ts';
+import {
+  FILE_TOO_LARGE,
+  INVALID_JSON,
+  REQUEST_TOO_LARGE,
+  TOO_MANY_ATTACHMENTS,
+} from '../discord/error-codes.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from './attachments.ts';
-import { boundaryOf, parseMultipart } from './multipart.ts';
-import { refuse, refuseField } from './refusal.ts';
+import { refuse, refuseField, refuseWith } from './refusal.ts';
 
-export const MAX_REQUEST_BYTES = 25 * 1024 * 1024;
+const MAX_REQUEST_BYTES = 25 * 1024 * 1024;
 /** How many times the limit of a too large body is still read, so that its sender gets to hear the refusal. */
 const DRAINED = 4;
+const MAX_PARTS = 32;
 
 export interface Upload {
   /** The n of files[n], which `attachments` refers to. */
@@ -38,40 +44,66 @@ export async function readBytes(
   return size > maxBytes ? 'too-large' : Buffer.concat(chunks);
 }
 
-export function parseBody(bytes: Buffer, contentType: string | undefined): Body {
+export async function parseBody(
+  bytes: Buffer | 'too-large',
+  contentType: string | undefined,
+): Promise<Body> {
+  if (bytes === 'too-large') refuse(REQUEST_TOO_LARGE);
   if (bytes.length === 0) return { payload: undefined, uploads: [] };
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type === 'application/json') return { payload: jsonIn(bytes), uploads: [] };
-  const boundary = type === 'multipart/form-data' ? boundaryOf(contentType ?? '') : undefined;
-  if (boundary === undefined)
+  if (type === 'application/json') return { payload: jsonIn(bytes.toString()), uploads: [] };
+  if (type !== 'multipart/form-data')
     refuseField(
       [],
       'CONTENT_TYPE_INVALID',
       'Expected "Content-Type" header to be application/json or multipart/form-data.',
     );
-  const parts = parseMultipart(bytes, boundary);
-  const payload = parts.find(({ name }) => name === 'payload_json');
-  const uploads = parts.flatMap(({ name, filename, contentType, data }) => {
+  const form = await readMultipart(bytes, contentType ?? '');
+  const payload = form.get('payload_json');
+  const uploads: Upload[] = [];
+  for (const [name, file] of form) {
     const key = /^files\[(\d{1,4})\]$/.exec(name)?.[1] ?? (name === 'file' ? '0' : undefined);
-    return key === undefined || filename === undefined
-      ? []
-      : [{ key, filename, contentType, data }];
-  });
-  if (uploads.length > MAX_FILES) refuse(30015);
-  if (uploads.some(({ data }) => data.length > MAX_FILE_BYTES)) refuse(50045);
-  const fields = Object.fromEntries(
-    parts
-      .filter(({ filename }) => filename === undefined)
-      .map(({ name, data }) => [name, data.toString('utf8')]),
-  );
-  return { payload: payload === undefined ? fields : jsonIn(payload.data), uploads };
+    if (key === undefined || typeof file === 'string') continue;
+    if (uploads.length === MAX_FILES) refuse(TOO_MANY_ATTACHMENTS);
+    if (file.size > MAX_FILE_BYTES) refuse(FILE_TOO_LARGE);
+    const data = Buffer.from(await file.arrayBuffer());
+    uploads.push({ key, filename: file.name, contentType: file.type || undefined, data });
+  }
+  if (typeof payload === 'string') return { payload: jsonIn(payload), uploads };
+  const fields = [...form].filter(([, value]) => typeof value === 'string');
+  return { payload: Object.fromEntries(fields), uploads };
 }
 
-function jsonIn(bytes: Buffer): unknown {
+/** The platform's reader has no limit of its own: many tiny parts would take far more memory than their bytes. */
+async function readMultipart(bytes: Buffer, contentType: string): Promise<FormData> {
+  const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
+  const boundary = `--${quoted ?? plain}`;
+  let boundaries = 0;
+  for (let at = -1; boundaries <= MAX_PARTS; boundaries++) {
+    at = bytes.indexOf(boundary, at + 1);
+    if (at < 0) break;
+  }
+  const headers = { 'content-type': contentType };
+  const form =
+    boundaries > MAX_PARTS
+      ? undefined
+      : await new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
+          .formData()
+          .catch(() => undefined);
+  return (
+    form ??
+    refuseWith({
+      status: 400,
+      body: { message: 'The multipart body could not be read.', code: INVALID_JSON },
+    })
+  );
+}
+
+function jsonIn(text: string): unknown {
   try {
     // Less than what clients take: it comes back to them inside an event or a list.
-    return parseJson(bytes.toString('utf8'), MOST_LEVELS / 2);
+    return parseJson(text, MOST_LEVELS / 2);
   } catch {
-    refuse(50109);
+    refuse(INVALID_JSON);
   }
 }

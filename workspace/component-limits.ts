@@ -1,34 +1,22 @@
-// What may hang under a message or stand in a modal: rows, buttons, selects, inputs, and their limits.
+// What may hang under a message or stand in a modal: rows, buttons, selects, inputs, and their sizes.
 
 import * as z from 'zod';
-import { custom, text, whole } from './form.ts';
+import { text, whole } from './form.ts';
 
 const customId = text(1, 100);
 const emoji = z.looseObject({ name: z.string().nullish(), id: z.string().nullish() });
 const componentId = z.number().int().nonnegative().optional();
 
-const button = z
-  .object({
-    type: z.literal(2),
-    id: componentId,
-    style: z.union([1, 2, 3, 4, 5, 6].map((style) => z.literal(style))),
-    label: text(0, 80).optional(),
-    emoji: emoji.optional(),
-    custom_id: customId.optional(),
-    url: text(1, 512).optional(),
-    disabled: z.boolean().optional(),
-  })
-  .superRefine((value, ctx) => {
-    const needs = value.style === 5 ? 'url' : 'custom_id';
-    if (value[needs] === undefined)
-      custom(ctx, 'BASE_TYPE_REQUIRED', 'This field is required', [needs]);
-    if (value.url !== undefined && value.custom_id !== undefined)
-      custom(ctx, 'COMPONENT_CUSTOM_ID_AND_URL', 'A custom id and url cannot both be specified', [
-        'url',
-      ]);
-    if ((value.label ?? '') === '' && value.emoji === undefined)
-      custom(ctx, 'BUTTON_COMPONENT_INVALID', 'A button needs a label or an emoji', ['label']);
-  });
+const button = z.object({
+  type: z.literal(2),
+  id: componentId,
+  style: z.union([1, 2, 3, 4, 5, 6].map((style) => z.literal(style))),
+  label: text(0, 80).optional(),
+  emoji: emoji.optional(),
+  custom_id: customId.optional(),
+  url: text(1, 512).optional(),
+  disabled: z.boolean().optional(),
+});
 
 const option = z.object({
   label: text(1, 100),
@@ -48,58 +36,24 @@ const selectShape = {
   required: z.boolean().optional(),
 };
 
-const stringSelect = z
-  .object({ type: z.literal(3), ...selectShape, options: z.array(option).min(1).max(25) })
-  .superRefine((value, ctx) => {
-    const values = new Set(value.options.map((entry) => entry.value));
-    if (values.size < value.options.length)
-      custom(
-        ctx,
-        'SELECT_COMPONENT_OPTION_VALUE_DUPLICATED',
-        'The specified option value is already used',
-        ['options'],
-      );
-    if (value.max_values > value.options.length)
-      custom(ctx, 'SELECT_COMPONENT_MAX_VALUES_TOO_LARGE', 'More values than options', [
-        'max_values',
-      ]);
-    if (value.min_values > value.max_values)
-      custom(ctx, 'SELECT_COMPONENT_MIN_VALUES_TOO_LARGE', 'More than max_values', ['min_values']);
-  });
+const stringSelect = z.object({
+  type: z.literal(3),
+  ...selectShape,
+  options: z.array(option).min(1).max(25),
+});
 
 const entitySelects = [5, 6, 7, 8].map((type) =>
   z.object({ type: z.literal(type), ...selectShape }),
 );
 const input = z.discriminatedUnion('type', [button, stringSelect, ...entitySelects] as const);
 
-const row = z
-  .object({ type: z.literal(1), id: componentId, components: z.array(input).min(1).max(5) })
-  .superRefine((value, ctx) => {
-    if (value.components.length > 1 && value.components.some((component) => component.type !== 2))
-      custom(ctx, 'COMPONENT_LAYOUT_WIDTH_EXCEEDED', 'A row holds five buttons or one select', [
-        'components',
-      ]);
-  });
+const row = z.object({
+  type: z.literal(1),
+  id: componentId,
+  components: z.array(input).min(1).max(5),
+});
 
-/** At most five rows; every custom_id once in a message. */
-export const messageComponents = z
-  .array(row)
-  .max(5)
-  .superRefine((rows, ctx) => {
-    const seen = new Set<string>();
-    rows.forEach(({ components }, rowIndex) => {
-      components.forEach(({ custom_id }, index) => {
-        if (custom_id !== undefined && seen.has(custom_id))
-          custom(
-            ctx,
-            'COMPONENT_CUSTOM_ID_DUPLICATED',
-            'Component custom id cannot be duplicated',
-            [rowIndex, 'components', index, 'custom_id'],
-          );
-        if (custom_id !== undefined) seen.add(custom_id);
-      });
-    });
-  });
+export const messageComponents = z.array(row).max(5);
 
 const textInput = z.object({
   type: z.literal(4),

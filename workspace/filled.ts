@@ -8,7 +8,7 @@ import type { Interaction } from './interactions.ts';
 import { refuse, refuseField } from './refusal.ts';
 import type { StoredMessage } from './store.ts';
 
-export interface GivenOption {
+interface GivenOption {
   readonly name: string;
   readonly value?: string | number | boolean | undefined;
   readonly focused?: boolean | undefined;

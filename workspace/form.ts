@@ -1,4 +1,4 @@
-// Checks a request body against a schema and refuses it in Discord's words (50035 with nested errors).
+// Checks a request body against a schema and refuses it in Discord's words (INVALID_FORM with nested errors).
 
 import * as z from 'zod';
 import { type FormError, refuseForm } from './refusal.ts';

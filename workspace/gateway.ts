@@ -4,10 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { sameSecret } from './access.ts';
-import { CLOSE_REASONS } from './close-reasons.ts';
-import type { GatewayControls } from './faults.ts';
 import { type Gatekeeper, judgeIdentify, readPayload, readResume, tokenIn } from './identify.ts';
-import type { IdentifyLimit } from './identify-limit.ts';
+import type { Inspection } from './inspection.ts';
 import { type Session, type Sessions, tell } from './sessions.ts';
 import type { Actor } from './wire-guild.ts';
 import { INTENTS, type Viewer } from './world.ts';
@@ -15,7 +13,7 @@ import { INTENTS, type Viewer } from './world.ts';
 export interface GatewayOptions {
   readonly gate: Gatekeeper;
   readonly sessions: Sessions;
-  readonly identifies: IdentifyLimit;
+  readonly inspection: Inspection;
   readonly heartbeatMs: number;
   /** Whether a token is that of a session of the page. */
   isPerson(token: string): boolean;
@@ -24,7 +22,7 @@ export interface GatewayOptions {
 }
 
 /** What is known of a socket before it says anything. */
-export interface Caller {
+interface Caller {
   readonly actor: Actor;
   readonly host: string;
   /** Called when it has shown who it is. */
@@ -32,25 +30,33 @@ export interface Caller {
 }
 
 export interface Gateway {
-  readonly controls: GatewayControls;
   accept(from: IncomingMessage, socket: Duplex, head: Buffer, by: Caller, v: string | null): void;
   close(): Promise<void>;
 }
 
 const MAX_SENDS = 120;
-/** How many opcodes are kept for tests: anybody can send heartbeats. */
-const MAX_RECEIVED = 100;
 const SEND_WINDOW_MS = 60_000;
 const EVERY_INTENT = -1;
 /** A socket on the port that does not say who it is takes the place of another. */
 const IDENTIFY_WITHIN_MS = 10_000;
 
-interface Switches {
-  acking: boolean;
-  muted: boolean;
-}
+/** The words Discord sends along with a close code, for readers of a log. */
+const CLOSE_REASONS: Readonly<Record<number, string>> = {
+  4001: 'Unknown opcode.',
+  4002: 'Error while decoding payload.',
+  4003: 'Not authenticated.',
+  4004: 'Authentication failed.',
+  4005: 'Already authenticated.',
+  4007: 'Invalid seq.',
+  4008: 'You are being rate limited.',
+  4009: 'Session timed out.',
+  4010: 'Invalid shard.',
+  4012: 'Invalid API version.',
+  4013: 'Invalid intents.',
+  4014: 'Disallowed intent(s).',
+};
 
-interface Connection {
+export interface Connection {
   readonly socket: WebSocket;
   readonly caller: Caller;
   session: Session | undefined;
@@ -66,8 +72,6 @@ export function makeGateway(options: GatewayOptions): Gateway {
     perMessageDeflate: false,
   });
   const connections = new Set<Connection>();
-  const received: number[] = [];
-  const switches: Switches = { acking: true, muted: false };
   const { sessions, heartbeatMs } = options;
 
   const begin = (socket: WebSocket, caller: Caller) => {
@@ -96,6 +100,7 @@ export function makeGateway(options: GatewayOptions): Gateway {
     socket.on('ping', () => {
       if (socket.readyState === socket.OPEN && sendsTooMuch(connection)) hangUp(connection, 4008);
     });
+    options.inspection.connection?.(connection, sessions);
     say(connection, { op: 10, d: { heartbeat_interval: heartbeatMs, _trace: ['workspace'] } });
   };
 
@@ -104,12 +109,10 @@ export function makeGateway(options: GatewayOptions): Gateway {
     if (sendsTooMuch(connection)) return hangUp(connection, 4008);
     const payload = readPayload(raw, isBinary);
     if (payload === undefined) return hangUp(connection, 4002);
-    if (received.push(payload.op) > MAX_RECEIVED) received.shift();
     switch (payload.op) {
       case 1:
         connection.lastBeat = Date.now();
-        if (switches.acking) say(connection, { op: 11 });
-        return;
+        return say(connection, { op: 11 });
       case 2:
         return connection.session ? hangUp(connection, 4005) : identify(connection, payload.d);
       case 6:
@@ -131,7 +134,6 @@ export function makeGateway(options: GatewayOptions): Gateway {
     }
     const judged = judgeIdentify(data, options.gate);
     if (judged.kind === 'close') return hangUp(connection, judged.code);
-    if (!options.identifies.take()) return say(connection, { op: 9, d: false });
     const seesContent = (judged.intents & INTENTS.content) !== 0;
     enter(connection, { actor: 'bot', seesContent }, judged.intents);
   };
@@ -177,7 +179,7 @@ export function makeGateway(options: GatewayOptions): Gateway {
     { socket }: Connection,
     payload: { op: number; d?: unknown; s?: number; t?: string },
   ) => {
-    if (switches.muted || socket.readyState !== socket.OPEN) return;
+    if (socket.readyState !== socket.OPEN) return;
     const { op, d = null, s = null, t = null } = payload;
     socket.send(JSON.stringify({ t, s, op, d }));
   };
@@ -189,45 +191,10 @@ export function makeGateway(options: GatewayOptions): Gateway {
   };
 
   const depart = ({ session }: Connection, code: number) => {
-    if (session) leave(session, code === 1000 || code === 1001);
-  };
-
-  const leave = (session: Session, forGood: boolean) => {
-    session.deliver = undefined;
-    session.leftAt = Date.now();
-    if (forGood) sessions.end(session.id);
-  };
-
-  const toAll = (act: (connection: Connection) => void) => {
-    for (const connection of [...connections])
-      if (connection.caller.actor === 'bot') act(connection);
+    if (session) sessions.leave(session, code === 1000 || code === 1001);
   };
 
   return {
-    controls: {
-      cutAll: () => toAll(({ socket }) => socket.terminate()),
-      stopAcking: (stopped) => {
-        switches.acking = !stopped;
-      },
-      mute: (muted) => {
-        switches.muted = muted;
-      },
-      sendReconnect: () => toAll((connection) => say(connection, { op: 7 })),
-      requestHeartbeat: () => toAll((connection) => say(connection, { op: 1 })),
-      invalidateSession: (resumable) =>
-        toAll((connection) => {
-          const { session } = connection;
-          connection.session = undefined;
-          if (session) leave(session, !resumable);
-          say(connection, { op: 9, d: resumable });
-        }),
-      closeAll: (code) => toAll((connection) => hangUp(connection, code)),
-      dropSessions: () => sessions.endAll(),
-      received,
-      get connected() {
-        return [...connections].filter(({ session }) => session !== undefined).length;
-      },
-    },
     accept(request, socket, head, caller, version) {
       server.handleUpgrade(request, socket, head, (accepted) => {
         if (version === '10') begin(accepted, caller);

@@ -1,15 +1,12 @@
-// One REST request from its arrival to its answer: access, route, body, faults, rate limit. Who may not call is answered before
+// One REST request from its arrival to its answer: access, route, body, answer. Who may not call is answered before
 // anything of the body is read. The only place that catches.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseJson } from '../core/json.ts';
 import type { Access, Entrance } from './access.ts';
-import { parseBody, readBytes } from './body.ts';
-import type { Fault, Faults } from './faults.ts';
-import type { RateLimits, Verdict } from './rate-limits.ts';
-import { type Answer, answerOf, refuse } from './refusal.ts';
-import { type Call, type Match, majorOf, matchRoute, type Route } from './router.ts';
+import { type Body, parseBody, readBytes } from './body.ts';
+import type { Inspection, Outcome } from './inspection.ts';
+import { type Answer, answerOf } from './refusal.ts';
+import { type Match, matchRoute, type Route } from './router.ts';
 import type { Actor } from './wire-guild.ts';
 import type { World } from './world.ts';
 
@@ -22,14 +19,12 @@ export interface Rest {
 export interface RestOptions {
   readonly world: World;
   readonly routes: readonly Route[];
-  /** Callers without credentials are counted apart, so that they can use up nobody else's requests. */
-  readonly limits: { readonly bot: RateLimits; readonly nobody: RateLimits };
-  readonly faults: Faults;
+  readonly inspection: Inspection;
   log(line: string): void;
 }
 
 export function makeRest(options: RestOptions): Rest {
-  let count = 0;
+  const { inspection } = options;
   return {
     async handle(request, response, url, by) {
       const method = request.method ?? 'GET';
@@ -39,12 +34,12 @@ export function makeRest(options: RestOptions): Rest {
         return send(response, withHeader(permit.answer, 'Connection', 'close'));
       const bytes = await readBytes(request).catch(() => undefined);
       if (bytes === undefined) return void response.destroy();
-      const fault = options.faults.onRequest?.({ method, path, count: count++, body: peek(bytes) });
-      if (fault?.kind === 'delay') await sleep(fault.ms);
-      const early = fault && beforeApplying(fault);
-      if (early !== undefined) return send(response, early);
-      const answer = answerTo(options, request, url, permit, bytes);
-      send(response, fault ? afterApplying(fault, answer) : answer);
+      const read = await parseBody(bytes, request.headers['content-type']).catch(refusalOf);
+      const answer = () =>
+        'status' in read ? read : answerTo(options, request, url, permit, read);
+      const body = 'status' in read ? undefined : read.payload;
+      const inspected = { method, path, actor: permit.actor, body };
+      send(response, (await inspection.request?.(inspected, answer)) ?? answer());
     },
   };
 }
@@ -77,119 +72,38 @@ function withHeader(answer: Answer, name: string, value: string): Answer {
   return { ...answer, headers: { ...answer.headers, [name]: value } };
 }
 
-function peek(bytes: Buffer | 'too-large'): unknown {
-  try {
-    return parseJson(bytes.toString());
-  } catch {
-    return undefined; // multipart or nothing: faults are chosen by method and path then
-  }
-}
-
-type Outcome = Answer | 'reset' | 'silence';
-
-function beforeApplying(fault: Fault): Outcome | undefined {
-  switch (fault.kind) {
-    case 'answer':
-      return {
-        status: fault.status,
-        body: fault.body ?? { message: `${fault.status}: ordered`, code: 0 },
-      };
-    case 'reset':
-    case 'silence':
-      return fault.kind;
-    case 'limited':
-      return limited(
-        {
-          headers: {},
-          refused: { retryAfterMs: fault.retryAfterMs, global: fault.scope === 'global' },
-        },
-        fault.scope,
-      );
-    case 'banned':
-      return fault.as === 'html'
-        ? {
-            status: 429,
-            body: '<!doctype html><title>Access denied</title>',
-            headers: { 'Content-Type': 'text/html' },
-          }
-        : {
-            status: 429,
-            body: { code: 0, message: 'You are being blocked from accessing our API temporarily.' },
-          };
-    default:
-      return undefined;
-  }
-}
-
-function afterApplying(fault: Fault, answer: Answer): Outcome {
-  if (fault.kind === 'apply-then-reset') return 'reset';
-  if (fault.kind === 'apply-then-silence') return 'silence';
-  if (fault.kind === 'apply-then-answer')
-    return {
-      status: fault.status,
-      body: fault.body ?? { message: `${fault.status}: ordered`, code: 0 },
-    };
+function refusalOf(error: unknown): Answer {
+  const answer = answerOf(error);
+  if (answer === undefined) throw error;
   return answer;
 }
 
 function answerTo(
-  options: RestOptions,
-  request: IncomingMessage,
-  url: URL,
-  permit: Permit,
-  bytes: Buffer | 'too-large',
-): Answer {
-  try {
-    return decide(options, request, url, permit, bytes);
-  } catch (error) {
-    const answer = answerOf(error);
-    if (answer !== undefined) return answer;
-    options.log(
-      `${request.method} ${url.pathname} failed: ${error instanceof Error ? error.stack : String(error)}`,
-    );
-    return { status: 500, body: { message: '500: Internal Server Error', code: 0 } };
-  }
-}
-
-function decide(
-  { world, limits }: RestOptions,
+  { world, log }: RestOptions,
   { method, headers }: IncomingMessage,
   url: URL,
   { route, params, actor }: Permit,
-  bytes: Buffer | 'too-large',
-): Answer {
-  const exempt = actor === 'person' || route.unlimited === true;
-  const counted = actor === undefined ? limits.nobody : limits.bot;
-  const bucket = route.bucket ?? `${method} ${route.path}`;
-  const verdict = counted.count(bucket, majorOf(params), exempt);
-  if (verdict.refused !== undefined) return limited(verdict, 'user');
-  const answer = run(route, bytes, headers['content-type'], {
-    world,
-    host: headers.host ?? 'localhost',
-    viewer: {
-      actor: actor ?? 'bot',
-      seesContent: actor === 'person' || world.messageContentIntent,
-    },
-    query: Object.fromEntries(url.searchParams),
-    param: (name) => params.get(name) ?? '',
-  });
-  return { ...answer, headers: { ...answer.headers, ...verdict.headers } };
-}
-
-function run(
-  route: Route,
-  bytes: Buffer | 'too-large',
-  contentType: string | undefined,
-  call: Omit<Call, 'body' | 'uploads'>,
+  body: Body,
 ): Answer {
   try {
-    if (bytes === 'too-large') refuse(40005);
-    const { payload, uploads } = parseBody(bytes, contentType);
-    return route.run({ ...call, body: payload, uploads });
+    return route.run({
+      world,
+      host: headers.host ?? 'localhost',
+      viewer: {
+        actor: actor ?? 'bot',
+        seesContent: actor === 'person' || world.messageContentIntent,
+      },
+      query: Object.fromEntries(url.searchParams),
+      param: (name) => params.get(name) ?? '',
+      body: body.payload,
+      uploads: body.uploads,
+    });
   } catch (error) {
     const answer = answerOf(error);
-    if (answer === undefined) throw error;
-    return answer;
+    if (answer !== undefined) return answer;
+    const said = error instanceof Error ? error.stack : String(error);
+    log(`${method} ${url.pathname} failed: ${said}`);
+    return { status: 500, body: { message: '500: Internal Server Error', code: 0 } };
   }
 }
 
@@ -207,26 +121,6 @@ function deny(access: Access, userAgent: string | undefined, whose: Actor): Answ
 function mayCall(route: Route, actor: Actor | undefined): boolean {
   if (route.who === 'anyone') return true;
   return actor !== undefined && (route.who === 'both' || route.who === actor);
-}
-
-function limited(verdict: Verdict, scope: 'user' | 'shared' | 'global'): Answer {
-  const { retryAfterMs = 0, global = false } = verdict.refused ?? {};
-  const seconds = Math.max(retryAfterMs, 1) / 1000;
-  return {
-    status: 429,
-    body: {
-      message: global ? 'You are being rate limited globally.' : 'You are being rate limited.',
-      retry_after: Number(seconds.toFixed(3)),
-      global,
-      code: 0,
-    },
-    headers: {
-      ...verdict.headers,
-      'Retry-After': String(Math.ceil(seconds)),
-      'X-RateLimit-Scope': global ? 'global' : scope,
-      ...(global && { 'X-RateLimit-Global': 'true' }),
-    },
-  };
 }
 
 function send(response: ServerResponse, outcome: Outcome): void {

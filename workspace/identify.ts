@@ -5,7 +5,7 @@ import { parseJson } from '../core/json.ts';
 import { sameSecret } from './access.ts';
 import { INTENTS } from './world.ts';
 
-export const MAX_PAYLOAD_BYTES = 4096;
+const MAX_PAYLOAD_BYTES = 4096;
 const ALL_INTENTS = (1 << 26) - 1;
 const KNOWN_GAPS = (1 << 17) | (1 << 18) | (1 << 19) | (1 << 22) | (1 << 23);
 const MEMBERS = 1 << 1;
@@ -37,7 +37,7 @@ export function readPayload(raw: Buffer, isBinary: boolean): Payload | undefined
   }
 }
 
-export type Identified =
+type Identified =
   | { readonly kind: 'ok'; readonly intents: number }
   | { readonly kind: 'close'; readonly code: number };
 

@@ -7,7 +7,7 @@ import type { StoredMessage } from './store.ts';
 export const ANSWER_WITHIN_MS = 3000;
 const FOLLOW_UP_WITHIN_MS = 15 * 60_000;
 
-export interface MessageRef {
+interface MessageRef {
   readonly channel: string;
   readonly id: string;
 }

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 
-export interface Journal {
+interface Journal {
   append(entries: readonly unknown[]): void;
   /** Bytes on disk. */
   size(): number;

@@ -1,28 +1,17 @@
-// The bodies of the requests we answer, with Discord's limits. Fields it does not know are ignored, as Discord ignores them.
+// The shape and the sizes of the requests we answer. Unknown fields are ignored, as on Discord.
 
 import * as z from 'zod';
 import { messageComponents } from './component-limits.ts';
 import { custom, snowflake, text, whole } from './form.ts';
 
-export const MAX_CONTENT = 2000;
+const MAX_CONTENT = 2000;
 
-const allowedMentions = z
-  .object({
-    parse: z.array(z.enum(['users', 'roles', 'everyone'])).optional(),
-    users: z.array(snowflake).max(100).optional(),
-    roles: z.array(snowflake).max(100).optional(),
-    replied_user: z.boolean().nullish(),
-  })
-  .superRefine((value, ctx) => {
-    for (const kind of ['users', 'roles'] as const) {
-      if (value.parse?.includes(kind) && (value[kind]?.length ?? 0) > 0)
-        custom(
-          ctx,
-          'MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE',
-          `parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
-        );
-    }
-  });
+const allowedMentions = z.object({
+  parse: z.array(z.enum(['users', 'roles', 'everyone'])).optional(),
+  users: z.array(snowflake).max(100).optional(),
+  roles: z.array(snowflake).max(100).optional(),
+  replied_user: z.boolean().nullish(),
+});
 
 export type AllowedMentions = z.infer<typeof allowedMentions>;
 
@@ -39,6 +28,7 @@ const EPHEMERAL = 64;
 const SUPPRESS_NOTIFICATIONS = 4096;
 const COMPONENTS_V2 = 32768;
 
+/** Some flags decide where a message is stored: nobody sets them from outside. */
 function flags(allowed: number) {
   return whole(0, 2 ** 53 - 1).superRefine((value, ctx) => {
     if ((value & COMPONENTS_V2) !== 0)

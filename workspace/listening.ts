@@ -15,7 +15,7 @@ interface Part {
   handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
 }
 
-export interface Parts {
+interface Parts {
   readonly entrance: Entrance;
   readonly rest: Rest;
   readonly pages: Part;

@@ -2,13 +2,13 @@
 
 import type { AllowedMentions } from './limits.ts';
 
-export interface Mentioned {
+interface Mentioned {
   readonly mentions: string[];
   readonly mention_roles: string[];
   readonly mention_everyone: boolean;
 }
 
-export interface Mentionable {
+interface Mentionable {
   readonly users: readonly string[];
   readonly roles: readonly string[];
   /** The author of the message that is replied to. */

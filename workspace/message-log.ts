@@ -2,7 +2,7 @@
 
 import { compareIds } from './snowflake.ts';
 
-export interface Page {
+interface Page {
   readonly before?: string | undefined;
   readonly after?: string | undefined;
   readonly around?: string | undefined;

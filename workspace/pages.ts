@@ -23,7 +23,7 @@ const SAFETY = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-export interface Pages {
+interface Pages {
   handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
 }
 

@@ -66,7 +66,7 @@ const REFUSALS = {
   [THREAD_LOCKED]: [403, 'Thread is locked'],
 } as const satisfies Record<number, readonly [number, string]>;
 
-export type RefusalCode = keyof typeof REFUSALS;
+type RefusalCode = keyof typeof REFUSALS;
 
 /** Ends the request with one of Discord's own refusals. */
 export function refuse(code: RefusalCode): never {
@@ -75,7 +75,7 @@ export function refuse(code: RefusalCode): never {
 }
 
 /** Nested as Discord nests it: `{content: {_errors: [{code, message}]}}`. */
-export interface FormErrors {
+interface FormErrors {
   readonly [key: string]: FormErrors | readonly FormError[];
 }
 export interface FormError {

@@ -22,10 +22,6 @@ export interface Route {
   readonly path: string;
   /** Who may call it; `anyone` for what an interaction's token or nothing at all protects. */
   readonly who: Actor | 'both' | 'anyone';
-  /** Counted together with every other route of the same name; by itself if left out. */
-  readonly bucket?: string;
-  /** Not counted: an interaction has three seconds, and no queue may eat them. */
-  readonly unlimited?: boolean;
   run(call: Call): Answer;
 }
 
@@ -71,11 +67,4 @@ function decode(segment: string): string | undefined {
   } catch {
     return undefined; // a stray % sign: no route has such a path
   }
-}
-
-/** The id that Discord counts by beside the route itself. */
-export function majorOf(params: ReadonlyMap<string, string>): string {
-  const webhook = params.get('token');
-  if (webhook !== undefined) return `${params.get('application') ?? ''}/${webhook}`;
-  return params.get('channel') ?? params.get('guild') ?? '-';
 }

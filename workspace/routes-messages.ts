@@ -1,12 +1,15 @@
-// Messages: send, read, list, edit, delete, and the typing sign.
+// Messages: send, read, list, search, edit, delete, and the typing sign.
 
+import * as z from 'zod';
 import {
+  MISSING_ACCESS,
   MISSING_PERMISSIONS,
   NOT_THE_AUTHOR,
   SYSTEM_MESSAGE,
+  UNKNOWN_GUILD,
   UNKNOWN_MESSAGE,
 } from '../discord/error-codes.ts';
-import { readForm } from './form.ts';
+import { readForm, snowflake, text } from './form.ts';
 import { createMessageSchema, editMessageSchema, messagePageSchema } from './limits.ts';
 import { pageOf } from './message-log.ts';
 import {
@@ -22,7 +25,7 @@ import {
 } from './posting.ts';
 import { type Answer, refuse } from './refusal.ts';
 import type { Call, Route } from './router.ts';
-import { isSnowflake } from './snowflake.ts';
+import { compareIds, isSnowflake } from './snowflake.ts';
 import { findMessage, madeWithNonce, nonceKey, type StoredMessage } from './store.ts';
 import { idOf, wireMember } from './wire-guild.ts';
 import { wireMessage } from './wire-message.ts';
@@ -38,6 +41,7 @@ export const messageRoutes: readonly Route[] = [
   { method: 'PATCH', path: MESSAGE, who: 'both', run: editMessage },
   { method: 'DELETE', path: MESSAGE, who: 'both', run: deleteMessage },
   { method: 'POST', path: '/channels/:channel/typing', who: 'both', run: showTyping },
+  { method: 'GET', path: '/guilds/:guild/messages/search', who: 'both', run: search },
 ];
 
 function listMessages({ world, viewer, query, param }: Call): Answer {
@@ -127,4 +131,42 @@ export function messageOf({ world, param }: Call): StoredMessage {
 
 function isSystem(message: StoredMessage): boolean {
   return ![0, 19, 20].includes(message.type);
+}
+
+const searchSchema = z.object({
+  content: text(1, 1024),
+  channel_id: snowflake.optional(),
+  limit: z.coerce.number().int().min(1).max(25).default(25),
+  offset: z.coerce.number().int().min(0).max(9975).default(0),
+});
+
+/** The newest messages whose text has all the words, in one place or everywhere. */
+function search({ world, viewer, query, param }: Call): Answer {
+  if (param('guild') !== world.identity.guildId) refuse(UNKNOWN_GUILD);
+  // The bot finds only what it may read.
+  if (!viewer.seesContent && viewer.actor === 'bot') refuse(MISSING_ACCESS);
+  const { content, channel_id: channel, limit, offset } = readForm(searchSchema, query);
+  const words = content.toLowerCase().split(/\s+/).filter(Boolean);
+  const logs =
+    channel === undefined
+      ? [...world.state.messages.values()]
+      : [world.state.messages.get(channel) ?? []];
+  const found = logs
+    .flatMap((log) =>
+      log.filter((message) => {
+        const said = message.content.toLowerCase();
+        return words.every((word) => said.includes(word));
+      }),
+    )
+    .sort((a, b) => compareIds(b.id, a.id));
+  return {
+    status: 200,
+    body: {
+      doing_deep_historical_index: false,
+      total_results: found.length,
+      messages: found
+        .slice(offset, offset + limit)
+        .map((message) => [wireMessage(world, message, viewer)]),
+    },
+  };
 }

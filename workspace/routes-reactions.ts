@@ -17,19 +17,17 @@ const REACTIONS = '/channels/:channel/messages/:message/reactions/:emoji';
 
 export const reactionRoutes: readonly Route[] = [
   { method: 'GET', path: REACTIONS, who: 'both', run: listReactions },
-  { method: 'PUT', path: `${REACTIONS}/@me`, who: 'both', bucket: 'reactions', run: addReaction },
+  { method: 'PUT', path: `${REACTIONS}/@me`, who: 'both', run: addReaction },
   {
     method: 'DELETE',
     path: `${REACTIONS}/@me`,
     who: 'both',
-    bucket: 'reactions',
     run: (call) => dropReaction(call, self(call)),
   },
   {
     method: 'DELETE',
     path: `${REACTIONS}/:user`,
     who: 'both',
-    bucket: 'reactions',
     run: dropOthersReaction,
   },
 ];

@@ -7,27 +7,23 @@ import { holderOf, tryLock } from '../home/lock.ts';
 import { admitBot, admitPerson, type Door, type Entrance } from './access.ts';
 import { openAttachments } from './attachments.ts';
 import { archiveIdleThreads } from './auto-archive.ts';
-import type { Faults, GatewayControls } from './faults.ts';
 import { makeGateway } from './gateway.ts';
 import { API, makeRest } from './http.ts';
-import { type IdentifyLimitOptions, makeIdentifyLimit } from './identify-limit.ts';
 import { loadIdentity } from './identity.ts';
+import type { Inspection } from './inspection.ts';
 import { tellOutcome } from './interaction-messages.ts';
 import { makeInteractions } from './interactions.ts';
 import { listenAt, listenOn, makeServer, serve, urlHost } from './listening.ts';
 import { openMemory } from './memory.ts';
 import { makeFiles, makePages } from './pages.ts';
-import { makeRateLimits, type RateLimitOptions } from './rate-limits.ts';
 import { greet } from './ready.ts';
 import { uploadsOf } from './retention.ts';
 import { callbackRoutes } from './routes-callbacks.ts';
 import { commandRoutes } from './routes-commands.ts';
-import { followUpRoutes } from './routes-follow-ups.ts';
 import { guildRoutes } from './routes-guild.ts';
 import { messageRoutes } from './routes-messages.ts';
 import { personRoutes } from './routes-person.ts';
 import { reactionRoutes } from './routes-reactions.ts';
-import { searchRoutes } from './routes-search.ts';
 import { threadListRoutes } from './routes-thread-lists.ts';
 import { threadRoutes } from './routes-threads.ts';
 import { makeSessions } from './sessions.ts';
@@ -42,12 +38,11 @@ export interface WorkspaceOptions {
   readonly port?: number;
   readonly listen?: string;
   readonly heartbeatMs?: number;
-  readonly rateLimits?: RateLimitOptions;
   readonly nonceWindowMs?: number;
   /** Stands for the switch in Discord's developer portal. */
   readonly messageContentIntent?: boolean;
-  readonly identifyLimit?: IdentifyLimitOptions;
-  readonly faults?: Faults;
+  /** Only for tests: see inspection.ts. */
+  readonly inspection?: Inspection;
   readonly log?: (line: string) => void;
 }
 
@@ -62,7 +57,6 @@ export interface Workspace {
   readonly userId: string;
   readonly botId: string;
   readonly applicationId: string;
-  readonly gateway: GatewayControls;
   /** Signs one browser in, once, within a quarter of an hour. */
   newLink(): string;
   close(): Promise<void>;
@@ -76,11 +70,10 @@ const ROUTES = [
   ...threadListRoutes,
   ...commandRoutes,
   ...callbackRoutes,
-  ...followUpRoutes,
   ...personRoutes,
-  ...searchRoutes,
 ];
-const GENEROUS: RateLimitOptions = { perBucket: 100, windowMs: 1000, globalPerSecond: 500 };
+/** Nobody is locked out of a local program that they restart many times. */
+const SESSION_STARTS = { total: 1000, remaining: 1000, reset_after: 0, max_concurrency: 16 };
 const RESUMABLE_MS = 3 * 60_000;
 
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
@@ -97,7 +90,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
 }
 
 async function open(options: WorkspaceOptions, unlock: () => void): Promise<Workspace> {
-  const { dir, listen = '127.0.0.1', log = () => {} } = options;
+  const { dir, listen = '127.0.0.1', log = () => {}, inspection = {} } = options;
   const identity = loadIdentity(dir);
   const memory = openMemory(join(dir, 'journal.jsonl'), log);
   const [server, botServer] = [makeServer(log), makeServer(log)];
@@ -119,7 +112,6 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
   const newLink = () => `${url}/#/enter/${signIn.newCode()}`;
 
   const sessions = makeSessions(RESUMABLE_MS);
-  const identifies = makeIdentifyLimit(options.identifyLimit ?? {});
   const interactions = makeInteractions((late) => tellOutcome(world, late, 'INTERACTION_FAILURE'));
   const attachments = openAttachments(join(dir, 'files'));
   attachments.sweep(uploadsOf(memory.state));
@@ -139,20 +131,18 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     gatewayInfo: (host) => ({
       url: gatewayUrl(host),
       shards: 1,
-      session_start_limit: identifies.describe(),
+      session_start_limit: SESSION_STARTS,
     }),
   };
   const gateway = makeGateway({
     gate: { token: identity.token, messageContentIntent },
     sessions,
-    identifies,
+    inspection,
     heartbeatMs: options.heartbeatMs ?? 41_250,
     isPerson: signIn.isSession,
     greet: (session, host) => greet(world, session, gatewayUrl(host)),
   });
-  const count = () => makeRateLimits(options.rateLimits ?? GENEROUS);
-  const limits = { bot: count(), nobody: count() };
-  const rest = makeRest({ world, routes: ROUTES, limits, faults: options.faults ?? {}, log });
+  const rest = makeRest({ world, routes: ROUTES, inspection, log });
   const forBot: Entrance = {
     actor: 'bot',
     admit: (headers) => admitBot(identity.token, headers),
@@ -195,7 +185,6 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     userId,
     botId,
     applicationId,
-    gateway: gateway.controls,
     close() {
       closing ??= close();
       return closing;

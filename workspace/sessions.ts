@@ -21,7 +21,7 @@ export interface Session {
   leftAt: number;
 }
 
-export type Resumption =
+type Resumption =
   | { readonly kind: 'resumed'; readonly session: Session; readonly missed: readonly Frame[] }
   | { readonly kind: 'gone' }
   | { readonly kind: 'bad-sequence' };
@@ -29,8 +29,9 @@ export type Resumption =
 export interface Sessions {
   open(viewer: Viewer, intents: number): Session;
   resume(viewer: Viewer['actor'], id: string, seq: number): Resumption;
+  /** Its client is away, and may resume it unless it left for good. */
+  leave(session: Session, forGood: boolean): void;
   end(id: string): void;
-  endAll(): void;
   publish(event: WorkspaceEvent): void;
 }
 
@@ -69,8 +70,12 @@ export function makeSessions(keepMs: number, now: () => number = Date.now): Sess
       if (seq + 1 < oldest) return { kind: 'gone' };
       return { kind: 'resumed', session, missed: session.sent.filter(({ s }) => s > seq) };
     },
+    leave(session, forGood) {
+      session.deliver = undefined;
+      session.leftAt = now();
+      if (forGood) sessions.delete(session.id);
+    },
     end: (id) => void sessions.delete(id),
-    endAll: () => sessions.clear(),
     publish(event) {
       dropOld();
       for (const session of sessions.values()) {

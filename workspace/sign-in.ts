@@ -45,7 +45,7 @@ export interface SignIn {
 }
 
 /** What the browser signs. The origin is in it, so that no other port can pass a signature on to us. */
-export function signedText(nonce: string, origin: string): string {
+function signedText(nonce: string, origin: string): string {
   return `threadmux sign-in\n${nonce}\n${origin}`;
 }
 

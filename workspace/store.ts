@@ -3,7 +3,6 @@
 import * as z from 'zod';
 import { findById, putById, removeById } from './message-log.ts';
 import { compareIds, timeOf } from './snowflake.ts';
-import { spliceBetween, spliced } from './text-splice.ts';
 
 const attachmentSchema = z.object({
   id: z.string(),
@@ -221,4 +220,20 @@ export function* snapshot(state: State): Generator<StoreRecord> {
     // A message that is there brings its nonce with it.
     if (findMessage(state, made.channel, made.id) === undefined) yield { t: 'nonce', key, ...made };
   }
+}
+
+/** The difference between two texts as one replaced piece: an edit that adds a line is kept as that line. */
+type Splice = readonly [start: number, removed: number, added: string];
+
+export function spliceBetween(before: string, after: string): Splice {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  return [start, before.length - start - end, after.slice(start, after.length - end)];
+}
+
+export function spliced(before: string, [start, removed, added]: Splice): string {
+  return before.slice(0, start) + added + before.slice(start + removed);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
-import type { Faults } from '../../workspace/faults.ts';
+import type { Faults } from '../support/as-discord.mjs';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf, messageNow } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { holderOf } from '../../home/lock.ts';
 import { loadThreadRecords } from '../../threads/record.ts';
-import type { Faults } from '../../workspace/faults.ts';
+import type { Faults } from '../support/as-discord.mjs';
 import { startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
 import {

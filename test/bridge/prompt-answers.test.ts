@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
-import type { Fault, Faults } from '../../workspace/faults.ts';
+import type { Fault, Faults } from '../support/as-discord.mjs';
 import {
   buttonOf,
   decisionIn,

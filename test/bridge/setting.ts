@@ -14,7 +14,7 @@ import { saveAuto } from '../../home/auto.ts';
 import { localServer } from '../../home/local-server.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { openShared, type Shared } from '../../threads/shared.ts';
-import type { Faults } from '../../workspace/faults.ts';
+import type { Faults } from '../support/as-discord.mjs';
 import { type FakeClaude, type FakeOptions, startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';

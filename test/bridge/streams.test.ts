@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { saveAuto } from '../../home/auto.ts';
 import { writeJson } from '../../home/files.ts';
 import { loadStreamRecord, saveStreamRecord } from '../../home/stream-record.ts';
-import type { FaultyRequest } from '../../workspace/faults.ts';
+import type { FaultyRequest } from '../support/as-discord.mjs';
 import { tempFolder } from '../support/temp-home.ts';
 import {
   aWhile,

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContextOptions } from 'playwright-core';
-import type { Faults } from '../../workspace/faults.ts';
+import type { Faults } from '../support/as-discord.mjs';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 import { openPage, person, see } from './browser.ts';
 

@@ -5,7 +5,7 @@ import { stableNonce } from '../../core/nonce.ts';
 import type { Session } from '../../discord/gateway-state.ts';
 import { createMessage } from '../../discord/messages.ts';
 import { activeThreads, ensureThread, openPlace } from '../../discord/threads.ts';
-import type { Fault } from '../../workspace/faults.ts';
+import type { Fault } from '../support/as-discord.mjs';
 import { listenTo, restOf } from '../support/client.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs, judge } from '../../discord/verdict.ts';
+import { judge } from '../../discord/verdict.ts';
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => ({
   status,
@@ -67,13 +67,5 @@ describe('an answer of the server', () => {
     expect(judge('x', answer(403, 'error code: 1010'))).toMatchObject({
       error: { hint: expect.stringContaining('edge') },
     });
-  });
-});
-
-describe('backing off', () => {
-  it('takes longer each time, up to half a minute, with a random part', () => {
-    expect([1, 2, 3].map((n) => backoffMs(n, 1))).toEqual([500, 1_000, 2_000]);
-    expect(backoffMs(3, 0)).toBe(1_000);
-    expect(backoffMs(50, 1)).toBe(30_000);
   });
 });

@@ -19,7 +19,13 @@ import {
   showTyping,
   unreact,
 } from '../../discord/messages.ts';
-import { archiveThread, ensureThread, openPlace, renameThread } from '../../discord/threads.ts';
+import {
+  archiveThread,
+  ensureThread,
+  openPlace,
+  renameThread,
+  unarchiveAndRetry,
+} from '../../discord/threads.ts';
 import { listenTo, restOf } from '../support/client.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
@@ -39,6 +45,24 @@ describe('our client', () => {
     await workspace.person.say(workspace.channelId, 'hello');
     await vi.waitFor(() => expect(listener.named('MESSAGE_CREATE')[0]?.data.content).toBe('hello'));
     expect(listener.named('GUILD_CREATE')[0]?.data.channels[0].id).toBe(workspace.channelId);
+  });
+
+  it('opens an archived thread to edit a message in it, and archives it again if told to', async () => {
+    const { workspace, rest, place } = await connected();
+    const { id } = await ensureThread(place, '[agent] web', 'Welcome');
+    const posted = await createMessage(rest, id, 'n1', { content: 'one' });
+    const isArchived = async () =>
+      (await workspace.bot('GET', `/channels/${id}`)).body.thread_metadata.archived;
+    const edit = (content: string) => () => editMessage(rest, id, posted?.id ?? '', { content });
+    await archiveThread(rest, id);
+    await expect(edit('refused')()).rejects.toThrow('Thread is archived');
+    await unarchiveAndRetry(rest, id, edit('two'), { archiveAgain: true });
+    expect((await workspace.person.messages(id))[0]?.content).toBe('two');
+    expect(await isArchived()).toBe(true);
+    await unarchiveAndRetry(rest, id, edit('three'));
+    expect(await isArchived()).toBe(false);
+    const gone = () => editMessage(rest, id, '1', { content: 'four' });
+    await expect(unarchiveAndRetry(rest, id, gone)).rejects.toThrow('Unknown Message');
   });
 
   it('makes a thread, posts, edits, reacts, uploads, renames and archives', async () => {

@@ -8,9 +8,12 @@ import { examine, type Patient } from '../../bin/doctor.ts';
 import type { Finding } from '../../bin/doctor-finding.ts';
 import { openHome } from '../../home/home.ts';
 import { install } from '../../install/install.ts';
-import type { WorkspaceOptions } from '../../workspace/server.ts';
 import { tempFolder } from '../support/temp-home.ts';
-import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import {
+  startTestWorkspace,
+  type TestWorkspace,
+  type TestWorkspaceOptions,
+} from '../support/workspace.ts';
 
 export interface TestPatient {
   readonly env: Record<string, string>;
@@ -31,7 +34,7 @@ interface Config {
   [key: string]: unknown;
 }
 
-export async function patient(options: Partial<WorkspaceOptions> = {}): Promise<TestPatient> {
+export async function patient(options: TestWorkspaceOptions = {}): Promise<TestPatient> {
   const folder = tempFolder();
   const workspace = await startTestWorkspace(options);
   const path = (...parts: string[]) => join(folder, ...parts);

@@ -55,6 +55,9 @@ for (;;) {
 
 const take = (path: string, rules: AttachRules) => takeAttachments(`[ATTACH: ${path}]`, rules);
 
+const hasFiles = (body: unknown) =>
+  ((body as { attachments?: readonly unknown[] }).attachments?.length ?? 0) > 0;
+
 describe('[ATTACH: path]', () => {
   it.each([
     ['a file of the project', 'report.pdf', 'report.pdf', 'a report'],
@@ -209,7 +212,7 @@ describe('[ATTACH: path]', () => {
     const workspace = await startTestWorkspace({
       faults: {
         onRequest: ({ method, path, body }) =>
-          method === 'POST' && path.endsWith('/messages') && body === undefined
+          method === 'POST' && path.endsWith('/messages') && hasFiles(body)
             ? { kind: 'answer', status: 413, body: { code: 40005, message: 'too large' } }
             : undefined,
       },

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadStreamRecord } from '../../home/stream-record.ts';
-import type { Fault, FaultyRequest } from '../../workspace/faults.ts';
+import type { Fault, FaultyRequest } from '../support/as-discord.mjs';
 import { tempFolder } from '../support/temp-home.ts';
 import { download, expectText, sleep, terminalSetting, waitFor } from '../support/terminal.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault, FaultyRequest } from '../../workspace/faults.ts';
+import type { Fault, FaultyRequest } from '../support/as-discord.mjs';
 import { sleep, terminalSetting, waitFor } from '../support/terminal.ts';
 
 const REFUSED = '… Discord refused to show this part …';
@@ -19,6 +19,9 @@ function refusing(text: RegExp, status: number, answer: { code: number; message:
 
 const contents = async (setting: Awaited<ReturnType<typeof terminalSetting>>) =>
   (await setting.messages()).map(({ content }) => content);
+
+const hasFiles = (body: unknown) =>
+  ((body as { attachments?: readonly unknown[] }).attachments?.length ?? 0) > 0;
 
 describe('a terminal whose words Discord refuses', () => {
   it('hides that part alone, and shows what comes before and after it', async () => {
@@ -49,7 +52,7 @@ describe('a terminal whose words Discord refuses', () => {
       workspace: {
         faults: {
           onRequest: ({ method, path, body }) =>
-            /^(?:POST|PATCH)$/.test(method) && path.includes('/messages') && body === undefined
+            /^(?:POST|PATCH)$/.test(method) && path.includes('/messages') && hasFiles(body)
               ? { kind: 'answer', status: 413, body: { code: 40005, message: 'Too large' } }
               : undefined,
         },

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Fault, FaultyRequest } from '../../workspace/faults.ts';
+import type { Fault, FaultyRequest } from '../support/as-discord.mjs';
 import { expectText, type TerminalSetting, terminalSetting } from '../support/terminal.ts';
 
 const FOLLOWER = fileURLToPath(new URL('../support/follow-terminal.mjs', import.meta.url));

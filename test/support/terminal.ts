@@ -15,10 +15,14 @@ import {
   type TerminalParts,
 } from '../../streams/terminal.ts';
 import { sliceOf } from '../../streams/terminal-text.ts';
-import type { WorkspaceOptions } from '../../workspace/server.ts';
 import { tempHome } from './temp-home.ts';
 import { startTmux, type TmuxServer } from './tmux-server.ts';
-import { startTestWorkspace, type TestWorkspace, type WireMessage } from './workspace.ts';
+import {
+  startTestWorkspace,
+  type TestWorkspace,
+  type TestWorkspaceOptions,
+  type WireMessage,
+} from './workspace.ts';
 
 export interface TerminalSetting {
   readonly server: TmuxServer;
@@ -42,7 +46,7 @@ export interface TerminalSetting {
 }
 
 export async function terminalSetting(
-  options: { workspace?: Partial<WorkspaceOptions>; home?: string; server?: TmuxServer } = {},
+  options: { workspace?: TestWorkspaceOptions; home?: string; server?: TmuxServer } = {},
 ): Promise<TerminalSetting> {
   const server = options.server ?? startTmux();
   const workspace = await startTestWorkspace(options.workspace ?? {});

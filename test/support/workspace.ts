@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace, type WorkspaceOptions } from '../../workspace/server.ts';
+import { asDiscord, type DiscordOptions, type GatewayControls } from './as-discord.mjs';
+import { refuseAsDiscord } from './discord-limits.ts';
 import { openBotPort, type SignedIn, signIn } from './outside.mjs';
 
 export interface WireMessage {
@@ -84,6 +86,7 @@ export interface Person {
 
 export interface TestWorkspace extends Workspace {
   readonly dir: string;
+  readonly gateway: GatewayControls;
   readonly person: Person;
   /** Of the bot, for clients that know only TCP: a port of the test's own that leads to the socket. */
   readonly api: string;
@@ -103,11 +106,17 @@ export interface TestWorkspace extends Workspace {
 
 export const USER_AGENT = 'DiscordBot (https://example.com, 1.0)';
 
+export interface TestWorkspaceOptions
+  extends Partial<Omit<WorkspaceOptions, 'inspection'>>,
+    DiscordOptions {}
+
+/** As strict as Discord, and as unreliable as the test orders. */
 export async function startTestWorkspace(
-  options: Partial<WorkspaceOptions> = {},
+  options: TestWorkspaceOptions = {},
 ): Promise<TestWorkspace> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
-  const workspace = await startWorkspace({ ...options, dir });
+  const { inspection, gateway } = asDiscord({ refuse: refuseAsDiscord, ...options });
+  const workspace = await startWorkspace({ ...options, dir, inspection });
   const port = await openBotPort(workspace.api, workspace.url);
   onTestFinished(async () => {
     port.close();
@@ -122,6 +131,7 @@ export async function startTestWorkspace(
     });
   return {
     ...workspace,
+    gateway,
     dir,
     bot,
     api: port.api,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../workspace/faults.ts';
+import type { Fault } from '../support/as-discord.mjs';
 import { startTestWorkspace } from '../support/workspace.ts';
 
 /** One trouble for the bot's first message, none after it. */

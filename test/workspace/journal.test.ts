@@ -16,8 +16,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Memory, openMemory } from '../../workspace/memory.ts';
 import { beyondLimits, KEPT } from '../../workspace/retention.ts';
-import { findMessage, type State, type StoredMessage } from '../../workspace/store.ts';
-import { spliceBetween, spliced } from '../../workspace/text-splice.ts';
+import {
+  findMessage,
+  type State,
+  type StoredMessage,
+  spliceBetween,
+  spliced,
+} from '../../workspace/store.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
 const CHANNEL = '100000000000000000';

@@ -1,14 +1,20 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundaryOf, parseMultipart } from '../../workspace/multipart.ts';
+import { parseBody } from '../../workspace/body.ts';
 import { answerOf } from '../../workspace/refusal.ts';
 
-const BOUNDARY = 'x-boundary';
+const BOUNDARY = '----a-boundary-of-forty-characters-0123456';
+const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-function build(parts: readonly { name: string; filename: string; data: Uint8Array }[]): Buffer {
-  const pieces = parts.flatMap(({ name, filename, data }) => [
+interface Sent {
+  readonly filename: string;
+  readonly data: Uint8Array;
+}
+
+function build(files: readonly Sent[]): Buffer {
+  const pieces = files.flatMap(({ filename, data }, at) => [
     Buffer.from(
-      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\nContent-Type: text/plain\r\n\r\n`,
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="files[${at}]"; filename="${filename}"\r\nContent-Type: text/x-test\r\n\r\n`,
     ),
     data,
     Buffer.from('\r\n'),
@@ -16,17 +22,15 @@ function build(parts: readonly { name: string; filename: string; data: Uint8Arra
   return Buffer.concat([...pieces, Buffer.from(`--${BOUNDARY}--\r\n`)]);
 }
 
-describe('multipart bodies', () => {
-  it('come back byte for byte, whatever the files hold', () => {
-    const nasty = fc.constantFrom(
-      '\r\n',
-      '--',
-      '\r\n--',
-      `\r\n--x-boundar`,
-      `--${BOUNDARY}`,
-      '\0',
-      '\r\n\r\n',
-    );
+const status = (body: Buffer, type = TYPE) =>
+  parseBody(body, type).then(
+    () => 200,
+    (error) => answerOf(error)?.status,
+  );
+
+describe('a multipart body', () => {
+  it('comes back byte for byte, whatever the files hold', async () => {
+    const nasty = fc.constantFrom('\r\n', '--', '\r\n--', '\r\n------a-bound', '\0', '\r\n\r\n');
     const data = fc
       .array(
         fc.oneof(
@@ -35,55 +39,53 @@ describe('multipart bodies', () => {
         ),
         { maxLength: 6 },
       )
-      .map((pieces) => Buffer.concat(pieces))
-      // A body never holds its own delimiter: its maker chooses another one then.
-      .filter(
-        (bytes) => !Buffer.concat([Buffer.from('\r\n'), bytes]).includes(`\r\n--${BOUNDARY}`),
-      );
-    const part = fc.record({
-      name: fc.constantFrom('files[0]', 'payload_json'),
-      filename: fc.constantFrom('a.txt', 'ü 😀.md', ''),
-      data,
-    });
-    fc.assert(
-      fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
-        const read = parts.length === 0 ? [] : parseMultipart(build(parts), BOUNDARY);
-        expect(
-          read.map(({ name, filename, data: bytes }) => [name, filename, bytes.toString('hex')]),
-        ).toEqual(
-          parts.map(({ name, filename, data: bytes }) => [name, filename, bytes.toString('hex')]),
+      .map((pieces) => Buffer.concat(pieces));
+    const filename = fc.constantFrom('a.txt', 'ü 😀.md', 'a;b=c.md', '..%2F', '');
+    const file = fc.record({ filename, data });
+    await fc.assert(
+      fc.asyncProperty(fc.array(file, { minLength: 1, maxLength: 5 }), async (files) => {
+        const { uploads } = await parseBody(build(files), TYPE);
+        expect(uploads.map((one) => [one.key, one.filename, one.data.toString('hex')])).toEqual(
+          files.map((one, at) => [`${at}`, one.filename, Buffer.from(one.data).toString('hex')]),
+        );
+        expect(new Set(uploads.map(({ contentType }) => contentType))).toEqual(
+          new Set(['text/x-test']),
         );
       }),
     );
   });
 
-  it('that are cut or mangled are refused, never thrown over', () => {
-    const whole = build([{ name: 'files[0]', filename: 'a', data: Buffer.from('data') }]);
-    fc.assert(
-      fc.property(
+  it('that is cut or mangled is refused, never thrown over', async () => {
+    const whole = build([{ filename: 'a', data: Buffer.from('data') }]);
+    await fc.assert(
+      fc.asyncProperty(
         fc.nat({ max: whole.length - 1 }),
         fc.uint8Array({ maxLength: 5 }),
-        (at, noise) => {
-          for (const body of [
-            whole.subarray(0, at),
-            Buffer.concat([whole.subarray(0, at), noise, whole.subarray(at)]),
-          ]) {
-            try {
-              parseMultipart(body, BOUNDARY);
-            } catch (error) {
-              expect(answerOf(error)?.status).toBe(400);
-            }
-          }
+        async (at, noise) => {
+          const [before, after] = [whole.subarray(0, at), whole.subarray(at)];
+          for (const body of [before, Buffer.concat([before, noise, after])])
+            expect([200, 400]).toContain(await status(body));
         },
       ),
     );
   });
 
   it.each([
-    ['multipart/form-data; boundary=abc', 'abc'],
-    ['multipart/form-data; charset=utf-8; boundary="a b"', 'a b'],
-    ['multipart/form-data', undefined],
-  ])('of type %s have the boundary %s', (type, boundary) => {
-    expect(boundaryOf(type)).toBe(boundary);
+    ['multipart/form-data', 400],
+    [`multipart/form-data; charset=utf-8; boundary="${BOUNDARY}"`, 200],
+    [`Multipart/Form-Data; BOUNDARY=${BOUNDARY}`, 200],
+    ['multipart/form-data; boundary=----another-boundary-of-forty-characters', 400],
+  ])('of the type %s gets %i', async (type, expected) => {
+    expect(await status(build([{ filename: 'a', data: Buffer.from('data') }]), type)).toBe(
+      expected,
+    );
+  });
+
+  it('of very many parts is refused before it is read', async () => {
+    const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="x"\r\n\r\n\r\n`;
+    const body = (parts: number) => Buffer.from(`${part.repeat(parts)}--${BOUNDARY}--\r\n`);
+    expect(await status(body(31))).toBe(200);
+    expect(await status(body(32))).toBe(400);
+    expect(await status(body(150_000))).toBe(400);
   });
 });

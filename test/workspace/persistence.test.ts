@@ -40,15 +40,13 @@ const contents = async (at: Where): Promise<string[]> => {
   return body.map(({ content }: { content: string }) => content).reverse();
 };
 
-const NO_LIMITS = { perBucket: 10_000, windowMs: 1000, globalPerSecond: 10_000 };
-
 /** Runs the act against a fresh server over the folder, then stops the server. */
 async function once<T>(
   dir: string,
   act: (workspace: Workspace) => Promise<T>,
   log?: (line: string) => void,
 ): Promise<T> {
-  const workspace = await startWorkspace({ dir, rateLimits: NO_LIMITS, ...(log && { log }) });
+  const workspace = await startWorkspace({ dir, ...(log && { log }) });
   const port = await openBotPort(workspace.api);
   try {
     return await act({ ...workspace, api: port.api });

@@ -1,21 +1,19 @@
 // The message of a prompt in its thread: posted, kept up to date, closed.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../../core/errors.ts';
+import { keepTrying } from '../../core/keep-trying.ts';
 import type { Log } from '../../core/log.ts';
 import { stableNonce } from '../../core/nonce.ts';
 import type { Prompt } from '../../core/prompt.ts';
-import { THREAD_ARCHIVED, THREAD_LOCKED } from '../../discord/error-codes.ts';
 import {
   createMessage,
   type Draft,
   editMessage,
   isTooLarge,
   type Row,
-  refusedWith,
 } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
-import { archiveThread, unarchiveThread } from '../../discord/threads.ts';
+import { unarchiveAndRetry } from '../../discord/threads.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { Threads } from '../threads.ts';
@@ -33,24 +31,7 @@ export interface Cards {
   close(one: OpenPrompt, ended: Ended, buttons?: readonly Row[]): Promise<void>;
 }
 
-const LONGEST_PAUSE_MS = 60_000;
-
-/** Tries with growing pauses until it succeeds, the signal is aborted or `failed` says that it is enough. */
-export async function persist(
-  signal: AbortSignal,
-  act: () => Promise<void>,
-  failed: (error: Error) => unknown,
-): Promise<void> {
-  for (let failures = 0; !signal.aborted; failures++) {
-    try {
-      return await act();
-    } catch (error) {
-      if (signal.aborted || failed(error as Error) === true) return;
-      const pauseMs = Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** failures);
-      await sleep(pauseMs, undefined, { signal }).catch(() => {});
-    }
-  }
-}
+export const PROMPT_PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 
 export function createCards(parts: {
   readonly home: Home;
@@ -69,12 +50,8 @@ export function createCards(parts: {
     const rest = restOf(record);
     if (rest === undefined || !/^\d+$/.test(record.message)) return;
     const act = () => editMessage(rest, record.thread, record.message, draft);
-    await act().catch(async (error: unknown) => {
-      if (!refusedWith(error, THREAD_ARCHIVED)) throw error;
-      // Its session is over. What the message says must be right for whoever opens the thread later.
-      await unarchiveThread(rest, record.thread);
-      await act().finally(() => archiveThread(rest, record.thread));
-    });
+    // When its session is over, the message must be right for whoever opens the thread later.
+    await unarchiveAndRetry(rest, record.thread, act, { archiveAgain: true });
   }
 
   const told = ({ record }: OpenPrompt, what: string, error: unknown) =>
@@ -93,11 +70,7 @@ export function createCards(parts: {
           components: promptButtons(id, shown, progress),
         };
         const create = () => createMessage(rest, record.thread, stableNonce('prompt', id), draft);
-        const posted = await create().catch(async (error: unknown) => {
-          if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
-          await unarchiveThread(rest, record.thread);
-          return create();
-        });
+        const posted = await unarchiveAndRetry(rest, record.thread, create);
         log.info('prompt', { id, kind: shown.kind, tool: input.tool_name });
         return { message: posted?.id ?? 'deleted', tooLarge: shown.kind === 'too large' };
       };
@@ -118,14 +91,17 @@ export function createCards(parts: {
       const { record, prompt, input } = one;
       const progress = { chosen: record.chosen };
       const content = endText(prompt, input, progress, ended, record.headless);
-      await persist(
+      await keepTrying(() => edit(one, { content, components: buttons }), {
+        ...PROMPT_PAUSES,
         signal,
-        () => edit(one, { content, components: buttons }),
-        (error) => {
+        onFailure(error) {
           told(one, 'showing the end of a prompt', error);
-          return isThreadmuxError(error, 'discord_refused'); // message or thread are gone
+          if (isThreadmuxError(error, 'discord_refused')) throw error;
         },
-      );
+      }).catch((error) => {
+        // The message or its thread is gone, or this process ends.
+        if (!signal.aborted && !isThreadmuxError(error, 'discord_refused')) throw error;
+      });
     },
   };
 }

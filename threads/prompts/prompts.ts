@@ -4,6 +4,7 @@
 import type { PermissionRequestInput } from '../../claude/hook-input.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { createInTurn } from '../../core/in-turn.ts';
+import { keepTrying } from '../../core/keep-trying.ts';
 import type { Log } from '../../core/log.ts';
 import { step } from '../../core/prompt.ts';
 import { isOwnMessage, type ShownPrompt } from '../../core/prompt-answer.ts';
@@ -15,7 +16,7 @@ import type { RemoteHosts } from '../remote-hosts.ts';
 import type { SessionOf } from '../session-of.ts';
 import type { Threads } from '../threads.ts';
 import { createAnswers } from './answers.ts';
-import { createCards, persist } from './card.ts';
+import { createCards, PROMPT_PAUSES } from './card.ts';
 import { promptOf } from './decision.ts';
 import { createEnding, type Taken } from './ending.ts';
 import { sweepPrompts } from './leftovers.ts';
@@ -159,10 +160,15 @@ export function openPrompts(options: PromptsOptions): Prompts {
   async function takeUpOne(one: Open): Promise<void> {
     const { id, message } = one.record;
     const isLost = () => message === '' && !answers.isWaiting(id);
-    const act = async () => (isLost() ? forget(id, 'its hook is gone') : begin(one));
-    await persist(signal, act, ({ message: because }) =>
-      log.warn('taking up a prompt', { id, because }),
-    );
+    const take = async () => (isLost() ? forget(id, 'its hook is gone') : begin(one));
+    await keepTrying(take, {
+      ...PROMPT_PAUSES,
+      signal,
+      onFailure: (error) =>
+        log.warn('taking up a prompt', { id, because: (error as Error).message }),
+    }).catch((error) => {
+      if (!signal.aborted) throw error;
+    });
   }
 
   return {

@@ -1,12 +1,9 @@
-// Troubles a test can order: lost answers, resets, silence, limits. Nothing happens unless somebody asks for it.
+import type { InspectedRequest, Inspection } from '../../workspace/inspection.ts';
+import type { Answer } from '../../workspace/refusal.ts';
 
-export interface FaultyRequest {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
+export interface FaultyRequest extends InspectedRequest {
   /** How many requests came before this one, of all kinds. */
   readonly count: number;
-  readonly body: unknown;
 }
 
 export type Fault =
@@ -31,16 +28,26 @@ export interface Faults {
   onRequest?(request: FaultyRequest): Fault | undefined;
 }
 
-/** Troubles that a test, or an operator, can order. */
+export interface DiscordOptions {
+  readonly rateLimits?: {
+    readonly perBucket: number;
+    readonly windowMs: number;
+    readonly globalPerSecond: number;
+  };
+  /** How many sessions may be begun in a day. */
+  readonly identifyLimit?: { readonly total: number };
+  readonly faults?: Faults;
+  readonly refuse?: (request: InspectedRequest) => Answer | undefined;
+}
+
+/** Troubles with the connections of the bot. */
 export interface GatewayControls {
   /** Destroys every socket without a close frame. */
   cutAll(): void;
-  stopAcking(stopped: boolean): void;
-  /** Goes on taking frames but says nothing at all, acknowledgements included. */
-  mute(muted: boolean): void;
+  stopAcking(isStopped: boolean): void;
   sendReconnect(): void;
   requestHeartbeat(): void;
-  invalidateSession(resumable: boolean): void;
+  invalidateSession(isResumable: boolean): void;
   closeAll(code: number): void;
   /** Forgets every session, so that no resume can succeed. */
   dropSessions(): void;
@@ -48,3 +55,8 @@ export interface GatewayControls {
   readonly received: readonly number[];
   readonly connected: number;
 }
+
+export function asDiscord(options?: DiscordOptions): {
+  readonly inspection: Inspection;
+  readonly gateway: GatewayControls;
+};
