@@ -23,7 +23,8 @@ export interface ProofOptions {
   readonly receipt: (ms: number) => Promise<boolean>;
   /** Said once: the host is away, and what was typed there stays typed. */
   readonly onUnreachable: (because: string) => Promise<void>;
-  readonly waitMs?: number;
+  /** Between two looks for a receipt. */
+  readonly waitMs: number;
 }
 
 export type Proof =
@@ -38,7 +39,6 @@ export type Proof =
       readonly screen: SeenScreen | undefined;
     };
 
-const WAIT_MS = 4_000;
 /** Looks at a pane that does nothing about it, after which the receipt will not come any more. */
 const VAIN_LOOKS = 4;
 const LONGEST_MS = 24 * 3_600_000;
@@ -56,7 +56,7 @@ export async function confirm(message: OnItsWay, options: ProofOptions): Promise
 
 async function confirmByHook(message: OnItsWay, options: ProofOptions): Promise<Proof> {
   const deadline = Date.now() + LONGEST_MS;
-  const waitMs = options.waitMs ?? WAIT_MS;
+  const { waitMs } = options;
   const away = createAway(options);
   for (let vain = 0; Date.now() < deadline; ) {
     if (await options.receipt(waitMs)) return BY_HOOK;

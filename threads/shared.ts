@@ -3,6 +3,7 @@
 
 import type { Config, Env, Server } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import type { RestOptions } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
 import { writeKept } from '../home/keep.ts';
 import { type Hosts, openHosts } from '../tmux/hosts.ts';
@@ -41,6 +42,7 @@ export interface SharedOptions {
   readonly env: Env;
   readonly log: Log;
   readonly sshConfig?: string;
+  readonly rest?: Pick<RestOptions, 'perSecond'>;
   /** What other hosts need of us: the scripts and settings, by their path in our home there. */
   readonly hostFiles: (name: string) => Readonly<Record<string, string>>;
 }
@@ -48,7 +50,7 @@ export interface SharedOptions {
 export function openShared(options: SharedOptions): Shared {
   const { home, config, log } = options;
   const hosts = openHosts(options);
-  const connections = openConnections(options.servers, log);
+  const connections = openConnections(options.servers, { ...options.rest, log });
   const threads = openThreads({
     ...{ home, config, connections, log },
     isAlive: (record) => isAlive(hosts, record),

@@ -75,6 +75,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const servers = serversOf?.(server) ?? [server];
     const shared = openShared({
       hostFiles: filesForHosts,
+      rest: { perSecond: 400 },
       ...{
         home,
         config: newConfig,
@@ -177,6 +178,11 @@ export async function openSuggestions({ workspace }: Setting) {
 export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string): void {
   saveAuto(home, true);
   writeFileSync(join(home.path('state', 'tmux-events'), session), '');
+}
+
+/** So long ago that no agent is expected to start there any more. */
+export function madeLongAgo({ shared }: Pick<Setting, 'shared'>, thread: string): void {
+  shared.threads.registry.change(thread, { at: Date.now() - 60_000 });
 }
 
 export function configOf(machine: Pick<Machine, 'tmux'>, file: object, name = 'laptop'): Config {
