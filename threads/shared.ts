@@ -10,7 +10,7 @@ import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { createPanes, type Panes } from './panes.ts';
 import { openPrompts, type Prompts } from './prompts/prompts.ts';
-import { createWatch } from './prompts/watch.ts';
+import { createWatch, type WatchTimes } from './prompts/watch.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
 import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
 import { createSessionOf, type SessionOf } from './session-of.ts';
@@ -42,6 +42,7 @@ export interface SharedOptions {
   readonly env: Env;
   readonly log: Log;
   readonly sshConfig?: string;
+  readonly watch?: WatchTimes;
   readonly rest?: Pick<RestOptions, 'perSecond'>;
   /** What other hosts need of us: the scripts and settings, by their path in our home there. */
   readonly hostFiles: (name: string) => Readonly<Record<string, string>>;
@@ -61,7 +62,7 @@ export function openShared(options: SharedOptions): Shared {
   const listeners: (() => void)[] = [];
   const prompts = openPrompts({
     ...{ home, threads, log, sessionOf, hosts, remote },
-    watch: createWatch(hosts, registry),
+    watch: createWatch(hosts, registry, options.watch),
   });
   return {
     ...{ home, config, log, hosts, connections, threads, prompts, sessionOf, remote },
