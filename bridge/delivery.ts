@@ -24,13 +24,20 @@ const FILES_PAUSE_MS = 2_000;
 export interface Waits {
   /** Between two looks for a receipt. */
   readonly confirmMs: number;
+  /** Between two looks at the screen of an agent that reports nothing. */
+  readonly screenMs: number;
   /** A message that waits longer is said to wait. */
   readonly patienceMs: number;
   /** An agent that has just started reports within this time. */
   readonly heardWithinMs: number;
 }
 
-const WAITS: Waits = { confirmMs: 4_000, patienceMs: 2_500, heardWithinMs: 10_000 };
+const WAITS: Waits = {
+  confirmMs: 4_000,
+  screenMs: 400,
+  patienceMs: 2_500,
+  heardWithinMs: 10_000,
+};
 
 export function createDeliver(options: JourneyOptions): Deliver {
   const { config, server, inbox, marks, outcomes, receipts, log, signal } = options;
@@ -127,7 +134,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   ): Promise<void> {
     const { deliveryId, thread } = way;
     const proof = await confirm(way, {
-      ...{ tmux, record, signal, look, waitMs: waits.confirmMs },
+      ...{ tmux, record, signal, look, waits },
       isHeard: () => options.threads.registry.get(thread.id)?.claudeSession !== '',
       receipt: (ms) => receipts.wait(thread.id, deliveryId, ms),
       onUnreachable: (because) => outcomes.unreachable(message, because),

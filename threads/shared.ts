@@ -9,7 +9,7 @@ import { writeKept } from '../home/keep.ts';
 import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { createPanes, type Panes } from './panes.ts';
-import { openPrompts, type Prompts } from './prompts/prompts.ts';
+import { openPrompts, type Prompts, type PromptsOptions } from './prompts/prompts.ts';
 import { createWatch, type WatchTimes } from './prompts/watch.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
 import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
@@ -42,7 +42,8 @@ export interface SharedOptions {
   readonly env: Env;
   readonly log: Log;
   readonly sshConfig?: string;
-  readonly watch?: WatchTimes;
+  /** How often and how long prompts are looked at. */
+  readonly prompts?: WatchTimes & Pick<PromptsOptions, 'checkAfterMs'>;
   readonly rest?: Pick<RestOptions, 'perSecond'>;
   /** What other hosts need of us: the scripts and settings, by their path in our home there. */
   readonly hostFiles: (name: string) => Readonly<Record<string, string>>;
@@ -62,7 +63,8 @@ export function openShared(options: SharedOptions): Shared {
   const listeners: (() => void)[] = [];
   const prompts = openPrompts({
     ...{ home, threads, log, sessionOf, hosts, remote },
-    watch: createWatch(hosts, registry, options.watch),
+    ...options.prompts,
+    watch: createWatch(hosts, registry, options.prompts),
   });
   return {
     ...{ home, config, log, hosts, connections, threads, prompts, sessionOf, remote },

@@ -44,7 +44,7 @@ async function typed(
     },
     isHeard: () => true,
     onUnreachable: async () => {},
-    waitMs: 250,
+    waits: { confirmMs: 250, screenMs: 100 },
   };
   return { claude, message, proof };
 }

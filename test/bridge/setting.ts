@@ -76,6 +76,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const shared = openShared({
       hostFiles: filesForHosts,
       rest: { perSecond: 400 },
+      prompts: { lookMs: 300, checkAfterMs: 1_000 },
       ...{
         home,
         config: newConfig,
@@ -88,7 +89,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const stopping = new AbortController();
     const bridge = await startBridge(shared, {
       ...{ servers, env: { ...env, SHELL: '/bin/sh' }, onFatal: fatal, settleMs: 30 },
-      ...{ ...more, ...other },
+      ...{ ...more, ...other, waits: { screenMs: 150, ...more.waits, ...other.waits } },
     });
     const lingerMs = Number.POSITIVE_INFINITY;
     const courier = workAsCourier(shared, { lingerMs, signal: stopping.signal, collects: true });
