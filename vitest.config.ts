@@ -6,9 +6,10 @@ export default defineConfig({
     retry: process.env.CI ? 1 : 0,
     include: ['test/**/*.test.ts'],
     exclude: ['test/claude/lab/**', 'test/browser/**', 'node_modules/**'],
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/support/memory-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    maxWorkers: 2,
+    // Most of their time they wait for other processes: more than there are cores.
+    maxWorkers: 6,
   },
 });
