@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Fault, FaultyRequest } from '../../workspace/faults.ts';
+import { NO_SYNC } from '../support/hook-process.ts';
 import { expectText, type TerminalSetting, terminalSetting } from '../support/terminal.ts';
 
 const FOLLOWER = fileURLToPath(new URL('../support/follow-terminal.mjs', import.meta.url));
@@ -63,7 +64,13 @@ async function followUntilEnded(
   let deaths = 0;
   for (;;) {
     const child = spawn(process.execPath, [FOLLOWER, JSON.stringify(options)], {
-      env: { PATH: process.env.PATH, HOME: server.dir, SHELL: '/bin/sh', LANG: 'C.UTF-8' },
+      env: {
+        ...NO_SYNC,
+        PATH: process.env.PATH,
+        HOME: server.dir,
+        SHELL: '/bin/sh',
+        LANG: 'C.UTF-8',
+      },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
