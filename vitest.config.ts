@@ -7,8 +7,12 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/claude/lab/**', 'test/browser/**', 'node_modules/**'],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/no-sync.mjs'],
+    // A process serves many files, with the modules and the compiled code of the file before.
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    maxWorkers: 2,
+    // Most of their time they wait for other processes: more than there are cores.
+    maxWorkers: 6,
   },
 });

@@ -23,6 +23,7 @@ import { createAskAgent } from './ask-agent.ts';
 import { fetchAttachments } from './attachments.ts';
 import type { Tools } from './command.ts';
 import { openCursors } from './cursors.ts';
+import type { Waits } from './delivery.ts';
 import { openInbox } from './inbox.ts';
 import { createInteract } from './interact.ts';
 import { createJourney } from './journey.ts';
@@ -50,6 +51,7 @@ export interface BridgeOptions {
   readonly onFatal: (error: ThreadmuxError) => void;
   readonly agentSettings?: string;
   readonly settleMs?: number;
+  readonly waits?: Partial<Waits>;
 }
 
 export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
@@ -126,6 +128,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
   const journey = createJourney({
     ...shared,
     ...{ server, channels, known, inbox, marks, outcomes, signal },
+    waits: options.waits ?? {},
     ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     toStream(message, thread) {
       const stream = streams.of(thread.id);

@@ -9,6 +9,7 @@ import type { ThreadRecord } from '../threads/record.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { type OnItsWay, readPane } from './attempt.ts';
+import type { Waits } from './delivery.ts';
 import { type SeenScreen, seenScreen } from './seen-screen.ts';
 import type { SharedLook } from './shared-look.ts';
 
@@ -23,7 +24,7 @@ export interface ProofOptions {
   readonly receipt: (ms: number) => Promise<boolean>;
   /** Said once: the host is away, and what was typed there stays typed. */
   readonly onUnreachable: (because: string) => Promise<void>;
-  readonly waitMs?: number;
+  readonly waits: Pick<Waits, 'confirmMs' | 'screenMs'>;
 }
 
 type Proof =
@@ -38,7 +39,6 @@ type Proof =
       readonly screen: SeenScreen | undefined;
     };
 
-const WAIT_MS = 4_000;
 /** Looks at a pane that does nothing about it, after which the receipt will not come any more. */
 const VAIN_LOOKS = 4;
 const LONGEST_MS = 24 * 3_600_000;
@@ -56,7 +56,7 @@ export async function confirm(message: OnItsWay, options: ProofOptions): Promise
 
 async function confirmByHook(message: OnItsWay, options: ProofOptions): Promise<Proof> {
   const deadline = Date.now() + LONGEST_MS;
-  const waitMs = options.waitMs ?? WAIT_MS;
+  const waitMs = options.waits.confirmMs;
   const away = createAway(options);
   for (let vain = 0; Date.now() < deadline; ) {
     if (await options.receipt(waitMs)) return BY_HOOK;
@@ -86,7 +86,7 @@ async function confirmByScreen(message: OnItsWay, options: ProofOptions): Promis
   const deadline = Date.now() + LONGEST_MS;
   const away = createAway(options);
   for (let tries = 0, gone = 0; tries < SCREEN_LOOKS && Date.now() < deadline; ) {
-    if (await options.receipt(400)) return BY_HOOK;
+    if (await options.receipt(options.waits.screenMs)) return BY_HOOK;
     const seen = await lookAgain(message, options);
     // While nothing can be seen, nothing is concluded.
     if (seen.kind === 'unseen') {

@@ -17,14 +17,31 @@ import { createSharedLook } from './shared-look.ts';
 type Deliver = (message: Accepted, thread: ThreadRef) => Promise<void>;
 
 const GIVE_UP_MS = 24 * 3_600_000;
-const PATIENCE_MS = 2_500;
 const LONGEST_PAUSE_MS = 10_000;
 const FILES_PAUSE_MS = 2_000;
-/** An agent that has just started reports within this time. */
-const HEARD_WITHIN_MS = 10_000;
+
+/** Tests make them shorter. */
+export interface Waits {
+  /** Between two looks for a receipt. */
+  readonly confirmMs: number;
+  /** Between two looks at the screen of an agent that reports nothing. */
+  readonly screenMs: number;
+  /** A message that waits longer is said to wait. */
+  readonly patienceMs: number;
+  /** An agent that has just started reports within this time. */
+  readonly heardWithinMs: number;
+}
+
+const WAITS: Waits = {
+  confirmMs: 4_000,
+  screenMs: 400,
+  patienceMs: 2_500,
+  heardWithinMs: 10_000,
+};
 
 export function createDeliver(options: JourneyOptions): Deliver {
   const { config, server, inbox, marks, outcomes, receipts, log, signal } = options;
+  const waits = { ...WAITS, ...options.waits };
   const look = createSharedLook();
   const standing = new Map<string, Standing & { readonly deliveryId: string }>();
 
@@ -83,7 +100,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
         const because = `It has waited for a day. ${turn.because}`;
         return { kind: 'failed', because, screen: turn.screen };
       }
-      if (told !== turn.because && (turn.surely || Date.now() - began > PATIENCE_MS)) {
+      if (told !== turn.because && (turn.surely || Date.now() - began > waits.patienceMs)) {
         told = turn.because;
         await outcomes.waiting(message, turn.because, turn.screen);
       }
@@ -117,7 +134,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   ): Promise<void> {
     const { deliveryId, thread } = way;
     const proof = await confirm(way, {
-      ...{ tmux, record, signal, look },
+      ...{ tmux, record, signal, look, waits },
       isHeard: () => options.threads.registry.get(thread.id)?.claudeSession !== '',
       receipt: (ms) => receipts.wait(thread.id, deliveryId, ms),
       onUnreachable: (because) => outcomes.unreachable(message, because),
@@ -152,7 +169,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   async function tellUnheard({ id }: ThreadRef): Promise<void> {
     const { registry } = options.threads;
     if (registry.get(id)?.toldUnheard) return;
-    await sleep(HEARD_WITHIN_MS, undefined, { signal });
+    await sleep(waits.heardWithinMs, undefined, { signal });
     const record = registry.get(id);
     if (record === undefined || record.claudeSession !== '' || record.toldUnheard) return;
     registry.change(id, { toldUnheard: true });

@@ -17,7 +17,7 @@ import type { Taken } from '../threads/prompts/ending.ts';
 import type { Shared } from '../threads/shared.ts';
 import type { Answer, Tools } from './command.ts';
 import { pressesKeys, runCommand } from './commands.ts';
-import { createDeliver } from './delivery.ts';
+import { createDeliver, type Waits } from './delivery.ts';
 import type { Accepted, Inbox } from './inbox.ts';
 import type { Marks } from './marks.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -32,6 +32,7 @@ export interface JourneyOptions extends Shared {
   readonly outcomes: Outcomes;
   readonly signal: AbortSignal;
   readonly settleMs?: number;
+  readonly waits: Partial<Waits>;
   /** To a headless agent, if the thread is one's; undefined if it is not. */
   readonly toStream: (message: Accepted, thread: ThreadRef) => Promise<void> | undefined;
   /** What is written there is a program's input, and nothing is read into it. */

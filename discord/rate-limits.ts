@@ -48,7 +48,7 @@ interface Bucket {
   inFlight: number;
 }
 
-export function createRateLimits(): RateLimits {
+export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
   const hashes = new Map<string, string>(); // route key -> bucket hash
   const buckets = new Map<string, Bucket>(); // hash and major id -> what is left
   const blocks = new Map<string, number>(); // route and major id -> blocked until
@@ -67,7 +67,7 @@ export function createRateLimits(): RateLimits {
     const window = 1_000 + MARGIN_MS;
     if (ended.length > 0 && (ended[0] as number) + window <= now)
       ended = ended.filter((at) => at + window > now);
-    const allowed = invalid.isTooMany(now) ? SLOWED_PER_SECOND : GLOBAL_PER_SECOND;
+    const allowed = invalid.isTooMany(now) ? SLOWED_PER_SECOND : perSecond;
     const excess = ended.length + inFlight - allowed;
     if (excess < 0) return 0;
     const leaves = ended[excess];

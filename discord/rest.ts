@@ -44,6 +44,8 @@ export interface RestOptions {
   readonly log?: Log;
   readonly timeoutMs?: number;
   readonly patienceMs?: number;
+  /** Requests per second, whatever they are. Tests allow more than Discord does. */
+  readonly perSecond?: number;
 }
 
 export function connectRest(options: RestOptions): Rest {
@@ -51,11 +53,11 @@ export function connectRest(options: RestOptions): Rest {
   const log = options.log ?? silentLog;
   const timeoutMs = options.timeoutMs ?? 15_000;
   const pool = openPool(base, timeoutMs);
-  const queue = createSendQueue((isSlowed) =>
-    isSlowed
-      ? log.warn('Discord refused over 5,000 requests in ten minutes; slowing down to one a second')
-      : log.info('Discord refuses fewer requests; back to full speed'),
-  );
+  const queue = createSendQueue((isSlowed) => {
+    if (!isSlowed) log.info('Discord refuses fewer requests; back to full speed');
+    else
+      log.warn('Discord refused over 5,000 requests in ten minutes; slowing down to one a second');
+  }, options.perSecond);
   /** The order of the calls is the order of the messages. */
   const inTurn = createInTurn();
   let open = 0;

@@ -21,8 +21,11 @@ interface Waiting {
 /** Node's timers take no more. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-export function createSendQueue(onSlowed: (isSlowed: boolean) => void): SendQueue {
-  const limits = createRateLimits();
+export function createSendQueue(
+  onSlowed: (isSlowed: boolean) => void,
+  perSecond?: number,
+): SendQueue {
+  const limits = createRateLimits(perSecond);
   const now = () => performance.now(); // the wall clock may be set back
   let waiting: Waiting[] = [];
   let timer: NodeJS.Timeout | undefined;

@@ -38,15 +38,15 @@ export const NUDGES = 3;
 const shared = new WeakMap<Host, Map<string | undefined, Panes>>();
 
 /** The same for all terminals of one server. */
-export function panesOf(tmux: Tmux, log: Log): Panes {
+export function panesOf(tmux: Tmux, log: Log, lookMs = LOOK_MS): Panes {
   const servers = shared.get(tmux.host) ?? new Map<string | undefined, Panes>();
   shared.set(tmux.host, servers);
-  const panes = servers.get(tmux.socket) ?? openPanes(tmux, log);
+  const panes = servers.get(tmux.socket) ?? openPanes(tmux, log, lookMs);
   servers.set(tmux.socket, panes);
   return panes;
 }
 
-function openPanes(tmux: Tmux, log: Log): Panes {
+function openPanes(tmux: Tmux, log: Log, lookMs: number): Panes {
   const followers = new Map<(seen: PaneSeen) => void, PaneRef>();
   /** How often a pane was seen dead, and tmux did not know how. */
   const unknown = new Map<PaneRef, number>();
@@ -55,7 +55,7 @@ function openPanes(tmux: Tmux, log: Log): Panes {
 
   const look = async () => {
     looking = true;
-    let nextMs = LOOK_MS;
+    let nextMs = lookMs;
     try {
       const rows = await listPanes(tmux);
       for (const [tell, pane] of [...followers]) {
@@ -81,7 +81,7 @@ function openPanes(tmux: Tmux, log: Log): Panes {
   return {
     follow(pane, tell) {
       followers.set(tell, pane);
-      if (followers.size === 1) schedule(LOOK_MS);
+      if (followers.size === 1) schedule(lookMs);
       return () => {
         followers.delete(tell);
         unknown.delete(pane);

@@ -103,6 +103,8 @@ export async function startTerminal(
 export interface FollowOptions {
   /** The shortest time between two updates of the thread. */
   readonly everyMs?: number;
+  /** Between two looks whether the program still runs. */
+  readonly lookMs?: number;
   /** How long the log must be quiet after the program's end. */
   readonly quietMs?: number;
   /** How long something may only turn on the spot before it is shown less often. */
@@ -132,7 +134,9 @@ export function followTerminal(
   const there = far && record.ended === undefined ? followThere(far.logFolder) : undefined;
   const stop =
     there?.close ??
-    (pane === undefined || far ? () => {} : panesOf(tmux, parts.log).follow(pane, follower.saw));
+    (pane === undefined || far
+      ? () => {}
+      : panesOf(tmux, parts.log, options.lookMs).follow(pane, follower.saw));
   const running = follower
     .run()
     .finally(stop)

@@ -2,7 +2,7 @@
 
 import type { Server } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
-import { connectRest, type Rest } from '../discord/rest.ts';
+import { connectRest, type Rest, type RestOptions } from '../discord/rest.ts';
 import { openPlace, type Place } from '../discord/threads.ts';
 
 interface Connection {
@@ -20,7 +20,10 @@ export interface Connections {
 }
 
 /** `servers` is asked each time: the configuration may change, and the local workspace may start later. */
-export function openConnections(servers: () => readonly Server[], log: Log): Connections {
+export function openConnections(
+  servers: () => readonly Server[],
+  options: Pick<RestOptions, 'perSecond'> & { readonly log: Log },
+): Connections {
   const open = new Map<string, Omit<Connection, 'server'>>();
 
   /** The same server may come as another object each time, so what is known is kept by its address and token. */
@@ -32,7 +35,7 @@ export function openConnections(servers: () => readonly Server[], log: Log): Con
   }
 
   function connect(server: Server): Omit<Connection, 'server'> {
-    const rest = connectRest({ ...server, log });
+    const rest = connectRest({ ...server, ...options });
     const places = new Map<string, Promise<Place>>();
     return {
       rest,

@@ -3,13 +3,14 @@
 
 import type { Config, Env, Server } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import type { RestOptions } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
 import { writeKept } from '../home/keep.ts';
 import { type Hosts, openHosts } from '../tmux/hosts.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { createPanes, type Panes } from './panes.ts';
-import { openPrompts, type Prompts } from './prompts/prompts.ts';
-import { createWatch } from './prompts/watch.ts';
+import { openPrompts, type Prompts, type PromptsOptions } from './prompts/prompts.ts';
+import { createWatch, type WatchTimes } from './prompts/watch.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
 import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
 import { createSessionOf, type SessionOf } from './session-of.ts';
@@ -41,6 +42,9 @@ interface SharedOptions {
   readonly env: Env;
   readonly log: Log;
   readonly sshConfig?: string;
+  /** How often and how long prompts are looked at. */
+  readonly prompts?: WatchTimes & Pick<PromptsOptions, 'checkAfterMs'>;
+  readonly rest?: Pick<RestOptions, 'perSecond'>;
   /** What other hosts need of us: the scripts and settings, by their path in our home there. */
   readonly hostFiles: (name: string) => Readonly<Record<string, string>>;
 }
@@ -48,7 +52,7 @@ interface SharedOptions {
 export function openShared(options: SharedOptions): Shared {
   const { home, config, log } = options;
   const hosts = openHosts(options);
-  const connections = openConnections(options.servers, log);
+  const connections = openConnections(options.servers, { ...options.rest, log });
   const threads = openThreads({
     ...{ home, config, connections, log },
     isAlive: (record) => isAlive(hosts, record),
@@ -59,7 +63,8 @@ export function openShared(options: SharedOptions): Shared {
   const listeners: (() => void)[] = [];
   const prompts = openPrompts({
     ...{ home, threads, log, sessionOf, hosts, remote },
-    watch: createWatch(hosts, registry),
+    ...options.prompts,
+    watch: createWatch(hosts, registry, options.prompts),
   });
   return {
     ...{ home, config, log, hosts, connections, threads, prompts, sessionOf, remote },

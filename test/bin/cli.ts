@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { NO_SYNC } from '../support/hook-process.ts';
 import { startTmux, type TmuxServer } from '../support/tmux-server.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
@@ -50,6 +51,7 @@ export function startCli(config?: unknown): Cli {
     HOME: dir,
     SHELL: '/bin/sh',
     LANG: 'C.UTF-8',
+    ...NO_SYNC,
     THREADMUX_HOST: 'here',
     THREADMUX_TMUX_SOCKET: tmux.socket,
   };

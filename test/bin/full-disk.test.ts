@@ -115,7 +115,7 @@ describe('a disk that fills up while the bridge runs', () => {
     const { channel } = JSON.parse(readFileSync(join(home, 'state', 'workspace.json'), 'utf8'));
     const said = async (id: string) =>
       (await person.messages(id)).map(({ content }) => content).join('\n\n');
-    const steps = JSON.stringify([{ say: 'I begin.' }, { waitMs: 3_000 }, { say: 'I end.' }]);
+    const steps = JSON.stringify([{ say: 'I begin.' }, { waitMs: 2_000 }, { say: 'I end.' }]);
     await person.say(channel, `!agent shop ${steps}`);
     const agent = await vi.waitFor(async () => {
       const [, id] = /`shop-agent` is at work.*<#(\d+)>/.exec(await said(channel)) ?? [];
@@ -125,7 +125,7 @@ describe('a disk that fills up while the bridge runs', () => {
     await vi.waitFor(async () => expect(await said(agent)).toContain('I begin.'), WAIT);
     disk.fill();
     await vi.waitFor(() => expect(bridge.stderr()).toContain('The disk is full'), WAIT);
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
     expect(bridge.child.exitCode).toBeNull();
     disk.free();
     const late = { timeout: 60_000, interval: 200 };
@@ -164,13 +164,13 @@ describe('a disk that fills up while the bridge runs', () => {
       }, WAIT);
     await vi.waitFor(() => expect(bridge.stdout()).toContain('threadmux is up'), WAIT);
 
-    const steps = JSON.stringify([{ say: 'I begin.' }, { waitMs: 6_000 }, { say: 'I end.' }]);
+    const steps = JSON.stringify([{ say: 'I begin.' }, { waitMs: 3_000 }, { say: 'I end.' }]);
     await person.say(channelId, `!agent shop ${steps}`);
     const [, agent = ''] = await answer(channelId, /`shop-agent` is at work.*<#(\d+)>/);
     await answer(agent, /I begin\./);
     await person.say(
       channelId,
-      '!terminal shop for i in $(seq 1 30); do echo line $i; sleep 0.3; done; cat',
+      '!terminal shop for i in $(seq 1 30); do echo line $i; sleep 0.2; done; cat',
     );
     const [, terminal = ''] = await answer(channelId, /is up: <#(\d+)>/);
     await answer(terminal, /line 2/);
@@ -180,7 +180,7 @@ describe('a disk that fills up while the bridge runs', () => {
     const third = await person.say(agent, 'third');
     const typed = await person.say(terminal, 'to the terminal');
     await vi.waitFor(() => expect(bridge.stderr()).toMatch(/The disk is full/), WAIT);
-    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
     expect(bridge.child.exitCode).toBeNull();
     expect(bridge.stderr()).not.toMatch(TRACE);
     expect(times(bridge.stderr(), 'The disk is full')).toBe(1);

@@ -6,23 +6,20 @@ import { startSetting, untilPrompts, WAIT } from './setting.ts';
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `message ${n}`);
 
 describe('a burst of messages', () => {
-  it('to one session: 200 arrive once, in order, each with its receipt', {
+  it('to one session: 100 arrive once, in order, each with its receipt', {
     timeout: 120_000,
   }, async () => {
     const setting = await startSetting({ settleMs: 10 });
     const claude = await setting.claude('web', { replies: false });
-    const wanted = numbered(200);
+    const wanted = numbered(100);
     for (const text of wanted) await setting.say(claude, text);
     await untilPrompts(claude, wanted, 90_000);
     await vi.waitFor(
       async () => {
-        const { person } = setting.workspace;
-        const newest = await person.messages(claude.thread);
-        const older = await person.messages(claude.thread, `limit=100&before=${newest.at(-1)?.id}`);
-        const marks = [...newest, ...older]
+        const marks = (await setting.workspace.person.messages(claude.thread))
           .filter(({ content }) => content.startsWith('message '))
           .map(({ reactions = [] }) => reactions.map(({ emoji }) => emoji.name).join());
-        expect(marks.length).toBeGreaterThan(180);
+        expect(marks.length).toBeGreaterThan(90);
         expect(new Set(marks)).toEqual(new Set(['✅']));
       },
       { timeout: 30_000, interval: 200 },

@@ -44,7 +44,7 @@ async function typed(
     },
     isHeard: () => true,
     onUnreachable: async () => {},
-    waitMs: 250,
+    waits: { confirmMs: 250, screenMs: 100 },
   };
   return { claude, message, proof };
 }
@@ -85,7 +85,7 @@ describe('proof of a message', () => {
   it('is waited for while Claude works, and presses nothing', async () => {
     const { claude, message, proof } = await typed('queued', (one) => one.tell('busy'));
     const verdict = confirm(message, proof);
-    await sleep(2_500);
+    await sleep(1_500); // more looks than are in vain
     expect(await Promise.race([verdict, 'still waiting'])).toBe('still waiting');
     await claude.tell('idle');
     expect(await verdict).toMatchObject({ kind: 'submitted' });
@@ -106,7 +106,7 @@ describe('proof of a message', () => {
       await sleep(n * 5);
       return confirm(message, { ...proof, tmux });
     });
-    await sleep(4_000);
+    await sleep(2_000);
     const seconds = (Date.now() - (looks[0] ?? 0)) / 1_000;
     expect(looks.length / seconds).toBeLessThanOrEqual(1_000 / 125);
     expect(looks.length).toBeGreaterThan(seconds);

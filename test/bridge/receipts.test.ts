@@ -84,7 +84,7 @@ describe('what was typed and not confirmed', () => {
   it('says so, asks before it is sent again, and becomes ✅ when its receipt comes late', {
     timeout: 90_000,
   }, async () => {
-    const setting = await startSetting();
+    const setting = await startSetting({ waits: { confirmMs: 300 } });
     const claude = await setting.claude('web');
     await claude.tell('mute', true);
     const message = await setting.say(claude, 'hello');
@@ -117,7 +117,7 @@ describe('what was typed and not confirmed', () => {
   it('is corrected after a restart, if the receipt came while the bridge was down', {
     timeout: 90_000,
   }, async () => {
-    const setting = await startSetting();
+    const setting = await startSetting({ waits: { confirmMs: 300 } });
     const claude = await setting.claude('web');
     await claude.tell('mute', true);
     const message = await setting.say(claude, 'hello');
@@ -134,7 +134,7 @@ describe('what was typed and not confirmed', () => {
   });
 
   it('is sent again when the person says so, once', { timeout: 90_000 }, async () => {
-    const setting = await startSetting();
+    const setting = await startSetting({ waits: { confirmMs: 300 } });
     const claude = await setting.claude('web');
     await claude.tell('mute', true);
     const message = await setting.say(claude, 'hello');
@@ -214,7 +214,7 @@ describe('a message written as soon as the thread is there', () => {
     const { machine, workspace } = setting;
     const variables = Object.entries(machine.env).map(([name, value]) => `${name}='${value}'`);
     const claude = `'${process.execPath}' '${FAKE_CLAUDE}' "$d" '${DROP}'`;
-    const lines = ['#!/bin/sh', `d=$(mktemp -d ${folder}/XXXXXX)`, 'sleep 2'];
+    const lines = ['#!/bin/sh', `d=$(mktemp -d ${folder}/XXXXXX)`, 'sleep 1'];
     writeFileSync(agent, [...lines, `exec env ${variables.join(' ')} ${claude}`].join('\n'), {
       mode: 0o755,
     });

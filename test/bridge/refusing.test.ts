@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { type Setting, screenOf, startSetting, WAIT } from './setting.ts';
+import { madeLongAgo, type Setting, screenOf, startSetting, WAIT } from './setting.ts';
 
 /** A command line that would leave a trace if any shell ran it. */
 const trace = (setting: Setting) => join(setting.machine.tmux.dir, 'pwned');
@@ -78,7 +78,11 @@ describe('a message for a pane without Claude', () => {
     tmux.call('kill-server');
     await vi.waitFor(() => tmux.call('new-session', '-d', '-s', 'web', 'sh'), WAIT);
     expect(tmux.call('display', '-p', '-t', '=web:', '#{pane_id}')).toBe(claude.record().paneId);
-    await refused(setting, claude, /A plain shell is there/);
+    const refusing = refused(setting, claude, /A plain shell is there/);
+    const { registry } = setting.shared.threads;
+    await vi.waitFor(() => expect(registry.get(claude.thread)?.shell).toBe('found'), WAIT);
+    madeLongAgo(setting, claude.thread);
+    await refusing;
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
   });
 

@@ -75,6 +75,8 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const servers = serversOf?.(server, workspace) ?? [server];
     const shared = openShared({
       hostFiles: filesForHosts,
+      rest: { perSecond: 400 },
+      prompts: { lookMs: 300, checkAfterMs: 1_000 },
       ...{
         home,
         config: newConfig,
@@ -87,7 +89,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const stopping = new AbortController();
     const bridge = await startBridge(shared, {
       ...{ servers, env: { ...env, SHELL: '/bin/sh' }, onFatal: fatal, settleMs: 30 },
-      ...{ ...more, ...other },
+      ...{ ...more, ...other, waits: { screenMs: 150, ...more.waits, ...other.waits } },
     });
     const lingerMs = Number.POSITIVE_INFINITY;
     const courier = workAsCourier(shared, { lingerMs, signal: stopping.signal, collects: true });
@@ -177,6 +179,11 @@ export async function openSuggestions({ workspace }: Setting) {
 export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string): void {
   saveAuto(home, true);
   writeFileSync(join(home.path('state', 'tmux-events'), session), '');
+}
+
+/** So long ago that no agent is expected to start there any more. */
+export function madeLongAgo({ shared }: Pick<Setting, 'shared'>, thread: string): void {
+  shared.threads.registry.change(thread, { at: Date.now() - 60_000 });
 }
 
 export function configOf(machine: Pick<Machine, 'tmux'>, file: object, name = 'laptop'): Config {

@@ -267,7 +267,7 @@ describe('after a restart of the bridge', () => {
     opened = [];
     const { setting, channelId, terminal } = await start();
     const { thread } = await terminal(
-      'i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo "line $i"; sleep 0.05; done; cat',
+      'i=0; while [ $i -lt 80 ]; do i=$((i+1)); echo "line $i"; sleep 0.05; done; cat',
     );
     await untilPrinted(setting, thread, 'line 20\n');
     await setting.bridge.close();
@@ -277,8 +277,8 @@ describe('after a restart of the bridge', () => {
     await setting.say(channelId, '!status');
     await setting.answer(channelId, /🖥️ terminal `shop-i-0` <#\d+> running · /);
     expect(Date.now() - began).toBeLessThan(10_000);
-    await untilPrinted(setting, thread, 'line 200\n');
-    const wanted = Array.from({ length: 200 }, (_, at) => `line ${at + 1}\n`).join('');
+    await untilPrinted(setting, thread, 'line 80\n');
+    const wanted = Array.from({ length: 80 }, (_, at) => `line ${at + 1}\n`).join('');
     expect((await printed(setting, thread)).trimEnd()).toBe(wanted.trimEnd());
     await setting.untilMarked(await setting.say(thread, 'still yours'), '✅');
     await untilPrinted(setting, thread, 'still yours\nstill yours\n');

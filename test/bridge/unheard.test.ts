@@ -4,13 +4,21 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { startFar } from './far.ts';
-import { aWhile, screenOf, startSetting, tellOfSession, untilPrompts, WAIT } from './setting.ts';
+import {
+  aWhile,
+  madeLongAgo,
+  screenOf,
+  startSetting,
+  tellOfSession,
+  untilPrompts,
+  WAIT,
+} from './setting.ts';
 
 describe('an agent without our hooks', () => {
   it('is typed into, confirmed by its screen, and the thread says once what is missing', {
     timeout: 60_000,
   }, async () => {
-    const setting = await startSetting();
+    const setting = await startSetting({ waits: { heardWithinMs: 500 } });
     const claude = await setting.claude('web', { hooks: false });
     expect(claude.record()).toMatchObject({ shell: 'found', claudeSession: '' });
     const first = await setting.say(claude, 'hello');
@@ -79,6 +87,7 @@ describe('a plain shell', () => {
       () => expect(screenOf(setting.machine, 'web')).toContain('? for shortcuts'),
       WAIT,
     );
+    madeLongAgo(setting, claude.thread);
     const trace = join(tmux.dir, 'pwned');
     const message = await setting.say(claude, `touch ${trace}`);
     await setting.untilMarked(message, '⚠️');
@@ -101,6 +110,7 @@ describe('a plain shell', () => {
     }, WAIT);
     const message = await setting.say(thread, 'echo pwned');
     await setting.answer(thread, /^📨 Your message waits\. No agent has started there yet/);
+    madeLongAgo(setting, thread);
     await setting.untilMarked(message, '⚠️');
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
   });

@@ -120,25 +120,6 @@ describe('tablesToCode', () => {
       { numRuns: 5000 },
     );
   });
-
-  it('takes time in proportion to the length', { timeout: 60_000 }, () => {
-    const took = (text: string) => {
-      const start = performance.now();
-      tablesToCode(text);
-      return performance.now() - start;
-    };
-    const shapes = [
-      (n: number) => `| a |\n|---|\n${'| 1 | 2 |\n'.repeat(n / 10)}`,
-      (n: number) => `| ${'**a '.repeat(n / 4)} |\n|---|\n| 1 |`,
-      (n: number) => `|${' '.repeat(n)}\n|${' '.repeat(n)}`,
-      (n: number) => `| a |\n|${'-|'.repeat(n / 2)}`,
-      (n: number) => '- > '.repeat(n / 4),
-    ];
-    for (const shape of shapes) {
-      took(shape(100_000));
-      expect(took(shape(2_000_000))).toBeLessThan(80 * took(shape(200_000)) + 100);
-    }
-  });
 });
 
 describe('displayWidth', () => {

@@ -52,7 +52,7 @@ describe('posting to a server that fails', () => {
         },
       },
     });
-    const rest = restOf(workspace, { timeoutMs: 700 });
+    const rest = restOf(workspace, { timeoutMs: 700, perSecond: 400 });
     const place = await openPlace(rest, workspace.channelId);
     const threads = await Promise.all(
       Array.from({ length: 20 }, (_, n) => ensureThread(place, `[agent] s${n}`, 'Welcome')),

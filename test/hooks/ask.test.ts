@@ -7,6 +7,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   statSync,
   symlinkSync,
@@ -111,15 +112,27 @@ function running({ child }: Asking): readonly string[] {
 const untilRunning = (asking: Asking, count: number) =>
   soon(() => expect(running(asking)).toHaveLength(count));
 
-/** A `sleep` that takes no time and counts; the others are the usual tools. */
-function countedSleep(machine: Machine): { path: string; naps(): number } {
+/** The usual tools, with another `sleep`. */
+function withSleep(machine: Machine, script: string): string {
   const path = tempFolder();
-  const log = join(path, 'naps');
   for (const tool of readdirSync(machine.pathWithoutNode))
     if (tool !== 'sleep') symlinkSync(join(machine.pathWithoutNode, tool), join(path, tool));
-  writeFileSync(join(path, 'sleep'), `#!/bin/sh\necho "$1" >> ${log}\n`, { mode: 0o755 });
+  writeFileSync(join(path, 'sleep'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return path;
+}
+
+/** A `sleep` that takes no time and counts. */
+function countedSleep(machine: Machine): { path: string; naps(): number } {
+  const log = join(tempFolder(), 'naps');
+  const path = withSleep(machine, `echo "$1" >> ${log}`);
   return { path, naps: () => readFileSync(log, 'utf8').split('5\n').length - 1 };
 }
+
+/** Looks ten times as often as in real life. */
+const hurried = (machine: Machine) => ({
+  ...PANE,
+  PATH: withSleep(machine, `exec ${realpathSync('/bin/sleep')} 0.5`),
+});
 
 /** In place of Node.js: does this instead of being a courier. */
 function fakeNode(machine: Machine, script: string): void {
@@ -190,7 +203,8 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
 
   it('leaves when its parent was killed', async () => {
     const machine = startMachine();
-    const asking = ask(machine, shell, { parent: ['dash', '-c', '"$@"; exit 9', 'claude'] });
+    const parent = ['dash', '-c', '"$@"; exit 9', 'claude'];
+    const asking = ask(machine, shell, { parent, env: hurried(machine) });
     const { ask: id } = await asking.letter();
     asking.child.kill('SIGKILL');
     expect(ring(machine, id)).toBe(true);
@@ -201,8 +215,8 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
 
   it('is seen to be gone when it was killed, also while its courier is at work', async () => {
     const machine = startMachine();
-    fakeNode(machine, 'exec sleep 600');
-    const asking = ask(machine, shell);
+    fakeNode(machine, 'exec /bin/sleep 600');
+    const asking = ask(machine, shell, { env: hurried(machine) });
     const { ask: id } = await asking.letter();
     // The courier and what watches over `ask`, with its `sleep`.
     await untilRunning(asking, 4);

@@ -225,7 +225,7 @@ describe('collecting letters', () => {
     const { states, connected } = collect(far);
     await connected();
     const { execs } = far.server.counts;
-    await new Promise((resolve) => setTimeout(resolve, 4_500)); // more than three heartbeats
+    await new Promise((resolve) => setTimeout(resolve, 3_500)); // more than three heartbeats
     expect(far.server.counts.execs).toBe(execs);
     expect(states).toEqual([{ kind: 'connected' }]);
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Fault, FaultyRequest } from '../support/as-discord.mjs';
+import { NO_SYNC } from '../support/hook-process.ts';
 import { expectText, type TerminalSetting, terminalSetting } from '../support/terminal.ts';
 
 const FOLLOWER = fileURLToPath(new URL('../support/follow-terminal.mjs', import.meta.url));
@@ -34,8 +35,8 @@ const EXPECTED = Array.from({ length: 60 }, (_, at) => {
   return (at + 1) % 20 === 0 ? `${line}bar 100 %\none 20\ntwo 20\n` : line;
 }).join('');
 
-const FLOOD = 'for i in $(seq 0 7); do seq "$i"0001 "$i"9999; sleep 0.6; done; echo over';
-const FLOOD_EXPECTED = `${Array.from({ length: 80_000 }, (_, at) =>
+const FLOOD = 'for i in $(seq 0 5); do seq "$i"0001 "$i"9999; sleep 0.4; done; echo over';
+const FLOOD_EXPECTED = `${Array.from({ length: 60_000 }, (_, at) =>
   at % 10_000 === 0 ? '' : `${at}\n`,
 ).join('')}over\n`;
 
@@ -52,13 +53,24 @@ async function followUntilEnded(
 ): Promise<number> {
   const { parts, thread, workspace, server } = setting;
   const options = {
-    ...{ root: parts.home.root, thread, socket: server.socket, follow: { everyMs: 60 } },
+    ...{
+      root: parts.home.root,
+      thread,
+      socket: server.socket,
+      follow: { everyMs: 60, lookMs: 100 },
+    },
     ...{ api: workspace.api, token: workspace.token, botId: workspace.botId },
   };
   let deaths = 0;
   for (;;) {
     const child = spawn(process.execPath, [FOLLOWER, JSON.stringify(options)], {
-      env: { PATH: process.env.PATH, HOME: server.dir, SHELL: '/bin/sh', LANG: 'C.UTF-8' },
+      env: {
+        ...NO_SYNC,
+        PATH: process.env.PATH,
+        HOME: server.dir,
+        SHELL: '/bin/sh',
+        LANG: 'C.UTF-8',
+      },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
@@ -73,9 +85,9 @@ describe('the follower of a terminal, killed again and again', () => {
   it('loses nothing and doubles nothing, whenever it is killed', { timeout: 90_000 }, async () => {
     const setting = await terminalSetting();
     await startProgram(setting);
-    let left = 12;
+    let left = 8;
     const deaths = await followUntilEnded(setting, (child) => {
-      if (left-- > 0) setTimeout(() => child.kill('SIGKILL'), 300 + Math.random() * 900).unref();
+      if (left-- > 0) setTimeout(() => child.kill('SIGKILL'), 300 + Math.random() * 600).unref();
     });
     expectText(await setting.text(), EXPECTED);
     expect(deaths).toBeGreaterThan(3);
@@ -88,9 +100,9 @@ describe('the follower of a terminal, killed again and again', () => {
   it('loses nothing and doubles nothing of a flood', { timeout: 90_000 }, async () => {
     const setting = await terminalSetting();
     await setting.start(FLOOD);
-    let left = 8;
+    let left = 6;
     const deaths = await followUntilEnded(setting, (child) => {
-      if (left-- > 0) setTimeout(() => child.kill('SIGKILL'), 300 + Math.random() * 900).unref();
+      if (left-- > 0) setTimeout(() => child.kill('SIGKILL'), 300 + Math.random() * 600).unref();
     });
     expectText(await setting.text(), FLOOD_EXPECTED);
     expect(deaths).toBeGreaterThan(3);
@@ -123,10 +135,10 @@ describe('the follower of a terminal, killed again and again', () => {
   });
 });
 
-/** Kills at every second request that changes a message. Later than a nonce is remembered, so that none hides a double. */
+/** Kills at two of three requests that change a message. Later than a nonce is remembered, so that none hides a double. */
 function atRequests(fault: Fault | undefined) {
   let child: ChildProcess | undefined;
-  let left = 12;
+  let left = 8;
   let writes = 0;
   return {
     aimAt(next: ChildProcess) {
@@ -137,7 +149,7 @@ function atRequests(fault: Fault | undefined) {
       faults: {
         onRequest({ method, path }: FaultyRequest): Fault | undefined {
           if (!path.includes('/messages') || method === 'GET') return undefined;
-          if (child === undefined || ++writes % 2 !== 0 || left <= 0) return undefined;
+          if (child === undefined || ++writes % 3 === 0 || left <= 0) return undefined;
           left--;
           child.kill('SIGKILL');
           return fault;

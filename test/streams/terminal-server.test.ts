@@ -13,10 +13,10 @@ describe('the follower of a terminal', () => {
     const other = startTmux();
     other.call('new-session', '-d', '-s', record.name, 'sleep 600');
     const parts = { ...setting.parts, tmux: tmuxOn(server.host, other.socket) };
-    const terminal = followTerminal(parts, record, { everyMs: 100 });
+    const terminal = followTerminal(parts, record, { everyMs: 100, lookMs: 100 });
     onTestFinished(() => terminal.close());
     await waitFor(async () => expect(await setting.text()).toBe('one\n'));
-    await sleep(2500); // it is looked at once a second
+    await sleep(800); // it is looked at ten times a second
     expect(terminal.record().ended).toBeUndefined();
     server.call('send-keys', '-t', record.pane?.paneId ?? '', 'Enter');
     await waitFor(async () => expect(await setting.text()).toBe('one\n\ntwo\n'));
@@ -39,13 +39,13 @@ describe('the follower of a terminal', () => {
         const other = await terminalSetting({ server });
         const record = await other.start('sleep 600');
         const parts = { ...other.parts, tmux: tmuxOn(host, server.socket) };
-        const terminal = followTerminal(parts, record, { everyMs: 100 });
+        const terminal = followTerminal(parts, record, { everyMs: 100, lookMs: 300 });
         onTestFinished(() => terminal.close());
         return record;
       }),
     );
     expect(records).toHaveLength(3);
-    await sleep(3300);
+    await sleep(1_000);
     expect(looks).toBeGreaterThan(0);
     expect(looks).toBeLessThan(5);
   });

@@ -24,6 +24,10 @@ import type { TestWorkspace, WireMessage } from './workspace.ts';
 
 export const DROP = fileURLToPath(new URL('../../dist/hooks/drop', import.meta.url));
 export const ASK = fileURLToPath(new URL('../../dist/hooks/ask', import.meta.url));
+/** Processes of ours do not wait for the disk. */
+export const NO_SYNC = {
+  NODE_OPTIONS: `--import=${new URL('./no-sync.mjs', import.meta.url).href}`,
+};
 export const COURIER = fileURLToPath(new URL('../../dist/bin/courier.js', import.meta.url));
 const FIXTURES = fileURLToPath(new URL('../fixtures/claude/', import.meta.url));
 
@@ -87,6 +91,7 @@ export function startMachine(workspace?: Workspace, options: MachineOptions = {}
     PATH: process.env.PATH ?? '',
     HOME: tempFolder(),
     LANG: 'C.UTF-8',
+    ...NO_SYNC,
     THREADMUX_HOME: home.root,
     THREADMUX_HOST: options.host ?? 'laptop',
   };

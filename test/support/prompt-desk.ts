@@ -1,6 +1,6 @@
 // A courier in the test's own process that asks prompts, with other times than the real one; who answers is the test.
 
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { workAsCourier } from '../../bin/courier-work.ts';
 import { createLog } from '../../core/log.ts';
 import { loadConfig } from '../../home/config-file.ts';
@@ -25,6 +25,8 @@ export interface PromptDesk {
   /** What is open, by the disk. */
   open(): readonly PromptRecord[];
   answer(message: WireMessage, action: string, values?: readonly string[]): Promise<Taken>;
+  /** Resolves when every open prompt was looked at from now on; for a test with one prompt. */
+  looked(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -53,8 +55,15 @@ export async function startPromptDesk(
   });
   plain.prompts.close();
   const { hosts, threads, sessionOf, remote } = plain;
-  const patience = patienceMs === undefined ? [] : [() => patienceMs];
-  const watch = createWatch(hosts, threads.registry, ...patience);
+  let looks = 0;
+  const counted = {
+    get(thread: string) {
+      looks++; // each look at a prompt begins with this question
+      return threads.registry.get(thread);
+    },
+  };
+  const patience = patienceMs === undefined ? {} : { patience: () => patienceMs };
+  const watch = createWatch(hosts, counted, { ...patience, lookMs: 100 });
   const prompts = openPrompts({
     ...{ home, threads, log, sessionOf, hosts, remote, watch, ...times },
   });
@@ -78,6 +87,10 @@ export async function startPromptDesk(
   const open = () => loadPromptRecords(home).filter(({ ended }) => ended === undefined);
   return {
     ...{ shared, prompts, log: lines, open, stop },
+    async looked() {
+      const before = looks;
+      await vi.waitFor(() => expect(looks).toBeGreaterThan(before + 2), 15_000);
+    },
     answer: (message, action, values = []) =>
       prompts.answer({
         prompt: loadPromptRecords(home).find((one) => one.message === message.id)?.id ?? '',

@@ -95,7 +95,7 @@ export async function startSshServer(options: SshServerOptions = {}): Promise<Ss
     await Promise.all(hosts.map((host) => host.close()));
     if (outer.listening) await stop();
     inner.close();
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
   });
   return {
     ...{ port, home, faults, counts, configFile, controlDir, drop, stop, start },

@@ -65,7 +65,7 @@ export async function terminalSetting(
   const start: TerminalSetting['start'] = (command, log) =>
     startTerminal(parts, { ...wanted(thread, server.dir, command) }, log);
   const follow: TerminalSetting['follow'] = (record, how = {}) => {
-    const terminal = followTerminal(parts, record, { everyMs: 100, ...how });
+    const terminal = followTerminal(parts, record, { everyMs: 100, lookMs: 100, ...how });
     onTestFinished(() => terminal.close());
     return terminal;
   };

@@ -37,7 +37,7 @@ export function startTmux(): TmuxServer {
   };
   onTestFinished(() => {
     spawnSync('tmux', ['-S', socket, 'kill-server'], { env, stdio: 'ignore' });
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
   });
   const host = localHost({ name: 'here', env });
   return { dir, socket, host, tmux: tmuxOn(host, socket), call };

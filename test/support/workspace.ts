@@ -121,7 +121,7 @@ export async function startTestWorkspace(
   onTestFinished(async () => {
     port.close();
     await workspace.close();
-    if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+    if (options.dir === undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
   });
   const bot: TestWorkspace['bot'] = (method, path, body, headers = {}) =>
     request(port.api + path, method, body, {

@@ -13,7 +13,7 @@ describe('connections', () => {
     };
     const { api, token, channelId, userId } = await startTestWorkspace({ faults: { onRequest } });
     const server = () => localServer({ api, token, channel: channelId, user: userId });
-    const connections = openConnections(() => [server()], silentLog);
+    const connections = openConnections(() => [server()], { log: silentLog });
     onTestFinished(() => connections.close());
     const places = [];
     for (const _ of [1, 2, 3]) places.push(await connections.of(server()).place(channelId));

@@ -20,9 +20,19 @@ const HALF_A_DAY_MS = 12 * 3_600_000;
 /** Claude Code waits for the hook when a background agent asks. */
 const FOR_AGENTS_MS = 60_000;
 /** Whoever answers in the terminal sees it in the thread within two seconds. */
-const LOOK_MS = 900;
+export const LOOK_MS = 900;
 
-export function createWatch(hosts: Hosts, registry: Registry, patience = patienceMs): Watch {
+/** Tests have less time. */
+export interface WatchTimes {
+  readonly patience?: typeof patienceMs;
+  readonly lookMs?: number;
+}
+
+export function createWatch(
+  hosts: Hosts,
+  registry: Pick<Registry, 'get'>,
+  { patience = patienceMs, lookMs = LOOK_MS }: WatchTimes = {},
+): Watch {
   function terminalOf(record: PromptRecord, input: PermissionRequestInput): WatchedTerminal {
     if (record.headless) return NO_TERMINAL;
     const pane = record.pane ?? registry.get(record.thread);
@@ -63,7 +73,7 @@ export function createWatch(hosts: Hosts, registry: Registry, patience = patienc
               isLooking = false;
             });
         }
-        const timer = setInterval(lookOnce, LOOK_MS);
+        const timer = setInterval(lookOnce, lookMs);
         lookOnce(); // what the dialog looks like has to be known before it goes
         return () => clearInterval(timer);
       },
