@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG } from '../claude/dialog-line.ts';
 import { dialogPatterns, screenPrint } from '../claude/screen-print.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { code } from '../core/outside-words.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { keyButtons } from '../discord/buttons.ts';
 import type { Draft } from '../discord/messages.ts';
@@ -15,7 +16,7 @@ import type { PaneOf } from '../threads/panes.ts';
 import { type Press, pressKeys } from '../tmux/keys.ts';
 import { look } from '../tmux/look.ts';
 import type { PaneGuard } from '../tmux/pane.ts';
-import { type Command, code, type Order, say, type Tools } from './command.ts';
+import { type Command, type Order, say, type Tools } from './command.ts';
 import { isFresh } from './inbox.ts';
 
 /** What people call keys, in tmux's words. */

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasDialog } from '../claude/dialog-line.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { code } from '../core/outside-words.ts';
 import { parseSessionName, type SessionName } from '../core/session-name.ts';
 import { screenBlock } from '../threads/notices.ts';
 import type { ThreadRecord } from '../threads/record.ts';
@@ -11,7 +12,7 @@ import { socketOf, toSessionPane } from '../threads/session-panes.ts';
 import { look } from '../tmux/look.ts';
 import { killSession, listSessions, newSession, type Session } from '../tmux/sessions.ts';
 import { agentOn } from './agent.ts';
-import { type Answer, type Command, code, say, type Tools } from './command.ts';
+import { type Answer, type Command, say, type Tools } from './command.ts';
 import { showScreen } from './command-keys.ts';
 import { findOurSessions } from './command-sessions.ts';
 import { endStream, startAfresh, streamOf } from './command-streams.ts';

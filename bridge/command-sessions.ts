@@ -2,12 +2,12 @@
 // marked, and the others are shown all the same.
 
 import { duration } from '../core/duration.ts';
-import { reason } from '../core/outside-words.ts';
+import { code, reason } from '../core/outside-words.ts';
 import type { ThreadRecord } from '../threads/record.ts';
 import type { Threads } from '../threads/threads.ts';
 import type { Hosts } from '../tmux/hosts.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
-import { type Command, code, say, type Tools } from './command.ts';
+import { type Command, say, type Tools } from './command.ts';
 
 const DEADLINE_MS = 6_000;
 const ROOM = 1_900;

@@ -3,10 +3,11 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { parsedJson } from '../core/json.ts';
+import { code } from '../core/outside-words.ts';
 import { archiveThread } from '../discord/threads.ts';
 import type { RemoteHosts } from '../threads/remote-hosts.ts';
 import { agentOn } from './agent.ts';
-import { type Answer, type Command, code, type Order, say, type Tools } from './command.ts';
+import { type Answer, type Command, type Order, say, type Tools } from './command.ts';
 import { age } from './command-sessions.ts';
 import type { Stream } from './streams.ts';
 

@@ -59,5 +59,3 @@ export interface Answer extends Draft {
 }
 
 export const say = (content: string): Answer => ({ content });
-
-export { code } from '../core/outside-words.ts';
