@@ -137,7 +137,7 @@ describe('the configuration', () => {
       'two servers of one name',
       { servers: [server, server] },
       {},
-      /two of them are named "discord"/,
+      /has two entries named "discord"/,
     ],
     ['broken JSON', '{"host": ', {}, /the file is not JSON/],
     ['a list instead of an object', [], {}, /must hold one JSON object/],

@@ -174,7 +174,7 @@ describe('install and uninstall', () => {
     [
       'a file in its folder’s place',
       (me: Person) => writeFileSync(`${me.home}/.claude`, ''),
-      /a part of its path is not a folder/,
+      /part of the path is not a folder/,
     ],
     [
       'a link that leads nowhere',
@@ -340,7 +340,7 @@ describe('install and uninstall', () => {
     const done =
       me.asSomebody(`const { checkWritable, readUserFile } = await import(process.argv[1]);
       try { checkWritable(readUserFile(process.argv[2])); } catch (error) { console.log(error.message); }`);
-    expect(done).toBe(`changing ${me.settings}: you may not\n`);
+    expect(done).toBe(`changing ${me.settings}: permission denied\n`);
     expect(listing(me.home)).toEqual(before);
   });
 });
