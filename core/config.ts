@@ -131,7 +131,7 @@ function problem(issue: z.core.$ZodIssue): string {
     .join('');
   const key = path.replace(/^\./, '');
   if (issue.code === 'unrecognized_keys')
-    return `${[key, issue.keys.join(', ')].filter(Boolean).join('.')} is not a known key`;
+    return `${[key, issue.keys.join(', ')].filter(Boolean).join('.')} is not a key that threadmux knows`;
   if (
     issue.code === 'invalid_type' &&
     issue.input === undefined &&
@@ -183,7 +183,11 @@ function withToken(entry: ServerEntry, key: string, sources: Sources, place: str
       'is missing: give "token", "tokenFile" or DISCORD_BOT_TOKEN',
     );
   if (!/^[\x21-\x7e]+$/.test(found))
-    throw invalid(place, `${key}.token`, 'contains a character that no token has; paste it again');
+    throw invalid(
+      place,
+      `${key}.token`,
+      'contains a space or another character that no token has; paste it again',
+    );
   return { ...rest, token: found.replace(/^Bot /, '') };
 }
 

@@ -111,7 +111,7 @@ describe('the configuration', () => {
       'a token with a space',
       { servers: [{ ...server, token: 'a b' }] },
       {},
-      /servers\[0\]\.token holds a space/,
+      /servers\[0\]\.token contains a space/,
     ],
     [
       'a wrong progress',
