@@ -1,4 +1,4 @@
-// Files written whole or not at all: temp name, then rename. A reader never sees half of one.
+// Writes files atomically (temporary file, then rename): a reader never sees a partial file.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -20,7 +20,7 @@ export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600
     renameSync(temp, path);
   } catch (error) {
     rmSync(temp, { force: true });
-    throw Object.assign(error as Error, { path }); // a person knows this one, not the temp name
+    throw Object.assign(error as Error, { path }); // users know this path, not the temporary one
   }
 }
 
@@ -38,14 +38,14 @@ export function writeJson(path: string, value: unknown): void {
   writeWhole(path, `${JSON.stringify(value)}\n`);
 }
 
-/** Undefined if there is no such file, or if it does not hold what we would have written. */
+/** Undefined if the file does not exist or its content does not match the schema. */
 export function readJson<T extends z.ZodType>(path: string, schema: T): z.output<T> | undefined {
   const text = readText(path);
   if (text === undefined) return undefined;
   try {
     return schema.safeParse(JSON.parse(text)).data;
   } catch {
-    return undefined; // not JSON: as good as not there
+    return undefined; // not JSON: treated like a missing file
   }
 }
 

@@ -1,4 +1,4 @@
-// The last status line input of each Claude session, kept for the footer under its replies.
+// The last status line input per Claude session, saved for the footer of its replies.
 
 import { join } from 'node:path';
 import { parseJson } from '../core/json.ts';
@@ -16,11 +16,11 @@ export function loadStatus(home: Home, claudeSession: string): unknown {
   try {
     return text === undefined ? undefined : parseJson(text);
   } catch {
-    return undefined; // half a status is no status
+    return undefined; // not valid JSON: the footer is left out
   }
 }
 
-/** The id comes from outside and must not lead out of the folder. */
+/** The id comes from outside, and the path must stay inside the folder. */
 function pathOf(home: Home, claudeSession: string): string | undefined {
   return /^[\w-]{1,100}$/.test(claudeSession)
     ? join(home.folder('status'), `${claudeSession}.json`)

@@ -74,7 +74,7 @@ case \${here#"\${base%/}"}/$n in */.*) no 'hidden files are not sent';; esac
 [ -e "./$n" ] || no 'there is no such file'
 [ ! -L "./$n" ] && [ -f "./$n" ] || no 'it is not a plain file'
 { exec 4< "./$n"; } 2>/dev/null || no 'it cannot be read'
-[ ! -L "./$n" ] && [ "./$n" -ef /dev/fd/4 ] || no 'it was exchanged while it was read'
-set -- $(ls -ld "./$n"); [ "$2" -le 1 ] || no 'it has another name elsewhere (a hard link)'
+[ ! -L "./$n" ] && [ "./$n" -ef /dev/fd/4 ] || no 'it was replaced while it was read'
+set -- $(ls -ld "./$n"); [ "$2" -le 1 ] || no 'it has a second name (a hard link)'
 [ "$5" -le "$max" ] || no "it is larger than $((max / 1048576)) MiB"
 echo yes; base64 <&4`;

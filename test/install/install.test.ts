@@ -182,7 +182,7 @@ describe('install and uninstall', () => {
         mkdirSync(`${me.home}/.claude`);
         symlinkSync('nowhere', me.settings);
       },
-      /is a link to a file that is not there/,
+      /is a link to a file that does not exist/,
     ],
     [
       'a read-only tmux configuration',
