@@ -1,8 +1,8 @@
-// Edits a JSON text in place: every byte outside of what is added or taken out stays as its owner wrote it.
+// Edits a JSON text in place: every byte outside the added or removed part stays unchanged.
 
 import type { JsonArray, JsonNode, JsonObject } from './json-tree.ts';
 
-/** Adds a value behind the others, written in the manner of the file. */
+/** Adds a value at the end, formatted like the rest of the file. */
 export function append(text: string, array: JsonArray, value: unknown): string {
   return insert(text, array, (layout) => written(value, layout));
 }
@@ -15,7 +15,7 @@ export function addMember(text: string, object: JsonObject, key: string, value: 
   );
 }
 
-/** Takes out one child, with the comma and the space that parted it from its neighbour. */
+/** Removes one child, with the comma and the space between it and its neighbour. */
 export function removeChild(text: string, parent: JsonArray | JsonObject, index: number): string {
   const child = parent.children[index];
   if (child === undefined) return text;
@@ -31,10 +31,10 @@ export function replaceNode(text: string, node: JsonNode, value: unknown): strin
 }
 
 interface Layout {
-  /** What stands before the new child and, in an empty parent, behind it. */
+  /** White space before the new child and, in an empty parent, after it. */
   readonly before: string;
   readonly behind: string;
-  /** Of the line the child begins on; undefined if everything goes on one line. */
+  /** The indentation of the child's line; undefined if everything is on one line. */
   readonly indent: string | undefined;
   readonly unit: string;
   readonly newline: string;
@@ -55,7 +55,7 @@ function insert(
   return cut(text, parent.start + 1, parent.end - 1, layout.before + write(layout) + layout.behind);
 }
 
-/** The new child stands as the last one stands. */
+/** The new child is formatted like the last one. */
 function layoutAfter(text: string, lastStart: number): Layout {
   const head = text.slice(0, lastStart);
   const gap = head.slice(head.trimEnd().length);
@@ -72,7 +72,7 @@ function layoutAfter(text: string, lastStart: number): Layout {
   return { ...style, before: style.newline + indent, behind: '', indent, colon: ': ' };
 }
 
-/** A file that is one line stays one, but for `{}`, which says nothing about its owner's taste. */
+/** A file of one line stays one line, except `{}`, which does not show the user's preferred format. */
 function layoutInside(text: string, parentStart: number): Layout {
   const style = styleOf(text);
   if (!text.trim().includes('\n') && !/^\s*\{\s*\}\s*$/.test(text))

@@ -1,4 +1,4 @@
-// Where everything is in a JSON text. Strict, because what we cannot read for certain we must not edit.
+// Parses JSON into a tree with the position of every value. Strict: we must not edit a file that we cannot read with certainty.
 
 import { MOST_LEVELS, tooDeep } from '../core/json.ts';
 
@@ -46,7 +46,7 @@ export function readJsonTree(text: string): JsonReading {
   }
 }
 
-/** The member of that name; the last one if there are several, as JSON.parse has it. */
+/** The member of that name; the last one if there are several, like JSON.parse. */
 export function memberOf(node: JsonNode | undefined, key: string): JsonMember | undefined {
   return node?.kind === 'object' ? node.children.findLast((one) => one.key === key) : undefined;
 }
@@ -131,7 +131,7 @@ function skipSpace(scanner: Scanner): void {
 function unexpected({ text, at }: Scanner, expected: string): SyntaxError {
   const line = text.slice(0, at).split('\n').length;
   if (/^\/[/*]/.test(text.slice(at)))
-    return new SyntaxError(`line ${line} holds a comment, which JSON does not have`);
+    return new SyntaxError(`line ${line} contains a comment, which JSON does not allow`);
   const found = at < text.length ? JSON.stringify(text[at]) : 'the end of the file';
   return new SyntaxError(`line ${line} has ${found} where ${expected} should be`);
 }

@@ -1,5 +1,5 @@
-// One line of Claude Code's transcript, told in our words. Anything we have no use for, or cannot read, is nothing:
-// the format is not ours and grows with every version.
+// Parses one line of Claude Code's transcript. Lines that we do not use or cannot read are ignored, because the format changes
+// with every version.
 
 import * as z from 'zod';
 import { parseJson } from '../core/json.ts';
@@ -10,23 +10,23 @@ export type Entry = { readonly uuid: string; readonly sidechain: boolean } & (
       readonly messageId: string;
       readonly texts: readonly string[];
       readonly tools: readonly ToolUse[];
-      /** Claude goes on after this: it called a tool, or the message is not complete. */
+      /** Claude continues after this: it called a tool, or the message is not complete. */
       readonly goesOn: boolean;
-      /** The API refused, and this is what Claude Code says about it. */
+      /** The text is Claude Code's message about an API error. */
       readonly failed: boolean;
     }
-  /** Starts a turn: a person's words, or a background task that has news. */
+  /** Starts a turn: a prompt of the user, or news of a background task. */
   | { readonly kind: 'prompt'; readonly promptId: string | undefined; readonly text: string }
-  /** A slash command. Some start a turn, some only print something. */
+  /** A slash command. Some start a turn, others only print something. */
   | { readonly kind: 'command'; readonly promptId: string | undefined; readonly text: string }
   | {
       readonly kind: 'results';
       readonly promptId: string | undefined;
       readonly results: readonly ToolResult[];
     }
-  /** Written in the person's name by Claude Code itself. */
+  /** A user line that Claude Code wrote itself. */
   | { readonly kind: 'note'; readonly promptId: string | undefined }
-  /** Typed while Claude worked, and read by it between two tools. */
+  /** Typed while Claude worked, and read between two tools. */
   | { readonly kind: 'steer'; readonly text: string }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'ended'; readonly durationMs: number | undefined }
@@ -93,7 +93,7 @@ function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    return undefined; // garbage between the lines is as good as no line
+    return undefined; // not JSON: ignored
   }
 }
 
@@ -122,7 +122,7 @@ function tell(data: Line): Told | undefined {
 
 function said(data: Line): Told | undefined {
   const failed = data.isApiErrorMessage;
-  // Claude Code speaks in the model's name when it has to fill a gap; nobody said that.
+  // Claude Code writes synthetic messages in the name of the model; they are not replies.
   if (data.message === undefined || (data.message.model === '<synthetic>' && !failed))
     return undefined;
   const blocks = blocksOf(data);
@@ -161,7 +161,7 @@ function fromUser(data: Line): Told {
     const args = /<command-args>([^<]*)<\/command-args>/.exec(text)?.[1] ?? '';
     return { kind: 'command', promptId, text: `${command} ${args}`.trim() };
   }
-  // Versions without `origin` mark what they wrote themselves only by a tag in front.
+  // Versions without `origin` mark their own lines only by a leading tag.
   return /^<(?:local-command|bash-|command-)/.test(text)
     ? { kind: 'note', promptId }
     : { kind: 'prompt', promptId, text };

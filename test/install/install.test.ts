@@ -159,7 +159,7 @@ describe('install and uninstall', () => {
       (me: Person) => me.write('{"a": }'),
       /settings.json was left as it is: it is not valid JSON: line 1/,
     ],
-    ['comments', (me: Person) => me.write('{\n/* mine */}'), /line 2 holds a comment/],
+    ['comments', (me: Person) => me.write('{\n/* mine */}'), /line 2 contains a comment/],
     [
       'bytes that are no text',
       (me: Person) => me.write(Buffer.from([0x7b, 0xff, 0x7d])),

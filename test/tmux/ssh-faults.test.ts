@@ -181,7 +181,9 @@ describe('a host over ssh', () => {
   it.each(['-oProxyCommand=touch x', 'a b', 'a;b', '$(x)', '', '-', 'a\nb'])(
     'refuses the host name %j',
     async (ssh) => {
-      expect(() => sshHost({ name: 'x', ssh, controlDir: '/tmp', env: {} })).toThrow(/not a valid host/);
+      expect(() => sshHost({ name: 'x', ssh, controlDir: '/tmp', env: {} })).toThrow(
+        /not a valid host/,
+      );
     },
   );
 
