@@ -1,5 +1,5 @@
-// `[ATTACH: path]` in a reply of another host. The path is resolved and checked there, by the same rules as here, in one
-// script: the folder is entered first, so that what is checked is what is read.
+// `[ATTACH: path]` in a reply from another host. One script resolves and checks the path there, by the same rules as here. It
+// enters the folder first, so that the checked file is the one that is read.
 
 import { code } from '../core/outside-words.ts';
 import type { Host } from '../hosts/host.ts';
@@ -8,14 +8,14 @@ import { marksOf } from './attachments.ts';
 
 export interface RemoteRules {
   readonly host: Host;
-  /** Our home there: of it only `files/` is ever sent. */
+  /** Our home there: only files in its `files/` are ever sent. */
   readonly home: string;
   readonly project: string;
   readonly cwd: string;
 }
 
 const MAX_FILES = 10;
-/** Each costs a round trip. */
+/** Each file costs a round trip. */
 const MAX_ASKED = 20;
 const MAX_BYTES = 10 * 2 ** 20;
 const MAX_TOTAL_BYTES = 24 * 2 ** 20;
@@ -52,7 +52,7 @@ async function take(path: string, { host, home, project, cwd }: RemoteRules) {
   return { name: path.split('/').at(-1) ?? 'file', data: Buffer.from(rest.join(''), 'base64') };
 }
 
-/** Arguments: path, working directory, project, our home there, most bytes. */
+/** Arguments: path, working directory, project, our home there, maximum of bytes. */
 const SEND = `p=$1; project=$3; ours=$4; max=$5
 no() { printf 'no %s\\n' "$1"; exit 0; }
 real() { (cd -P -- "$1" 2>/dev/null && pwd -P); }
