@@ -85,8 +85,8 @@ export function parseEntry(text: string): Entry | undefined {
   const parsed = line.safeParse(jsonOf(text));
   if (!parsed.success) return undefined;
   const { uuid, isSidechain: sidechain } = parsed.data;
-  const told = tell(parsed.data);
-  return told === undefined ? undefined : { uuid, sidechain, ...told };
+  const content = contentOf(parsed.data);
+  return content === undefined ? undefined : { uuid, sidechain, ...content };
 }
 
 function jsonOf(text: string): unknown {
@@ -97,13 +97,13 @@ function jsonOf(text: string): unknown {
   }
 }
 
-type Told = Entry extends infer E
+type Content = Entry extends infer E
   ? E extends Entry
     ? Omit<E, 'uuid' | 'sidechain'>
     : never
   : never;
 
-function tell(data: Line): Told | undefined {
+function contentOf(data: Line): Content | undefined {
   switch (data.type) {
     case 'assistant':
       return said(data);
@@ -120,7 +120,7 @@ function tell(data: Line): Told | undefined {
   }
 }
 
-function said(data: Line): Told | undefined {
+function said(data: Line): Content | undefined {
   const failed = data.isApiErrorMessage;
   // Claude Code writes synthetic messages in the name of the model; they are not replies.
   if (data.message === undefined || (data.message.model === '<synthetic>' && !failed))
@@ -145,7 +145,7 @@ function said(data: Line): Told | undefined {
   };
 }
 
-function fromUser(data: Line): Told {
+function fromUser(data: Line): Content {
   const { promptId } = data;
   const blocks = blocksOf(data);
   const results = blocks.flatMap(({ type, tool_use_id: toolUseId, is_error: failed }) =>

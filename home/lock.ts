@@ -53,10 +53,10 @@ function removeIfUnchanged(path: string): void {
 }
 
 function claimRemoval(path: string): (() => void) | undefined {
-  const broom = `${path}.broom`;
+  const removal = `${path}.broom`;
   const mine = JSON.stringify({ pid: process.pid, started: processStart(process.pid) });
-  if (claim(broom, mine)) return () => rmSync(broom, { force: true });
-  if (holderOf(broom) === undefined) rmSync(broom, { force: true });
+  if (claim(removal, mine)) return () => rmSync(removal, { force: true });
+  if (holderOf(removal) === undefined) rmSync(removal, { force: true });
   return undefined;
 }
 

@@ -53,8 +53,8 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   const working = new Set<string>();
   const attempts = openAttempts(outbox.folder);
   const running = new Set<Attempt>();
-  const alone = createInTurn();
-  const told = new Set<string>();
+  const oneAtATime = createInTurn();
+  const skipped = new Set<string>();
   const announced = new Set<string>();
   /** If the disk has become read-only, a letter stays after its delivery and must not be delivered again. */
   const delivered = new Set<string>();
@@ -62,7 +62,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
 
   async function work(box: string): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
-      const path = outbox.letters(box).find((one) => !told.has(one));
+      const path = outbox.letters(box).find((one) => !skipped.has(one));
       if (path === undefined) return;
       try {
         await handle(path);
@@ -79,7 +79,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   async function handle(path: string): Promise<void> {
     const begun = attempts.begin(path);
     // Suspects run one at a time, so that a letter that was only handled next to a deadly one is not blamed again.
-    if (begun.unfinished > 0) await alone('suspects', () => tryOnce(path, begun));
+    if (begun.unfinished > 0) await oneAtATime('suspects', () => tryOnce(path, begun));
     else await tryOnce(path, begun);
   }
 
@@ -103,7 +103,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     const reading = readLetter(path);
     switch (reading.kind) {
       case 'newer':
-        told.add(path);
+        skipped.add(path);
         return log.warn('letter of a newer version left alone', { path });
       case 'corrupt':
         return log.error('corrupt letter set aside', {

@@ -43,11 +43,11 @@ export async function takeRemoteAttachments(text: string, rules: RemoteRules): P
 
 async function take(path: string, { host, home, project, cwd }: RemoteRules) {
   if (/[\0\n]/.test(path)) return 'not a path';
-  const said = await host.sh(SEND, [path, cwd, project, home, String(MAX_BYTES)], {
+  const output = await host.sh(SEND, [path, cwd, project, home, String(MAX_BYTES)], {
     doing: 'read a file',
     timeoutMs: 60_000,
   });
-  const [first = '', ...rest] = said.split('\n');
+  const [first = '', ...rest] = output.split('\n');
   if (!first.startsWith('yes')) return code(first.replace(/^no /, '') || 'it cannot be read');
   return { name: path.split('/').at(-1) ?? 'file', data: Buffer.from(rest.join(''), 'base64') };
 }

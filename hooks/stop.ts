@@ -23,8 +23,8 @@ export async function stop(input: StopInput, report: Report): Promise<Outcome> {
     context.footer(input.session_id, letter.status),
   ]);
   const prompt = input.prompt_id ?? context.shown.turnOf(input.session_id);
-  const told = { last: input.last_assistant_message, prompt };
-  const reply = replyOf(turn, told, (id) => context.shown.has(input.session_id, id));
+  const reported = { last: input.last_assistant_message, prompt };
+  const reply = replyOf(turn, reported, (id) => context.shown.has(input.session_id, id));
   const say = await saying(reply.texts.join('\n\n'), footer, input, report);
   return {
     state: 'idle',
@@ -85,16 +85,16 @@ export function replyOf(
   const wanted = last.trim();
   const end = endOf(turn, last);
   const until = end < 0 ? all : all.slice(0, end + 1);
-  const isTold = (text: string) => prompt !== '' && isShown(unwritten(text, prompt));
+  const isReported = (text: string) => prompt !== '' && isShown(unwritten(text, prompt));
   const texts = until
-    .filter(({ uuid, text }) => !isShown(uuid) && !isTold(text))
+    .filter(({ uuid, text }) => !isShown(uuid) && !isReported(text))
     .map(({ text }) => text);
   const ids = until.map(({ uuid }) => uuid);
   if (wanted === '' || end >= 0) return { texts, ids };
   // Hooks that are installed in two places report the same text twice.
-  if (isTold(wanted)) return { texts, ids };
-  const told = prompt === '' ? [] : [unwritten(wanted, prompt)];
-  return { texts: [...texts, wanted], ids: [...ids, ...told] };
+  if (isReported(wanted)) return { texts, ids };
+  const reported = prompt === '' ? [] : [unwritten(wanted, prompt)];
+  return { texts: [...texts, wanted], ids: [...ids, ...reported] };
 }
 
 /** A substitute for the id of a text that is not in the transcript yet. */

@@ -32,8 +32,8 @@ export async function equip(
       },
     );
   const args = Object.entries(files).flat();
-  const said = await host.sh(SCRIPT, [name, ...args], { doing: 'install its scripts' });
-  const [outcome, home = '', userHome = ''] = said.split('\0');
+  const output = await host.sh(SCRIPT, [name, ...args], { doing: 'install its scripts' });
+  const [outcome, home = '', userHome = ''] = output.split('\0');
   if (outcome !== 'done')
     throw new ThreadmuxError('home_unsafe', `${host.name}: ${code(home)} ${userHome}`, {
       hint: `Check it on ${host.name}: it must be a folder that only you own.`,

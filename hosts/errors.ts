@@ -16,9 +16,9 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
       hint: `Install tmux 3.2 or newer on ${host}, or set its path as "tmux" of that host in config.json.`,
     });
   const words = lastLine(framed.stderr) ?? '';
-  const said = words === '' ? `the script ended with status ${framed.status}` : code(words);
+  const quoted = words === '' ? `the script ended with status ${framed.status}` : code(words);
   if (meansNoTarget(words))
-    return new ThreadmuxError('session_not_found', `${what}: ${said}`, {
+    return new ThreadmuxError('session_not_found', `${what}: ${quoted}`, {
       hint: 'The session has ended or was renamed. Run `threadmux sessions` to see all sessions.',
     });
   const disk = DISK.find(({ pattern }) => pattern.test(words));
@@ -27,10 +27,10 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
       hint: `${disk.remedy} on ${host}, then try again.`,
     });
   if (/duplicate session/.test(words))
-    return new ThreadmuxError('session_exists', `${what}: ${said}`, {
+    return new ThreadmuxError('session_exists', `${what}: ${quoted}`, {
       hint: 'Choose another name.',
     });
-  return new ThreadmuxError('tmux_failed', `${what}: ${said}`, {
+  return new ThreadmuxError('tmux_failed', `${what}: ${quoted}`, {
     hint: `Try the same by hand on ${host}; \`tmux -V\` must print 3.2 or newer.`,
   });
 }
@@ -77,7 +77,7 @@ export function connectionFailed(
         hint: 'threadmux tries again when the host is back.',
       },
     );
-  for (const { pattern, code: kind, hint } of SAID_BY_SSH) {
+  for (const { pattern, code: kind, hint } of SSH_MESSAGES) {
     const line = linesOf(ran.stderr).find((text) => pattern.test(text));
     if (line !== undefined)
       return new ThreadmuxError(kind, `${what}: ${code(line)}`, { hint: hint(ssh) });
@@ -97,7 +97,7 @@ export function connectionFailed(
 }
 
 /** The order matters: after a changed key, ssh prints further messages. */
-const SAID_BY_SSH: readonly {
+const SSH_MESSAGES: readonly {
   readonly pattern: RegExp;
   readonly code: 'host_refused' | 'host_unreachable';
   readonly hint: (ssh: string) => string;

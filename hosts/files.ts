@@ -96,10 +96,13 @@ async function readAll(
 async function openThere(host: Host, path: string, known?: FileEnd): Promise<OpenFile | undefined> {
   const call = async (script: string, ...args: readonly number[]) => {
     const words = [absolute(path), ...args.map(String)];
-    const said = await host.sh(script, words, { doing: `read ${code(path)}`, encoding: 'latin1' });
-    const [line = ''] = said.split('\n', 1);
+    const output = await host.sh(script, words, {
+      doing: `read ${code(path)}`,
+      encoding: 'latin1',
+    });
+    const [line = ''] = output.split('\n', 1);
     const [id = '', size = ''] = line.split(' ');
-    return { id, size: Number(size), bytes: Buffer.from(said.slice(line.length + 1), 'latin1') };
+    return { id, size: Number(size), bytes: Buffer.from(output.slice(line.length + 1), 'latin1') };
   };
   const first = known ?? (await call(OPEN, FIRST_BYTES / BLOCK));
   if (first.id === '') return undefined;

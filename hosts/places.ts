@@ -35,8 +35,8 @@ xdg=$(login XDG_CONFIG_HOME); xdg=\${xdg%/}
 absolute .config/tmux/tmux.conf`;
 
 export async function lookForPlaces(host: Host, name: string): Promise<Places> {
-  const said = await host.sh(LOOK, [name], { doing: 'find your files' });
-  const [home = '', settings = '', old = '', ...confs] = said.split('\0').slice(0, -1);
+  const output = await host.sh(LOOK, [name], { doing: 'find your files' });
+  const [home = '', settings = '', old = '', ...confs] = output.split('\0').slice(0, -1);
   for (const path of [home, settings, ...confs])
     if (/\p{Cc}/u.test(path) || !path.startsWith('/'))
       throw new ThreadmuxError('home_unsafe', `${JSON.stringify(path)} is not a usable path`, {

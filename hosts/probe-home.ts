@@ -39,12 +39,12 @@ export async function probeHome(
   files: Readonly<Record<string, string>>,
 ): Promise<HostHome> {
   const sums = Object.values(files).map((text) => `${cksum(Buffer.from(text))}\n`);
-  const said = await host.sh(LOOK, [home, ...Object.keys(files)], {
+  const output = await host.sh(LOOK, [home, ...Object.keys(files)], {
     doing: 'inspect its home',
     input: sums.join(''),
   });
   const all = (key: string) =>
-    said
+    output
       .split('\n')
       .filter((line) => line.startsWith(`${key} `))
       .map((line) => line.slice(key.length + 1));

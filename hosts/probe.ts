@@ -40,8 +40,8 @@ export async function probeHost(host: Host, options: ProbeOptions): Promise<Prob
   const askedMs = Date.now();
   const { socket = '', agent, hookOption, name = '', home = '', claudeDir = '' } = options;
   const args = [host.tmux, socket, agent, hookOption, name, home, claudeDir];
-  const said = await host.sh(SCRIPT, args, { doing: 'look around' });
-  return readProbe(said, askedMs, Date.now());
+  const output = await host.sh(SCRIPT, args, { doing: 'look around' });
+  return readProbe(output, askedMs, Date.now());
 }
 
 /** The files that do not exist. */
@@ -101,9 +101,9 @@ say settingsPath "$claude/settings.json"
 if [ -e "$claude/settings.json" ]; then say settings; cat "$claude/settings.json"; fi
 exit 0`;
 
-function readProbe(said: string, asked: number, answered: number): Probe {
-  const at = said.search(/^settings $/m);
-  const lines = (at === -1 ? said : said.slice(0, at)).split('\n');
+function readProbe(output: string, asked: number, answered: number): Probe {
+  const at = output.search(/^settings $/m);
+  const lines = (at === -1 ? output : output.slice(0, at)).split('\n');
   const all = (key: string) =>
     lines.filter((line) => line.startsWith(`${key} `)).map((line) => line.slice(key.length + 1));
   const [courier] = all('courierNode');
@@ -120,6 +120,6 @@ function readProbe(said: string, asked: number, answered: number): Probe {
         : { path: courier.replace(/^\w+ /, ''), works: courier.startsWith('yes ') },
     home: all('home')[0] ?? '',
     settingsPath: all('settingsPath')[0] ?? '',
-    settings: at === -1 ? undefined : said.slice(at + 'settings \n'.length),
+    settings: at === -1 ? undefined : output.slice(at + 'settings \n'.length),
   };
 }

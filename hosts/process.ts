@@ -80,7 +80,7 @@ export function runProcess(
     options.signal?.addEventListener('abort', onAbort);
     if (options.signal?.aborted === true) onAbort();
 
-    const collect = (into: Kept) => (chunk: Buffer) => {
+    const collect = (into: OutputBuffer) => (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > MAX_OUTPUT_BYTES) stop('overflow');
       else into.add(chunk);
@@ -138,12 +138,12 @@ async function readAll(): Promise<void> {
   await nextTurn();
 }
 
-interface Kept {
+interface OutputBuffer {
   add(chunk: Buffer): void;
   text(): string;
 }
 
-function keepAll(encoding: BufferEncoding = 'utf8'): Kept {
+function keepAll(encoding: BufferEncoding = 'utf8'): OutputBuffer {
   const chunks: Buffer[] = [];
   return {
     add: (chunk) => void chunks.push(chunk),
@@ -151,7 +151,7 @@ function keepAll(encoding: BufferEncoding = 'utf8'): Kept {
   };
 }
 
-function keepFrom({ begin, onBegin }: OutputFrame, encoding?: BufferEncoding): Kept {
+function keepFrom({ begin, onBegin }: OutputFrame, encoding?: BufferEncoding): OutputBuffer {
   const mark = Buffer.from(begin);
   const rest = keepAll(encoding);
   let before: Buffer | undefined = Buffer.alloc(0);
@@ -169,7 +169,7 @@ function keepFrom({ begin, onBegin }: OutputFrame, encoding?: BufferEncoding): K
   };
 }
 
-export function keepEnd(most: number): Kept {
+export function keepEnd(most: number): OutputBuffer {
   let end = Buffer.alloc(0);
   return {
     add(chunk) {

@@ -106,12 +106,12 @@ export async function writeHostFile(
   { path, sum }: HostFile,
   text: string,
 ): Promise<string | undefined> {
-  const said = await host.sh(WRITE, [path, sum, String(Buffer.byteLength(text))], {
+  const output = await host.sh(WRITE, [path, sum, String(Buffer.byteLength(text))], {
     doing: `write ${path}`,
     input: text,
   });
-  checkUnchanged(host, path, said);
-  return said.trimEnd().replace(/^made ?/, '') || undefined;
+  checkUnchanged(host, path, output);
+  return output.trimEnd().replace(/^made ?/, '') || undefined;
 }
 
 const REMOVE = `${TARGET}
@@ -133,8 +133,8 @@ export async function removeHostFile(
   checkUnchanged(host, path, await host.sh(REMOVE, args, { doing: `remove ${path}` }));
 }
 
-function checkUnchanged(host: Host, path: string, said: string): void {
-  if (said.trim() !== 'changed') return;
+function checkUnchanged(host: Host, path: string, output: string): void {
+  if (output.trim() !== 'changed') return;
   throw new ThreadmuxError(
     'busy',
     `${path} on ${host.name} was changed by another program at the same time`,
