@@ -16,7 +16,7 @@ export interface Written {
   readonly id: string;
   readonly text: string;
   readonly repliedTo: string | undefined;
-  /** Received from the gateway when it was written, not read later after a gap or a restart. */
+  /** Received from the gateway when it was written; not replayed, and not read later after a gap or a restart. */
   readonly live: boolean;
 }
 
