@@ -1,11 +1,11 @@
-// What `tmux capture-pane -e` prints, as rows of cells: the colours are kept, because only they tell a hint from a draft.
-// Every escape sequence and control character ends here: no text that leaves this file holds one.
+// Parses the output of `tmux capture-pane -e` into rows of cells. Colours are kept, because only they distinguish a hint from a
+// draft; escape sequences and control characters are removed, so no returned text contains one.
 
 export interface Cell {
   readonly char: string;
   readonly dim: boolean;
   readonly inverse: boolean;
-  /** Not in the terminal's own text colour. */
+  /** Not in the default text colour. */
   readonly coloured: boolean;
 }
 
@@ -24,7 +24,7 @@ export function parseAnsi(ansi: string): readonly Row[] {
       if (sgr !== undefined) style = restyle(style, sgr);
       else if (!CONTROL.test(token)) cells.push({ char: token, ...style });
     }
-    // tmux cuts spaces off the end of a line, but leaves the inverse of a cursor that stood on one.
+    // tmux cuts off spaces at the end of a line, but keeps the inverse attribute of a cursor on one.
     if (style.inverse) cells.push({ char: ' ', ...style });
     rows.push({ cells, text: textOf(cells).trimEnd() });
   }
@@ -39,7 +39,7 @@ type Style = Omit<Cell, 'char'>;
 
 const PLAIN: Style = { dim: false, inverse: false, coloured: false };
 
-/** A colour change (its numbers are captured), any other escape sequence, also one cut short, or one character. */
+/** A colour change (its numbers are captured), any other escape sequence, even an incomplete one, or one character. */
 const TOKEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
   /\u001b\[([\d;:]*)m|\u001b\[[\d;:<=>?]*[ -/]*[@-~]?|\u001b[\]P_^X][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]?|./gu;
@@ -59,7 +59,7 @@ function restyle(style: Style, sgr: string): Style {
     else if (code === 27) inverse = false;
     else if (code === 39) coloured = false;
     else if ((code >= 30 && code <= 38) || (code >= 90 && code <= 97)) coloured = true;
-    // The numbers of an extended colour are not codes of their own.
+    // Skip the parameters of an extended colour.
     if (code === 38 || code === 48 || code === 58) i += codes[i + 1] === 2 ? 4 : 2;
   }
   return { dim, inverse, coloured };

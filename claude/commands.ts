@@ -1,40 +1,40 @@
-// The command lines we put into Claude Code's settings. Each ends in a mark, a comment to the shell,
-// by which we know it again wherever threadmux was installed when it was written.
+// The command lines that we put into Claude Code's settings. Each ends in a shell comment as a mark, by which we recognise it
+// wherever threadmux was installed when it was written.
 
 import { quote, unquote } from '../core/shell-word.ts';
 
 export interface InstalledPaths {
-  /** The Node.js to run with. */
+  /** The path of Node.js. */
   readonly node: string;
-  /** The folder of the compiled program: it holds hooks/ and bin/. */
+  /** The folder of the compiled program, with hooks/ and bin/. */
   readonly dist: string;
-  /** Where drop, ask and statusline are, if not in the program's own folder. */
+  /** The folder of drop, ask and statusline, if not in the program's own folder. */
   readonly scripts?: string;
-  /** Only if it is not the one every process finds by itself. */
+  /** Only if it is not the default home. */
   readonly home?: string | undefined;
-  /** Which commands are to be replaced; `isOurs` unless given. */
+  /** Which commands to replace; by default `isOurs`. */
   readonly isMine?: IsMine;
 }
 
-/** Several threadmux may have their commands in one file; each touches only its own. */
+/** Several installations of threadmux may have commands in one file; each changes only its own. */
 export type IsMine = (command: string) => boolean;
 
 const MARK = ' # threadmux';
-/** Marked, or with the mark edited away but still in a folder of our name. */
+/** Has the mark, or a path in a folder named threadmux if a user removed the mark. */
 const OURS =
   /# threadmux\s*$|\/threadmux\/dist\/(?:hooks\/(?:drop|ask|statusline)|bin\/(?:permission-request|statusline)\.js)(?:['\s]|$)/;
 
-/** Of any threadmux, also of one on another machine. */
+/** A command of any threadmux, even of one on another machine. */
 export function isThreadmux(command: string): boolean {
   return OURS.test(command);
 }
 
-/** Of the threadmux on this machine. One on another machine keeps its home here under `for/` and its own name. */
+/** A command of the threadmux on this machine. One on another machine has its home here below `for/<name>`. */
 export function isOurs(command: string): boolean {
   return isThreadmux(command) && !/\/for\/[^/]+$/.test(readCommand(command).home ?? '');
 }
 
-/** Of the threadmux with this home, or with a program below this folder. */
+/** A command of the threadmux with this home, or with its program below this folder. */
 export function isOf(home: string, program?: string): IsMine {
   return (command) => {
     if (!isThreadmux(command)) return false;
@@ -44,7 +44,7 @@ export function isOf(home: string, program?: string): IsMine {
   };
 }
 
-/** The words of a command that we wrote, up to the user's own command in it. */
+/** Reads a command that we wrote, up to the user's own command inside it. */
 export function readCommand(command: string): {
   readonly files: readonly string[];
   readonly home: string | undefined;
@@ -73,18 +73,18 @@ export function dropCommand(paths: InstalledPaths): string {
 }
 
 export function askCommand(paths: InstalledPaths): string {
-  // Without exec a shell may stay between the agent and `ask`, which would not notice the agent's end.
+  // Without exec, a shell may stay between the agent and `ask`, and `ask` would not notice when the agent ends.
   return marked(paths, ['exec', script(paths, 'ask')]);
 }
 
-/** The status line command of the user, which ours runs and shows. */
+/** The user's status line command, which ours runs. */
 export interface Wrapped {
   readonly command: string;
-  /** It is kept in another settings file; here it is only shown, so there is nothing to give back. */
+  /** It comes from another settings file, so there is nothing to restore in this one. */
   readonly borrowed: boolean;
 }
 
-/** The user's command stands in ours in full: it can be read, edited and given back without any record. */
+/** Our command contains the user's command in full, so it can be edited and restored without a record. */
 export function statuslineCommand(paths: InstalledPaths, wrapped: Wrapped | undefined): string {
   const words = [script(paths, 'statusline')];
   if (wrapped?.borrowed) words.push('--borrowed');
@@ -99,7 +99,7 @@ export function wrappedIn(command: string): Wrapped | undefined {
   return { command: unquote(rest) ?? rest, borrowed: flags[1] !== undefined };
 }
 
-/** What follows our program, which was `node …/bin/statusline.js` once. Word by word: a quoted home may hold its name, too. */
+/** The part after our program, which was `node …/bin/statusline.js` in earlier versions. Read word by word, because a quoted home may contain its name. */
 function afterOurs(command: string): string | undefined {
   const words = /((?:[^\s'\\]|'[^']*'|\\.)+)\s*/y;
   for (let word = words.exec(command); word !== null; word = words.exec(command))
@@ -107,7 +107,7 @@ function afterOurs(command: string): string | undefined {
   return undefined;
 }
 
-/** The command of another threadmux that wraps `inner`, with `rest` in its place. */
+/** The command of another threadmux that wraps `inner`, with `inner` replaced by `rest`. */
 export function rewrapped(command: string, inner: string, rest: string | undefined): string {
   const before = command.slice(0, command.lastIndexOf(` -- ${word(inner)}`));
   return `${before}${rest === undefined ? '' : ` -- ${word(rest)}`}${MARK}`;
@@ -123,7 +123,7 @@ function marked({ home }: InstalledPaths, words: readonly string[]): string {
   return where + words.map(word).join(' ') + MARK;
 }
 
-/** Plain words stay readable. */
+/** Quotes only if necessary, to keep the command readable. */
 function word(text: string): string {
   return /^[\w./@:+-]+$/.test(text) ? text : quote(text);
 }

@@ -1,5 +1,5 @@
-// What Claude Code writes to a hook's stdin. Only what we use is checked; unknown fields pass through untouched, so
-// that a newer Claude Code breaks nothing and a permission can be answered with the whole input it came with.
+// The input that Claude Code writes to a hook's stdin. Only the fields that we use are checked; unknown fields are kept, so
+// that a newer Claude Code breaks nothing and a permission is answered with its complete input.
 
 import * as z from 'zod';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -8,9 +8,9 @@ const base = {
   session_id: z.string(),
   transcript_path: z.string(),
   cwd: z.string(),
-  /** The same for all events of one turn. Of several prompts answered in one turn, the last one's. */
+  /** The same for all events of one turn. If one turn answers several prompts, the id of the last one. */
   prompt_id: z.string().optional(),
-  /** Present when a subagent is meant, not the session's own Claude. */
+  /** Set for a subagent, not for the main agent of the session. */
   agent_id: z.string().optional(),
   agent_type: z.string().optional(),
   permission_mode: z.string().optional(),
@@ -34,7 +34,7 @@ const events = {
     ...base,
     hook_event_name: z.literal('Stop'),
     stop_hook_active: z.boolean().default(false),
-    /** The last text block. Absent before 2.1.47: read the transcript. */
+    /** The last text block. Missing before 2.1.47: read the transcript. */
     last_assistant_message: z.string().optional(),
   }),
   StopFailure: z.looseObject({
@@ -43,7 +43,7 @@ const events = {
     /** A word such as `rate_limit`, `authentication_failed`, `billing_error`, `server_error`, `unknown`. */
     error: z.string().optional().catch(undefined),
     error_details: z.string().optional().catch(undefined),
-    /** Here the sentence that the terminal shows, "API Error: …", not Claude's words. */
+    /** Here the error that the terminal shows ("API Error: …"), not a text of the model. */
     last_assistant_message: z.string().optional().catch(undefined),
   }),
   Notification: z.looseObject({
@@ -100,23 +100,23 @@ export type PermissionUpdate = z.infer<typeof permissionUpdate>;
 
 const named = z.object({ hook_event_name: z.string() });
 
-/** Undefined for an event that we have no use for. */
+/** Undefined for an event that we do not use. */
 export function parseHookInput(json: unknown): HookInput | undefined {
   const name = named.safeParse(json);
   if (!name.success)
-    throw new ThreadmuxError('bad_usage', 'Reading a hook input: it names no event.');
+    throw new ThreadmuxError('bad_usage', 'Reading a hook input: it has no event name.');
   const event = name.data.hook_event_name;
   if (!isKnown(event)) return undefined;
   const parsed = events[event].safeParse(json);
   if (parsed.success) return parsed.data;
   const [first] = parsed.error.issues;
-  // The values stay out of the message: they may hold what a person wrote.
+  // No values in the message: they may contain a user's text.
   const where = first === undefined ? 'it' : `"${first.path.join('.')}"`;
   throw new ThreadmuxError(
     'bad_usage',
     `Reading the input of ${event}: ${where} is not as expected.`,
     {
-      hint: 'This version of Claude Code may be newer than this threadmux: look for an update.',
+      hint: 'Claude Code may be newer than this threadmux: update threadmux.',
     },
   );
 }

@@ -1,4 +1,4 @@
-// What Claude Code's settings.json has of ours, for finding faults. It only reads.
+// Finds our entries in Claude Code's settings.json, for diagnosis. It only reads.
 
 import { type IsMine, isOurs, readCommand } from './commands.ts';
 import { memberOf, readJsonTree } from './json-edit.ts';
@@ -9,12 +9,12 @@ export type SettingsLook =
   | { readonly kind: 'invalid'; readonly why: string }
   | {
       readonly kind: 'settings';
-      /** Events whose hook of ours is there, and those that should have one. */
+      /** The events that have our hook, and those that should have it but do not. */
       readonly events: readonly string[];
       readonly lacking: readonly string[];
       /** The files that our commands name. */
       readonly files: readonly string[];
-      /** The homes that our commands name; undefined stands for the usual one. */
+      /** The homes that our commands name; undefined for the default home. */
       readonly homes: readonly (string | undefined)[];
       readonly disabled: boolean;
       readonly statusline: 'ours' | 'other' | 'none';
@@ -25,7 +25,7 @@ export function inspectSettings(text: string, isMine: IsMine = isOurs): Settings
   const reading = readJsonTree(source.trim() === '' ? '{}' : source);
   if (reading.kind === 'invalid') return { kind: 'invalid', why: reading.why };
   const { root } = reading;
-  if (root.type !== 'object') return { kind: 'invalid', why: 'it does not hold an object' };
+  if (root.type !== 'object') return { kind: 'invalid', why: 'it is not a JSON object' };
   const ours = ourHooks(root, isMine);
   const wanted = Object.keys(hookSettings({ node: '', dist: '' }).hooks);
   const events = wanted.filter((event) => ours.some((one) => one.event === event));

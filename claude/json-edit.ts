@@ -1,5 +1,5 @@
-// Reads a JSON text with the place of everything in it, and edits the text: every byte outside of what is added or
-// removed stays as its owner wrote it. Strict, because what we cannot read for certain we must not edit.
+// Reads a JSON text with the position of every value, and edits the text: every byte outside the added or removed part stays
+// unchanged. Strict, because we must not edit what we cannot read for certain.
 
 import { type Node, type ParseError, parseTree } from 'jsonc-parser';
 import { MOST_LEVELS, parseJson, tooDeep } from '../core/json.ts';

@@ -1,31 +1,31 @@
-// Claude Code's input box, found and read. It counts only as the last thing on the screen: what stands above it is
-// conversation, which may show a picture of a box, and what stands below must look like the box's own footer.
+// Finds and reads Claude Code's input box. Only a box at the bottom of the screen counts: the conversation above may show a
+// copy of a box, and everything below it must look like its footer.
 
 import { type Cell, type Row, textOf } from './ansi.ts';
 
 export type Mode = 'normal' | 'plan' | 'acceptEdits' | 'auto' | 'bypass' | 'dontAsk';
 
 export interface Box {
-  /** Row of the upper rule, above the first line of the box; negative if it is off the screen. */
+  /** The row of the upper rule, above the first line of the box; negative if it is off the screen. */
   readonly top: number;
-  /** Row of the lower rule. */
+  /** The row of the lower rule. */
   readonly bottom: number;
-  /** In shell mode (`!`) what is submitted runs as a command. */
+  /** In shell mode (`!`), submitted text runs as a command. */
   readonly shell: boolean;
-  /** Nothing is written in it, not even a line break. */
+  /** It contains nothing, not even a line break. */
   readonly empty: boolean;
-  /** What somebody wrote, with the breaks that the box shows; hints are not part of it. */
+  /** The written text without hints, with the line breaks that the box shows. */
   readonly text: string;
-  /** What Claude Code itself shows in an otherwise empty box. */
+  /** The hint that Claude Code shows in an empty box. */
   readonly hint: string;
-  /** Whether the box shows a cursor; it does not while the terminal is out of focus. */
+  /** Whether the box shows a cursor; it does not while the terminal has no focus. */
   readonly cursor: boolean;
   readonly footer: readonly Row[];
-  /** The running agents, listed under the footer. */
+  /** The running agents, listed below the footer. */
   readonly agents: readonly string[];
 }
 
-/** `cursorY` is needed for one case only: a draft so long that the upper edge of its box is off the screen. */
+/** `cursorY` is needed only for a draft that is so long that the upper edge of its box is off the screen. */
 export function findBox(
   rows: readonly Row[],
   width = widestRule(rows),
@@ -59,20 +59,20 @@ export function findBox(
   };
 }
 
-/** The list of commands or files that a draft has opened: under the box, or above it in newer versions. */
+/** A draft has opened a list of commands or files: below the box, or above it in newer versions. */
 export function menuOpen(rows: readonly Row[], box: Box): boolean {
   if (box.footer.some((row) => MENU_BELOW.test(row.text))) return true;
   return /^\/|@/.test(box.text) && MENU_ABOVE.test(rows[box.top - 1]?.text ?? '');
 }
 
-/** A turn runs: the footer says so, or the last line of the conversation's own margin is the spinner. */
+/** A turn runs: the footer says so, or the last unindented line of the conversation is the spinner. */
 export function isBusy(rows: readonly Row[], box: Box): boolean {
   if (box.footer.some((row) => row.text.includes('esc to interrupt'))) return true;
   const above = rows.slice(0, Math.max(box.top, 0)).findLast((row) => /^\S/.test(row.text));
   return above !== undefined && SPINNER.test(above.text);
 }
 
-/** Notices stand in the footer, or in the line above the box in newer versions. */
+/** Notices are in the footer, or in the line above the box in newer versions. */
 export function hasStash(rows: readonly Row[], box: Box): boolean {
   return [rows[box.top - 1], ...box.footer].some((row) => row?.text.endsWith('› stashed'));
 }
@@ -90,19 +90,19 @@ const MODES: readonly (readonly [RegExp, Mode])[] = [
   [/⏵⏵ don['’]t ask on/, 'dontAsk'],
 ];
 
-/** The prompt is followed by a no-break space; a line of the conversation or of a dialog has a plain one. */
+/** The prompt is followed by a no-break space; lines of the conversation or of a dialog have a normal space. */
 const PROMPT = /^[❯!](?:\u00a0.*)?$/u;
 const CONTINUES = /^(?: {2}(?! *❯).*)?$/u;
-/** Footers are set in by two columns and have no gaps; the older list of completions has no margin. */
+/** Footers are indented by two columns and have no empty lines; the older list of completions is not indented. */
 const FOOTER = /^(?: {2}.*|[/+*@◇].*)$/u;
-/** The one whose conversation is shown has the full dot. */
+/** The agent whose conversation is shown has the filled dot. */
 const AGENT = /^(?:❯ | {2})[●◯] \S/u;
 const QUESTION = /^\s*❯|\b(?:esc|enter) to (?:cancel|select|confirm|continue|close)\b/iu;
 const MENU_BELOW = /^[/+*@◇]/u;
 const MENU_ABOVE = /^ {2}(?:❯ | {2})\S|^ {20}/u;
 const SPINNER = /^[^\s\w❯●⎿─▔│▎] .*…/u;
 
-/** Claude Code draws its rules from edge to edge, so without a word from tmux the longest one tells the width. */
+/** Claude Code draws its rules over the full width, so the longest rule is the width if tmux did not report it. */
 function widestRule(rows: readonly Row[]): number {
   return Math.max(10, ...rows.filter((row) => /^─+$/.test(row.text)).map((row) => row.text.length));
 }
@@ -111,12 +111,12 @@ function isRule(row: Row, width: number): boolean {
   return row.text.length === width && /^─+$/.test(row.text);
 }
 
-/** A session that was given a name shows it in the upper rule. */
+/** A named session shows its name in the upper rule. */
 function isUpperRule(row: Row, width: number): boolean {
   return isRule(row, width) || /^─{2,} .+ ─{1,2}$/u.test(row.text);
 }
 
-/** Dim from end to end, but for a first character that the cursor may stand on. */
+/** All dim, except the first character if the cursor is on it. */
 function isHint(lines: readonly (readonly Cell[])[]): boolean {
   const written = lines.flat().filter((cell) => cell.char.trim() !== '');
   const [first, ...others] = written;
@@ -126,7 +126,7 @@ function isHint(lines: readonly (readonly Cell[])[]): boolean {
     : others.length > 0 && others.every((cell) => cell.dim);
 }
 
-/** Completions are dim; the hint for a command's argument is coloured and stands behind the cursor. */
+/** Completions are dim; the hint for a command's argument is coloured and comes after the cursor. */
 function writtenText(line: readonly Cell[]): string {
   const cursor = line.findIndex((cell) => cell.inverse && cell.char === ' ');
   const hinted = (cell: Cell, at: number) =>

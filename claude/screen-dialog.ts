@@ -1,5 +1,5 @@
-// The dialogs of Claude Code, as far as a person needs to be told: which one, its options, its keys. Nothing here makes
-// a screen safe to type into; a dialog that this file has never heard of is still a dialog, `unknown`.
+// Reads the dialogs of Claude Code, to tell the user which one is open, its options and its keys. A dialog that this file does
+// not know is still a dialog, `unknown`; nothing here decides whether typing is safe.
 
 import type { Row } from './ansi.ts';
 
@@ -13,11 +13,11 @@ interface DialogOption {
 
 export interface Dialog {
   readonly which: DialogName;
-  /** A panel that somebody opened with a command or a key: Esc closes it, and nothing waits for an answer. */
+  /** A panel that the user opened with a command or a key: Esc closes it, and nothing waits for an answer. */
   readonly full: boolean;
   readonly title: string;
   readonly options: readonly DialogOption[];
-  /** The keys it names, as it says them. */
+  /** The line of keys, as the dialog shows it. */
   readonly help: string;
 }
 
@@ -33,7 +33,7 @@ export function findDialog(rows: readonly Row[]): Dialog | undefined {
   return { which, full, title: titleOf(body), options, help };
 }
 
-/** Tried in this order against everything the dialog says; true: a panel somebody opened. */
+/** Matched in this order against the whole dialog; true for a panel that the user opened. */
 const KINDS = [
   ['auto-mode', /^ *(?:Make auto mode your default|Auto mode can['’]t check)/mu, false],
   ['trust', /^ *(?:Accessing workspace|Do you trust the files)|\bI trust this folder$/mu, false],
@@ -61,24 +61,24 @@ const KINDS = [
   ['tasks', /^ *(?:Background tasks|Shell details)/mu, true],
 ] as const;
 
-/** Panels that may be too tall for their line of keys to be seen. */
+/** Panels that may be too tall to show their line of keys. */
 const PANEL = /^ *(?:Settings +Status +Config|Search prompts|Help +General)/mu;
 
-/** What stands below the last rule across the screen that is not the one inside a question. */
+/** The lines below the last rule across the screen, except the rule inside a question. */
 function bodyOf(lines: readonly string[]): readonly string[] {
   let top = lines.findLastIndex(isTop);
   if (OPTION_NUMBER.test(lines[top + 1] ?? '')) top = lines.slice(0, top).findLastIndex(isTop);
   return lines.slice(top + 1);
 }
 
-/** In newer versions a notice may be written over the upper edge. */
+/** In newer versions a notice may overwrite a part of the upper edge. */
 function isTop(line: string): boolean {
   return /^─{10,}$|^ {2}─{10,}$|^[ ▔].*▔$/u.test(line);
 }
 
 const OPTION = /^( *)(❯ *)?((?:[↑↓✔] )*)(?:(\d+)\. +)?(\S.*)$/su;
 
-/** Numbered lines; in a dialog without numbers, the lines that begin where the selected one does. */
+/** Numbered lines; in a dialog without numbers, the lines that begin in the same column as the selected one. */
 function optionsOf(body: readonly string[]): readonly DialogOption[] {
   const found = body.flatMap((line) => {
     const [, margin = '', mark, arrows = '', number, label = ''] = OPTION.exec(line) ?? [];

@@ -1,11 +1,11 @@
-// What a key would act on, as a short hash: a key button carries it, and is pressed only while the pane still shows that.
-// Spinners and clocks outside of a dialog do not count, or no button would ever work; which pane and program it is always counts.
+// A short hash of what a key would act on. A key button carries the hash, and its key is pressed only while the pane still has
+// the same one. It includes the pane and the program, but not spinners and clocks outside of a dialog, or no button would ever work.
 
 import { createHash } from 'node:crypto';
 import { hasDialog } from './dialog-line.ts';
 import { readScreen, type Screen } from './screen.ts';
 
-/** One look at a pane. */
+/** The state of a pane at one moment. */
 export interface PaneView {
   readonly serverPid: number;
   readonly panePid: number;
@@ -26,7 +26,7 @@ export function screenPrint(paneId: string, view: PaneView): string {
 }
 
 /**
- * The last lines of a dialog as extended regular expressions, for tmux to check in the moment of the key; none if the pane
+ * The last lines of a dialog as extended regular expressions, which tmux checks at the moment of the key; empty if the pane
  * shows no dialog.
  */
 export function dialogPatterns(view: PaneView): readonly string[] {
@@ -37,16 +37,16 @@ export function dialogPatterns(view: PaneView): readonly string[] {
 
 const DIALOG_LINES = 10;
 
-/** Without what tmux says of modes: a key leaves copy mode first, and then reaches what is below it. */
+/** Ignores copy mode: pressing a key leaves it first, and then the key reaches the screen below it. */
 function readView({ ansi, cursor, width, height, dead, title }: PaneView): Screen {
-  // As tmux prints it, with a line end after the last line too.
+  // tmux prints a newline after the last line too.
   return readScreen(`${ansi}\n`, {
     ...{ cursorX: cursor.x, cursorY: cursor.y, width, height, title },
     paneDead: dead,
   });
 }
 
-/** Above a box is only conversation. A plan to be approved stands above its dialog, so there everything counts. */
+/** Above a box there is only conversation. A plan is shown above its dialog, so for a dialog the whole screen counts. */
 function shownTo(screen: Screen, text: string): readonly unknown[] {
   if (hasDialog(text) && screen.kind !== 'dialog') return [stillInDialog(text)];
   switch (screen.kind) {
@@ -65,16 +65,16 @@ function shownTo(screen: Screen, text: string): readonly unknown[] {
   }
 }
 
-/** Beside a dialog only status lines may change: a number in what is to be approved is never a clock. */
+/** Beside a dialog only status lines may change: a number in the text to approve is never a clock. */
 function stillInDialog(text: string): string {
   const lines = text.split('\n').map((line) => (STATUS.test(line) ? still(line) : line.trimEnd()));
   return lines.join('\n').trimEnd();
 }
 
-/** A spinner at the very left, where no dialog writes, or the state of a tool that runs. */
+/** A spinner in the first column, where no dialog writes, or the state of a running tool. */
 const STATUS = /^(?:[\u2800-\u28ff·✢✳✶✻✽∗] \S.*…| {2}⎿ {2}\p{L}+…)/u;
 
-/** The text without what changes by itself: spinners, clocks, how long something takes, how much is done. */
+/** Removes what changes by itself: spinners, clocks, durations and percentages. */
 function still(text: string): string {
   return text
     .replace(/[\u2800-\u28ff·✢✳✶✻✽∗]/g, '*')

@@ -1,12 +1,12 @@
-// What a screen means for a person, and whether a text of ours still stands in the box.
+// Describes a screen for people, and tells whether a text that we typed is still in the box.
 
 import { code } from '../core/outside-words.ts';
 import type { Screen } from './screen.ts';
 import type { DialogName } from './screen-dialog.ts';
 
 /**
- * Whether the box holds this text and nothing else. `maybe`: the box shows a placeholder for what was pasted, or only the
- * end of a long text, and what can be seen of it fits; or the box cannot be seen.
+ * Whether the box contains exactly this text. `maybe`: the box shows a placeholder for pasted text or only the end of a long
+ * text, and the visible part matches; or the box is not visible.
  */
 export function boxHolds(screen: Screen, text: string): 'yes' | 'no' | 'maybe' {
   switch (screen.kind) {
@@ -23,18 +23,18 @@ export function boxHolds(screen: Screen, text: string): 'yes' | 'no' | 'maybe' {
   }
 }
 
-/** How often the screen shows this text as submitted: in the conversation, or in the queue above the box. */
+/** How often the screen shows this text as submitted, in the conversation or in the queue above the box. */
 export function timesShown(screen: string, text: string): number {
   const wanted = squash(text.trim().split('\n', 1)[0] ?? '');
   const lines = screen.split('\n');
   return lines.filter((line, at) => {
     const shown = squash(/^ {0,2}❯[ \u00a0](.*)$/u.exec(line)?.[1] ?? '').replace(IMAGES, '');
-    if (shown === '' || lines[at - 1]?.startsWith('─')) return false; // nothing, or the box itself
+    if (shown === '' || lines[at - 1]?.startsWith('─')) return false; // an empty line, or the box itself
     return wanted.startsWith(shown) || shown.startsWith(wanted) || /^\[Pastedtext#/u.test(shown);
   }).length;
 }
 
-/** One sentence. */
+/** One sentence for people. */
 export function describeScreen(screen: Screen): string {
   switch (screen.kind) {
     case 'empty':
@@ -46,9 +46,9 @@ export function describeScreen(screen: Screen): string {
     case 'menu':
       return "A list of commands or files is open over a half-written message in Claude's box.";
     case 'shellMode':
-      return "Claude's box is in shell mode: what is submitted there runs as a command.";
+      return "Claude's box is in shell mode: submitted text runs as a command.";
     case 'aside':
-      return "Claude's box does not have the keyboard: a search or a line under the box is selected.";
+      return "Claude's box does not have the focus: a search or a line below the box is selected.";
     case 'dialog':
       return `${DIALOGS[screen.which]}.`;
     case 'agents':
@@ -61,12 +61,12 @@ export function describeScreen(screen: Screen): string {
       return 'The pane is in copy mode.';
     case 'shell':
       return screen.suspended
-        ? 'Claude is suspended; a shell is there (`fg` brings it back).'
-        : 'Claude has exited; a shell is there.';
+        ? 'Claude is suspended, and the pane shows a shell (`fg` continues Claude).'
+        : 'Claude has exited, and the pane shows a shell.';
     case 'dead':
       return 'The program in the pane has ended.';
     case 'otherProgram':
-      return `Another program (${code(screen.command)}) has the pane.`;
+      return `Another program (${code(screen.command)}) runs in the pane.`;
     case 'unknown':
       return 'The pane shows something that threadmux does not recognise.';
   }
@@ -80,7 +80,7 @@ const DIALOGS: Readonly<Record<DialogName, string>> = {
   onboarding: 'Claude Code is being set up for the first time',
   'auto-mode': 'Claude is asking about auto mode',
   rewind: 'The Rewind dialog is open',
-  model: 'The choice of models is open',
+  model: 'The list of models is open',
   config: "Claude Code's settings are open",
   settings: "Claude Code's settings are open",
   cost: 'The usage panel is open',
@@ -89,10 +89,10 @@ const DIALOGS: Readonly<Record<DialogName, string>> = {
   resume: 'The list of earlier conversations is open',
   permissions: 'The list of permission rules is open',
   search: 'The search through earlier prompts is open',
-  theme: 'The choice of themes is open',
+  theme: 'The list of themes is open',
   memory: 'The memory panel is open',
   hooks: 'The list of hooks is open',
-  effort: 'The choice of effort is open',
+  effort: 'The list of effort levels is open',
   export: 'The export dialog is open',
   agents: 'The panel of subagents is open',
   btw: 'The answer to a side question is open',
@@ -108,7 +108,7 @@ const SCROLLS_FROM_LINES = 2;
 function compare(shown: string, text: string): 'yes' | 'no' | 'maybe' {
   const [seen, wanted] = [squash(shown), squash(text)];
   if (seen === wanted) return 'yes';
-  // The paths of images are gone from the box, which shows a mark for each.
+  // The box shows a placeholder instead of the path of an image.
   const words = seen.replace(IMAGES, '');
   if (words !== seen && wanted.startsWith(words)) return 'maybe';
   const parts = seen.split(PLACEHOLDER);
@@ -117,12 +117,12 @@ function compare(shown: string, text: string): 'yes' | 'no' | 'maybe' {
   return scrolled && wanted.endsWith(seen) ? 'maybe' : 'no';
 }
 
-/** The box breaks lines where it likes and draws neither tabs nor what has no width: only the ink counts. */
+/** The box adds line breaks and does not draw tabs or zero-width characters, so only visible characters are compared. */
 function squash(text: string): string {
   return text.replace(/\s|\p{Cf}|\p{Variation_Selector}/gu, '');
 }
 
-/** Whether `text` begins with the first part, ends with the last, and has the others between, in order. */
+/** Whether `text` begins with the first part, ends with the last, and contains the others between them in order. */
 function inOrder(parts: readonly string[], text: string): boolean {
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';

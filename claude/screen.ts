@@ -1,5 +1,5 @@
-// What Claude Code's pane shows, concluded from one look at it. Recognition is positive: only a box that is really there,
-// empty, and has the keyboard counts as safe; whatever is not recognised is `unknown`, and nothing is typed into it.
+// Classifies what Claude Code's pane shows. Only a visible, empty box that has the focus counts as safe to type into;
+// everything that is not recognised is `unknown`, and nothing is typed into it.
 
 import { parseAnsi, type Row } from './ansi.ts';
 import { type Box, findBox, hasStash, isBusy, type Mode, menuOpen, modeOf } from './screen-box.ts';
@@ -21,12 +21,12 @@ export type Screen =
     }
   | { readonly kind: 'menu'; readonly text: string }
   | { readonly kind: 'shellMode'; readonly text: string }
-  /** The box is there, but the keyboard is with something else: a search, a line under the box. */
+  /** The box is visible, but something else has the focus: a search, or a line below the box. */
   | { readonly kind: 'aside' }
   | ({ readonly kind: 'dialog' } & Dialog)
-  /** The list of all agents. Its box looks like the usual one, but what is written there starts a new session. */
+  /** The list of all agents. Its box looks the same, but text submitted there starts a new session. */
   | { readonly kind: 'agents' }
-  /** The conversation of a subagent, which has the same box: what is written there goes to the subagent. */
+  /** The conversation of a subagent. Its box looks the same, but text submitted there goes to the subagent. */
   | { readonly kind: 'subagent' }
   | { readonly kind: 'transcript' }
   | { readonly kind: 'copyMode' }
@@ -36,8 +36,8 @@ export type Screen =
   | { readonly kind: 'unknown' };
 
 /**
- * What tmux says about the pane at the same moment. The dead, the copy mode, the shell and the other program are known
- * from here alone; the cursor is the one mark that no text on the screen can imitate, so give it whenever you can.
+ * What tmux reports about the pane at the same moment. Only these facts reveal a dead pane, copy mode, a shell or another
+ * program. Pass the cursor whenever possible: text on the screen cannot imitate it.
  */
 export interface PaneFacts {
   readonly cursorX?: number;
@@ -48,11 +48,11 @@ export interface PaneFacts {
   readonly inMode?: boolean;
   readonly title?: string;
   readonly currentCommand?: string;
-  /** What `currentCommand` was when Claude Code last reported from this pane. */
+  /** The value of `currentCommand` when Claude Code last reported from this pane. */
   readonly agentCommand?: string;
 }
 
-/** Reads the visible part of a pane, as `capture-pane -e -p` printed it, whole: no line taken off, none added. */
+/** Reads the visible part of a pane. `ansi` is the unchanged output of `capture-pane -e -p`. */
 export function readScreen(ansi: string, facts: PaneFacts = {}): Screen {
   if (facts.paneDead) return { kind: 'dead' };
   const rows = parseAnsi(ansi);
@@ -76,14 +76,14 @@ const SHELLS: ReadonlySet<string> = new Set(
   'sh ash bash dash zsh fish ksh mksh tcsh csh nu elvish xonsh pwsh'.split(' '),
 );
 
-/** By the name tmux has for what is in the foreground; a login shell's begins with a dash. */
+/** `command` is tmux's name of the foreground program; the name of a login shell begins with a dash. */
 export function isShell(command: string): boolean {
   return SHELLS.has(command.replace(/^-/, ''));
 }
 
 const SUSPENDED = /^Claude Code has been suspended\./u;
 
-/** What has the pane's foreground in Claude Code's stead, as far as the name of the program tells. */
+/** The program that runs in the foreground instead of Claude Code, judged by its name. */
 function readProgram(rows: readonly Row[], command: string, agent?: string): Screen | undefined {
   if (isShell(command)) {
     const said = rows.filter((row) => row.text !== '').slice(-6);
@@ -93,15 +93,15 @@ function readProgram(rows: readonly Row[], command: string, agent?: string): Scr
 }
 
 /**
- * The cursor is behind the last text on the screen, as at a shell's prompt and in no dialog. Claude Code's own
- * subprocesses may have the foreground for a moment: then the name is a shell's, and the screen is still Claude's.
+ * The cursor is after the last text on the screen, as at a shell prompt but never in a dialog. A subprocess of Claude Code
+ * may be in the foreground for a moment: then the program name is a shell's, but the screen is still Claude's.
  */
 function atPrompt(rows: readonly Row[], { cursorX, cursorY }: PaneFacts): boolean {
   const last = rows.findLastIndex((row) => row.text !== '');
   return cursorY === last && cursorX !== undefined && cursorX >= lastText(rows).length;
 }
 
-/** A box that the keyboard has left behind is a picture: what Claude Code showed last before it exited. */
+/** A box without the cursor may be a remainder of the last screen before Claude Code exited. */
 function hasCursor(box: Box | undefined, { cursorY }: PaneFacts): boolean {
   if (box === undefined) return false;
   return cursorY === undefined || (cursorY > box.top && cursorY < box.bottom);
@@ -142,7 +142,7 @@ function readBox(rows: readonly Row[], box: Box, facts: PaneFacts): Screen {
   return { kind: 'draft', text: box.text, busy, stashed };
 }
 
-/** Without the cursor's place, inverse text under a box that shows no cursor is taken for the place. */
+/** If the cursor position is unknown, inverse text below a box without a cursor counts as the cursor. */
 function hasKeyboard(box: Box, { cursorX, cursorY }: PaneFacts): boolean {
   if (box.footer.some((row) => /^ {2}search prompts:/u.test(row.text))) return false;
   if (box.agents.some((agent) => agent.startsWith('❯'))) return false;

@@ -1,5 +1,5 @@
-// Our part of Claude Code's settings.json: put in behind everybody else's, and taken out again.
-// Works on the text; whatever is not ours keeps its bytes.
+// Adds our hooks to Claude Code's settings.json, after all other hooks, and removes them again.
+// It edits the text: everything that is not ours stays byte for byte.
 
 import { isDeepStrictEqual } from 'node:util';
 import { getNodeValue } from 'jsonc-parser';
@@ -32,11 +32,11 @@ interface HookSettings {
   readonly hooks: Readonly<Record<string, readonly Group[]>>;
 }
 
-/** `drop` takes milliseconds; a question may wait for its answer half a day, and the hook ends by itself before. */
+/** `drop` takes milliseconds. `ask` waits up to half a day for an answer and ends by itself before this timeout. */
 const DROP_SECONDS = 10;
 const ANSWER_SECONDS = 43_200 + 60;
 
-/** Our hooks as settings of their own, for `claude --settings`; the same commands, so that Claude Code runs them once. */
+/** Our hooks as separate settings for `claude --settings`. The commands are the same, so Claude Code runs each only once. */
 export function hookSettings(paths: InstalledPaths): HookSettings {
   const drop: Group = {
     hooks: [{ type: 'command', command: dropCommand(paths), timeout: DROP_SECONDS }],
@@ -56,7 +56,7 @@ export function hookSettings(paths: InstalledPaths): HookSettings {
   };
 }
 
-/** `lent`: the status line command that this file would hide, being read before the file that holds it. */
+/** `lent` is the status line command of another settings file, which this file would override. */
 export function addThreadmux(text: string, paths: InstalledPaths, lent?: string): string {
   const wanted = hookSettings(paths).hooks;
   const source = text.trim() === '' ? '{}\n' : text;
@@ -67,7 +67,7 @@ export function addThreadmux(text: string, paths: InstalledPaths, lent?: string)
   return addStatusline(withHooks, rootOf(withHooks), paths, lent);
 }
 
-/** `before` is the file as it was before us, if that is known: what it held empty stays, empty. */
+/** `before` is the file before the install, if known: lists and objects that were empty then stay, empty. */
 export function removeThreadmux(text: string, before?: string, isMine: IsMine = isOurs): string {
   if (!text.includes('threadmux')) return text;
   const was = before === undefined ? undefined : treeOf(before);
@@ -75,13 +75,13 @@ export function removeThreadmux(text: string, before?: string, isMine: IsMine = 
   return removeStatusline(withoutHooks, rootOf(withoutHooks), isMine);
 }
 
-/** The user's own status line command in this file, also if ours is around it. */
+/** The user's own status line command in this file, even if ours wraps it. */
 export function ownStatusline(text: string): string | undefined {
   const command = statuslineOf(treeOf(text));
   return command === undefined ? undefined : innerOf(command, isOurs)?.command;
 }
 
-/** False if the file has a status line of a form that we leave alone. */
+/** False if the status line has a form that we do not change. */
 export function showsStatusline(text: string, isMine: IsMine = isOurs): boolean {
   return hasMine(statuslineOf(treeOf(text)) ?? '', isMine);
 }
@@ -94,11 +94,11 @@ function treeOf(text: string): JsonNode | undefined {
 function rootOf(text: string): JsonNode {
   const reading = readJsonTree(text);
   if (reading.kind === 'invalid') throw refused(`it is not valid JSON: ${reading.why}`);
-  if (reading.root.type !== 'object') throw refused('it does not hold an object');
+  if (reading.root.type !== 'object') throw refused('it is not a JSON object');
   return reading.root;
 }
 
-/** Claude Code would not read a file of another shape, and we would not know where to put our part. */
+/** Claude Code would not read a file with another structure, and we would not know where to add our hooks. */
 function checkShape(root: JsonNode, events: readonly string[]): void {
   const hooks = memberOf(root, 'hooks');
   if (hooks !== undefined && hooks.type !== 'object') throw refused('"hooks" is not an object');
@@ -114,7 +114,7 @@ function checkShape(root: JsonNode, events: readonly string[]): void {
 
 function refused(why: string): ThreadmuxError {
   return new ThreadmuxError('home_unsafe', why, {
-    hint: 'Correct the file first, then run this again. Nothing was changed.',
+    hint: 'Nothing was changed. Correct the file, then run this again.',
   });
 }
 
@@ -138,12 +138,12 @@ export function ourHooks(root: JsonNode, isMine: IsMine): readonly OurHook[] {
   );
 }
 
-/** Only the content of our entries counts: somebody may have moved or reformatted them on purpose. */
+/** Compares only the content of our entries: the user may have moved or reformatted them. */
 function hasExactly(root: JsonNode, wanted: HookSettings['hooks'], isMine: IsMine): boolean {
   const has = ourHooks(root, isMine).map(({ event, group, hook }) => [
     event,
     memberOf(group, 'matcher')?.value,
-    { ...getNodeValue(hook) }, // getNodeValue gives an object without a prototype
+    { ...getNodeValue(hook) }, // getNodeValue returns an object without a prototype
   ]);
   const wants = Object.entries(wanted).flatMap(([event, groups]) =>
     groups.map(({ matcher, hooks }) => [event, matcher, hooks[0]]),
@@ -167,7 +167,7 @@ function addHooks(text: string, wanted: HookSettings['hooks'], isMine: IsMine): 
   return result;
 }
 
-/** One at a time, each in a fresh reading: the places move with every cut. */
+/** Removes one hook at a time and parses again, because every cut moves the positions. */
 function removeHooks(text: string, was: JsonNode | undefined, isMine: IsMine): string {
   const root = treeOf(text);
   const [found] = root === undefined ? [] : ourHooks(root, isMine);

@@ -1,21 +1,20 @@
-// Waits until a transcript has stopped growing in whole lines, for versions of Claude Code that call Stop before the
-// reply is written. The file is asked again and again rather than watched: the wait is short, there is one file, and
-// a watcher takes longer to start and is silent on network homes.
+// Waits until a transcript stops growing and ends in a complete line, for versions of Claude Code that call Stop before the
+// reply is written. The file is polled: the wait is short, and a watcher starts slower and does not work on network drives.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileSource } from '../core/file-source.ts';
 import { localFileSource } from '../home/local-file.ts';
 
 interface SettleOptions {
-  /** How long nothing may change. */
+  /** How long the file must stay unchanged. */
   readonly quietMs?: number;
   readonly deadlineMs?: number;
   readonly pollMs?: number;
-  /** Where the file is; this machine unless given. */
+  /** Where the file is; by default this machine. */
   readonly files?: FileSource | undefined;
 }
 
-/** True once it is quiet and ends in a whole line; false if that did not come about in time. */
+/** True once the file is unchanged and ends in a complete line; false if that did not happen in time. */
 export async function waitUntilSettled(
   path: string,
   options: SettleOptions = {},

@@ -1,5 +1,5 @@
-// What Claude Code tells a status line command, and the one-line footer made of it. Every field may be missing:
-// the footer shows what is known.
+// The input of a status line command, and the one-line footer made from it. Every field may be missing: the footer shows what
+// is known.
 
 import * as z from 'zod';
 
@@ -17,7 +17,7 @@ const statusSchema = z.object({
   model: z.object({ display_name: z.string() }).optional().catch(undefined),
   context_window: z.object({ used_percentage: z.number() }).optional().catch(undefined),
   cost: z.object({ total_cost_usd: z.number() }).optional().catch(undefined),
-  /** Subscriptions only, and not before the session's first answer; each window may be missing by itself. */
+  /** Only with a subscription, and only after the first reply of the session; either window may be missing. */
   rate_limits: z
     .object({
       five_hour: window.optional().catch(undefined),
@@ -33,11 +33,11 @@ export function parseStatus(json: unknown): Status | undefined {
   return statusSchema.safeParse(json).data;
 }
 
-/** `clock` tells when a limit is reset; a chat that knows the reader's time zone can do better than ours. */
+/** `clock` formats the time of a reset; Discord can show it in the reader's time zone. */
 export function footer(status: Status, clock: (seconds: number) => string = localClock): string {
   const { model, context_window: context, cost, rate_limits: limits } = status;
   const parts = [
-    // The size of the window stands beside its use anyway.
+    // Without the size of the context window: its use is shown next to it.
     model?.display_name.replace(/\([^()]*context\)$/i, '').trimEnd(),
     context && `${Math.round(context.used_percentage)}% context`,
     cost && cost.total_cost_usd > 0 && `$${cost.total_cost_usd.toFixed(2)}`,
@@ -56,7 +56,7 @@ function limit(
   return `${name} ${Math.round(used.used_percentage)}%${resets}`;
 }
 
-/** The hour today, with the day of the week if it is another day. */
+/** The time, with the day of the week if it is not today. */
 export function localClock(seconds: number, now: Date = new Date(), timeZone?: string): string {
   const at = new Date(seconds * 1000);
   const zone = timeZone === undefined ? {} : { timeZone };

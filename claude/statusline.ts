@@ -1,5 +1,5 @@
-// The status line in Claude Code's settings: the user's command is not replaced but wrapped, so that they
-// see what they saw, and we hear what it is told.
+// The status line in Claude Code's settings: our command wraps the user's command, so that users keep their status line and we
+// get its input.
 
 import {
   type InstalledPaths,
@@ -35,9 +35,9 @@ export function addStatusline(
     });
   const node = memberOf(line, 'command');
   const command = statuslineOf(root);
-  if (node === undefined || command === undefined) return text; // a form we do not know is left alone
+  if (node === undefined || command === undefined) return text; // an unknown form stays unchanged
   const isMine = paths.isMine ?? isOurs;
-  if (hasMine(command, isMine) && !isMine(command)) return text; // another threadmux shows ours
+  if (hasMine(command, isMine) && !isMine(command)) return text; // another threadmux already wraps ours
   const wanted = statuslineCommand(paths, innerOf(command, isMine) ?? borrowed);
   return wanted === command ? text : replaceNode(text, node, wanted);
 }
@@ -52,7 +52,7 @@ export function removeStatusline(text: string, root: JsonNode, isMine: IsMine): 
     : replaceNode(text, memberOf(line, 'command') as JsonNode, rest);
 }
 
-/** Also if another threadmux was installed later and wraps ours. */
+/** True even if another threadmux was installed later and wraps ours. */
 export function hasMine(command: string, isMine: IsMine): boolean {
   return withoutMine(command, isMine) !== command;
 }
@@ -75,7 +75,7 @@ export function statuslineOf(root: JsonNode | undefined): string | undefined {
     : undefined;
 }
 
-/** What there is to give back: the user's own command of this file. */
+/** The user's own command of this file, which uninstall restores. */
 export function innerOf(command: string, isMine: IsMine): Wrapped | undefined {
   const wrapped = isMine(command) ? wrappedIn(command) : { command, borrowed: false };
   return wrapped?.borrowed ? undefined : wrapped;

@@ -1,5 +1,5 @@
-// What a headless Claude Code prints with `--output-format stream-json`, one line at a time. Only what we show is read;
-// a line that is not JSON, or not as expected, says nothing: a newer Claude Code or a noisy shell breaks no turn.
+// Parses the output of a headless Claude Code (`--output-format stream-json`), one line at a time. Lines that are not JSON or
+// have an unknown form are ignored, so that a newer Claude Code or output of a shell breaks nothing.
 
 import * as z from 'zod';
 import { parsedJson } from '../core/json.ts';
@@ -7,14 +7,14 @@ import { toolLabel } from './tool-label.ts';
 
 export type StreamEvent =
   | { readonly kind: 'init'; readonly sessionId: string }
-  /** A message begins; what was streamed of one that never became whole was given up. */
+  /** A message begins; if the streamed message before it was not completed, it was discarded. */
   | { readonly kind: 'begin' }
   | { readonly kind: 'delta'; readonly text: string }
-  /** A whole block of text; what was streamed of it before is the same text. */
+  /** A complete block of text, which may have been streamed before. */
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tool'; readonly label: string }
   | { readonly kind: 'tool failed'; readonly text: string }
-  /** Claude waits until this is allowed or denied: by the PermissionRequest hook, or by an answer on stdin. */
+  /** Claude waits until the PermissionRequest hook or a line on stdin allows or denies this. */
   | { readonly kind: 'asks'; readonly requestId: string; readonly tool: string }
   | { readonly kind: 'answered'; readonly requestId: string }
   | Result;
@@ -23,13 +23,13 @@ export interface Result {
   readonly kind: 'result';
   readonly turns: number;
   readonly durationMs: number;
-  /** Of the whole process so far; of the whole conversation in versions that tell the `ownCostUsd`, too. */
+  /** The cost of the process so far; in versions that also report `ownCostUsd`, of the whole conversation. */
   readonly costUsd: number;
-  /** Since the last result, or since the start. */
+  /** The cost since the last result, or since the start. */
   readonly ownCostUsd: number | undefined;
   readonly isError: boolean;
   readonly sessionId: string;
-  /** The last text, or what went wrong. */
+  /** The last text, or the error. */
   readonly text: string;
 }
 
@@ -83,7 +83,7 @@ type Line = z.output<typeof lineSchema>;
 export function parseStreamLine(line: string): readonly StreamEvent[] {
   if (!line.startsWith('{')) return [];
   const read = lineSchema.safeParse(parsedJson(line));
-  return read.success ? eventsOf(read.data) : []; // half a line, or not Claude's
+  return read.success ? eventsOf(read.data) : []; // an incomplete line, or output of another program
 }
 
 function eventsOf(line: Line): readonly StreamEvent[] {
@@ -95,7 +95,7 @@ function eventsOf(line: Line): readonly StreamEvent[] {
     case 'stream_event':
       return streamed(line.event);
     case 'assistant':
-      // An error of the API looks like something Claude said; the result tells it.
+      // An API error looks like a text of Claude; it is reported with the result.
       return (line.error ?? undefined) === undefined ? line.message.content.flatMap(said) : [];
     case 'user':
       return line.message.content.flatMap(failed);
@@ -138,7 +138,7 @@ function said(part: Block): readonly StreamEvent[] {
   return [{ kind: 'tool', label: labelOf(part.name, part.input) }];
 }
 
-/** The command itself tells more than what Claude calls it. */
+/** The command itself says more than Claude's description of it. */
 function labelOf(name: string, input: unknown): string {
   const fields = typeof input === 'object' && input !== null ? { ...input } : {};
   if ('command' in fields && 'description' in fields) delete fields.description;
@@ -164,7 +164,7 @@ export function promptLine(text: string): string {
   return `${JSON.stringify({ type: 'user', message: { role: 'user', content: text } })}\n`;
 }
 
-/** For a permission that nobody can be asked for. */
+/** Denies a permission that nobody can be asked for. */
 export function denialLine(requestId: string, message: string): string {
   const response = {
     subtype: 'success',

@@ -1,27 +1,27 @@
-// Reads a growing file of lines from its end. What it costs depends on how far the caller reads, not on the file;
-// a line is given only when it is whole, and memory never holds more than one line and one chunk.
+// Reads the lines of a growing file backwards from its end. The cost depends on how far the caller reads, not on the size of
+// the file; only complete lines are returned, and at most one line and one chunk are in memory.
 
 import type { FileSource } from '../core/file-source.ts';
 import { localFileSource } from '../home/local-file.ts';
 
 type TailLine =
   | { readonly kind: 'line'; readonly text: string }
-  /** A line longer than the cap: its content was passed over. */
+  /** A line longer than the limit: its content was skipped. */
   | { readonly kind: 'too-long'; readonly bytes: number }
-  /** The file got shorter while it was read: what was before this cannot be trusted, and nothing more follows. */
+  /** The file became shorter while it was read: earlier lines cannot be trusted, and no more lines follow. */
   | { readonly kind: 'shrunk' };
 
 export interface TailOptions {
   readonly chunkBytes?: number;
   readonly maxLineBytes?: number;
-  /** Where the file is; this machine unless given. */
+  /** Where the file is; by default this machine. */
   readonly files?: FileSource | undefined;
 }
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = /^\ufeff/;
 
-/** The last line first. A last line without a line end is still being written and is left out; no file, no lines. */
+/** Starts with the last line. A last line without a newline is still being written and is skipped. A missing file has no lines. */
 export async function* linesBackwards(
   path: string,
   options: TailOptions = {},
@@ -52,7 +52,7 @@ export async function* linesBackwards(
   }
 }
 
-/** The end of a line whose beginning has not been read yet, pieces in the order of the file. */
+/** The end of a line whose beginning has not been read yet, with the pieces in file order. */
 interface Pending {
   readonly pieces: readonly Buffer[];
   readonly bytes: number;

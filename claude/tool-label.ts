@@ -1,9 +1,9 @@
-// What a tool is doing, in a few words for a progress line.
+// A short label for a tool call, for progress lines.
 
 const LONGEST = 80;
 
-/** The field that tells a person most, tool by tool in the order of telling. */
-const TELLING = [
+/** Fields that describe a tool call to people, the most useful first. */
+const DESCRIBING = [
   'description',
   'command',
   'file_path',
@@ -20,8 +20,8 @@ const TELLING = [
 export function toolLabel(name: string, input: unknown): string {
   const fields =
     typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
-  const telling = TELLING.map((field) => fields[field]).find(isText);
-  const about = telling ?? Object.values(fields).find(isText);
+  const described = DESCRIBING.map((field) => fields[field]).find(isText);
+  const about = described ?? Object.values(fields).find(isText);
   return about === undefined ? name : `${name}: ${oneLine(about)}`;
 }
 

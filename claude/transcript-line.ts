@@ -1,5 +1,5 @@
-// One line of Claude Code's transcript, told in our words. Anything we have no use for, or cannot read, is nothing:
-// the format is not ours and grows with every version.
+// Parses one line of Claude Code's transcript. Lines that we do not use or cannot read are ignored, because the format changes
+// with every version.
 
 import * as z from 'zod';
 import { parsedJson } from '../core/json.ts';
@@ -10,23 +10,23 @@ export type Entry = { readonly uuid: string; readonly sidechain: boolean } & (
       readonly messageId: string;
       readonly texts: readonly string[];
       readonly tools: readonly ToolUse[];
-      /** Claude goes on after this: it called a tool, or the message is not complete. */
+      /** Claude continues after this: it called a tool, or the message is not complete. */
       readonly goesOn: boolean;
-      /** The API refused, and this is what Claude Code says about it. */
+      /** The text is Claude Code's message about an API error. */
       readonly failed: boolean;
     }
-  /** Starts a turn: a person's words, or a background task that has news. */
+  /** Starts a turn: a prompt of the user, or news of a background task. */
   | { readonly kind: 'prompt'; readonly promptId: string | undefined; readonly text: string }
-  /** A slash command. Some start a turn, some only print something. */
+  /** A slash command. Some start a turn, others only print something. */
   | { readonly kind: 'command'; readonly promptId: string | undefined; readonly text: string }
   | {
       readonly kind: 'results';
       readonly promptId: string | undefined;
       readonly results: readonly ToolResult[];
     }
-  /** Written in the person's name by Claude Code itself. */
+  /** A user line that Claude Code wrote itself. */
   | { readonly kind: 'note'; readonly promptId: string | undefined }
-  /** Typed while Claude worked, and read by it between two tools. */
+  /** Typed while Claude worked, and read between two tools. */
   | { readonly kind: 'steer'; readonly text: string }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'ended'; readonly durationMs: number | undefined }
@@ -85,17 +85,17 @@ export function parseEntry(text: string): Entry | undefined {
   const parsed = line.safeParse(parsedJson(text));
   if (!parsed.success) return undefined;
   const { uuid, isSidechain: sidechain } = parsed.data;
-  const told = tell(parsed.data);
-  return told === undefined ? undefined : { uuid, sidechain, ...told };
+  const content = contentOf(parsed.data);
+  return content === undefined ? undefined : { uuid, sidechain, ...content };
 }
 
-type Told = Entry extends infer E
+type Content = Entry extends infer E
   ? E extends Entry
     ? Omit<E, 'uuid' | 'sidechain'>
     : never
   : never;
 
-function tell(data: Line): Told | undefined {
+function contentOf(data: Line): Content | undefined {
   switch (data.type) {
     case 'assistant':
       return said(data);
@@ -112,9 +112,9 @@ function tell(data: Line): Told | undefined {
   }
 }
 
-function said(data: Line): Told | undefined {
+function said(data: Line): Content | undefined {
   const failed = data.isApiErrorMessage;
-  // Claude Code speaks in the model's name when it has to fill a gap; nobody said that.
+  // Claude Code writes synthetic messages in the name of the model; they are not replies.
   if (data.message === undefined || (data.message.model === '<synthetic>' && !failed))
     return undefined;
   const blocks = blocksOf(data);
@@ -137,7 +137,7 @@ function said(data: Line): Told | undefined {
   };
 }
 
-function fromUser(data: Line): Told {
+function fromUser(data: Line): Content {
   const { promptId } = data;
   const blocks = blocksOf(data);
   const results = blocks.flatMap(({ type, tool_use_id: toolUseId, is_error: failed }) =>
@@ -153,7 +153,7 @@ function fromUser(data: Line): Told {
     const args = /<command-args>([^<]*)<\/command-args>/.exec(text)?.[1] ?? '';
     return { kind: 'command', promptId, text: `${command} ${args}`.trim() };
   }
-  // Versions without `origin` mark what they wrote themselves only by a tag in front.
+  // Versions without `origin` mark their own lines only by a leading tag.
   return /^<(?:local-command|bash-|command-)/.test(text)
     ? { kind: 'note', promptId }
     : { kind: 'prompt', promptId, text };

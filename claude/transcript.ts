@@ -1,5 +1,5 @@
-// The last turn of a transcript: what was asked, what Claude said and did since. Read from the end, so that its cost
-// is the turn's and not the file's; never a subagent's lines, never thinking.
+// Reads the last turn of a transcript: the prompts, and Claude's texts and tools since. It reads from the end, so the cost
+// depends on the turn and not on the file. Lines of subagents and thinking are left out.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { FileSource } from '../core/file-source.ts';
@@ -8,21 +8,21 @@ import { toolLabel } from './tool-label.ts';
 import { type Entry, parseEntry } from './transcript-line.ts';
 
 export interface Turn {
-  /** The id that the hooks of this turn carry as `prompt_id`; older versions of Claude Code have none. */
+  /** The `prompt_id` in the hook inputs of this turn; older versions of Claude Code have none. */
   readonly promptId: string | undefined;
-  /** All texts that this turn answers: what was queued or typed meanwhile comes with the first one. */
+  /** All prompts that this turn answers: the first one, and those that were queued or typed meanwhile. */
   readonly prompts: readonly string[];
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly state: 'running' | 'finished' | 'interrupted' | 'failed';
-  /** What Claude Code said about a failure of the API. */
+  /** Claude Code's message about an API error. */
   readonly failure: string | undefined;
   readonly durationMs: number | undefined;
-  /** False if the turn is longer than we read: its first texts and tools are missing. */
+  /** False if the turn is longer than the limit: its first texts and tools are missing. */
   readonly whole: boolean;
 }
 
-/** One message of the model; it may be written in several lines, one text each. */
+/** One message of the model; the transcript may have several lines for it, with one text each. */
 export interface Message {
   readonly id: string;
   readonly texts: readonly { readonly uuid: string; readonly text: string }[];
@@ -38,11 +38,11 @@ export interface Tool {
 }
 
 interface ReadOptions {
-  /** The turn to read, if it need not be the last: a letter may be delivered after the next turn has begun. */
+  /** The turn to read, by default the last: a letter may be delivered after the next turn has begun. */
   readonly promptId?: string | undefined;
-  /** How far back to look at most. */
+  /** How far back to read at most. */
   readonly maxBytes?: number;
-  /** Where the transcript is; this machine unless given. */
+  /** Where the transcript is; by default this machine. */
   readonly files?: FileSource | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function readTurn(path: string, options: ReadOptions = {}): Promise
   }
 }
 
-/** How the tool use ended, or undefined while it is open: so a dialog answered in the terminal is noticed. */
+/** How the tool use ended; undefined while it is open. It shows that a dialog was answered in the terminal. */
 export async function toolAnswered(
   path: string,
   toolUseId: string,
@@ -73,7 +73,7 @@ export async function toolAnswered(
       const result = entry.results.find((each) => each.toolUseId === toolUseId);
       if (result !== undefined) answer = result.ok ? 'ok' : 'error';
     }
-    // Its own line is older than any answer to it.
+    // Stop at the tool use itself: its result can only come later.
     return (
       answer !== undefined ||
       (entry?.kind === 'said' && entry.tools.some((tool) => tool.id === toolUseId))
@@ -82,9 +82,9 @@ export async function toolAnswered(
   return answer;
 }
 
-/** The open tool use that a permission request is about: requests do not name it. */
+/** The open tool use that a permission request is about; requests do not contain its id. */
 export function openTool(turn: Turn, name: string, input: unknown): Tool | undefined {
-  // Hooks call the subagent tool by its new name while the transcript keeps what the model said.
+  // Hooks use the new name of the subagent tool, and the transcript keeps the name that the model used.
   const known = (each: string) => (each === 'Task' ? 'Agent' : each);
   return turn.tools.findLast(
     (tool) =>
@@ -110,8 +110,8 @@ async function walkBack(
 }
 
 /**
- * Collects one turn from entries that come newest first. Lines in the person's name carry the turn's id; what follows
- * such a line belongs to it. Several prompts that waited in the queue become one turn with one id.
+ * Collects one turn from entries that come newest first. User lines have the turn's id, and the lines after them belong to
+ * the same turn. Several queued prompts become one turn with one id.
  */
 function startSearch(wanted: string | undefined) {
   const turn: Entry[] = [];
@@ -141,7 +141,7 @@ function startSearch(wanted: string | undefined) {
       const mine = belongs(entry.promptId, entry);
       if (!mine && turn.length > 0) return true;
       if (mine) {
-        for (const one of [...following, entry]) turn.push(one); // too many to be arguments
+        for (const one of [...following, entry]) turn.push(one); // not push(...): there may be too many for arguments
         id = entry.promptId;
         sawPrompt ||= entry.kind === 'prompt';
       }
@@ -149,7 +149,7 @@ function startSearch(wanted: string | undefined) {
       return false;
     },
     turn(whole: boolean): Turn | undefined {
-      // A turn too long to read whole may not have shown any line of the person's yet.
+      // If the turn is too long to read completely, no user line may have been found.
       const found = turn.length > 0 || wanted !== undefined ? turn : following;
       return found.length === 0 ? undefined : assemble(found.toReversed(), id, whole);
     },
@@ -201,7 +201,7 @@ function assemble(entries: readonly Entry[], promptId: string | undefined, whole
   };
 }
 
-/** A resumed session may hold a line twice. */
+/** The transcript of a resumed session may contain a line twice. */
 function uniqueOf(entries: readonly Entry[]): readonly Entry[] {
   const seen = new Set<string>();
   return entries.filter(({ uuid }) => uuid === '' || (!seen.has(uuid) && seen.add(uuid)));

@@ -1,4 +1,4 @@
-// What a person wrote, made safe to paste into a terminal. After this no byte of it can act as a key.
+// Makes a user's text safe to paste into a terminal: afterwards no byte of it can act as a key.
 
 /** An escape byte could end tmux's bracketed paste early and turn the rest of the text into keystrokes. */
 export function cleanInbound(text: string): string {
@@ -9,14 +9,14 @@ export function cleanInbound(text: string): string {
 }
 
 /**
- * Joiners with nothing to join. tmux 3.3 joins them to whatever is drawn next, a piece of the frame of Claude Code's box,
- * and no box is recognised any more.
+ * Zero-width joiners at the end of a line. tmux 3.3 joins them to the next character drawn, which belongs to the frame of
+ * Claude Code's input box, and the box is no longer recognised.
  */
 const LINE_ENDS = /(?<![\s\u200d])[\s\u200d]+(?=\n|$)/g;
 
 /**
- * Keeps Claude Code from acting on the text instead of reading it: a first `!` would run a shell command at once,
- * `/` a command; a last `\` or `@word` would make Enter do something other than submit.
+ * Keeps Claude Code from acting on the text instead of reading it. A leading `!` would run a shell command at once and
+ * `/` a slash command; a trailing `\` or `@word` would make Enter do something other than submit.
  */
 export function guardForPrompt(text: string): string {
   const before = /^[!/@#&]/.test(text) ? ' ' : '';

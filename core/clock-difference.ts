@@ -1,6 +1,6 @@
-// How far another clock is off, when all that is known is a whole second it showed between question and answer.
+// How far another machine's clock is off. The other clock reports whole seconds, read at some point between request and reply.
 
-/** In milliseconds, positive if it is ahead; 0 if what it showed can be right. */
+/** In milliseconds, positive if the other clock is ahead; 0 if the reported time can be right. */
 export function clockDifference(shownMs: number, askedMs: number, answeredMs: number): number {
   if (shownMs + 999 < askedMs) return shownMs + 999 - askedMs;
   return shownMs > answeredMs ? shownMs - answeredMs : 0;

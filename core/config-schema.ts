@@ -1,4 +1,4 @@
-// What config.json may hold. Unknown keys are errors: a misspelt "alow" must not leave a door open.
+// The schema of config.json. Unknown keys are errors: a misspelt "alow" must not silently remove a restriction.
 
 import * as z from 'zod';
 import { isHostName, isSshName } from './session-name.ts';
@@ -36,7 +36,7 @@ const host = z.union(
       ssh: sshName,
       tmux: z.string().startsWith('/', 'must be an absolute path').optional(),
       socket: z.string().startsWith('/', 'must be an absolute path').optional(),
-      /** Folders there in which terminals may be started. */
+      /** Folders on that host in which terminals may be started. */
       roots: z.array(place, 'must be a list of folders, such as ["~/code"]').optional(),
     }),
   ],
@@ -55,8 +55,8 @@ const server = z.strictObject({
   tokenFile: z.string().min(1).optional(),
   channel: snowflake,
   allow: z
-    .array(snowflake, 'is missing: list the Discord user ids that may speak to your sessions')
-    .min(1, 'names nobody: list the Discord user ids that may speak to your sessions'),
+    .array(snowflake, 'is missing: list the Discord user ids that may write to your sessions')
+    .min(1, 'names nobody: list the Discord user ids that may write to your sessions'),
   projects: z.array(z.strictObject({ path: z.string().min(1), channel: snowflake })).default([]),
   onlyProjects: z.boolean().default(false),
 });
@@ -77,17 +77,17 @@ export const configSchema = z.strictObject({
     .array(z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"'))
     .default(['/clear', '/compact', '/model', '/cost', '/context', '/status']),
   strip: z.array(pattern).default([]),
-  /** Folders in which terminals and headless agents may be started, beside the projects. */
+  /** Folders, in addition to the projects, in which terminals and headless agents may be started. */
   roots: z.array(place, 'must be a list of folders, such as ["~/code"]').default([]),
-  /** Most terminals and headless agents at one time. */
+  /** The maximum number of terminals and headless agents at the same time. */
   maxThreads: z
     .int('must be a whole number from 1 to 500')
     .min(1, 'must be a whole number from 1 to 500')
     .max(500, 'must be a whole number from 1 to 500')
     .default(5),
-  /** Folders in which a headless agent may be told to ask for no permission. */
+  /** Folders in which a headless agent may run without asking for permission. */
   skipPermissions: z.array(place, 'must be a list of folders, such as ["~/code/shop"]').default([]),
-  /** Sessions that get no thread, by name. */
+  /** Sessions whose name matches one of these get no thread. */
   ignoreSessions: z.array(pattern).default(['^_']),
 });
 

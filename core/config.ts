@@ -1,5 +1,5 @@
-// The configuration, parsed once at the edge: file, environment, else the local workspace.
-// Past this file it is a plain, readonly object, and every value knows where it came from.
+// Parses the configuration from the file and the environment; without servers, the local workspace is used.
+// The result is a plain, readonly object, and `origins` says where each value came from.
 
 import type * as z from 'zod';
 import { type ConfigFile, configSchema, type ServerEntry } from './config-schema.ts';
@@ -20,9 +20,9 @@ export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHo
   readonly host: string;
   readonly defaultHost: string;
   readonly tmuxSocket: string | undefined;
-  /** Another ssh configuration file than ~/.ssh/config. */
+  /** An ssh configuration file to use instead of ~/.ssh/config. */
   readonly sshConfig: string | undefined;
-  /** Empty: no Discord is configured, the local workspace is used. */
+  /** Empty if no Discord server is configured: the local workspace is used. */
   readonly servers: readonly Server[];
   /** Where each value came from, by key. */
   readonly origins: Readonly<Record<string, string>>;
@@ -54,8 +54,8 @@ export function parseConfig(sources: Sources): Config {
   const sshHosts = list(from('hosts', 'SSH_HOSTS'));
   const entries = file.servers.length > 0 ? file.servers : serverOfEnv(env, origins);
   const servers = entries.map((entry, at) => withToken(entry, `servers[${at}]`, sources, place));
-  const again = servers.find((one, at) => servers.findIndex((s) => s.name === one.name) !== at);
-  if (again !== undefined) throw invalid(place, 'servers', `two of them are named "${again.name}"`);
+  const twin = servers.find((one, at) => servers.findIndex((s) => s.name === one.name) !== at);
+  if (twin !== undefined) throw invalid(place, 'servers', `has two entries named "${twin.name}"`);
 
   const hosts: ConfigFile['hosts'] = { [host]: 'local', ...file.hosts };
   for (const ssh of sshHosts) hosts[checked('SSH_HOSTS', ssh)] ??= { ssh };
@@ -81,7 +81,7 @@ export function parseConfig(sources: Sources): Config {
   };
 }
 
-/** The folders of each other host in which terminals may be started. */
+/** For each remote host, the folders in which terminals may be started. */
 export function rootsOfHosts({ hosts }: Config): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
     Object.entries(hosts).flatMap(([name, host]) =>
@@ -90,7 +90,7 @@ export function rootsOfHosts({ hosts }: Config): Readonly<Record<string, readonl
   );
 }
 
-/** What is in force, for people: as JSON, with every token masked. */
+/** The configuration in effect, for people: as JSON, with every token masked. */
 export function shownConfig(config: Config): Record<string, { value: unknown; from: string }> {
   const { origins, ...values } = config;
   const servers = config.servers.map((server) => ({ ...server, token: '[secret]' }));
@@ -141,7 +141,7 @@ function problem(issue: z.core.$ZodIssue): string {
   return `${key} ${issue.message}`;
 }
 
-/** The short form: no file, four variables. */
+/** A server that is configured by environment variables instead of a file. */
 function serverOfEnv(env: Env, origins: Record<string, string>): readonly ServerEntry[] {
   const { DISCORD_BOT_TOKEN, DISCORD_CHANNEL_ID, DISCORD_ALLOWED_USERS, DISCORD_API_BASE } = env;
   if (!DISCORD_BOT_TOKEN && !DISCORD_CHANNEL_ID && !DISCORD_ALLOWED_USERS) return [];
@@ -161,11 +161,11 @@ function serverOfEnv(env: Env, origins: Record<string, string>): readonly Server
   };
   const parsed = configSchema.shape.servers.unwrap().element.safeParse(raw);
   if (parsed.success) return [parsed.data];
-  const said = parsed.error.issues.map(
+  const problems = parsed.error.issues.map(
     (issue) =>
       `${names[String(issue.path[0])]} ${raw[issue.path[0] as keyof typeof raw] === undefined ? 'is missing' : issue.message}`,
   );
-  throw new ThreadmuxError('config_invalid', `the environment: ${said.join('; ')}`, {
+  throw new ThreadmuxError('config_invalid', `the environment: ${problems.join('; ')}`, {
     hint: 'Set DISCORD_BOT_TOKEN, DISCORD_CHANNEL_ID and DISCORD_ALLOWED_USERS together, or none of them.',
   });
 }
@@ -186,7 +186,7 @@ function withToken(entry: ServerEntry, key: string, sources: Sources, place: str
     throw invalid(
       place,
       `${key}.token`,
-      'holds a space or a character no token has; paste it again',
+      'contains a space or another character that no token has; paste it again',
     );
   return { ...rest, token: found.replace(/^Bot /, '') };
 }
@@ -214,6 +214,6 @@ function checked(key: string, name: string): string {
 
 function invalid(place: string, key: string, why: string): ThreadmuxError {
   return new ThreadmuxError('config_invalid', `${place}: ${key} ${why}`, {
-    hint: `Correct it in ${place} and start again.`,
+    hint: `Correct it in ${place}, then run this again.`,
   });
 }

@@ -1,4 +1,4 @@
-// How long something took, as people say it.
+// Formats a duration for people, with at most two units.
 
 /** "12 s", "3 min 5 s", "2 h 10 min", "4 d 3 h"; with one unit "3 min". */
 export function duration(ms: number, unitCount = 2): string {

@@ -1,4 +1,4 @@
-// Every failure we expect has a code. Anything without one is a bug and may crash.
+// Every expected failure has a code. An error without a code is a bug and may crash the process.
 
 export type ErrorCode =
   | 'config_invalid'
@@ -23,9 +23,9 @@ export type ErrorCode =
 export class ThreadmuxError extends Error {
   override readonly name = 'ThreadmuxError';
   readonly code: ErrorCode;
-  /** What the person can do about it, in one sentence; shown below the message. */
+  /** What the user can do about it, in one sentence; shown below the message. */
   readonly hint: string | undefined;
-  /** What the other side answered, for callers that act on it: an HTTP status, Discord's error code. */
+  /** The HTTP status and Discord's error code, for callers that act on them. */
   readonly answer: { readonly status: number; readonly code: number } | undefined;
 
   constructor(
@@ -44,7 +44,7 @@ export function isThreadmuxError(error: unknown, code?: ErrorCode): error is Thr
   return error instanceof ThreadmuxError && (code === undefined || error.code === code);
 }
 
-/** The sentence for a person: what went wrong and, on the next line, what to do. */
+/** For people: what went wrong and, on the next line, what to do. */
 export function explain(error: unknown): string {
   if (isThreadmuxError(error) && error.hint !== undefined) return `${error.message}\n${error.hint}`;
   return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-// How the program ends, for scripts and service managers. Every error has one of these codes; docs/cli.md lists them.
+// Exit codes, for scripts and service managers. Every error has one of them; docs/cli.md lists them.
 
 import { type ErrorCode, isThreadmuxError } from './errors.ts';
 
@@ -7,9 +7,9 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   notFound: 3,
-  /** A host, or Discord, could not be reached: the same may work later. */
+  /** A host or Discord could not be reached: the same command may work later. */
   unreachable: 69,
-  /** Starting again would not help: a service manager must not try. */
+  /** A restart would not help: a service manager must not try. */
   config: 78,
 } as const;
 
@@ -30,7 +30,7 @@ export function exitCodeOf(error: unknown): number {
   return (isThreadmuxError(error) ? CODES[error.code] : undefined) ?? EXIT.failed;
 }
 
-/** What a program reads on stderr when it asked for JSON. */
+/** What is printed on stderr with --json. */
 export function errorData(error: unknown): {
   readonly error: { readonly code: string; readonly message: string; readonly hint: string | null };
 } {

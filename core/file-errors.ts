@@ -1,28 +1,27 @@
-// What an error of the file system means for a person: one sentence per errno, and what to do about it.
+// Explains file system errors to people: per errno, what it means and what to do about it.
 
 import { ThreadmuxError } from './errors.ts';
 
 interface Words {
   readonly why: string;
   readonly remedy: string;
-  /** The same may work a moment later, without anybody changing the configuration. */
+  /** Temporary: the same write may work later without a change of the configuration. */
   readonly passes?: true;
 }
 
-const PERMISSIONS =
-  'Look at its owner and permissions and those of its folder, then run this again.';
+const PERMISSIONS = 'Check the owner and permissions of it and of its folder, then run this again.';
 
 const WORDS: Readonly<Record<string, Words>> = {
   ENOSPC: { why: 'the disk is full', remedy: 'Make room on it.', passes: true },
-  EDQUOT: { why: 'your quota of the disk is used up', remedy: 'Make room on it.', passes: true },
+  EDQUOT: { why: 'your disk quota is used up', remedy: 'Make room on it.', passes: true },
   EIO: {
     why: 'the disk reports an error',
     remedy: 'Check the disk: it may be failing.',
     passes: true,
   },
   EFBIG: {
-    why: 'no file may grow (a limit of this shell)',
-    remedy: 'Raise it: ulimit -f unlimited',
+    why: 'the shell limits the size of files',
+    remedy: 'Raise the limit: ulimit -f unlimited',
     passes: true,
   },
   EMFILE: {
@@ -36,33 +35,33 @@ const WORDS: Readonly<Record<string, Words>> = {
     passes: true,
   },
   EROFS: { why: 'the disk is read-only', remedy: 'Mount it writable, then run this again.' },
-  EACCES: { why: 'you may not', remedy: PERMISSIONS },
-  EPERM: { why: 'you may not', remedy: PERMISSIONS },
+  EACCES: { why: 'permission denied', remedy: PERMISSIONS },
+  EPERM: { why: 'permission denied', remedy: PERMISSIONS },
   ENOTDIR: {
-    why: 'a part of its path is not a folder',
+    why: 'part of the path is not a folder',
     remedy: 'Correct the path, then run this again.',
   },
-  ELOOP: { why: 'its links lead in a circle', remedy: 'Correct the links, then run this again.' },
+  ELOOP: { why: 'its links form a loop', remedy: 'Correct the links, then run this again.' },
 };
 
-/** Undefined: not an error of the file system that we expect. */
+/** Undefined for an unexpected errno. */
 export function errnoWords(errno: string | undefined): Words | undefined {
   return WORDS[errno ?? ''];
 }
 
-/** Also of an error that we made of one. */
+/** Also finds the errno behind a ThreadmuxError. */
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as NodeJS.ErrnoException;
   return error instanceof ThreadmuxError ? errnoOf(error.cause) : code;
 }
 
-/** The disk has no room for this: it is worth waiting for. */
+/** Worth waiting for: there may be room later. */
 export function isDiskFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
 }
 
-/** A sentence instead of an errno; any other error stays as it is. */
+/** Replaces an errno with a sentence; returns any other error unchanged. */
 export function fileError(error: unknown, doing: string, otherRemedy?: string): unknown {
   const words = error instanceof ThreadmuxError ? undefined : errnoWords(errnoOf(error));
   if (words === undefined) return error;
@@ -74,7 +73,7 @@ export function fileError(error: unknown, doing: string, otherRemedy?: string): 
   return new ThreadmuxError(code, `${doing}: ${words.why}`, { cause: error, hint });
 }
 
-/** The same for an error nobody expected at its place: the path is all it knows. */
+/** Like `fileError`, for an error that was not expected where it happened: only its path is known. */
 export function plainError(error: unknown): unknown {
   const { path, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   return syscall === undefined ? error : fileError(error, path ?? `a file (${syscall})`);

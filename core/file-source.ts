@@ -1,15 +1,15 @@
-// Files that grow while they are read, on whatever machine they are.
+// Reads files that grow while they are read, on this machine or on another.
 
 export interface OpenFile {
   readonly size: number;
-  /** Undefined if the file is shorter now than when it was opened, or another one is in its place. */
+  /** Undefined if the file has become shorter since it was opened, or was replaced. */
   read(from: number, length: number): Promise<Buffer | undefined>;
-  /** Zero if it is gone or another file is in its place. */
+  /** Zero if the file was removed or replaced. */
   sizeNow(): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface FileSource {
-  /** Undefined if no regular file is there that can be read. */
+  /** Undefined unless there is a readable regular file. */
   open(path: string): Promise<OpenFile | undefined>;
 }

@@ -1,4 +1,4 @@
-// One at a time for each key, in the order of the calls. A failure does not hold up the next.
+// A queue per key: runs one task at a time, in the order of the calls. A failed task does not stop the next one.
 
 export type InTurn = <T>(key: string, act: () => Promise<T>) => Promise<T>;
 
@@ -7,7 +7,7 @@ export function createInTurn(): InTurn {
   return (key, act) => {
     const turn = (tails.get(key) ?? Promise.resolve()).then(act);
     const tail = turn
-      .catch(() => {}) // whoever called hears of it; the queue goes on
+      .catch(() => {}) // the caller gets the error; the queue continues
       .then(() => {
         if (tails.get(key) === tail) tails.delete(key);
       });

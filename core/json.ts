@@ -1,5 +1,5 @@
-// JSON that others wrote. JSON.parse reads it at any depth, but code that walks through it afterwards (JSON.stringify, a comparison)
-// calls itself once per level and would overflow the stack. JSON that is nested too deep is refused here.
+// Parses JSON from other programs and refuses deep nesting. JSON.parse accepts any depth, but recursive code that uses the
+// value afterwards (JSON.stringify, a comparison) would overflow the stack.
 
 export const MOST_LEVELS = 100;
 

@@ -1,4 +1,4 @@
-// What changes in a text, line by line, for people: "-" goes, "+" comes, a little of what stays around it.
+// A line diff for people: "-" is removed, "+" is added, with a few unchanged lines around each change.
 
 const CONTEXT = 2;
 
@@ -27,18 +27,18 @@ function compare(before: readonly string[], after: readonly string[]): string[] 
     before[before.length - 1 - tail] === after[after.length - 1 - tail]
   )
     tail++;
-  const stays = (line: string) => `  ${line}`;
+  const unchanged = (line: string) => `  ${line}`;
   return [
-    ...before.slice(0, head).map(stays),
+    ...before.slice(0, head).map(unchanged),
     ...middle(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
-    ...before.slice(before.length - tail).map(stays),
+    ...before.slice(before.length - tail).map(unchanged),
   ];
 }
 
-/** More pairs of lines than this are not compared: all of the one goes, all of the other comes. */
+/** With more pairs of lines than this, nothing is compared: all old lines are removed and all new ones added. */
 const MOST_PAIRS = 4_000_000;
 
-/** The longest common lines stay; the files are small, a table of all pairs is enough. */
+/** Longest common subsequence with a table of all pairs: the files are small. */
 function middle(before: readonly string[], after: readonly string[]): string[] {
   if (before.length * after.length > MOST_PAIRS)
     return [...before.map((line) => `- ${line}`), ...after.map((line) => `+ ${line}`)];

@@ -1,5 +1,4 @@
-// One line an event, for people and for grep. Secrets never get through: they are masked here,
-// in the one place every line passes.
+// The log: one line per event, for people and for grep. Every line passes through here, so secrets are masked here.
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -11,7 +10,7 @@ export interface Log {
   error(event: string, fields?: Fields): void;
 }
 
-/** Shapes of secrets of our field, whoever printed them. */
+/** Patterns of known secrets, whichever program printed them. */
 const SHAPES: readonly RegExp[] = [
   /\b[A-Za-z\d_-]{23,28}\.[A-Za-z\d_-]{6,7}\.[A-Za-z\d_-]{27,}/g, // Discord bot token
   /\bsk-ant-[A-Za-z\d_-]{8,}/g,
@@ -33,11 +32,11 @@ export function createLog(
   options: { secrets?: readonly string[]; now?: () => Date; verbose?: boolean } = {},
 ): Log {
   const now = options.now ?? (() => new Date());
-  const say = (level: Level) => (event: string, fields?: Fields) => {
+  const logAt = (level: Level) => (event: string, fields?: Fields) => {
     if (level === 'debug' && options.verbose !== true) return;
     write(maskSecrets(logLine(now(), level, event, fields), options.secrets));
   };
-  return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
+  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 export const silentLog: Log = createLog(() => {});
@@ -49,7 +48,7 @@ function logLine(at: Date, level: Level, event: string, fields: Fields = {}): st
   return [at.toISOString(), level, event, ...pairs].join(' ');
 }
 
-/** Line breaks and control characters would let one event pose as two. */
+/** Unquoted line breaks would let one event look like two. */
 function quoted(value: string): string {
   return /^[\w@%+=:,./-]+$/.test(value) ? value : JSON.stringify(value);
 }

@@ -1,11 +1,11 @@
-// Text that a person is asked to approve shows everything it holds: what is invisible, reorders its neighbours or
-// hides bytes is spelled out, and nothing in it can end the code block it is shown in.
+// Makes everything in a text visible before a user is asked to approve it: characters that are invisible or reorder their
+// neighbours are spelled out, and nothing in the text can end the code block that shows it.
 
-/** Control, format, ignorable, private-use, half and odd-space characters; line feed, tab and plain space stay. */
+/** Control, format, ignorable, private-use and unusual space characters, and half surrogate pairs. Line feed, tab and space stay. */
 const HIDDEN =
   /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** What those characters are for: one variation sign after a symbol, a keycap, a joiner between two emoji. */
+/** The legitimate uses of such characters: a variation selector after a symbol, a keycap, a joiner between two emoji. */
 const EMOJI =
   /[0-9#*]\ufe0f\u20e3|\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?(?:\u200d\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?)*/gu;
 
@@ -20,12 +20,12 @@ export function neutralise(text: string): string {
 }
 
 /**
- * A code block that its text cannot close. Discord ends a block at the next three backticks wherever they stand and
- * knows no longer fence, so every third backtick of a run is spelled out.
+ * A code block that its text cannot close. Discord ends a block at the next three backticks anywhere and does not support
+ * longer fences, so every third backtick of a run is spelled out.
  */
 export function insideFence(text: string, language = ''): string {
-  const held = text.replace(/``(`)/g, (_, third: string) => `\`\`${spelledOut(third)}`);
-  return `\`\`\`${language.replace(/[^\w+#.-]/g, '')}\n${held.trim() === '' ? '⟨empty⟩' : held}\n\`\`\``;
+  const safe = text.replace(/``(`)/g, (_, third: string) => `\`\`${spelledOut(third)}`);
+  return `\`\`\`${language.replace(/[^\w+#.-]/g, '')}\n${safe.trim() === '' ? '⟨empty⟩' : safe}\n\`\`\``;
 }
 
 export function spelledOut(character: string): string {

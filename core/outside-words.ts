@@ -1,18 +1,18 @@
-// Words of a host, a program or a file in a message of ours: shown as they are, never read as Markdown. A link with a text of
-// its own, a mention or a heading in them would pass for ours.
+// Quotes text from a host, a program or a file in our messages, so that it is never rendered as Markdown. A link, a mention
+// or a heading in it would look like ours.
 
 import { isThreadmuxError } from './errors.ts';
 import { neutralise } from './neutralise.ts';
 
 const LONGEST = 300;
 
-/** As code on one line, and with nothing in it that could end the code. */
+/** As inline code on one line; nothing in the text can end the code. */
 export function code(text: string, longest = LONGEST): string {
   const line = neutralise(text.slice(0, 2 * longest).replace(/\s+/g, ' ')).replaceAll('`', "'");
   return `\`${begin(line, longest) || ' '}\``;
 }
 
-/** As text. */
+/** As text with all Markdown escaped. */
 export function plain(text: string, longest = 2 * LONGEST): string {
   return begin(neutralise(text.slice(0, 2 * longest)), longest).replace(
     /[\\*_~`|>#[\]<@]/g,
@@ -20,19 +20,19 @@ export function plain(text: string, longest = 2 * LONGEST): string {
   );
 }
 
-/** What went wrong. The words of an error that is not ours come from outside. */
+/** What went wrong. The message of an error that is not ours comes from outside and is quoted. */
 export function reason(error: unknown): string {
   if (isThreadmuxError(error)) return error.message;
   return code(error instanceof Error ? error.message : String(error));
 }
 
-/** The same, and what to do. */
+/** What went wrong, and what to do. */
 export function advice(error: unknown): string {
   const hint = isThreadmuxError(error) ? error.hint : undefined;
   return hint === undefined ? reason(error) : `${reason(error)}\n${hint}`;
 }
 
-/** Never ends in half of a character. */
+/** Never cuts a surrogate pair. */
 function begin(text: string, longest: number): string {
   return text.length <= longest
     ? text

@@ -1,6 +1,6 @@
-// The words of a table's cell without their markup. Linear in the length of the cell: what opens and is never closed is passed over once.
+// Removes the Markdown from a table cell. Takes linear time: unclosed markup is scanned only once.
 
-/** Inside a code block markup would be seen, not obeyed. A link keeps its address: nothing is lost. */
+/** A code block shows markup instead of applying it. A link keeps its address, so nothing is lost. */
 export function plainCell(cell: string): string {
   const codes: string[] = [];
   const held = cell.replaceAll('\0', '');
@@ -17,7 +17,7 @@ export function plainCell(cell: string): string {
     .replace(/\0(\d+)\0/g, (_, i: string) => codes[Number(i)] ?? '');
 }
 
-/** A run of backticks opens code that the next run of the same length closes. */
+/** A run of backticks opens code; the next run of the same length closes it. */
 function withoutCode(text: string, hold: (code: string) => string): string {
   const runs = [...text.matchAll(/`+/g)].map(({ index, 0: run }) => ({
     at: index,
@@ -44,7 +44,7 @@ function withoutCode(text: string, hold: (code: string) => string): string {
   return out.join('') + text.slice(from);
 }
 
-/** `mark`, words that neither begin nor end with a blank, `mark`. */
+/** Matches `mark`, text that neither begins nor ends with a blank, `mark`. */
 function withoutPairs(text: string, mark: string): string {
   const out: string[] = [];
   let from = 0;

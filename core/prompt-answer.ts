@@ -1,5 +1,5 @@
-// Which open prompt a written text answers, if any. Pure. A word grants only the prompt that was on the person's screen
-// when it was written; when that is not certain, the text changes nothing.
+// Decides which open prompt a text message answers, if any. A text can only grant the prompt that the user saw when writing
+// it; if that is not certain, the text changes nothing.
 
 import { isNewer } from './snowflake.ts';
 
@@ -8,7 +8,7 @@ export interface ShownPrompt {
   readonly id: string;
   /** Empty while it is being posted: it may be on the screen already. */
   readonly messageId: string;
-  /** The question that is shown now, counted from one; 0: none. */
+  /** The number of the question that is shown, from 1; 0 for none. */
   readonly question: number;
   readonly labels: readonly string[];
 }
@@ -17,13 +17,13 @@ export interface Written {
   readonly id: string;
   readonly text: string;
   readonly repliedTo: string | undefined;
-  /** Received from the gateway the moment it was written; not missed, repeated or left by an earlier process. */
+  /** Received from the gateway when it was written; not replayed, and not read later after a gap or a restart. */
   readonly live: boolean;
 }
 
 export type TextMeaning =
   | { readonly kind: 'answer'; readonly prompt: ShownPrompt }
-  /** It looks like an answer, but not certainly to a prompt that is open: the person has to tap. */
+  /** It looks like an answer, but it is not certain to which open prompt: the user has to use a button. */
   | { readonly kind: 'unclear' }
   | { readonly kind: 'message' };
 
@@ -47,7 +47,7 @@ function promptMeant(
 const WORDS =
   /^(?:allow|always|always allow|yes|y|yep|yeah|ok|okay|sure|approve|accept|go|no|n|nope|deny|reject|submit|start again|cancel|\d{1,2})$/i;
 
-/** A word, a number or a label of an open prompt, or several of them with commas. */
+/** True for a known word, a number, a label of an open prompt, or several of them separated by commas. */
 export function looksLikeAnswer(text: string, open: readonly ShownPrompt[]): boolean {
   const labels = new Set(open.flatMap((prompt) => prompt.labels).map(bare));
   const isOne = (part: string) => WORDS.test(part) || labels.has(part);
@@ -55,7 +55,7 @@ export function looksLikeAnswer(text: string, open: readonly ShownPrompt[]): boo
   return open.length > 0 && (isOne(words) || words.split(',').map(bare).every(isOne));
 }
 
-/** Where a tap or a text was given: an answer counts only on the prompt's own message in its own thread. */
+/** Where an answer was given: it counts only on the prompt's own message in its own thread. */
 export interface AnsweredOn {
   readonly thread: string;
   readonly message: string;
@@ -65,7 +65,7 @@ export function isOwnMessage(given: AnsweredOn, own: AnsweredOn): boolean {
   return given.thread === own.thread && given.message === own.message;
 }
 
-/** Without case, a number in front, and what people put behind a word. */
+/** Ignores case, a leading number and trailing punctuation. */
 function bare(text: string): string {
   return text
     .trim()

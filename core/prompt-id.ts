@@ -1,14 +1,14 @@
-// What a button of a prompt carries: which prompt, and what the tap means. The id is random and
-// belongs to one waiting hook; everything else in it is only a word.
+// The custom id of a prompt's button: the prompt's id and the action. The prompt's id is random and belongs to one waiting
+// hook, so it cannot be guessed; the rest is not secret.
 
 const CUSTOM_ID = /^p:([\w-]{22,32}):(~?)([a-z]+)(?::(\d{1,3}\.\d{1,3}))?$/;
 
 export interface Tap {
   readonly prompt: string;
   readonly action: string;
-  /** Which option of which question. */
+  /** The question and the option, as `optionValue` writes them. */
   readonly value: string | undefined;
-  /** The tap opens a field to write in; what is written comes with the same action. */
+  /** The button opens a text field; the text arrives with the same action. */
   readonly asksForText: boolean;
 }
 

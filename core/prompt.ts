@@ -1,5 +1,4 @@
-// A prompt of Claude's: permission, question or plan. How answers change it, and when it is
-// decided. Pure; who asks and who answers is elsewhere.
+// A prompt of Claude Code (permission, question or plan): how each answer changes it, and when it is decided. Pure.
 
 interface Option {
   readonly label: string;
@@ -22,15 +21,15 @@ export type Prompt =
   /** Any of them whose file no server takes: what is not shown whole cannot be allowed, only denied. */
   | { readonly kind: 'too large' };
 
-/** What a person did: tapped a button, chose in a menu, filled in a field, or just wrote. */
+/** What a user did: used a button, a menu or a text field, or wrote a message. */
 export interface Answer {
   readonly action: string;
-  /** By `optionValue`, so that an answer to one question never answers the next: the options, or for a text the question shown. */
+  /** The chosen options, or for a text the question shown, as `optionValue` writes them: an answer to one question never answers the next. */
   readonly values: readonly string[];
   readonly text: string;
 }
 
-/** Answers so far, one a question; the question shown is the first without one. */
+/** The answers so far, one per question; the question shown is the first without an answer. */
 export interface Progress {
   readonly chosen: readonly string[];
 }
@@ -43,12 +42,12 @@ export type Decision =
 type Step =
   | { readonly kind: 'decided'; readonly decision: Decision }
   | { readonly kind: 'goes on'; readonly progress: Progress }
-  /** Not an answer to this prompt: nothing changes. */
+  /** Not an answer to this prompt; nothing changes. */
   | { readonly kind: 'no answer'; readonly because: string };
 
 export const NOTHING_YET: Progress = { chosen: [] };
 
-/** Both count from one; option 0 is none of them: words of one's own. */
+/** Both count from 1; option 0 means an answer in the user's own words. */
 export function optionValue(question: number, option: number): string {
   return `${question}.${option}`;
 }
@@ -66,7 +65,7 @@ export function step(prompt: Prompt, progress: Progress, answer: Answer): Step {
   }
 }
 
-/** Granted only by its button or by the exact word; any other text denies, with that text as the reason. */
+/** Only the button or the exact word allows; any other text denies, with that text as the reason. */
 function stepPermission(canAlways: boolean, { action, text }: Answer): Step {
   const words = text.trim();
   if (action === 'allow' || (action === 'text' && /^(allow|yes)$/i.test(words)))
@@ -74,7 +73,7 @@ function stepPermission(canAlways: boolean, { action, text }: Answer): Step {
   if (action === 'always' && canAlways) return allow(true);
   if (action === 'deny') return deny('');
   if ((action === 'text' || action === 'reason') && words !== '') return deny(words);
-  return noAnswer('that is not an answer to a permission');
+  return noAnswer('that is not an answer to a permission request');
 }
 
 function stepPlan({ action, text }: Answer): Step {
@@ -114,7 +113,7 @@ function stepQuestion(questions: readonly Question[], progress: Progress, answer
   return { kind: 'goes on', progress: { chosen: now } };
 }
 
-/** By button, menu, number, label or free text; several labels are joined as Claude Code joins them. */
+/** An answer by button, menu, number, label or free text; several labels are joined as Claude Code joins them. */
 function answerTo(
   asked: Question,
   at: number,
@@ -125,8 +124,8 @@ function answerTo(
     const picked = [...new Set(values)].map((value) =>
       labels.find((_, index) => value === optionValue(at, index + 1)),
     );
-    const isFit = picked.length > 0 && picked.every((label) => label !== undefined);
-    return isFit && (asked.multiSelect || picked.length === 1) ? picked.join(', ') : undefined;
+    const isValid = picked.length > 0 && picked.every((label) => label !== undefined);
+    return isValid && (asked.multiSelect || picked.length === 1) ? picked.join(', ') : undefined;
   }
   const words = text.trim();
   if (words === '') return undefined;
@@ -134,7 +133,7 @@ function answerTo(
   return action === 'text' ? optionsNamed(asked, labels, words) : undefined;
 }
 
-/** What does not name options is an answer in the person's own words. */
+/** Text that does not name options is an answer in the user's own words. */
 function optionsNamed(asked: Question, labels: readonly string[], words: string): string {
   const find = (word: string) =>
     labels.find((label) => label.toLowerCase() === word.toLowerCase()) ??

@@ -1,5 +1,5 @@
-// What a service manager is told: start it with the user's session, again when it fails, not when the configuration is at fault
-// (78), and end our process alone: the tmux server that it started lives on.
+// The service definitions for systemd and launchd: start threadmux when the user logs in, restart it after a failure but not
+// after a configuration error (exit code 78), and stop only our process, so that the tmux server it started keeps running.
 
 import { EXIT } from './exit-codes.ts';
 
@@ -7,7 +7,7 @@ interface ServiceFacts {
   readonly node: string;
   /** The compiled program. */
   readonly program: string;
-  /** PATH, so that tmux, ssh and the agent are found, and where our home is. Never a token. */
+  /** PATH, so that tmux, ssh and the agent are found, and THREADMUX_HOME. Never a token. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -26,12 +26,12 @@ ExecStart=${[node, program, 'up'].map(systemdCommandWord).join(' ')}
 ${Object.entries(env)
   .map(([name, value]) => `Environment=${systemdWord(`${name}=${value}`)}`)
   .join('\n')}
-# The link that it prints holds a secret: \`threadmux link\` shows it.
+# stdout would put a secret link into the journal; \`threadmux link\` shows it.
 StandardOutput=null
 Restart=on-failure
 RestartSec=5
 RestartPreventExitStatus=${EXIT.config}
-# The tmux server and its sessions are not ours to end.
+# Stopping the service must not end the tmux server and its sessions.
 KillMode=process
 
 [Install]
@@ -76,7 +76,7 @@ ${Object.entries(env)
 `;
 }
 
-/** launchd knows no exit code that it should leave alone, only success: 78 becomes one. A signal goes to the program. */
+/** launchd always restarts after a failure, so exit code 78 becomes success. Signals are passed on to the program. */
 export const UNLESS_78 = `"$@" & p=$!
 trap 'kill -TERM "$p"' TERM INT HUP
 wait "$p"; s=$?
@@ -84,13 +84,14 @@ while kill -0 "$p" 2>/dev/null; do wait "$p"; s=$?; done
 [ "$s" -eq ${EXIT.config} ] && exit 0
 exit "$s"`;
 
-/** In quotes; "%" begins a specifier of systemd's. */
+/** Quoted; "%" begins a systemd specifier. */
 function systemdWord(word: string): string {
-  if (/[\p{Cc}]/u.test(word)) throw new RangeError('a control character cannot be in a unit');
+  if (/[\p{Cc}]/u.test(word))
+    throw new RangeError('a systemd unit cannot contain a control character');
   return `"${word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%')}"`;
 }
 
-/** In a command line "$" begins a variable, too. */
+/** In a command line, "$" begins a variable as well. */
 function systemdCommandWord(word: string): string {
   return systemdWord(word).replaceAll('$', '$$$$');
 }

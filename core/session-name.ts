@@ -1,5 +1,5 @@
-// One rule ties the two worlds together: thread "[agent] web" <-> tmux session "web".
-// Every name tmux can hold comes back from its title unchanged, or is refused with a sentence.
+// Maps tmux session names to thread titles and back: session "web" has the thread "[agent] web".
+// Every name that tmux accepts is read back from its title unchanged, or is refused with a reason.
 
 import { ThreadmuxError } from './errors.ts';
 
@@ -8,10 +8,10 @@ const TITLE_LIMIT = 100;
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const HOST = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 
-/** Characters that Discord would trim or hide, or that have a meaning of their own in a title. */
+/** Characters that Discord would trim or hide, or that have a special meaning in our titles. */
 const ESCAPED = /[%@\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|^ | $|(?<= ) /gu;
 
-/** A tmux session name that we may create: tmux itself runs `#(…)` found in other names. */
+/** A name that we may create a session with: tmux would run a `#(…)` in other names. */
 export type SessionName = string & { readonly __brand: 'SessionName' };
 
 export function isSessionName(text: string): text is SessionName {
@@ -35,9 +35,9 @@ export function isHostName(text: string): boolean {
 }
 
 interface Place {
-  /** The session's name as tmux reports it; it may hold anything tmux allows. */
+  /** The session's name as tmux reports it: any name that tmux accepts. */
   readonly session: string;
-  /** Missing on the default host, whose sessions need no "@host". */
+  /** Missing for the default host, whose titles have no "@host". */
   readonly host?: string;
 }
 
@@ -49,12 +49,12 @@ export function threadTitle(place: Place): string {
   if (title.length > TITLE_LIMIT)
     throw refused(
       place.session,
-      `its title would have ${title.length} characters of ${TITLE_LIMIT}`,
+      `its title would have ${title.length} characters, and ${TITLE_LIMIT} are allowed`,
     );
   return title;
 }
 
-/** The session a title speaks of; undefined for a title that we would not have written. */
+/** The session that a title names; undefined for a title that we would not have written. */
 export function placeOfTitle(title: string): Place | undefined {
   const [, name, host] = title.match(/^\[agent\] ([^@]+)(?:@([^@]+))?$/s) ?? [];
   if (name === undefined || (host !== undefined && !isHostName(host))) return undefined;
@@ -68,7 +68,7 @@ function unescaped(name: string): string | undefined {
   try {
     return decodeURIComponent(name);
   } catch {
-    return undefined; // a stray "%": not one of our titles
+    return undefined; // an unescaped "%": not one of our titles
   }
 }
 
@@ -82,7 +82,7 @@ function writes(place: Place, title: string): boolean {
 
 function refused(session: string, why: string): ThreadmuxError {
   const shown = JSON.stringify(session.length > 40 ? `${session.slice(0, 40)}…` : session);
-  return new ThreadmuxError('name_refused', `session ${shown} can have no thread: ${why}`, {
-    hint: 'Give it a shorter or plainer name with: tmux rename-session',
+  return new ThreadmuxError('name_refused', `session ${shown} cannot have a thread: ${why}`, {
+    hint: 'Give it a shorter or simpler name with: tmux rename-session',
   });
 }

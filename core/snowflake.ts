@@ -1,4 +1,4 @@
-// Discord's ids hold the moment they were made. They are compared as numbers, never as strings.
+// Discord ids contain the time of their creation. They are compared as numbers, never as strings.
 
 const EPOCH = 1_420_070_400_000n;
 

@@ -1,14 +1,14 @@
-// Cuts a reply into messages that Discord accepts. Nothing is lost or moved: what falls between two parts is
-// white space, and a code fence open at a cut is closed there and opened again in the next part.
+// Cuts a reply into messages that Discord accepts. Only white space is lost between two parts, and a code fence that is open
+// at a cut is closed there and opened again in the next part.
 
 import { closeLine, type Fence, fenceAfter, looksLikeFence, openLine } from './fences.ts';
 
 export interface SplitOptions {
-  /** Most UTF-16 units a part may have; code points are never more than those, so both limits hold. */
+  /** The maximum of UTF-16 units per part. There are never more code points than units, so both limits hold. */
   readonly limit?: number;
-  /** Units to leave free in the first part, for what the caller puts before it. */
+  /** Units to leave free in the first part, for text that the caller puts before it. */
   readonly header?: number;
-  /** Units to leave free in the last part, for what the caller puts after it. */
+  /** Units to leave free in the last part, for text that the caller puts after it. */
   readonly footer?: number;
 }
 
@@ -18,7 +18,7 @@ const SMALLEST_LIMIT = 48;
 export function splitMessage(text: string, options: SplitOptions = {}): readonly string[] {
   const { limit = DISCORD_LIMIT, header = 0, footer = 0 } = options;
   if (limit < SMALLEST_LIMIT || header > limit / 4 || footer > limit / 4)
-    throw new RangeError('a part must be 48 units or more, and the room kept free a quarter of it');
+    throw new RangeError('a part must have 48 units or more; header and footer at most a quarter');
 
   const end = lastVisible(text);
   const longestFence = Math.floor(limit / 8);
@@ -28,7 +28,7 @@ export function splitMessage(text: string, options: SplitOptions = {}): readonly
     at = resume(text, end, at, longestFence);
     if (at.pos >= end) return parts;
     const before = at.fence === undefined ? '' : `${openLine(at.fence)}\n`;
-    // Near the end a part may turn out to be the last one, so it leaves room for the footer in any case.
+    // Near the end, any part may turn out to be the last one, so it leaves room for the footer.
     const nearEnd = end - at.pos <= 1.5 * limit;
     const room = limit - before.length - (parts.length === 0 ? header : 0) - (nearEnd ? footer : 0);
     const cut = chooseCut(text, end, at, room, longestFence);
@@ -41,13 +41,13 @@ export function splitMessage(text: string, options: SplitOptions = {}): readonly
   }
 }
 
-/** A position in the text, and the fence that is open there in the part that ends there. */
+/** A position in the text, and the fence that is open there. */
 interface Place {
   readonly pos: number;
   readonly fence: Fence | undefined;
 }
 
-/** Discord trims these, and refuses a message that has nothing else. */
+/** Discord trims these characters and refuses a message that has no others. */
 const BLANK = /[\s\p{Cc}\u200b\u2060]/u;
 
 function lastVisible(text: string): number {
@@ -60,7 +60,7 @@ function closed(body: string, fence: Fence): string {
   return `${body}\n${closeLine(fence)}`;
 }
 
-/** Where the next part begins: past the white space at the cut, which the parts' borders stand for. */
+/** Where the next part begins: after the white space at the cut. */
 function resume(text: string, end: number, at: Place, longestFence: number): Place {
   if (at.fence === undefined)
     return { pos: skipBlank(text, end, at.pos, longestFence), fence: undefined };
@@ -68,13 +68,13 @@ function resume(text: string, end: number, at: Place, longestFence: number): Pla
   const pos = at.pos + 1;
   const lineEnd = text.indexOf('\n', pos);
   const line = text.slice(pos, lineEnd < 0 ? end : Math.min(lineEnd, end));
-  // The closing line that the last part was given is this very line: it must not come twice.
+  // This line closes the fence, and the previous part already has a closing line: skip it.
   if (fenceAfter(line, at.fence, longestFence) === undefined)
     return { pos: skipBlank(text, end, pos + line.length, longestFence), fence: undefined };
   return { pos, fence: at.fence };
 }
 
-/** Keeps the indentation of the first line that shows something, unless it is absurd. */
+/** Keeps the indentation of the first visible line, unless it is too long. */
 function skipBlank(text: string, end: number, from: number, longestIndent: number): number {
   let pos = from;
   let lineStart = from === 0 ? 0 : -1;
@@ -86,8 +86,8 @@ function skipBlank(text: string, end: number, from: number, longestIndent: numbe
 }
 
 /**
- * The best place to end a part that begins at `at`. Whole lines first: between paragraphs or around a code block
- * if that fills half the room, else at a line's end if that fills a quarter, else inside the line.
+ * The best place to end a part that begins at `at`: between paragraphs or next to a code block if that fills half the room,
+ * else at the end of a line if that fills a quarter, else inside a line.
  */
 function chooseCut(
   text: string,
@@ -113,7 +113,7 @@ function chooseCut(
       if (fits) return here;
       break;
     }
-    // A block cut right after its first line would begin with an empty one.
+    // A cut right after the opening line would leave an empty code block.
     const justOpened = before === undefined && fence !== undefined;
     if (fits && !justOpened && lineEnd > 0) {
       weak = here;
@@ -130,7 +130,7 @@ function closing(fence: Fence | undefined): number {
   return fence === undefined ? 0 : closeLine(fence).length + 1;
 }
 
-/** Right after a code block, right before one, or between paragraphs. */
+/** Directly after or before a code block, or between paragraphs. */
 function isStrong(text: string, next: number, before: Fence | undefined): boolean {
   return (
     before !== undefined ||
@@ -141,10 +141,10 @@ function isStrong(text: string, next: number, before: Fence | undefined): boolea
 
 const BLANK_LINE = /^[ \t\r]*\n/;
 
-/** A cut inside a line may itself make or unmake a fence; room for the longest one always suffices. */
+/** A cut inside a line can create or destroy a fence line. Room for the longest fence is always enough. */
 function cutInside(text: string, at: Place, room: number, longestFence: number): Place {
-  for (const kept of [0, closing(at.fence)]) {
-    const cut = wordEnd(text, at.pos, at.pos + room - kept);
+  for (const reserved of [0, closing(at.fence)]) {
+    const cut = wordEnd(text, at.pos, at.pos + room - reserved);
     const fence = fenceWithin(text.slice(at.pos, cut), at.fence, longestFence);
     if (cut - at.pos + closing(fence) <= room) return { pos: cut, fence };
   }
@@ -158,19 +158,19 @@ function fenceWithin(body: string, open: Fence | undefined, longestFence: number
     .reduce<Fence | undefined>((fence, line) => fenceAfter(line, fence, longestFence), open);
 }
 
-/** The last gap between words that leaves the part well filled, else the last whole character. */
+/** The last gap between words in the last two thirds, else the end of the last whole character. */
 function wordEnd(text: string, from: number, latest: number): number {
   const earliest = from + Math.ceil((latest - from) / 3);
   for (let cut = latest; cut > earliest; cut--)
     if (BLANK.test(text.charAt(cut)) && !looksLikeFence(text, cut)) return cut;
   const cut = characterStart(text, earliest, latest);
-  // What begins a part begins a line there: three backticks from the middle of a line would open a fence.
+  // The cut becomes the start of a line, where three backticks from the middle of a line would open a fence.
   for (let safe = cut; safe > earliest && safe > cut - 64; safe--)
     if (!looksLikeFence(text, safe) && !splitsPair(text, safe)) return safe;
   return cut;
 }
 
-/** Where the character at `index` begins, as a person sees it: family emoji and accents stay whole. */
+/** The start of the grapheme at `index`: joined emoji and accented letters stay whole. */
 function characterStart(text: string, earliest: number, index: number): number {
   const from = Math.max(earliest, index - 128);
   const seen = graphemes.segment(text.slice(from, index + 64)).containing(index - from);

@@ -1,5 +1,5 @@
-// What a terminal or a headless agent is called: after its directory and what it does, so that a person
-// can tell them apart, and short enough to write after "!kill".
+// Names terminals and headless agents after their directory and program: easy to tell apart, and short enough to type
+// after "!kill".
 
 import { parseSessionName, type SessionName } from './session-name.ts';
 
@@ -12,7 +12,7 @@ export function streamTitle(kind: StreamKind, name: string): string {
   return `[${TITLE[kind]}] ${name}`;
 }
 
-/** A name that no other has: with a number behind it if need be. */
+/** A name that is not taken; a number is added if necessary. */
 export function streamName(
   kind: StreamKind,
   directory: string,

@@ -1,6 +1,6 @@
-// Discord has no tables: a pipe table becomes an aligned code block, and everything else stays as it is.
-// A table wider than a code block shows without wrapping becomes a list instead, one entry a row: wrapped rows
-// cannot be read, and in a list the links and the bold words of its cells still work.
+// Discord has no tables: a pipe table becomes an aligned code block, and all other text stays unchanged.
+// A table too wide for a code block becomes a list with one entry per row: wrapped rows are hard to read, and in a list the
+// links and bold words of the cells still work.
 
 import { type Fence, fenceAfter } from './fences.ts';
 import { insideFence } from './neutralise.ts';
@@ -8,7 +8,7 @@ import { plainCell } from './plain-cell.ts';
 import { displayWidth } from './width.ts';
 
 const WIDEST = 100;
-/** Markup and links may shorten a cell, but hardly from this to what fits. */
+/** Removing markup shortens a cell, but a cell longer than this would still not fit. */
 const LONGEST_CELL = 10 * WIDEST;
 
 export function tablesToCode(markdown: string): string {
@@ -36,13 +36,13 @@ interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly aligns: readonly Align[];
-  /** How many lines of the text it takes. */
+  /** How many lines of the text the table takes. */
   readonly lines: number;
 }
 
 const DELIMITERS = /^\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?$/;
 
-/** As GitHub reads it: a head and a delimiter row with the same number of cells; rows as long as there are pipes. */
+/** As GitHub does: a header and a delimiter row with the same number of cells, then every following line with a pipe. */
 function tableAt(lines: readonly string[], at: number): Table | undefined {
   const delimiters = lines[at + 1]?.trim() ?? '';
   if (!lines[at]?.includes('|') || !delimiters.includes('|') || !DELIMITERS.test(delimiters))

@@ -1,9 +1,9 @@
-// Which versions of other programs are new enough, by what those programs print of themselves.
+// Decides whether other programs are new enough, from the versions that they print.
 
 export const NODE_NEEDED: readonly number[] = [20, 19];
 export const TMUX_NEEDED: readonly number[] = [3, 2];
 
-/** "v20.19.1", "tmux 3.3a" and "tmux next-3.6"; undefined if it holds no number, such as "tmux master". */
+/** Reads "v20.19.1", "tmux 3.3a" and "tmux next-3.6"; undefined without a number, as in "tmux master". */
 function readVersion(text: string): readonly number[] | undefined {
   return text
     .match(/\d+(?:\.\d+)*/)?.[0]
@@ -11,7 +11,7 @@ function readVersion(text: string): readonly number[] | undefined {
     .map(Number);
 }
 
-/** A version without a number is somebody's own build of the newest source. */
+/** A version without a number is a build of the newest source. */
 export function isAtLeast(text: string, wanted: readonly number[]): boolean {
   const version = readVersion(text);
   if (version === undefined) return true;

@@ -1,3 +1,3 @@
-// The version we tell other programs; a test keeps it equal to package.json's.
+// The version that we report to other programs; a test keeps it equal to the one in package.json.
 
 export const VERSION = '0.1.0';

@@ -1,4 +1,4 @@
-// The first message of a session's thread: what this is, how to talk, where it runs.
+// The first message of a thread: what it is connected to, where that runs, and how to use it.
 
 import { code } from './outside-words.ts';
 
@@ -11,8 +11,8 @@ interface WelcomeFacts {
 export function welcomeText({ session, host, cwd }: WelcomeFacts): string {
   return [
     `**${code(session)}** on ${code(host)}, in ${code(cwd)}`,
-    'Write here and it is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.',
-    'Commands: `!screen` what it shows · `!stop` interrupt · `!sessions` all sessions · `!help` the rest.',
+    'What you write here is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.',
+    'Commands: `!screen` shows its screen · `!stop` interrupts it · `!sessions` lists all sessions · `!help` shows the rest.',
   ].join('\n');
 }
 
@@ -29,12 +29,12 @@ export function streamWelcome({ kind, name, host, dir, asked }: StreamFacts): st
   if (kind === 'terminal')
     return [
       `${where}: ${code(asked)}`,
-      'What it prints appears here; what you write goes to its input. `!c` presses Ctrl-C, `!key` other keys.',
-      'Commands: `!screen` what it shows · `!done` end it and archive · `!status` all of them · `!help` the rest.',
+      'Its output appears here, and what you write goes to its input. `!c` presses Ctrl-C, `!key` other keys.',
+      'Commands: `!screen` shows its screen · `!done` ends it and archives this thread · `!status` lists all · `!help` shows the rest.',
     ].join('\n');
   return [
     `${where}: Claude, without a terminal`,
-    'What you write is its next prompt, and it remembers the earlier ones; one at a time, later ones wait.',
-    'Commands: `!stop` end what runs · `!new` forget and start afresh · `!done` end it and archive · `!status` all of them · `!help` the rest.',
+    'What you write is its next prompt, in the same conversation. Prompts run one at a time; later ones wait.',
+    'Commands: `!stop` ends the running prompt · `!new` starts a new conversation · `!done` ends it and archives this thread · `!status` lists all · `!help` shows the rest.',
   ].join('\n');
 }

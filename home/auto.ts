@@ -1,5 +1,5 @@
-// Whether every tmux session gets a thread, or only those that report by themselves. Once tmux
-// tells us of its sessions (`threadmux install`), yes; `threadmux auto on|off` has the last word.
+// Whether every tmux session gets a thread, or only those whose hooks report. `threadmux auto on|off` decides; by default it is
+// on where tmux reports its sessions (after `threadmux install`).
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { loadInstalled } from './installed.ts';
 
 const schema = z.object({ on: z.boolean() });
 
-/** `host`: another one, where tmux tells us of its sessions after `threadmux install --host`. */
+/** `host` is a remote host, where tmux reports its sessions after `threadmux install --host`. */
 export function loadAuto(home: Home, host?: string): boolean {
-  const tmuxTells = () =>
+  const tmuxReports = () =>
     host === undefined
       ? existsSync(home.path('tmux.conf'))
       : loadInstalled(home.path('state', 'hosts', host)).some(({ kind }) => kind === 'tmux');
-  return readJson(home.path('state', 'auto.json'), schema)?.on ?? tmuxTells();
+  return readJson(home.path('state', 'auto.json'), schema)?.on ?? tmuxReports();
 }
 
 export function saveAuto(home: Home, on: boolean): void {

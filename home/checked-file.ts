@@ -1,5 +1,5 @@
-// Reads a file that was checked by its path. A folder of that path may be exchanged for a link between the check and the
-// opening: so it is read only if what was opened is still what the checked path leads to, without any link.
+// Reads a file whose path was checked. A folder of that path could be replaced by a link between the check and the opening,
+// so the file is read only if the opened file is still the one at the checked path, without any link.
 
 import {
   closeSync,
@@ -14,7 +14,7 @@ import {
   statfsSync,
 } from 'node:fs';
 
-/** `real` is a path without links, as `realpath` gave it; `room` is what is left for it. A sentence says why it was not read. */
+/** `real` is a path without links, as returned by `realpath`; `room` is what is left for it. Returns the reason as a text if the file is not read. */
 export function readChecked(real: string, maxBytes: number, room: number): Buffer | string {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const fd = tryTo(() => openSync(real, flags));
@@ -23,17 +23,17 @@ export function readChecked(real: string, maxBytes: number, room: number): Buffe
     const stat = fstatSync(fd);
     if (!stat.isFile()) return 'it is not a file';
     if (isOfKernel(fd)) return 'it belongs to the system';
-    if (stat.nlink > 1) return 'it has another name elsewhere (a hard link)';
+    if (stat.nlink > 1) return 'it has a second name (a hard link)';
     if (stat.size > maxBytes) return `it is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
     if (stat.size > room) return 'too much for one message';
-    if (!isAt(fd, stat, real)) return 'it was exchanged while it was read';
+    if (!isAt(fd, stat, real)) return 'it was replaced while it was read';
     return tryTo(() => contentOf(fd, Math.min(maxBytes, room))) ?? 'it cannot be read';
   } finally {
     closeSync(fd);
   }
 }
 
-/** The descriptor itself says where it leads, where the system can tell; elsewhere the path must lead to it before and after. */
+/** Linux tells the path of a file descriptor. Elsewhere the path must lead to the same file before and after it is resolved. */
 function isAt(fd: number, opened: Stats, real: string): boolean {
   const leadsTo = tryTo(() => readlinkSync(`/proc/self/fd/${fd}`));
   if (leadsTo !== undefined) return leadsTo === real;
@@ -45,7 +45,7 @@ function isAt(fd: number, opened: Stats, real: string): boolean {
   return same() && tryTo(() => realpathSync(real)) === real && same();
 }
 
-/** Magic numbers of proc and sysfs: they can be mounted anywhere. */
+/** The file system types of proc and sysfs, which can be mounted anywhere. */
 const OF_KERNEL = [0x9fa0, 0x62656572];
 
 function isOfKernel(fd: number): boolean {
@@ -53,7 +53,7 @@ function isOfKernel(fd: number): boolean {
   return OF_KERNEL.includes(tryTo(() => statfsSync(`/proc/self/fd/${fd}`).type) ?? 0);
 }
 
-/** A file that grows while it is read is cut where it ended when it was checked. */
+/** A file that grows meanwhile is read only up to the size that was checked. */
 function contentOf(fd: number, maxBytes: number): Buffer {
   const { size } = fstatSync(fd);
   const data = Buffer.alloc(Math.min(size, maxBytes));
@@ -67,6 +67,6 @@ function tryTo<T>(act: () => T): T | undefined {
   try {
     return act();
   } catch {
-    return undefined; // the sentence says it; the errno would not help
+    return undefined; // the caller gives the reason; the errno would not help
   }
 }

@@ -1,4 +1,4 @@
-// Reads config.json of the home. A file that others can read is refused: it holds the bot's token.
+// Reads config.json from our home. A file that others can read is refused, because it contains the bot's token.
 
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -33,7 +33,7 @@ function readPrivate(path: string): string | undefined {
     if ((mode & 0o077) !== 0)
       throw new ThreadmuxError(
         'config_invalid',
-        `${path} can be read by others (mode ${(mode & 0o777).toString(8)}), and it holds a secret`,
+        `${path} can be read by others (mode ${(mode & 0o777).toString(8)}), and it contains a secret`,
         { hint: `Run: chmod 600 ${path}` },
       );
     return readFileSync(path, 'utf8');
@@ -47,7 +47,7 @@ function readPrivate(path: string): string | undefined {
   }
 }
 
-/** "~/shop" as people write it in a file. */
+/** Expands a leading "~", which users write in configuration files. */
 export function untilde(path: string, env: Env): string {
   return path.replace(/^~(?=\/|$)/, env.HOME ?? '~');
 }

@@ -1,4 +1,4 @@
-// Files written whole or not at all: temp name, then rename. A reader never sees half of one.
+// Writes files atomically (temporary file, then rename): a reader never sees a partial file.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600
     renameSync(temp, path);
   } catch (error) {
     rmSync(temp, { force: true });
-    throw Object.assign(error as Error, { path }); // a person knows this one, not the temp name
+    throw Object.assign(error as Error, { path }); // users know this path, not the temporary one
   }
 }
 
@@ -39,9 +39,9 @@ export function writeJson(path: string, value: unknown): void {
   writeWhole(path, `${JSON.stringify(value)}\n`);
 }
 
-/** Undefined if there is no such file, or if it does not hold what we would have written. */
+/** Undefined if the file does not exist or its content does not match the schema. */
 export function readJson<T extends z.ZodType>(path: string, schema: T): z.output<T> | undefined {
-  const value = parsedJson(readText(path) ?? '');
+  const value = parsedJson(readText(path) ?? ''); // not JSON: treated like a missing file
   return value === undefined ? undefined : schema.safeParse(value).data;
 }
 

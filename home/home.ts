@@ -1,5 +1,5 @@
-// ~/.threadmux: everything we keep on a machine, ours alone (0700). Nothing has a predictable
-// name in a shared temp dir, ever.
+// Our home, ~/.threadmux: all files that we keep on a machine, readable only by the user (0700). We never use a predictable
+// name in a shared temporary directory.
 
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { writeWhole } from './files.ts';
 
 export interface Home {
   readonly root: string;
-  /** A folder of the home, made if it is not there. */
+  /** A folder of the home, created if it does not exist. */
   folder(name: Folder, below?: string): string;
   path(...parts: readonly string[]): string;
 }
@@ -45,13 +45,13 @@ export function openHome(root: string): Home {
   };
 }
 
-/** A folder somebody else owns, or a link, could hand our letters and answers to another user. */
+/** A link, or a folder that someone else owns, could give our letters and answers to another user. */
 function privateFolder(path: string): string {
   makeFolder(path);
   const stat = lstatSync(path);
   const uid = process.getuid?.() ?? stat.uid;
   if (!stat.isDirectory() || stat.uid !== uid)
-    throw new ThreadmuxError('home_unsafe', `${path} is not a folder of your own`, {
+    throw new ThreadmuxError('home_unsafe', `${path} is not a folder that you own`, {
       hint: 'Move it away, or set THREADMUX_HOME to a folder that you own.',
     });
   if ((stat.mode & 0o077) !== 0) chmodSync(path, 0o700);
@@ -66,7 +66,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** On a read-only disk Node.js says of a recursive mkdir that the folder does not exist. */
+/** On a read-only disk, a recursive mkdir of Node.js fails with ENOENT instead of EROFS. */
 function trueReason(path: string): unknown {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -78,7 +78,7 @@ function trueReason(path: string): unknown {
   }
 }
 
-/** A sentence of why our home cannot be written. */
+/** Explains why our home cannot be written. */
 export function homeError(error: unknown, path: string): unknown {
   return fileError(
     error,
@@ -87,10 +87,10 @@ export function homeError(error: unknown, path: string): unknown {
   );
 }
 
-/** What a start writes at the most: with this much room it does not fail half-way. */
+/** A start writes at most this much: with this much room it does not fail halfway. */
 const ROOM_BYTES = 128 * 1024;
 
-/** Throws, with a sentence, where there is no room or nothing may be written. */
+/** Throws if the disk is full or the home cannot be written. */
 export function checkRoom(home: Home): void {
   const path = join(home.folder('state'), 'room');
   try {

@@ -1,5 +1,5 @@
-// What install did to which file, and the file as it was before: enough to give it back byte for byte. `folder` is state/ for
-// the files of this machine, and state/hosts/<name>/ for those of another host.
+// Remembers which files `install` changed, with a backup of each, so that it can be restored byte for byte. `folder` is state/
+// for the files of this machine, and state/hosts/<name>/ for those of another host.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { readJson, readText, writeJson, writeWhole } from './files.ts';
 const entrySchema = z.object({
   path: z.string(),
   kind: z.enum(['settings', 'tmux']),
-  /** The name of the copy in backups/; null: there was no such file. */
+  /** The name of the copy in backups/; null if the file did not exist. */
   backup: z.string().nullable(),
-  /** The topmost folder we made for it. */
+  /** The topmost folder that we created for it. */
   madeFolder: z.string().nullable(),
-  /** The file as we left it. */
+  /** The hash of the file as we wrote it. */
   sha256: z.string(),
 });
 
@@ -24,7 +24,7 @@ export function loadInstalled(folder: string): readonly Installed[] {
   return readJson(join(folder, 'installed.json'), z.array(entrySchema)) ?? [];
 }
 
-/** The copy is there before the entry that names it, and goes after it. */
+/** The backup is written before the entry that names it, and removed after it. */
 export function rememberInstalled(
   folder: string,
   entry: Pick<Installed, 'path' | 'kind' | 'madeFolder'>,
@@ -43,7 +43,7 @@ export function forgetInstalled(folder: string, path: string): void {
   replaceEntry(folder, path, undefined);
 }
 
-/** The file as it was before us; undefined if there was none, or if the copy is lost. */
+/** The file before the install; undefined if it did not exist, or if the backup is lost. */
 export function beforeInstall(folder: string, { backup }: Installed): string | undefined {
   return backup === null ? undefined : readText(join(folder, 'backups', basename(backup)));
 }
@@ -64,7 +64,7 @@ function replaceEntry(folder: string, path: string, entry: Installed | undefined
       rmSync(join(folder, 'backups', basename(backup)), { force: true });
 }
 
-/** Its time and name for people; the hash of its path, because every settings file has the same name. */
+/** Contains a hash of the path, because every settings file has the same name. */
 function backupName(path: string, now: Date): string {
   const time = now.toISOString().replace(/[:.]/g, '-');
   return `${time}-${sha256(path).slice(0, 8)}-${basename(path)}`;

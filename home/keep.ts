@@ -1,5 +1,5 @@
-// State that memory has as well. If it cannot be written now (a full disk), the work goes on and the newest value is written as soon
-// as it can be: no reply and no message may wait for that.
+// Writes state that is also in memory. If a write fails (a full disk), the caller continues and the newest value is written
+// later: no reply or message waits for the disk.
 
 import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,7 +7,7 @@ import { writeJson } from './files.ts';
 import { diskFails, diskWorks } from './trouble.ts';
 
 const RETRY_MS = 2_000;
-/** By its path: the value to write, or that the file is to go. */
+/** Pending writes by path: a value to write, or 'gone' to remove the file. */
 const due = new Map<string, { readonly value: unknown } | 'gone'>();
 const retry: { timer: NodeJS.Timeout | undefined } = { timer: undefined };
 
@@ -15,32 +15,32 @@ export function keep(path: string, value: unknown): void {
   set(path, { value });
 }
 
-/** Removes the file, now or as soon as it can be. */
+/** Removes the file, now or as soon as possible. */
 export function discard(path: string): void {
   set(path, 'gone');
 }
 
-/** Somebody else has written the file: an older value must not come back. */
+/** Drops a pending write: the file was written elsewhere, and an older value must not replace it. */
 export function forgetKept(path: string): void {
   due.delete(path);
   diskWorks(path);
 }
 
-/** Whatever is still due, once more; for the end of a process, too. */
+/** Tries all pending writes again; also called before a process exits. */
 export function writeKept(): void {
   clearTimeout(retry.timer);
   for (const [path, to] of [...due]) writeDue(path, to);
   retry.timer = due.size > 0 ? setTimeout(writeKept, RETRY_MS).unref() : undefined;
 }
 
-/** Runs a write that must not stop the work around it. False if it failed, which is said once for all of them. */
+/** Runs a write whose failure must not stop the caller. False if it failed; trouble.ts reports failures once for all writes. */
 export function attempt(what: string, write: () => void): boolean {
   try {
     write();
     diskWorks(what);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error; // a fault of ours
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error; // a bug, not a disk error
     diskFails(what, error);
     return false;
   }

@@ -1,4 +1,4 @@
-// Files of this machine as a file source.
+// A file source for the files of this machine.
 
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { FileSource } from '../core/file-source.ts';
@@ -21,7 +21,7 @@ export const localFileSource: FileSource = {
       },
       async read(from, length) {
         const bytes = await readWhole(file, from, length);
-        // The handle stays with the file it opened, so a file put in its place is not mixed in.
+        // The handle stays with the opened file, so a replacement of the file is never mixed in.
         return bytes === undefined || (await file.stat()).size < size ? undefined : bytes;
       },
       close: () => file.close(),

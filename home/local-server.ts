@@ -1,4 +1,4 @@
-// How the hooks find the local workspace: the program that serves it leaves its address here.
+// The address and token of the local workspace, saved by the process that serves it so that the hooks find it.
 
 import * as z from 'zod';
 import type { Server } from '../core/config.ts';

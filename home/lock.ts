@@ -1,5 +1,5 @@
-// One process at a time. The lock is a file that names its holder; a holder that is gone
-// (killed, rebooted) loses it at once, so nobody ever has to remove it by hand.
+// A lock for one process at a time: a file that names its holder. A lock whose holder has ended (killed, rebooted) is free, so
+// nobody has to remove it by hand.
 
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
@@ -8,7 +8,7 @@ import { isSameStart, processStart } from './process-start.ts';
 
 const holderSchema = z.object({ pid: z.number().int().positive(), started: z.string() });
 
-/** Gives the way to release it, or undefined while another living process holds it. */
+/** Returns a function that releases the lock, or undefined while another running process holds it. */
 export function tryLock(path: string): (() => void) | undefined {
   const mine = JSON.stringify({ pid: process.pid, started: processStart(process.pid) });
   for (let tries = 0; tries < 5; tries++) {
@@ -19,14 +19,14 @@ export function tryLock(path: string): (() => void) | undefined {
   return undefined;
 }
 
-/** The living process that holds the lock. */
+/** The running process that holds the lock. */
 export function holderOf(path: string): number | undefined {
   const holder = readJson(path, holderSchema);
   if (holder === undefined) return undefined;
   return isSameStart(holder.started, processStart(holder.pid)) ? holder.pid : undefined;
 }
 
-/** Hard links are made by one process only, and the file is whole from its first moment. */
+/** Only one process can create a hard link of this name, and the file is complete as soon as it exists. */
 function claim(path: string, text: string): boolean {
   const temp = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   try {
@@ -41,7 +41,7 @@ function claim(path: string, text: string): boolean {
   }
 }
 
-/** Two that find the same stale lock must not remove the fresh lock of the quicker one. */
+/** Of two processes that find the same stale lock, the slower one must not remove the new lock of the faster one. */
 function removeIfUnchanged(path: string): void {
   const release = claimRemoval(path);
   if (release === undefined) return;
@@ -53,10 +53,10 @@ function removeIfUnchanged(path: string): void {
 }
 
 function claimRemoval(path: string): (() => void) | undefined {
-  const broom = `${path}.broom`;
+  const removal = `${path}.broom`;
   const mine = JSON.stringify({ pid: process.pid, started: processStart(process.pid) });
-  if (claim(broom, mine)) return () => rmSync(broom, { force: true });
-  if (holderOf(broom) === undefined) rmSync(broom, { force: true });
+  if (claim(removal, mine)) return () => rmSync(removal, { force: true });
+  if (holderOf(removal) === undefined) rmSync(removal, { force: true });
   return undefined;
 }
 
@@ -64,6 +64,6 @@ function releaseIfMine(path: string, mine: string): void {
   try {
     if (readFileSync(path, 'utf8') === mine) rmSync(path, { force: true });
   } catch {
-    // Already gone: released is released.
+    // The file is already gone.
   }
 }

@@ -1,5 +1,5 @@
-// The log of the home: log/threadmux.log, turned over at 5 MB, three old ones kept.
-// A log that cannot be written must never stop the work it tells about.
+// The log file log/threadmux.log: rotated at 5 MB, with three old files kept.
+// A failure to write the log never stops the work that is logged.
 
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export function openLog(
       const text = `${at} ${who} ${rest.join(' ')}`;
       options.also?.(text);
       attempt(path, () => {
-        turnOver(path, options.limit ?? LIMIT);
+        rotate(path, options.limit ?? LIMIT);
         appendFileSync(path, `${text}\n`, { mode: 0o600 });
       });
     },
@@ -30,7 +30,7 @@ export function openLog(
   );
 }
 
-function turnOver(path: string, limit: number): void {
+function rotate(path: string, limit: number): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < limit) return;
   for (let n = KEPT; n > 0; n--) {
     const older = n === 1 ? path : `${path}.${n - 1}`;

@@ -1,4 +1,4 @@
-// Looks at our home without changing it: opening it would make what is missing and mend what is wrong.
+// Inspects our home without changing it; `openHome` would create missing folders and fix permissions.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { holderOf } from './lock.ts';
 export type LockLook =
   | { readonly kind: 'free' }
   | { readonly kind: 'held'; readonly pid: number }
-  /** Its holder is gone: the next one takes it. */
+  /** Its holder has ended: the next process takes it. */
   | { readonly kind: 'stale' };
 
 export type HomeLook =
@@ -20,11 +20,11 @@ export type HomeLook =
       readonly root: string;
       readonly mode: number;
       readonly isOwn: boolean;
-      /** Why nothing can be written into it: an errno such as ENOSPC. */
+      /** The errno of a failed write, such as ENOSPC. */
       readonly writeError: string | undefined;
       readonly bridge: LockLook;
       readonly courier: LockLook;
-      /** Since the courier last gave a sign of life. */
+      /** Since the courier's last heartbeat. */
       readonly beatAgeMs: number | undefined;
     };
 
@@ -39,7 +39,7 @@ export function lookAtHome(root: string): HomeLook {
     root,
     mode: stat.mode & 0o777,
     isOwn,
-    writeError: isOwn ? writeErrorIn(root) : undefined, // nothing is left in what is not ours
+    writeError: isOwn ? writeErrorIn(root) : undefined, // never write into someone else's folder
     bridge: lookAtLock(join(root, 'state', 'bridge.lock')),
     courier: lookAtLock(join(root, 'state', 'courier.lock')),
     beatAgeMs: beat === undefined ? undefined : Date.now() - beat.mtimeMs,
@@ -52,12 +52,12 @@ export function lookAtLock(path: string): LockLook {
   return pid === undefined ? { kind: 'stale' } : { kind: 'held', pid };
 }
 
-/** A home to read from; its folders are not made. */
+/** A home to read from: its folders are not created. */
 export function homeAsItIs(root: string): Home {
   return { root, folder: (name) => join(root, name), path: (...parts) => join(root, ...parts) };
 }
 
-/** A disk may be full, or read-only, whatever the modes say: only writing tells. */
+/** The permissions do not tell whether the disk is full or read-only; only a write does. */
 function writeErrorIn(folder: string): string | undefined {
   const path = join(folder, `.${randomBytes(9).toString('base64url')}.tmp`);
   try {

@@ -1,9 +1,9 @@
-// When a process began: a pid alone is used again. Read from /proc on Linux, from `ps` elsewhere.
+// When a process started. With it a pid is unique: pids alone are reused. Read from /proc on Linux, from `ps` elsewhere.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A number as text; it says nothing across machines. Gone: no such process. Unknown: it lives, and that is all we know. */
+/** A number as text, comparable only on the same machine. 'gone': no such process. 'unknown': it runs, but its start is not known. */
 type ProcessStart = `${number}` | 'gone' | 'unknown';
 
 export function processStart(pid: number): ProcessStart {
@@ -17,20 +17,20 @@ export function processStart(pid: number): ProcessStart {
   }
 }
 
-/** Whether the process with this pid is the one that wrote down `noted`. Of one that cannot be compared, it is taken for the same. */
+/** Whether the process with this pid is still the one that recorded `noted`. If that cannot be compared, true. */
 export function isSameStart(noted: string, now: ProcessStart): boolean {
   if (now === 'gone') return false;
   return now === 'unknown' || !/^\d+$/.test(noted) || noted === now;
 }
 
-/** /proc/<pid>/stat; the name in brackets may hold spaces and brackets itself. */
+/** Parses /proc/<pid>/stat; the process name in brackets may itself contain spaces and brackets. */
 export function parseStat(text: string): ProcessStart {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   if (fields[0] === 'Z') return 'gone';
   return numbered(fields[19]);
 }
 
-/** `ps -o stat= -o lstart=` in the C locale and UTC, such as "S    Mon Nov 16 13:05:58 2026", as seconds. */
+/** Parses `ps -o stat= -o lstart=` in the C locale and UTC, such as "S    Mon Nov 16 13:05:58 2026", into seconds. */
 export function parsePs(text: string): ProcessStart {
   const [, state = '', month = '', day, time, year] =
     /^\s*(\S+)\s+\w+\s+(\w+)\s+(\d+)\s+(\d\d:\d\d:\d\d)\s+(\d{4})\s*$/.exec(text) ?? [];
@@ -50,7 +50,7 @@ function ps(pid: number): string {
   });
 }
 
-/** A process of somebody else may not be signalled, and lives all the same. */
+/** EPERM: the process runs, but belongs to another user. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

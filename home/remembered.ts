@@ -1,5 +1,5 @@
-// What the bridge was told by its environment, for those that are started without it: the hooks in a pane, and the couriers they
-// start. A token is kept here as it would be in config.json: readable by nobody else.
+// Saves the bridge's environment variables for processes that are started without them: the hooks in a pane and the couriers
+// that they start. Tokens are protected as in config.json: only the user can read the file.
 
 import { rmSync } from 'node:fs';
 import * as z from 'zod';
@@ -12,19 +12,19 @@ const NAMES = [
   ...['SSH_HOSTS', 'THREADMUX_HOST'],
 ];
 
-/** Whatever an earlier one had told is forgotten. */
+/** Replaces all values that were saved before. */
 export function rememberEnvironment(home: Home, env: Env): void {
-  const told = NAMES.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+  const values = NAMES.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
   home.folder('state');
-  if (told.length === 0) rmSync(path(home), { force: true });
-  else writeJson(path(home), Object.fromEntries(told));
+  if (values.length === 0) rmSync(path(home), { force: true });
+  else writeJson(path(home), Object.fromEntries(values));
 }
 
-/** The environment, and what it lacks of what the bridge had. */
+/** The environment, completed with the saved values. */
 export function withRemembered(home: Home, env: Env): Env {
-  const told = readJson(path(home), z.record(z.string(), z.string())) ?? {};
-  const mine = Object.fromEntries(Object.entries(env).filter(([, value]) => value));
-  return { ...told, ...mine };
+  const saved = readJson(path(home), z.record(z.string(), z.string())) ?? {};
+  const own = Object.fromEntries(Object.entries(env).filter(([, value]) => value));
+  return { ...saved, ...own };
 }
 
 function path(home: Home): string {

@@ -1,4 +1,4 @@
-// The last status line input of each Claude session, kept for the footer under its replies.
+// The last status line input per Claude session, saved for the footer of its replies.
 
 import { join } from 'node:path';
 import { parsedJson } from '../core/json.ts';
@@ -10,7 +10,7 @@ export function loadStatus(home: Home, claudeSession: string): unknown {
   return path === undefined ? undefined : parsedJson(readText(path) ?? '');
 }
 
-/** The id comes from outside and must not lead out of the folder. */
+/** The id comes from outside, and the path must stay inside the folder. */
 function pathOf(home: Home, claudeSession: string): string | undefined {
   return /^[\w-]{1,100}$/.test(claudeSession)
     ? join(home.folder('status'), `${claudeSession}.json`)

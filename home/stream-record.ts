@@ -1,5 +1,5 @@
-// A thread that streams: a terminal or a headless agent, one folder each, `streams/<thread>/`. Whoever
-// follows it keeps the rest of what it needs in the same folder; without `stream.json` there is no stream.
+// The record of a stream (a terminal or a headless agent): `streams/<thread>/stream.json`. The code that runs the stream keeps
+// its other files in the same folder; without `stream.json` there is no stream.
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,20 +12,20 @@ export const streamRecordSchema = z.object({
   /** The name of the server in the configuration. */
   server: z.string(),
   kind: z.enum(['terminal', 'agent']),
-  /** Of the tmux session, too, if it is a terminal. */
+  /** For a terminal, also the name of its tmux session. */
   name: z.string(),
-  /** Where it works: absolute, with every link resolved. */
+  /** The working directory: absolute, with all links resolved. */
   dir: z.string(),
-  /** What was asked for: the command line, or the first prompt. */
+  /** The command line, or the first prompt. */
   asked: z.string(),
-  /** The message or interaction that ordered it: asked for twice, it is still one. */
+  /** The message or interaction that started it: if it is handled twice, only one stream is started. */
   order: z.string(),
-  /** A headless agent that was told to ask for no permission. */
+  /** A headless agent that runs without asking for permission. */
   skipPermissions: z.boolean().default(false),
   startedAt: z.number(),
-  /** A terminal on another host: where it runs, and the folder of its log there. */
+  /** For a terminal on another host: the host, and the folder of its log there. */
   far: z.object({ host: z.string(), logFolder: z.string() }).exactOptional(),
-  /** A terminal's pane. */
+  /** The pane of a terminal. */
   pane: z
     .object({
       socket: z.string(),
@@ -35,12 +35,12 @@ export const streamRecordSchema = z.object({
       panePid: z.number(),
     })
     .optional(),
-  /** A program that has ended, and was reported to have. */
+  /** Set when the program has ended and the thread was told. */
   ended: z.object({ at: z.number(), how: z.string() }).optional(),
 });
 export type StreamRecord = Readonly<z.output<typeof streamRecordSchema>>;
 
-/** A stream's own folder, made if it is not there. */
+/** The stream's folder, created if it does not exist. */
 export function streamFolder(home: Home, thread: string): string {
   return home.folder('streams', thread);
 }
@@ -63,7 +63,7 @@ export function forgetStream(home: Home, thread: string): void {
   rmSync(home.path('streams', thread), {
     recursive: true,
     force: true,
-    maxRetries: 5, // a log may still be written to
+    maxRetries: 5, // a process may still write its log
     retryDelay: 50,
   });
 }

@@ -1,5 +1,5 @@
-// Removes what nobody needs any more: old attachments and status lines, answers that nobody took, and what crashes and
-// earlier versions left behind. What is removed is decided purely; a file that cannot be removed is left for next time.
+// Removes files that are no longer needed: old attachments and status lines, unused answers, and remains of crashes and
+// earlier versions. A pure function decides what to remove; a file that cannot be removed is tried again next time.
 
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,12 +16,12 @@ interface Kept {
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Of attachments, all together. */
+/** For all attachments together. */
 const MOST_BYTES = 2 * 2 ** 30;
-/** Young ones may be in use: a message waits for its host for a day. */
+/** Younger files may be in use: a message waits up to a day for its host. */
 const IN_USE_MS = 2 * DAY;
 
-/** Ours from earlier versions; nothing reads them now. */
+/** From earlier versions; no longer read. */
 const OLD_FOLDERS = ['panes', 'questions', 'receipts'];
 const AGE_MS: Readonly<Record<string, number>> = {
   files: 30 * DAY,
@@ -30,7 +30,7 @@ const AGE_MS: Readonly<Record<string, number>> = {
 };
 const TEMP = /^\.(\d+|[\w-]{12}\.tmp)$|\.lock\.\d+\.[a-z\d]+$/;
 
-/** The names of what is to go. */
+/** The names of the files and folders to remove. */
 export function toSweep(all: readonly Kept[], now: number): readonly string[] {
   const isOld = ({ name, at }: Kept) => {
     const [folder = '', file = ''] = name.split('/');
@@ -63,7 +63,7 @@ export function sweepHome(home: Home, now = Date.now()): void {
     attempt(home.path('swept'), () => rmSync(home.path(name), { recursive: true, force: true }));
 }
 
-/** A folder is as old and as large as what is in it. */
+/** A folder counts with the age and size of its files. */
 function kept(home: Home, name: string): readonly Kept[] {
   try {
     const stat = statSync(home.path(name));
@@ -77,7 +77,7 @@ function kept(home: Home, name: string): readonly Kept[] {
       },
     ];
   } catch {
-    return []; // gone a moment ago
+    return []; // removed in the meantime
   }
 }
 

@@ -1,5 +1,5 @@
-// Trouble of this machine that ends by itself: a disk without room, no file watches left. Said once when it begins and once when it is
-// over. A write that fails every second must not fill the log with a line every second.
+// Reports temporary problems of this machine (a full disk, no file watches left) once when they begin and once when they end,
+// so that a write that fails every second does not fill the log.
 
 import { errnoOf, errnoWords, isDiskFull } from '../core/file-errors.ts';
 
@@ -10,10 +10,10 @@ interface Trouble {
 }
 
 const listeners = new Set<(trouble: Trouble) => void>();
-/** What does not work at the moment. */
+/** The files and folders that fail at the moment. */
 const failing = { disk: new Set<string>(), watches: new Set<string>() };
 
-/** Gives the way to stop listening. */
+/** Returns a function that removes the listener. */
 export function onTrouble(listener: (trouble: Trouble) => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
@@ -23,17 +23,18 @@ export function onTrouble(listener: (trouble: Trouble) => void): () => void {
 export function diskFails(what: string, error: unknown): void {
   const why = errnoWords(errnoOf(error))?.why ?? (error as Error).message;
   const words = isDiskFull(error)
-    ? `The disk is full: ${what}. threadmux goes on and writes it when there is room.`
-    : `${what} cannot be written: ${why}. threadmux goes on and tries again.`;
+    ? `The disk is full: ${what}. threadmux keeps running and writes it when there is room.`
+    : `${what} cannot be written: ${why}. threadmux keeps running and tries again.`;
   fails('disk', what, words);
 }
 
 export function diskWorks(what: string): void {
-  works('disk', what, 'There is room again: everything is written.');
+  works('disk', what, 'There is room again: everything has been written.');
 }
 
 export function watchFails(folder: string): void {
-  const words = 'The system has no file watches left: folders are looked into every few seconds.';
+  const words =
+    'The system has no file watches left: threadmux checks its folders every few seconds.';
   fails('watches', folder, words);
 }
 

@@ -1,5 +1,5 @@
-// A file that belongs to the user and that we edit: read strictly, replaced whole, with its mode and owner,
-// where its link leads. What we cannot give back unharmed we refuse, with a sentence.
+// Edits a file of the user: replaced atomically, with its mode and owner, at the target of its link. A file that we could not
+// restore exactly is refused.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -27,14 +27,14 @@ import { fileError } from '../core/file-errors.ts';
 
 export interface UserFile {
   readonly path: string;
-  /** Undefined if there is none. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined;
 }
 
 export function readUserFile(path: string): UserFile {
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { path, text: undefined };
-    if (!existsSync(path)) throw refused(`${path} is a link to a file that is not there`);
+    if (!existsSync(path)) throw refused(`${path} is a link to a file that does not exist`);
     if (!statSync(path).isFile()) throw refused(`${path} is not a file`);
     return { path, text: decodeUserFile(path, readFileSync(path)) };
   } catch (error) {
@@ -42,7 +42,7 @@ export function readUserFile(path: string): UserFile {
   }
 }
 
-/** Said before anything is changed, so that an install is done whole or not at all. */
+/** Called for all files before the first change, so that an install is done completely or not at all. */
 export function checkWritable({ path, text }: UserFile): void {
   try {
     const target = text === undefined ? path : realpathSync(path);
@@ -56,7 +56,7 @@ export function checkWritable({ path, text }: UserFile): void {
   }
 }
 
-/** Gives the topmost folder that had to be made for it. */
+/** Returns the topmost folder that was created for it. */
 export function writeUserFile(file: UserFile, text: string): string | undefined {
   const { path } = file;
   try {
@@ -80,7 +80,7 @@ export function writeUserFile(file: UserFile, text: string): string | undefined 
   }
 }
 
-/** Takes away a file that we made, and the folders that we made for it if nobody else has used them. */
+/** Removes a file that we created, and the folders that we created for it if they are empty. */
 export function removeUserFile(file: UserFile, madeFolder: string | undefined): void {
   try {
     checkUnchanged(file);
@@ -98,7 +98,7 @@ export function removeIfEmpty(folder: string): boolean {
     rmdirSync(folder);
     return true;
   } catch {
-    return false; // somebody uses it
+    return false; // not empty
   }
 }
 
@@ -125,19 +125,19 @@ function chown(fd: number, { uid, gid }: { uid: number; gid: number }): void {
   try {
     fchownSync(fd, uid, gid);
   } catch {
-    // Not ours to give away: the file is at least written by one who may.
+    // Only root may change the owner. The current user may write the file, so it stays usable.
   }
 }
 
-/** The last look before the rename: Claude Code and editors write these files too. */
+/** Checked right before the rename: Claude Code and editors write these files too. */
 function checkUnchanged({ path, text }: UserFile): void {
   if (readUserFile(path).text === text) return;
-  throw new ThreadmuxError('busy', `${path} was changed by another program at the same moment`, {
+  throw new ThreadmuxError('busy', `${path} was changed by another program at the same time`, {
     hint: 'Run this again.',
   });
 }
 
-/** Bytes that are not UTF-8 would come back as others. The byte order mark is kept as a character. */
+/** Invalid UTF-8 would not be restored exactly, so it is refused. The byte order mark is kept as a character. */
 export function decodeUserFile(path: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -146,6 +146,6 @@ export function decodeUserFile(path: string, bytes: Uint8Array): string {
   }
 }
 
-function refused(message: string, hint = 'Correct that first, then run this again.') {
+function refused(message: string, hint = 'Correct this, then run the command again.') {
   return new ThreadmuxError('home_unsafe', message, { hint });
 }

@@ -1,5 +1,5 @@
-// Tells when something in a folder was added, removed or replaced. Where the system has no watches left, or none for this folder, it
-// is looked at now and then instead.
+// Calls back when a file in a folder was added, removed or replaced. If the system has no file watches left, or cannot watch
+// this folder, it is polled instead.
 
 import { type FSWatcher, statSync, watch } from 'node:fs';
 import { watchFails } from './trouble.ts';
@@ -7,7 +7,7 @@ import { watchFails } from './trouble.ts';
 export function watchFolder(folder: string, onChange: () => void, everyMs: number): () => void {
   let watcher: FSWatcher | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const lookInstead = () => {
+  const pollInstead = () => {
     watcher?.close();
     watcher = undefined;
     watchFails(folder);
@@ -19,9 +19,9 @@ export function watchFolder(folder: string, onChange: () => void, everyMs: numbe
     }, everyMs);
   };
   try {
-    watcher = watch(folder, onChange).on('error', lookInstead);
+    watcher = watch(folder, onChange).on('error', pollInstead);
   } catch {
-    lookInstead();
+    pollInstead();
   }
   return () => {
     watcher?.close();
@@ -33,6 +33,6 @@ function changedAt(folder: string): bigint | undefined {
   try {
     return statSync(folder, { bigint: true }).mtimeNs;
   } catch {
-    return undefined; // it may come back
+    return undefined; // the folder is missing; it may be created again
   }
 }

@@ -1,5 +1,4 @@
-// Whether Claude waits for a message in this pane. No hook tells of a turn that was interrupted
-// before Claude said anything: only the screen does.
+// Whether Claude is idle in a pane, read from its screen: no hook reports a turn that was interrupted before Claude's first text.
 
 import { readScreen } from '../claude/screen.ts';
 import type { Host } from '../hosts/host.ts';

@@ -1,5 +1,5 @@
-// `[ATTACH: path]` in a reply uploads that file, if it is inside the session's project or our files
-// folder. The text of a reply is not trusted: links are resolved first, and the rest is refused by name.
+// `[ATTACH: path]` in a reply uploads that file, if it is inside the session's project or our files folder. The text of a reply
+// is not trusted: links are resolved first, and a refused file is named with the reason.
 
 import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -8,17 +8,17 @@ import type { Upload } from '../discord/rest.ts';
 import { readChecked } from '../home/checked-file.ts';
 
 export interface Attached {
-  /** The reply without the lines that were acted on. */
+  /** The reply without its attachment lines. */
   readonly text: string;
   readonly files: readonly Upload[];
-  /** One sentence for each file that was not taken. */
+  /** One text per file that was not attached, with the reason. */
   readonly refused: readonly string[];
 }
 
 export interface AttachRules {
   /** Folders that files may come from. */
   readonly roots: readonly string[];
-  /** Our own home: of it only `files/` is ever sent. */
+  /** Our home: only files in its `files/` are ever sent. */
   readonly home: string;
   readonly cwd: string;
   readonly homeDir: string;
@@ -59,7 +59,7 @@ export interface Marks {
   readonly tooMany: readonly string[];
 }
 
-/** Inside a code block it is text about attachments, not an attachment. */
+/** A mark inside a code block is not an attachment. */
 export function marksOf(text: string): Marks {
   const paths = new Set<string>();
   let fence: string | undefined;
@@ -96,7 +96,7 @@ function take(path: string, rules: AttachRules, room: number) {
   return typeof read === 'string' ? read : { name: basename(real), data: read };
 }
 
-/** With "/" as the project these would be inside it: they hold what processes keep to themselves. */
+/** With "/" as the project these would be inside it, and they expose secrets of processes. */
 const OF_THE_SYSTEM = ['/proc', '/sys', '/dev'];
 
 function whyNot(real: string, rules: AttachRules): string | undefined {
@@ -116,19 +116,19 @@ function whyNot(real: string, rules: AttachRules): string | undefined {
 }
 
 function isInside(path: string, root: string): boolean {
-  const way = relative(root, path);
-  return way !== '' && !isAbsolute(way) && way.split(sep)[0] !== '..';
+  const below = relative(root, path);
+  return below !== '' && !isAbsolute(below) && below.split(sep)[0] !== '..';
 }
 
 function tryTo<T>(act: () => T): T | undefined {
   try {
     return act();
   } catch {
-    return undefined; // the sentence says it; the errno would not help
+    return undefined; // the caller gives the reason; the errno would not help
   }
 }
 
-/** Where files meant for people may always be put. */
+/** Files in this folder may always be sent. */
 function filesFolder(homeRoot: string): string {
   return join(homeRoot, 'files');
 }

@@ -1,26 +1,26 @@
-// Which letters were being handled when the process died. A letter that freezes or crashes us would do so after every restart,
-// and those behind it would wait for ever: the second time it is suspected, the third time it is not handled any more.
+// Remembers which letters were being handled when the process died. A letter that crashes or blocks the process would do so
+// after every restart, and later letters would wait forever: after two unfinished attempts it is no longer handled.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attempt } from '../home/keep.ts';
 
 export interface Attempt {
-  /** How many earlier attempts were begun and never ended. */
+  /** How many earlier attempts began and never ended. */
   readonly unfinished: number;
-  /** Something is about to be done with the letter's text: if we die now, the letter may be why. */
+  /** Call before processing the letter's text: if the process dies now, the letter may be the reason. */
   risky(): void;
-  /** It ended, well or not: this attempt did not kill us. */
+  /** The attempt ended, successful or not: it did not kill the process. */
   end(): void;
 }
 
 interface Attempts {
   begin(letter: string): Attempt;
-  /** Forgets letters that are gone. */
+  /** Removes the notes of letters that no longer exist. */
   sweep(): void;
 }
 
-/** A process that answers for so long after a risky step waits for something else, such as the network. */
+/** A process that still runs this long after a risky step is waiting for something else, such as the network. */
 const ANSWERING_MS = 2_000;
 const FOLDER = 'begun';
 
@@ -32,7 +32,7 @@ export function openAttempts(outbox: string): Attempts {
       const note = join(folder, `${box}-${name}`);
       const unfinished = countIn(note);
       let timer: NodeJS.Timeout | undefined;
-      // A disk that is full or read-only must not keep a letter from being delivered.
+      // A full or read-only disk must not prevent the delivery.
       const restore = () =>
         attempt(note, () => {
           if (unfinished === 0) rmSync(note, { force: true });
@@ -71,7 +71,7 @@ function countIn(note: string): number {
   try {
     return Number.parseInt(readFileSync(note, 'utf8'), 10) || 0;
   } catch {
-    return 0; // no attempt was cut off
+    return 0; // no unfinished attempt
   }
 }
 

@@ -1,4 +1,4 @@
-// What the courier works with. Every handler gets the same context; nothing is global.
+// The context that every handler of the courier gets, one per host; nothing is global.
 
 import { basename } from 'node:path';
 import { footer, parseStatus } from '../claude/status.ts';
@@ -13,7 +13,7 @@ import type { SessionPane } from '../threads/threads.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { openShown, type Shown } from './shown.ts';
 
-/** Bound to the host that the letter came from. */
+/** The context for letters of one host. */
 export interface CourierContext extends Omit<Shared, 'sessionOf'> {
   readonly host: Host;
   /** Files on that host. */
@@ -25,10 +25,10 @@ export interface CourierContext extends Omit<Shared, 'sessionOf'> {
   ) => Promise<SessionPane | undefined>;
   readonly shown: Shown;
   readonly progress: Progress;
-  /** One letter at a time into each thread: the parts of two replies must not mix. */
+  /** One letter at a time per thread: the parts of two replies must not mix. */
   readonly inTurn: InTurn;
   header(session: SessionPane, cwd: string): string;
-  /** `status`: what the letter has brought; left out: it is looked for. */
+  /** `status` comes with the letter; without it, the saved status is read. */
   footer(claudeSession: string, status: string | undefined): Promise<string>;
 }
 
@@ -65,7 +65,7 @@ export function openCourierContexts(shared: Shared): CourierContexts {
       ...{ host, files },
       sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
       async footer(claudeSession, brought) {
-        // A footer that cannot be had costs nothing else.
+        // A missing footer must not stop the reply.
         const found = brought ? parsedJson(brought) : statusOf(claudeSession);
         const status = parseStatus(await Promise.resolve(found).catch(() => undefined));
         return status === undefined

@@ -1,5 +1,5 @@
-// Who may post and write the registry: one process per home, by lock. It gives a sign of life every few seconds; one that
-// hangs is replaced.
+// The courier's lock: only its holder, one process per home, may post and write the registry. The holder writes a heartbeat
+// every few seconds; a courier that hangs is replaced.
 
 import { utimesSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -17,12 +17,12 @@ const HUNG_BEATS = 12;
 interface LockOptions {
   readonly home: Home;
   readonly log: Log;
-  /** The bridge takes over from a courier that runs as a process of its own. */
+  /** The bridge takes over from a courier that runs as a separate process. */
   readonly takeOver?: boolean;
   readonly beatMs?: number;
 }
 
-/** The right to post and to write the registry: one process per home. Undefined while another one has it. */
+/** Returns a function that releases the lock; undefined while another process holds it. */
 export async function takeCourierLock(options: LockOptions): Promise<(() => void) | undefined> {
   const { home, log } = options;
   const lock = join(home.folder('state'), 'courier.lock');
@@ -35,16 +35,16 @@ export async function takeCourierLock(options: LockOptions): Promise<(() => void
   const release = free;
   if (release === undefined) return undefined;
   notePid(home);
-  log.debug('courier at work', { pid: process.pid });
+  log.debug('courier started', { pid: process.pid });
   return () => {
-    discard(home.path('state', 'courier.pid')); // pids are used again
+    discard(home.path('state', 'courier.pid')); // pids are reused
     release();
   };
 }
 
 const HAND_OVER_MS = 8_000;
 
-/** It finishes its letter and leaves; one that hangs is ended. */
+/** The other courier finishes its letter and exits; if it hangs, it is killed. */
 async function takeOver(lock: string, log: Log): Promise<(() => void) | undefined> {
   const pid = holderOf(lock);
   if (pid !== undefined) {
@@ -64,11 +64,11 @@ function end(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has left by itself.
+    // It has already ended.
   }
 }
 
-/** A machine that just woke up looks like one that hung: it gets the time of two heartbeats more. */
+/** After sleep of the machine, every courier looks hung: wait for two more heartbeats. */
 async function replaceHung(options: LockOptions, lock: string): Promise<(() => void) | undefined> {
   const beatMs = options.beatMs ?? BEAT_MS;
   const isHung = async () => {
@@ -89,17 +89,17 @@ async function replaceHung(options: LockOptions, lock: string): Promise<(() => v
   return tryLock(lock);
 }
 
-/** `drop` compares letters with this file's time: a courier that hangs stops touching it. */
+/** `drop` compares letters with the time of this file, which a hung courier no longer updates. */
 export function beat(home: Home): void {
   const now = new Date();
   try {
     utimesSync(home.path('state', 'courier.pid'), now, now);
   } catch {
-    notePid(home); // removed by hand, or there was no room for it
+    notePid(home); // the file was removed, or could not be written before
   }
 }
 
-/** Without it the next hook starts another courier, which finds the lock taken and leaves. */
+/** Without this file the next hook starts another courier, which finds the lock held and exits. */
 function notePid(home: Home): void {
   const path = home.path('state', 'courier.pid');
   forgetKept(path);

@@ -1,5 +1,5 @@
-// The courier: takes letters from the outbox, each pane's in order, and delivers them. One a host,
-// by lock. A letter leaves the outbox only after it was delivered; one that cannot be stays first.
+// The courier: delivers the letters of an outbox, in order per pane. One courier runs per home, by lock.
+// A letter is removed only after its delivery; one that cannot be delivered yet stays first.
 
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -19,21 +19,21 @@ import { openOutbox } from './outbox.ts';
 interface CourierOptions {
   readonly home: Home;
   readonly log: Log;
-  /** The letters of another host; left out: those of this machine, whose hooks look for a sign of life. */
+  /** The outbox for letters of another host; by default this machine's, whose hooks check the heartbeat. */
   readonly outbox?: string;
-  /** Tmux told of a session that was made, renamed or closed. */
+  /** tmux reported that a session was created, renamed or closed. */
   readonly onEvent?: () => void;
-  /** Called as soon as a letter is there, before those in front of it are delivered; it may be called again. */
+  /** Called as soon as a letter arrives, before earlier letters are delivered; may be called more than once. */
   readonly arrived: (letter: Letter) => void;
-  /** `risky` is called before anything is done with the letter's text. */
+  /** Must call `risky` before it processes the letter's text. */
   readonly deliver: (letter: Letter, risky: () => void) => Promise<void>;
-  /** Does what the command line has ordered. */
+  /** Executes an order of the command line. */
   readonly obey?: (order: ThreadOrder) => Promise<void>;
-  /** Says in the letter's thread that it was set aside. */
+  /** Posts in the letter's thread that the letter was set aside. */
   readonly sayAside?: (letter: Letter, name: string) => Promise<void>;
-  /** Whether something else is still under way, such as a turn that is followed. */
+  /** Whether something else is still in progress, such as following a turn. */
   readonly isBusy?: () => boolean;
-  /** Leaves after so long with nothing to do; where the bridge runs, never. */
+  /** Exits after this long without work; never inside the bridge. */
   readonly lingerMs: number;
   readonly signal: AbortSignal;
   readonly beatMs?: number;
@@ -44,26 +44,26 @@ const SWEEP_MS = 3_600_000;
 const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 /** Unfinished attempts after which a letter is set aside. */
 const DEADLY = 2;
-/** A larger one may be deadly by its size alone. */
+/** A larger letter could kill the process by its size alone. */
 const LARGEST_READ = 16 * 2 ** 20;
 
-/** Takes letters until it is told to stop or has had nothing to do for a while. Its caller holds the courier's lock. */
+/** Runs until it is aborted or has been idle for `lingerMs`. The caller must hold the courier's lock. */
 export async function runCourier(options: CourierOptions): Promise<void> {
   const { home, log, signal } = options;
   const outbox = openOutbox(options.outbox ?? home.folder('outbox'));
   const working = new Set<string>();
   const attempts = openAttempts(outbox.folder);
   const running = new Set<Attempt>();
-  const alone = createInTurn();
-  const told = new Set<string>();
+  const oneAtATime = createInTurn();
+  const skipped = new Set<string>();
   const announced = new Set<string>();
-  /** Where the disk became read-only, a letter stays after its delivery, and must not be delivered again. */
+  /** If the disk has become read-only, a letter stays after its delivery and must not be delivered again. */
   const delivered = new Set<string>();
   let busyAt = Date.now();
 
   async function work(box: string): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
-      const path = outbox.letters(box).find((one) => !told.has(one));
+      const path = outbox.letters(box).find((one) => !skipped.has(one));
       if (path === undefined) return;
       try {
         await handle(path);
@@ -78,8 +78,8 @@ export async function runCourier(options: CourierOptions): Promise<void> {
 
   async function handle(path: string): Promise<void> {
     const begun = attempts.begin(path);
-    // Alone, so that one which was only handled at the same time as a deadly one proves to be harmless.
-    if (begun.unfinished > 0) await alone('suspects', () => tryOnce(path, begun));
+    // Suspects run one at a time, so that a letter that was only handled next to a deadly one is not blamed again.
+    if (begun.unfinished > 0) await oneAtATime('suspects', () => tryOnce(path, begun));
     else await tryOnce(path, begun);
   }
 
@@ -103,7 +103,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     const reading = readLetter(path);
     switch (reading.kind) {
       case 'newer':
-        told.add(path);
+        skipped.add(path);
         return log.warn('letter of a newer version left alone', { path });
       case 'corrupt':
         return log.error('corrupt letter set aside', {
@@ -132,7 +132,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     announced.delete(path);
   }
 
-  /** It is said first: if the server is away, the letter waits as any other does. */
+  /** Tells the thread first: if the server is unreachable, the letter waits like any other. */
   async function giveUp(path: string): Promise<void> {
     const reading = statSync(path).size > LARGEST_READ ? undefined : readLetter(path);
     if (reading?.kind === 'letter')
@@ -195,7 +195,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     clearInterval(beating);
     stopWatching();
     await idle(working); // the next process must find nothing half done
-    for (const begun of running) begun.end(); // asked to stop, not killed
+    for (const begun of running) begun.end(); // stopped on request: no letter is to blame
   }
 }
 
@@ -206,8 +206,8 @@ async function idle(working: ReadonlySet<string>): Promise<void> {
     await sleep(20);
 }
 
-/** Refused as it is, it will be refused again: a fault of ours that must not stop the session's letters. */
+/** The same request would be refused again. This is a bug of ours, and must not stop the session's other letters. */
 function isHopeless(error: unknown): boolean {
-  if (isThreadmuxError(error, 'name_refused')) return true; // a session whose name no title can hold
+  if (isThreadmuxError(error, 'name_refused')) return true; // the session's name does not fit into a title
   return isThreadmuxError(error, 'discord_refused') && error.answer?.status === 400;
 }

@@ -1,5 +1,5 @@
-// Journey 1, from start to end: a letter of Claude's becomes messages in its session's thread.
-// Whatever happens in between, the letter is done with only when this has returned.
+// Journey 1: a letter from a hook becomes messages in its session's thread.
+// The letter counts as delivered only when `deliver` has returned.
 
 import type { HookEvent, HookInput } from '../claude/hook-input.ts';
 import { isShell } from '../claude/screen.ts';
@@ -21,7 +21,7 @@ import { stop } from './stop.ts';
 import { stopFailure } from './stop-failure.ts';
 import { userPromptSubmit } from './user-prompt-submit.ts';
 
-/** `risky` is called before anything is done with the letter's text. */
+/** Calls `risky` before it processes the letter's text. */
 export async function deliver(
   letter: Letter,
   context: CourierContext,
@@ -36,12 +36,12 @@ export async function deliver(
   const session = await context.sessionOf(letter.tmux, letter.pane, begins);
   if (session === undefined) return giveUpOn(letter, context);
   const directory = letter.project || input.cwd;
-  // A thread that a person deleted comes back when its session has something to say.
+  // A thread that a user deleted is created again when its session has something to post.
   const known = context.threads.registry.ofSession(session.host, session);
   if (known?.deleted && QUIET.includes(input.hook_event_name)) return;
   const thread = await context.threads.ensure(session, { directory, shell: 'no' });
   const connection = thread && context.threads.connections.named(thread.server);
-  if (thread === undefined || connection === undefined) return; // it belongs nowhere
+  if (thread === undefined || connection === undefined) return; // the session gets no thread
 
   const { rest } = connection;
   const report = { letter, session, context, rest, thread };
@@ -49,7 +49,7 @@ export async function deliver(
   if (outcome.say !== undefined) {
     risky();
     await post(report, directory, letter.id, fit(outcome.say));
-    // Renamed while it was archived: it gets its name now that it is open.
+    // If the session was renamed while the thread was archived, rename the thread now that it is open.
     if (thread.archived !== 'no') await context.threads.ensure(session, { directory, shell: 'no' });
   }
   await outcome.after?.();
@@ -58,7 +58,7 @@ export async function deliver(
 
 const QUIET: readonly HookEvent[] = ['UserPromptSubmit', 'PreToolUse'];
 
-/** Into the session's thread; into a new one if it turns out to be deleted. */
+/** Posts into the session's thread, or into a new one if it was deleted. */
 async function post(
   { letter, session, context, thread, rest }: Report,
   directory: string,
@@ -80,14 +80,14 @@ async function post(
         if (record !== undefined)
           threads.registry.change(record.thread, {
             ...withPosted(record, posted),
-            archived: 'no', // what was posted has reopened it
+            archived: 'no', // posting has reopened it
           });
       },
     }),
   );
 }
 
-/** In place of a report that killed the process twice; nothing of its text is looked at. */
+/** Posted instead of a report that killed the process twice; the report's text is not processed. */
 export async function sayAside(
   letter: Letter,
   context: CourierContext,
@@ -98,12 +98,12 @@ export async function sayAside(
   const thread = session && (await context.threads.ensure(session, { directory, shell: 'no' }));
   const rest = thread && context.threads.connections.named(thread.server)?.rest;
   if (session === undefined || thread === undefined || rest === undefined) return;
-  const text = `⚠️ One report of the agent could not be processed and was set aside: \`${name}\`. \`threadmux outbox\` shows it.`;
+  const text = `⚠️ A report of the agent could not be processed and was set aside: \`${name}\`. Run \`threadmux outbox\` to see it.`;
   const report = { letter, session, context, rest, thread };
   await post(report, directory, `aside ${letter.id}`, fit({ text }));
 }
 
-/** As soon as a letter is here, before the letters in front of it are posted: a receipt needs no request. */
+/** Called as soon as a letter arrives, before earlier letters are posted: a receipt needs no request. */
 export function arrived(letter: Letter, { threads, receipts, host }: CourierContext): void {
   const { input } = letter;
   if (input.hook_event_name !== 'UserPromptSubmit' || isNested(letter)) return;
@@ -112,7 +112,7 @@ export function arrived(letter: Letter, { threads, receipts, host }: CourierCont
   if (thread !== undefined) receipts.submitted(thread.thread, [input.prompt], letter);
 }
 
-/** Until then tmux may only have been too busy to say whose pane it is. */
+/** For this long, tmux may just be too busy to report the pane. */
 const UNKNOWN_FOR_MS = 30_000;
 
 function giveUpOn({ pane, writtenAt }: Letter, { log }: CourierContext): void {
@@ -124,7 +124,7 @@ function giveUpOn({ pane, writtenAt }: Letter, { log }: CourierContext): void {
   log.warn('letter of an unknown pane', { pane });
 }
 
-/** `claude -p` inside a session, or a program that uses Claude, runs the same hooks in the same pane. */
+/** `claude -p` inside a session, or another program that uses Claude, runs the same hooks in the same pane. */
 function isNested({ entrypoint, input }: Letter): boolean {
   return (entrypoint !== '' && entrypoint !== 'cli') || input.agent_id !== undefined;
 }
@@ -146,7 +146,7 @@ async function handle(input: HookInput, report: Report): Promise<Outcome> {
   return (await handler?.(input, report)) ?? {};
 }
 
-/** Which pane this thread speaks to, and what Claude does there. */
+/** Records the pane of the thread and the state of Claude. */
 function record({ letter, session, context }: Report, outcome: Outcome): void {
   const { input } = letter;
   const { registry } = context.threads;
@@ -165,7 +165,7 @@ function record({ letter, session, context }: Report, outcome: Outcome): void {
   });
 }
 
-/** When the letter is read, Claude may have left: what has the pane then is not the agent. */
+/** When the letter is read, Claude may already have exited; then the foreground program is not the agent. */
 function agentCommand(
   { input }: Letter,
   { command, panePid }: SessionPane,

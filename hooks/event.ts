@@ -1,4 +1,4 @@
-// What every handler gets, and what it gives back: what to say, and what Claude is doing now.
+// The input and the result of every handler: what to post, and the new state of Claude.
 
 import type { HookInput } from '../claude/hook-input.ts';
 import type { Rest } from '../discord/rest.ts';
@@ -16,7 +16,7 @@ export interface Report {
   readonly thread: ThreadRecord;
 }
 
-/** What a turn's progress is kept by: two panes of one session may work at the same time. */
+/** The key of a turn's progress. It includes the pane, because two panes of one session may work at the same time. */
 export function turnOf({ thread, letter }: Report): string {
   return `${thread.thread} ${letter.pane}`;
 }
@@ -24,7 +24,7 @@ export function turnOf({ thread, letter }: Report): string {
 export interface Outcome {
   readonly say?: Saying;
   readonly state?: ThreadRecord['state'];
-  /** Done once what was to be said has been posted. */
+  /** Called after `say` has been posted. */
   readonly after?: () => void | Promise<void>;
 }
 

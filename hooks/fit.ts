@@ -1,5 +1,5 @@
-// Makes what there is to say fit into Discord messages: tables aligned, split at good places, and
-// what is too long for a handful of messages attached whole.
+// Turns a text into Discord messages: tables are aligned, the text is split at good places, and a text that needs too many
+// messages is attached as a file.
 
 import { splitMessage } from '../core/split.ts';
 import { tablesToCode } from '../core/tables.ts';
@@ -8,32 +8,32 @@ import type { Upload } from '../discord/rest.ts';
 
 export interface Saying {
   readonly text: string;
-  /** A small line above: where this comes from. */
+  /** A small line above: the host, project and session. */
   readonly header?: string;
   /** A small line below: model, context, cost. */
   readonly footer?: string;
   readonly files?: readonly Upload[];
-  /** Under the last message. */
+  /** Shown below the last message. */
   readonly components?: readonly Row[];
   /** Posted without a notification. */
   readonly silent?: boolean;
 }
 
-/** Past so many messages the whole reply comes as a file. */
+/** A reply that needs more messages is attached as a file. */
 const PARTS = 5;
-/** Far more than is shown of a reply that is attached whole. */
+/** Characters to format: far more than is shown of an attached reply. */
 const FORMATTED = 60_000;
-/** About what one message holds. */
+/** The approximate length of one message. */
 const PART = 1_900;
 const SMALL = 200;
-/** Always the same, so that a retry cuts where the first attempt did although cost and context have changed. */
+/** Constant, so that a retry splits at the same places even if cost and context have changed. */
 const ROOM = { header: SMALL + 4, footer: SMALL + 4 };
 
 export function fit(saying: Saying): readonly Draft[] {
   const header = small(saying.header);
   const footer = small(saying.footer);
   const silent = saying.silent ?? false;
-  // Only what is shown is formatted: a reply may have megabytes.
+  // Format only the part that is shown: a reply may have megabytes.
   const isHuge = saying.text.length > FORMATTED;
   const all = splitMessage(tablesToCode(isHuge ? beginOf(saying.text) : saying.text), ROOM);
   const count = isHuge ? Math.ceil(saying.text.length / PART) : all.length;
@@ -68,7 +68,7 @@ function joined(...lines: readonly string[]): string {
 }
 
 function longNote(parts: number): string {
-  return `*… ${parts - PARTS + 1} more messages’ worth. The whole reply is attached.*`;
+  return `*… about ${parts - PARTS + 1} more messages. The whole reply is attached.*`;
 }
 
 function wholeReply(text: string): Upload {

@@ -1,5 +1,5 @@
-// Letters of another host, as its collector hands them over: put into our own outbox, in the order they came. A host
-// sends its last letter again when our acknowledgement was lost: it is recognised and not put twice.
+// Saves the letters of another host into our own outbox, in the order of their arrival. A host sends its last letter again if
+// our acknowledgement was lost: the repeat is recognised and ignored.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
@@ -18,10 +18,10 @@ const MOST_LETTERS = 500;
 const MOST_BOXES = 200;
 const MOST_BYTES = 256 * 2 ** 20;
 
-/** Where letters of a host wait to be posted. */
+/** The outbox for letters of a host. */
 export function hostOutbox(home: Home, host: string): string {
   const outbox = home.folder('outbox', `@${host}`);
-  // We may have been killed between a letter and the note of it: noted before anybody can take the letter away.
+  // The process may have been killed between writing a letter and noting it: note it now, before the letter is delivered.
   for (const box of readdirSync(outbox).filter((name) => /^\d+\.\d+$/.test(name))) {
     const folder = join(outbox, box);
     const newest = newestIn(folder);
@@ -30,7 +30,7 @@ export function hostOutbox(home: Home, host: string): string {
   return outbox;
 }
 
-/** On disk when it returns; not taken if it returns 'full'. */
+/** The letter is on disk when this returns; 'full': it was not taken. */
 export function putHostLetter(
   outbox: string,
   box: string,
@@ -54,21 +54,21 @@ export function putHostLetter(
   return undefined;
 }
 
-/** What a host has sent and we have not posted yet is limited; the rest waits there. */
+/** Limits the letters that are not posted yet; the others wait on the host. */
 function checkRoom(outbox: string, folder: string): void {
   const isFull = existsSync(folder)
     ? readdirSync(folder).length > MOST_LETTERS
     : readdirSync(outbox).length > MOST_BOXES;
   if (isFull)
     throw new ThreadmuxError('busy', 'too many letters of this host wait to be posted', {
-      hint: 'The rest waits on the host.',
+      hint: 'The others wait on the host.',
     });
 }
 
-/** Bytes of an outbox when they were counted, and what came since; what was posted since is not taken off. */
+/** The bytes of an outbox when they were last counted, plus what came since. Posted letters are not subtracted. */
 const atMost = new Map<string, number>();
 
-/** With those set aside: a hostile host could send nothing but letters that cannot be read. */
+/** Includes the letters that were set aside: a hostile host could send only letters that cannot be read. */
 function bytesIn(outbox: string): number {
   return readdirSync(outbox, { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile() && !one.name.startsWith('.'))
@@ -76,7 +76,7 @@ function bytesIn(outbox: string): number {
     .reduce((sum, size) => sum + size, 0);
 }
 
-/** Digits, as the names of letters have them. */
+/** Only digits, like all parts of the names of letters. */
 function identityOf(name: string, letter: Buffer): string {
   const hash = createHash('sha256').update(`${name}\0`).update(letter).digest('hex');
   return String(BigInt(`0x${hash.slice(0, 16)}`));

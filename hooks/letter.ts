@@ -1,5 +1,5 @@
-// A letter: what Claude Code told a hook, as `drop` wrote it down. Its id is stable for as long as
-// the file lies in the outbox, so that every retry makes the same nonces.
+// A letter: the input of a Claude Code hook, as `drop` wrote it. Its id does not change while the file is in the outbox, so
+// that every retry uses the same nonces.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -14,15 +14,15 @@ export interface Letter {
   readonly writtenAt: number;
   readonly tmux: string;
   readonly pane: string;
-  /** "cli" for a person's session; a nested `claude -p` is something else. */
+  /** "cli" for an interactive session; a nested `claude -p` has another value. */
   readonly entrypoint: string;
   readonly project: string;
-  /** Of a prompt: the name of the answer that `ask` waits for, and the process that waits. */
+  /** For a prompt: the name of the answer that `ask` waits for, and the pid of `ask`. */
   readonly ask?: string;
   readonly asker?: number;
-  /** The thread of an agent that has no terminal. */
+  /** The thread of a headless agent. */
   readonly thread?: string;
-  /** Of a reply from another host: the status line and the end of the transcript, as they were then. */
+  /** For a reply from another host: the status line and the end of the transcript at that time. */
   readonly status?: string;
   readonly transcript?: FileEnd;
   readonly input: HookInput;
@@ -30,12 +30,12 @@ export interface Letter {
 
 type Reading =
   | { readonly kind: 'letter'; readonly letter: Letter }
-  /** Tmux tells of a session. */
+  /** tmux reports a change of a session. */
   | { readonly kind: 'event' }
   | { readonly kind: 'order'; readonly order: ThreadOrder }
-  /** Of an event we have no handler for: nothing to do. */
+  /** An event without a handler: nothing to do. */
   | { readonly kind: 'nothing' }
-  /** Written by a newer version of us: not ours to judge. */
+  /** Written by a newer version of threadmux: left alone. */
   | { readonly kind: 'newer' }
   | { readonly kind: 'corrupt'; readonly why: string };
 
@@ -81,13 +81,13 @@ type Headers = Omit<Letter, 'id' | 'writtenAt' | 'transcript' | 'input'> & {
   readonly json: string;
 };
 
-/** The first format; such letters may still wait after an update. */
+/** Format 1: such letters may still wait after an update. */
 function withFixedLines(text: string): Headers {
   const [, tmux = '', pane = '', entrypoint = '', project = '', ...rest] = text.split('\n');
   return { tmux, pane, entrypoint, project, json: rest.join('\n') };
 }
 
-/** `key value` lines up to an empty one. Keys that we do not know are a newer version's, and do no harm. */
+/** Format 2: `key value` lines up to an empty line. Unknown keys come from a newer version and are ignored. */
 function withHeaders(text: string): Headers {
   const end = text.indexOf('\n\n');
   if (end === -1) throw new SyntaxError('its headers have no end');
@@ -100,7 +100,7 @@ function withHeaders(text: string): Headers {
     pane: value('pane'),
     entrypoint: value('entrypoint'),
     project: value('project'),
-    // It becomes the name of a file.
+    // Checked strictly, because it becomes a file name.
     ...(ask && /^[0-9a-f]{32}$/.test(ask) ? { ask } : {}),
     ...(asker && /^\d+$/.test(asker) ? { asker: Number(asker) } : {}),
     ...(thread && /^\d+$/.test(thread) ? { thread } : {}),

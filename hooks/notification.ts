@@ -1,4 +1,4 @@
-// Notification: Claude waits for a person. It says something only if the thread does not know yet.
+// Notification: Claude waits for the user. Posts only what the thread does not show yet.
 
 import type { NotificationInput, StopInput } from '../claude/hook-input.ts';
 import { screenPrint } from '../claude/screen-print.ts';
@@ -15,7 +15,7 @@ export function notification(input: NotificationInput, report: Report): Promise<
     case 'idle_prompt': {
       const { context } = report;
       if (context.shown.answered(input.session_id, input.prompt_id ?? '')) return { state: 'idle' };
-      // The reply itself never came (a hook that was not installed yet): it is in the transcript.
+      // No Stop was received (the hook was not installed yet): read the reply from the transcript.
       const stopped: StopInput = { ...input, hook_event_name: 'Stop', stop_hook_active: false };
       return stop(stopped, report);
     }
@@ -26,7 +26,7 @@ export function notification(input: NotificationInput, report: Report): Promise<
   }
 }
 
-/** With our hook the prompt is in the thread already; without it (an older Claude Code) the screen has to do. */
+/** With our hook the prompt is already in the thread; without it (an older Claude Code) the screen is posted. */
 async function permissionPrompt(
   input: NotificationInput,
   { context, session }: Report,

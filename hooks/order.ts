@@ -1,5 +1,5 @@
-// An order of the command line: opens or archives the thread of a session. It lies in the outbox like a letter, so that
-// only the process that holds the courier's lock acts on it, after the letters in front of it.
+// An order of the command line: open or archive the thread of a session. It waits in the outbox like a letter, so that only
+// the process with the courier's lock executes it, after the letters before it.
 
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -23,7 +23,7 @@ const sessionSchema = z.object({
 });
 
 const orderSchema = z.object({
-  /** The name of the file that its outcome is written into. */
+  /** The name of the file for its outcome. */
   id: z.string().regex(/^[0-9a-f]{32}$/),
   order: z.enum(['open', 'close']),
   session: sessionSchema.transform((session) => ({ ...session, group: session.group })),
@@ -45,16 +45,16 @@ export function orderLetter(order: ThreadOrder): string {
   return `threadmux 2\norder ${order.order}\n\n${JSON.stringify(order)}\n`;
 }
 
-/** Where the command line finds what became of its order. */
+/** Where the command line reads the outcome of its order. */
 export function outcomePath(home: Home, { id }: Pick<ThreadOrder, 'id'>): string {
   return join(home.folder('answers'), `${id}.order`);
 }
 
 export async function obey(order: ThreadOrder, home: Home, threads: Threads): Promise<void> {
   const outcome = await act(order, threads).catch((error: unknown): OrderOutcome => {
-    // What may work later is tried again; anything else must not hold up the letters behind it.
-    const mayPass = ['discord_unreachable', 'host_unreachable'] as const;
-    if (!isThreadmuxError(error) || mayPass.some((code) => isThreadmuxError(error, code)))
+    // Temporary failures are retried; any other failure must not block the letters after it.
+    const temporary = ['discord_unreachable', 'host_unreachable'] as const;
+    if (!isThreadmuxError(error) || temporary.some((code) => isThreadmuxError(error, code)))
       throw error;
     return { outcome: 'refused', thread: null, because: error.message };
   });
@@ -63,14 +63,14 @@ export async function obey(order: ThreadOrder, home: Home, threads: Threads): Pr
 
 async function act({ order, session }: ThreadOrder, threads: Threads): Promise<OrderOutcome> {
   const known = threads.registry.ofSession(session.host, session);
-  const isThere = known !== undefined && !known.deleted && known.server !== '';
+  const exists = known !== undefined && !known.deleted && known.server !== '';
   if (order === 'close') {
-    if (!isThere) return { outcome: 'none', thread: null, because: '' };
+    if (!exists) return { outcome: 'none', thread: null, because: '' };
     await threads.archive(known.thread);
     return { outcome: 'closed', thread: known.thread, because: '' };
   }
-  if (isThere) await threads.reopen(known.thread);
-  const record = isThere ? known : await threads.ensure(session, { directory: session.path });
+  if (exists) await threads.reopen(known.thread);
+  const record = exists ? known : await threads.ensure(session, { directory: session.path });
   if (record === undefined) return { outcome: 'nowhere', thread: null, because: '' };
   return { outcome: 'opened', thread: record.thread, because: '' };
 }

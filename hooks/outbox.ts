@@ -1,5 +1,5 @@
-// The letters not yet delivered: one folder a pane, and in it the letters in the order of their
-// names. `drop` writes them; only the courier takes them away.
+// The letters that are not delivered yet: one folder per pane, with the letters in the order of their names. `drop` writes
+// them; only the courier removes them.
 
 import {
   type FSWatcher,
@@ -18,22 +18,22 @@ import { watchFails } from '../home/trouble.ts';
 
 export interface Outbox {
   readonly folder: string;
-  /** The panes that have letters waiting. */
+  /** The panes with waiting letters. */
   boxes(): readonly string[];
   /** The paths of a pane's letters, in order. */
   letters(box: string): readonly string[];
-  /** Writes a letter behind those that wait in this pane's folder. */
+  /** Adds a letter after those that wait in this pane's folder. */
   add(box: string, letter: string): void;
   remove(letter: string): void;
-  /** Keeps a letter that can never be delivered, out of the way of the others. */
+  /** Moves away a letter that can never be delivered, so that it does not block the others. */
   setAside(letter: string): string;
-  /** The paths of those kept so, oldest first. */
+  /** The paths of the letters that were set aside, oldest first. */
   aside(): readonly string[];
-  /** Gives one of them back to its pane, in its old place among those that wait; false if it is none of ours. */
+  /** Moves a letter that was set aside back to its old place; false if it is not one. */
   putBack(path: string): boolean;
-  /** Tells of panes that got a letter, at once where the system can; who must miss none looks now and then. */
+  /** Reports panes with a new letter, at once where the system supports it; callers must also poll, to miss none. */
   watch(onLetter: (box: string) => void): () => void;
-  /** Removes the folders of panes that have been silent for a day, and what was set aside long ago or beyond a number. */
+  /** Removes the folders of panes without letters for a day, and letters set aside that are too old or too many. */
   sweep(): void;
 }
 
@@ -58,12 +58,12 @@ export function openOutbox(folder: string): Outbox {
         .sort()
         .map((name) => join(folder, box, name)),
     add(box, letter) {
-      if (!BOX.test(box)) throw new Error(`${box} is no pane's folder`);
+      if (!BOX.test(box)) throw new Error(`${box} is not the folder of a pane`);
       mkdirSync(join(folder, box), { recursive: true, mode: 0o700 });
       const temp = join(folder, box, `.${process.pid}`);
       try {
         writeFileSync(temp, letter, { mode: 0o600 });
-        // Behind every number that `drop` gives away: nothing it could overtake was written later.
+        // Sorts after every number that `drop` uses, so it comes after all letters that wait now.
         renameSync(temp, join(folder, box, `${Date.now()}.${process.pid}`));
       } catch (error) {
         rmSync(temp, { force: true });
@@ -90,7 +90,7 @@ export function openOutbox(folder: string): Outbox {
       const [, box, letter] = basename(path).match(SET_ASIDE) ?? [];
       if (box === undefined || letter === undefined) return false;
       mkdirSync(join(folder, box), { recursive: true, mode: 0o700 });
-      // A new letter may have its number by now: a link, unlike a rename, replaces nothing.
+      // A new letter may have the same number by now: unlike a rename, a link never replaces a file.
       linkSync(path, join(folder, box, `${letter}${process.hrtime.bigint()}`));
       rmSync(path, { force: true });
       return true;
@@ -106,16 +106,16 @@ export function openOutbox(folder: string): Outbox {
         try {
           if (Date.now() - statSync(join(folder, box)).mtimeMs < SILENT_MS) continue;
           for (const name of namesIn(join(folder, box)).filter((one) => one.startsWith('.')))
-            rmSync(join(folder, box, name), { force: true }); // begun by a hook that was killed
+            rmSync(join(folder, box, name), { force: true }); // left by a killed hook
           rmdirSync(join(folder, box));
         } catch {
-          // A letter lies in it: it stays.
+          // It contains a letter, so it stays.
         }
     },
   };
 }
 
-/** The system's own watcher, one a folder: what reads a folder again before it tells would double the delay. */
+/** Uses the system's watcher, one per folder: a library that reads the folder again first would double the delay. */
 function watchBoxes(folder: string, onLetter: (box: string) => void): () => void {
   const watchers = new Map<string, FSWatcher>();
   function follow(name: string, onName: (name: string) => void): void {
@@ -125,7 +125,7 @@ function watchBoxes(folder: string, onLetter: (box: string) => void): () => void
       watcher.on('error', () => watchers.delete(name));
       watchers.set(name, watcher);
     } catch {
-      watchFails(join(folder, name)); // the courier looks now and then and finds the letters
+      watchFails(join(folder, name)); // the courier also polls, so it finds the letters later
     }
   }
   function enter(box: string): void {
@@ -133,7 +133,7 @@ function watchBoxes(folder: string, onLetter: (box: string) => void): () => void
     follow(box, (letter) => {
       if (LETTER.test(letter)) onLetter(box);
     });
-    onLetter(box); // its first letter may have been quicker than we
+    onLetter(box); // its first letter may be older than the watcher
   }
   follow('', enter);
   for (const box of namesIn(folder)) enter(box);
@@ -146,6 +146,6 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // not made yet, or gone a moment ago
+    return []; // not created yet, or just removed
   }
 }

@@ -1,5 +1,5 @@
-// Posts the parts of one letter into its session's thread, each exactly once: a nonce for repeats
-// within minutes, a look into the thread's history for those that come later.
+// Posts the parts of one letter into its session's thread, each exactly once: a nonce prevents repeats within minutes, and the
+// history of the thread is checked for later ones.
 
 import { stableNonce } from '../core/nonce.ts';
 import { code } from '../core/outside-words.ts';
@@ -21,15 +21,15 @@ interface Posting {
   readonly botId: string;
   readonly letter: string;
   readonly pane: string;
-  /** When the letter was written: how old a first attempt may be. */
+  /** When the letter was written: a first attempt cannot be older. */
   readonly since: number;
-  /** The thread; another one if this one turned out to be gone. */
+  /** The thread; a new one if `gone` was deleted. */
   readonly thread: (gone?: string) => Promise<ThreadRecord>;
   /** Called once, when the whole letter has been posted. */
   readonly onPosted: (posted: Posted) => void;
 }
 
-/** The server forgets nonces after "a few minutes"; we do not rely on more than one. */
+/** Discord forgets nonces after "a few minutes"; we rely on one minute only. */
 const NONCE_HOLDS_MS = 60_000;
 
 export async function postParts(parts: readonly Draft[], posting: Posting): Promise<void> {
@@ -60,14 +60,14 @@ export async function postParts(parts: readonly Draft[], posting: Posting): Prom
   posting.onPosted({ letter, pane, messages });
 }
 
-/** What an attempt too long ago for its nonce has left in the thread, by content. */
+/** Messages of an earlier attempt whose nonces may have expired, by content. */
 async function postedBefore(
   thread: ThreadRecord,
   posting: Posting,
 ): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   const age = Date.now() - posting.since;
-  // A letter from the future: the clock was set back, so its age is unknown.
+  // A negative age: the clock was set back, so the real age is unknown.
   if (age >= 0 && age < NONCE_HOLDS_MS) return found;
   const after = lastOf(thread, posting.pane);
   const messages = await messagesAfter(posting.rest, thread.thread, after).catch(
@@ -76,7 +76,7 @@ async function postedBefore(
       throw error;
     },
   );
-  // What other letters have posted may read the same, and is not ours.
+  // Other letters may have posted the same text.
   const others = new Set(thread.posted.flatMap((one) => one.messages));
   for (const { author, content, id } of messages)
     if (author.id === posting.botId && !others.has(id))
@@ -84,7 +84,7 @@ async function postedBefore(
   return found;
 }
 
-/** Without the small lines: cost and context may have changed since. */
+/** The content without small lines, in which cost and context may have changed. */
 function essence(content: string): string {
   return content
     .split('\n')
@@ -93,7 +93,7 @@ function essence(content: string): string {
     .trim();
 }
 
-/** The words must not wait for files that the server will never take. */
+/** The text must not wait for files that the server will never accept. */
 function withoutFiles({ files, ...part }: Draft): Draft {
   const names = (files ?? []).map(({ name }) => code(name)).join(', ');
   const note = `\n-# 📎 not attached, too large for this server: ${names}`;
@@ -102,7 +102,7 @@ function withoutFiles({ files, ...part }: Draft): Draft {
 
 const LETTERS_KEPT = 10;
 
-/** The letter, its messages and how far its pane has come are one fact, written down at once. */
+/** Changes `posted` and `last` together, so that they are saved in one write. */
 export function withPosted(
   record: Pick<ThreadRecord, 'posted' | 'last'>,
   posted: Posted,
@@ -112,7 +112,7 @@ export function withPosted(
   return { last: newest(record.last, ...dropped), posted: all.slice(-LETTERS_KEPT) };
 }
 
-/** The last message that is accounted for, as far as letters of this pane are concerned. */
+/** The last known message for letters of this pane. */
 function lastOf(record: ThreadRecord, pane: string): string {
   const own = record.posted.filter((one) => one.pane === pane).flatMap(({ messages }) => messages);
   return newest(record.last, record.thread, ...own);

@@ -1,4 +1,4 @@
-// PreToolUse, installed for questions and plans only: Claude is about to ask the person something.
+// PreToolUse, installed only for questions and plans: Claude is about to ask the user something.
 
 import type { PreToolUseInput } from '../claude/hook-input.ts';
 import type { Outcome } from './event.ts';

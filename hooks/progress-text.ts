@@ -1,4 +1,4 @@
-// What a turn looks like while it runs, and in one line when it is over. Pure.
+// The text of a progress message while a turn runs, and its one-line summary afterwards. Pure.
 
 import type { Tool, Turn } from '../claude/transcript.ts';
 import type { ConfigFile } from '../core/config-schema.ts';
@@ -12,7 +12,7 @@ const LONGEST_LABEL = 200;
 const LINES_SHOWN = 12;
 const LIMIT = 1_900;
 
-/** Undefined while there is nothing to tell yet. */
+/** Undefined while there is nothing to show. */
 export function progressText(turn: Turn, level: Level, elapsedMs: number): string | undefined {
   if (level === 'quiet') return undefined;
   const said = turn.messages.flatMap(({ texts }) => texts.map(({ text }) => text));
@@ -22,12 +22,12 @@ export function progressText(turn: Turn, level: Level, elapsedMs: number): strin
     ...tools.map((tool) => `${mark(tool)} ${plain(tool.label, LONGEST_LABEL)}`),
     `-# working · ${counted(turn.tools)}${duration(elapsedMs)}`,
   ];
-  // The oldest tools make way: what was said last, what runs now and the small line always fit.
+  // Drop the oldest tools: the last text, the running tool and the small line always fit.
   while (lines.join('\n').length > LIMIT && lines.length > 3) lines.splice(1, 1);
   return lines.filter(Boolean).join('\n').slice(0, LIMIT);
 }
 
-/** "Bash ×3, Edit · 42 s": what is left of the progress message when the reply has come. */
+/** "Bash ×3, Edit · 42 s": replaces the progress message when the reply has arrived. */
 export function summaryText(
   turn: Turn | undefined,
   elapsedMs: number,

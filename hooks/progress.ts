@@ -1,5 +1,5 @@
-// Follows the transcript while a turn runs: one silent message, edited in place at most once a
-// second, and the typing indicator. It is a courtesy: its failures never hold up a letter.
+// Shows the progress of a turn from its transcript: one silent message, edited at most once per second, and the typing
+// indicator. Its failures never delay a letter.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,15 +22,15 @@ interface Following {
   readonly transcript: string;
   readonly promptId: string | undefined;
   readonly level: Level;
-  /** Where the transcript is, if it is on another host: it is read less often. */
+  /** Set if the transcript is on another host, where it is read less often. */
   readonly files?: FileSource;
-  /** Whether Claude waits for a message, by what its pane shows; asked when the transcript is silent. */
+  /** Whether the screen shows that Claude is idle; checked when the transcript does not change. */
   readonly isAtRest?: () => Promise<boolean>;
 }
 
 export interface Progress {
   begin(following: Following): void;
-  /** Ends what is followed for this session, and turns its message into a line. */
+  /** Stops following the turn with this key, and replaces its message with a summary. */
   end(key: string, rest: Rest, how: 'done' | 'interrupted' | 'failed'): Promise<void>;
   isBusy(): boolean;
   close(): void;
@@ -45,14 +45,14 @@ export interface ProgressOptions {
 }
 
 const EDIT_MS = 1_000;
-/** A turn that is over by then needs no progress. */
+/** Shorter turns show no progress. */
 const FIRST_MS = 2_500;
 const TYPING_MS = 8_000;
-/** A transcript on another host is read at every so many edits. */
+/** A transcript on another host is read only at every third edit. */
 const REMOTE_EVERY = 3;
-/** Claude may have been interrupted when it writes nothing for so long. */
+/** If Claude writes nothing for this long, it may have been interrupted. */
 const SILENT_MS = 3_000;
-/** A turn that says nothing for so long has ended in a way nobody told us. */
+/** If Claude writes nothing for this long, the turn has ended without a report. */
 const FORGOTTEN_MS = 3_600_000;
 
 const storeSchema = z.record(
@@ -63,7 +63,7 @@ const storeSchema = z.record(
 interface Run {
   readonly since: number;
   stop(): void;
-  /** The message is posted or edited by one call at a time. */
+  /** Resolves when no call is posting or editing the message: only one does at a time. */
   idle: Promise<void>;
   turn: Turn | undefined;
 }
@@ -76,7 +76,7 @@ export function createProgress({
   silentMs = SILENT_MS,
 }: ProgressOptions): Progress {
   const path = join(home.folder('state'), 'progress.json');
-  // Kept on disk: a courier that was killed leaves a message behind that the next one has to end.
+  // Saved on disk: if a courier is killed, the next one has to finish its message.
   const messages = new Map(Object.entries(readJson(path, storeSchema) ?? {}));
   const save = () => keep(path, Object.fromEntries(messages));
   const runs = new Map<string, Run>();
@@ -87,7 +87,7 @@ export function createProgress({
     const since = Date.now();
     let shown = '';
     let changedAt = since;
-    let restful = 0;
+    let timesIdle = 0;
     let typingAt = since - TYPING_MS + 1_000;
     const { files } = following;
     let size = files === undefined ? sizeOf(following.transcript) : undefined;
@@ -99,7 +99,7 @@ export function createProgress({
       if (Date.now() - changedAt > FORGOTTEN_MS) return run.stop();
       if (Date.now() - typingAt >= TYPING_MS) {
         typingAt = Date.now();
-        showTyping(following.rest, following.thread).catch(() => {}); // the next one comes in 8 s
+        showTyping(following.rest, following.thread).catch(() => {}); // repeated in 8 s anyway
       }
       if (busy || Date.now() - since < firstMs) return;
       if (files !== undefined && ticks++ % REMOTE_EVERY !== 0) return;
@@ -143,28 +143,28 @@ export function createProgress({
       }
     }
 
-    /** Seen at rest twice in a row: one look may fall between two steps. */
+    /** Idle twice in a row: a single check may fall between two steps. */
     async function isAbandoned(turn: Turn | undefined): Promise<boolean> {
       const silent = Date.now() - changedAt >= silentMs && (turn?.state ?? 'running') === 'running';
-      restful = silent && (await following.isAtRest?.()) ? restful + 1 : 0;
-      return restful >= 2 && runs.get(key) === run;
+      timesIdle = silent && (await following.isAtRest?.()) ? timesIdle + 1 : 0;
+      return timesIdle >= 2 && runs.get(key) === run;
     }
   }
 
   async function show({ key, rest, thread, promptId }: Following, since: number, content: string) {
-    const there = messages.get(key);
-    if (there !== undefined && there.thread === thread && there.since === since)
-      return editMessage(rest, thread, there.message, { content }, { patienceMs: 0 });
+    const posted = messages.get(key);
+    if (posted !== undefined && posted.thread === thread && posted.since === since)
+      return editMessage(rest, thread, posted.message, { content }, { patienceMs: 0 });
     const nonce = stableNonce('progress', thread, promptId ?? '', since);
-    const made = await createMessage(
+    const created = await createMessage(
       rest,
       thread,
       nonce,
       { content, silent: true },
       { patienceMs: 0 },
     );
-    if (made === undefined) return;
-    messages.set(key, { thread, message: made.id, since });
+    if (created === undefined) return;
+    messages.set(key, { thread, message: created.id, since });
     save();
   }
 
@@ -176,12 +176,12 @@ export function createProgress({
     const run = runs.get(key);
     run?.stop();
     await run?.idle;
-    const there = messages.get(key);
-    if (there === undefined) return;
+    const posted = messages.get(key);
+    if (posted === undefined) return;
     messages.delete(key);
     save();
-    const content = summaryText(run?.turn, Date.now() - there.since, how);
-    await editMessage(rest, there.thread, there.message, { content }).catch((error: Error) =>
+    const content = summaryText(run?.turn, Date.now() - posted.since, how);
+    await editMessage(rest, posted.thread, posted.message, { content }).catch((error: Error) =>
       log.info('progress', { because: error.message }),
     );
   }
@@ -196,16 +196,16 @@ export function createProgress({
   };
 }
 
-/** A transcript only grows. It is asked once a second, because there may be more of them than the system has watches. */
+/** A transcript only grows, so its size shows a change. It is polled, because the system may not have enough file watches. */
 function sizeOf(path: string): number {
   try {
     return statSync(path).size;
   } catch {
-    return 0; // not there yet
+    return 0; // the file does not exist yet
   }
 }
 
-/** The seconds alone are not worth an edit. */
+/** A change of the elapsed time alone is not worth an edit. */
 function withoutClock(text: string): string {
   return text.replace(/\S{1,20} (?:s|min)(?: \d{1,9} s)?$/, '');
 }

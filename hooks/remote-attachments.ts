@@ -1,5 +1,5 @@
-// `[ATTACH: path]` in a reply of another host. The path is resolved and checked there, by the same rules as here, in one
-// script: the folder is entered first, so that what is checked is what is read.
+// `[ATTACH: path]` in a reply from another host. One script resolves and checks the path there, by the same rules as here. It
+// enters the folder first, so that the checked file is the one that is read.
 
 import { code } from '../core/outside-words.ts';
 import type { Host } from '../hosts/host.ts';
@@ -8,7 +8,7 @@ import { marksOf, TOO_MANY } from './attachments.ts';
 
 interface RemoteRules {
   readonly host: Host;
-  /** Our home there: of it only `files/` is ever sent. */
+  /** Our home there: only files in its `files/` are ever sent. */
   readonly home: string;
   readonly project: string;
   readonly cwd: string;
@@ -37,18 +37,18 @@ export async function takeRemoteAttachments(text: string, rules: RemoteRules): P
 
 async function take(path: string, { host, home, project, cwd }: RemoteRules) {
   if (/[\0\n]/.test(path)) return 'not a path';
-  const said = await host.sh(SEND, [path, cwd, project, home, String(MAX_BYTES)], {
+  const output = await host.sh(SEND, [path, cwd, project, home, String(MAX_BYTES)], {
     doing: 'read a file',
     timeoutMs: 60_000,
   });
-  const [first = '', ...rest] = said.split('\n');
+  const [first = '', ...rest] = output.split('\n');
   if (!first.startsWith('yes')) return code(first.replace(/^no /, '') || 'it cannot be read');
   const data = Buffer.from(rest.join(''), 'base64');
   if (data.length > MAX_BYTES) return 'it is larger than 10 MiB';
   return { name: path.split('/').at(-1) ?? 'file', data };
 }
 
-/** Arguments: path, working directory, project, our home there, most bytes. */
+/** Arguments: path, working directory, project, our home there, maximum of bytes. */
 const SEND = `p=$1; project=$3; ours=$4; max=$5
 no() { printf 'no %s\\n' "$1"; exit 0; }
 real() { (cd -P -- "$1" 2>/dev/null && pwd -P); }
@@ -70,9 +70,9 @@ case \${here#"\${base%/}"}/$n in */.*) no 'hidden files are not sent';; esac
 [ -e "./$n" ] || no 'there is no such file'
 [ ! -L "./$n" ] && [ -f "./$n" ] || no 'it is not a plain file'
 { exec 4< "./$n"; } 2>/dev/null || no 'it cannot be read'
-# One look at the name tells which file it has and how many names that file has: between two looks it could be exchanged.
+# One look at the name tells which file it is and how many names that file has: between two looks it could be replaced.
 set -- $(ls -iLd /dev/fd/0 <&4); opened=$1; set -- $(ls -lnid "./$n")
-[ -n "$opened" ] && [ "$1" = "$opened" ] && [ "./$n" -ef /dev/fd/4 ] || no 'it was exchanged while it was read'
-[ "$3" -le 1 ] || no 'it has another name elsewhere (a hard link)'
+[ -n "$opened" ] && [ "$1" = "$opened" ] && [ "./$n" -ef /dev/fd/4 ] || no 'it was replaced while it was read'
+[ "$3" -le 1 ] || no 'it has a second name (a hard link)'
 [ "$6" -le "$max" ] || no "it is larger than $((max / 1048576)) MiB"
 echo yes; dd bs=65536 count=$((max / 65536 + 1)) <&4 2>/dev/null | base64`;

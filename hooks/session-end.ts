@@ -1,4 +1,4 @@
-// SessionEnd: Claude has left the pane, unless it only cleared its conversation.
+// SessionEnd: Claude has exited, unless the user only cleared the conversation.
 
 import type { SessionEndInput } from '../claude/hook-input.ts';
 import { type Outcome, type Report, turnOf } from './event.ts';

@@ -1,5 +1,5 @@
-// SessionStart: Claude runs in this pane now. After /clear and compaction the conversation is a new
-// one, but for the thread nothing has begun or ended.
+// SessionStart: Claude runs in this pane now. After /clear and compaction the conversation is new, but nothing is posted,
+// because the thread continues.
 
 import type { SessionStartInput } from '../claude/hook-input.ts';
 import type { Outcome } from './event.ts';

@@ -1,5 +1,5 @@
-// Which texts of Claude's have been posted, by their ids in the transcript: they stay the same
-// through renames, restarts and a Stop that comes twice in one turn.
+// Remembers which texts of Claude were posted, by their ids in the transcript. The ids stay the same after renames, restarts
+// and a second Stop in one turn.
 
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -23,7 +23,7 @@ export interface Shown {
   /** Whether anything was posted for this prompt. */
   answered(claudeSession: string, prompt: string): boolean;
   add(claudeSession: string, prompt: string, texts: readonly string[]): void;
-  /** A turn begins; it counts where Stop does not name its prompt. */
+  /** A turn begins. Its id is used if Stop does not contain the prompt's id. */
   begin(claudeSession: string, turn: string): void;
   turnOf(claudeSession: string): string;
 }

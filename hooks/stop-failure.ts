@@ -1,4 +1,4 @@
-// StopFailure: the turn ended in an error of the API, or a usage limit was reached.
+// StopFailure: the turn ended with an API error, or a usage limit was reached.
 
 import type { StopFailureInput } from '../claude/hook-input.ts';
 import { plain } from '../core/outside-words.ts';
@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 export function stopFailure(input: StopFailureInput, report: Report): Outcome {
-  const what = WORDS[input.error ?? ''] ?? 'the turn ended in an error';
+  const what = WORDS[input.error ?? ''] ?? 'the turn ended with an error';
   const said = input.last_assistant_message ?? plain(input.error_details ?? '');
   return {
     state: 'idle',

@@ -1,5 +1,5 @@
-// Stop: Claude has finished a reply. Its last text comes with the hook; earlier texts of the turn
-// that were not shown yet are in the transcript.
+// Stop: Claude has finished a reply. The last text is in the hook's input; earlier texts of the turn that were not posted yet
+// are read from the transcript.
 
 import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,14 +17,14 @@ import { stripBlocks } from './strip.ts';
 
 export async function stop(input: StopInput, report: Report): Promise<Outcome> {
   const { context, rest, letter } = report;
-  // On another host each of the two is a round trip, unless the letter has brought it.
+  // On another host, each of the two is a round trip unless it came with the letter.
   const [turn, footer] = await Promise.all([
     writtenTurn(input, context.files, letter.transcript),
     context.footer(input.session_id, letter.status),
   ]);
   const prompt = input.prompt_id ?? context.shown.turnOf(input.session_id);
-  const told = { last: input.last_assistant_message, prompt };
-  const reply = replyOf(turn, told, (id) => context.shown.has(input.session_id, id));
+  const reported = { last: input.last_assistant_message, prompt };
+  const reply = replyOf(turn, reported, (id) => context.shown.has(input.session_id, id));
   const say = await saying(reply.texts.join('\n\n'), footer, input, report);
   return {
     state: 'idle',
@@ -32,7 +32,7 @@ export async function stop(input: StopInput, report: Report): Promise<Outcome> {
     async after() {
       context.shown.add(input.session_id, input.prompt_id ?? '', reply.ids);
       await context.progress.end(turnOf(report), rest, 'done');
-      // What was typed while Claude worked may have been read between two tools, with no hook of its own.
+      // Claude may have read a text that was typed meanwhile between two tools, without a hook for it.
       if (turn !== undefined)
         context.receipts.turnEnded(report.thread.thread, turn.prompts, report.letter);
     },
@@ -42,7 +42,7 @@ export async function stop(input: StopInput, report: Report): Promise<Outcome> {
 const BEHIND_MS = 1_000;
 const LOOK_MS = 20;
 
-/** Claude Code writes a moment behind what it does: only with the last text in the file are the earlier ones all there. */
+/** Claude Code writes the transcript with a delay: the earlier texts are complete only when the last text is in the file. */
 async function writtenTurn(
   input: StopInput,
   source: HostFiles,
@@ -50,7 +50,7 @@ async function writtenTurn(
 ): Promise<Turn | undefined> {
   const { transcript_path: path, prompt_id: promptId, last_assistant_message: last } = input;
   const files = last === undefined ? source : source.knowing(path, brought);
-  if (last === undefined) await waitUntilSettled(path, { files }); // older versions do not say what it will be
+  if (last === undefined) await waitUntilSettled(path, { files }); // older versions do not send the last text
   for (const deadline = Date.now() + BEHIND_MS; ; await sleep(LOOK_MS)) {
     const turn = await readTurn(path, { promptId, files });
     if (last === undefined || last.trim() === '' || endOf(turn, last) >= 0) return turn;
@@ -68,13 +68,13 @@ function endOf(turn: Turn | undefined, last: string): number {
 
 interface Reply {
   readonly texts: readonly string[];
-  /** What to remember as shown: the ids of all texts up to here. */
+  /** The ids of all texts up to here, to remember as shown. */
   readonly ids: readonly string[];
 }
 
 /**
- * The texts of a turn that were not shown yet, in order, up to the one the hook was called with: the transcript may
- * have gone on since, or not hold that one yet. So every attempt to deliver a letter says the same.
+ * The texts of a turn that were not shown yet, in order, up to the last text in the hook's input. The transcript may be longer
+ * by now, or not contain that text yet; this way every attempt to deliver a letter posts the same texts.
  */
 function replyOf(
   turn: Turn | undefined,
@@ -85,19 +85,19 @@ function replyOf(
   const wanted = last.trim();
   const end = endOf(turn, last);
   const until = end < 0 ? all : all.slice(0, end + 1);
-  const isTold = (text: string) => prompt !== '' && isShown(unwritten(text, prompt));
+  const isReported = (text: string) => prompt !== '' && isShown(unwritten(text, prompt));
   const texts = until
-    .filter(({ uuid, text }) => !isShown(uuid) && !isTold(text))
+    .filter(({ uuid, text }) => !isShown(uuid) && !isReported(text))
     .map(({ text }) => text);
   const ids = until.map(({ uuid }) => uuid);
   if (wanted === '' || end >= 0) return { texts, ids };
-  // Hooks that are installed in two places tell the same twice.
-  if (isTold(wanted)) return { texts, ids };
-  const told = prompt === '' ? [] : [unwritten(wanted, prompt)];
-  return { texts: [...texts, wanted], ids: [...ids, ...told] };
+  // Hooks that are installed in two places report the same text twice.
+  if (isReported(wanted)) return { texts, ids };
+  const reported = prompt === '' ? [] : [unwritten(wanted, prompt)];
+  return { texts: [...texts, wanted], ids: [...ids, ...reported] };
 }
 
-/** Stands for the id of a text that the transcript does not hold yet. */
+/** A substitute for the id of a text that is not in the transcript yet. */
 function unwritten(text: string, prompt: string): string {
   return stableNonce('unwritten', prompt, text.trim());
 }

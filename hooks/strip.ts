@@ -1,8 +1,8 @@
-// Blocks the person does not want to see on the phone: a coach's header, a signature.
+// Removes parts of replies that match the user's "strip" patterns, such as a repeated header or a signature.
 
 import { runInNewContext } from 'node:vm';
 
-/** The patterns are the user's, the text is not: a pattern that takes longer than this on a reply is not applied. */
+/** The text is not trusted, and may make a pattern slow: a pattern that takes longer than this is not applied. */
 const LONGEST_MS = 1_000;
 
 export function stripBlocks(
@@ -22,7 +22,7 @@ export function stripBlocks(
   return stripped === text ? text : stripped.replace(/\n{3,}/g, '\n\n').trim();
 }
 
-/** Only a script's time can be limited; a pattern and a text go in as data. */
+/** Only the running time of a script can be limited; pattern and text are passed as data. */
 function without(text: string, pattern: string): string {
   const script = "text.replace(new RegExp(pattern, 'gmu'), '')";
   return String(runInNewContext(script, { text, pattern }, { timeout: LONGEST_MS }));

@@ -11,7 +11,7 @@ export async function userPromptSubmit(
   const { context, rest, letter, session, thread } = report;
   context.receipts.submitted(thread.thread, [input.prompt], letter);
   context.shown.begin(input.session_id, input.prompt_id ?? letter.id);
-  // A turn before this one that ended unseen (Esc in the terminal) leaves its message behind.
+  // If the previous turn ended without a report (Esc in the terminal), its progress message is still there.
   await context.progress.end(turnOf(report), rest, 'interrupted');
   const age = Date.now() - letter.writtenAt;
   if (age < 60_000)

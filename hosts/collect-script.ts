@@ -1,11 +1,11 @@
-// What `collect` runs on a host: POSIX sh, no GNU options, no /proc, nothing that needs room on the disk. Arguments: our
-// home there, seconds between heartbeats, a random word that tells this collector from others. It prints these lines:
+// The script that `collect` runs on a host: POSIX sh without GNU options and /proc; it works on a full disk. Arguments: our
+// home there, seconds between heartbeats, a random word that identifies this collector. It prints these lines:
 //   beat                        at the start and at every wake-up
-//   letter <box>/<name> <size>  then as many bytes and a line end; removed there after "ok <box>/<name>"
-//   skip <box>/<name> <size>    a letter that is too large was put aside there
-//   replaced                    another collector serves this home now, and this one ends
+//   letter <box>/<name> <size>  then that many bytes and a newline; the letter is removed after "ok <box>/<name>"
+//   skip <box>/<name> <size>    a letter was too large and was moved aside
+//   replaced                    another collector has taken over this home, and this one ends
 
-/** Larger letters are not carried. */
+/** Larger letters are not sent. */
 export const LARGEST_LETTER = 32 * 1024 * 1024;
 
 export const COLLECT = `home=$1; seconds=$2; mine=$1/collector.$3
@@ -16,21 +16,21 @@ cd "$home/outbox" || exit 1
 exec 3<> "$home/bell" || exit 1
 : > "$mine" || exit 1
 exec 2> /dev/null
-trap '' PIPE # a write to a lost connection fails instead, and we end in order
+trap '' PIPE # a write to a lost connection fails instead, and we exit cleanly
 
-# An older collector sees at its next wake-up that its file is gone. It passes the ring on and ends.
+# An older collector sees at its next wake-up that its file is gone. It rings again for us and ends.
 for old in "$home"/collector.*; do [ "$old" = "$mine" ] || rm -f "$old"; done
 ring() { echo >&3; }
 ring
 
-# The heartbeat. It ends with its collector, and ends one that was replaced while it waits on a dead connection.
+# The heartbeat. It ends with its collector. It kills a replaced collector that hangs on a dead connection.
 (
-  # What was left by hooks that were killed and by answers that we could not clear, as the host was away.
+  # Clean up after killed hooks, and after answers that we could not remove while the host was offline.
   {
     find "$home/answers" ! -type d -mtime +0 -exec rm -f {} +
     find "$home/outbox" -name '.[0-9]*' -type f -mtime +0 -exec rm -f {} +
     find "$home/status" "$home/files" -type f -mtime +30 -exec rm -f {} +
-    find "$home/files/." -type d -mtime +30 -exec rmdir {} + # only empty ones go
+    find "$home/files/." -type d -mtime +30 -exec rmdir {} + # removes only empty folders
   } 3>&-
   trap 'kill $nap; exit' TERM
   while kill -0 $$; do
@@ -46,8 +46,8 @@ end() { kill $helper; rm -f "$mine"; exit 0; }
 
 send() {
   size=$(wc -c < "$1") || return 0
-  size=$((size)) # some wc print blanks before it
-  if [ $size -eq 0 ]; then # kept by a hook that waits for room on the disk; what comes after it waits, too
+  size=$((size)) # some versions of wc print leading blanks
+  if [ $size -eq 0 ]; then # a hook is waiting for room on the disk; the letters after this one wait too
     kill -0 "\${1##*.}" || [ -s "$1" ] || { rm -f "$1"; return 0; }
     held=\${1%%/*}
     return 0
@@ -61,7 +61,7 @@ send() {
   while read -r word which; do
     [ "$word $which" = "ok $1" ] && rm -f "$1" && return 0
   done
-  end # nobody answers any more
+  end # stdin was closed
 }
 
 while [ -e "$mine" ]; do

@@ -1,5 +1,5 @@
-// Brings the letters of a host here, over one connection that is kept open. A letter is removed there after it is on our
-// disk, so none is lost; after a lost connection the last one may come again. Nothing is polled: see collect-script.ts.
+// Collects the letters of a host over one connection that stays open. A letter is removed there after it is on our disk, so
+// none is lost; after a lost connection the last letter may arrive twice. Nothing is polled: see collect-script.ts.
 
 import { randomBytes } from 'node:crypto';
 import { duration } from '../core/duration.ts';
@@ -9,9 +9,9 @@ import { type CollectedLine, letterReader } from './letter-reader.ts';
 
 interface CollectOptions {
   readonly host: Host;
-  /** The folder of our home on that host, absolute. */
+  /** The absolute path of our home on that host. */
   readonly home: string;
-  /** Called with each letter; when it returns the letter is on our disk. If it throws, the letter comes again; if it is 'full', it is called again later. */
+  /** Called with each letter; must write it to our disk before it returns. If it throws, the letter is sent again; after 'full' it is called again later. */
   readonly take: (box: string, name: string, letter: Buffer) => 'full' | undefined;
   readonly onState: (state: CollectState) => void;
   /** There is no room for the next letter; not said again before one was taken at once. */
@@ -34,7 +34,7 @@ export interface Collector {
 
 const HEARTBEAT_SECONDS = 20;
 const BEATS_MISSED = 3;
-/** Between a letter and our word for it: other hosts and messages have their turn. */
+/** Between a letter and its acknowledgement, so that one host does not block other hosts and messages. */
 const PACE_MS = 2;
 /** Until it is looked for room again. */
 const FULL_MS = 5_000;
@@ -71,7 +71,7 @@ export function keepCollecting(options: CollectOptions): Collector {
       const end = await collectOnce(started, options);
       if (isClosed) break;
       if (end.wasConnected) pauseMs = first;
-      // Two of us with one home would replace each other without end.
+      // Two collectors of the same home would otherwise replace each other forever.
       if (end.wasReplaced) pauseMs = longest;
       options.onState({ kind: 'lost', because: end.because, at: Date.now() });
       if (!isClosed) await pause(pauseMs);
@@ -151,12 +151,11 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
         wasConnected = true;
         if (line.kind === 'replaced') {
           wasReplaced = true;
-          giveUp(
-            `Another threadmux collects the letters of ${options.home} on ${options.host.name}.`,
-          );
+          giveUp(`Another threadmux uses ${options.home} on ${options.host.name}.`);
         } else if (line.kind === 'letter') {
-          // The script sends the next one after our word for this one; a host that does not wait could keep us busy for ever.
-          if (isWaiting) throw new Error(`${options.host.name} sends letters unasked.`);
+          // The script sends the next letter after the acknowledgement; a host that does not wait could keep us busy forever.
+          if (isWaiting)
+            throw new Error(`${options.host.name} does not wait for acknowledgements.`);
           isWaiting = true;
           take(line, false);
         }

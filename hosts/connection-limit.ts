@@ -1,8 +1,8 @@
-// Lets calls to one host through: the first opens the connection while the others wait for it,
-// then at most so many at once as one connection carries.
+// Limits the calls to one host: the first call opens the connection while the others wait; afterwards at most `atOnce` calls
+// run at the same time.
 
 interface Turnstile {
-  /** The call says `connected` as soon as the host has answered it. 'late': it never began, within so long. */
+  /** The call must run `connected` as soon as the host has answered. 'late': the call could not start within `withinMs`. */
   pass<T>(call: (connected: () => void) => Promise<T>, withinMs?: number): Promise<T | 'late'>;
 }
 
@@ -58,7 +58,7 @@ export function openTurnstile(atOnce: number, stillUp: () => boolean): Turnstile
   };
 }
 
-/** Resolves with the promise, or after so long. */
+/** Resolves with the promise, or after `ms`. */
 async function within(promise: Promise<void>, ms: number): Promise<void> {
   if (ms === Number.POSITIVE_INFINITY) return promise;
   let timer: NodeJS.Timeout | undefined;

@@ -1,36 +1,41 @@
-// Puts what a host needs into our home there: a few folders, the bell and our scripts. One exec, and a file is replaced
-// only when it differs, whole or not at all.
+// Sets up our home on a host: a few folders, the bell and our scripts, in one ssh call. A file is replaced only if it differs,
+// and atomically.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
 import type { Host } from './host.ts';
 
 interface Equipped {
-  /** Our own folder there, absolute. */
+  /** The absolute path of our home there. */
   readonly home: string;
 }
 
 const HOME_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const FILE_NAME = /^(?:bin\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** `{HOME}` in a file stands for our home there. Files in bin/ can be executed. */
+/** `{HOME}` in a file is replaced by the path of our home there. Files in bin/ are executable. */
 export async function equip(
   host: Host,
   name: string,
   files: Readonly<Record<string, string>>,
 ): Promise<Equipped> {
   for (const path of Object.keys(files))
-    if (!FILE_NAME.test(path)) throw new RangeError(`${path} is not a file of a host's home`);
+    if (!FILE_NAME.test(path))
+      throw new RangeError(`${path} is not a valid name for a file in a host's home`);
   if (!HOME_NAME.test(name))
-    throw new ThreadmuxError('name_refused', `${code(name)} cannot be the name of a folder`, {
-      hint: 'Use letters, digits, ".", "_" and "-", at most 64.',
-    });
+    throw new ThreadmuxError(
+      'name_refused',
+      `${code(name)} cannot be used as the name of a folder`,
+      {
+        hint: 'Use letters, digits, ".", "_" and "-", at most 64.',
+      },
+    );
   const args = Object.entries(files).flat();
-  const said = await host.sh(SCRIPT, [name, ...args], { doing: 'put our scripts' });
-  const [outcome, home = '', userHome = ''] = said.split('\0');
+  const output = await host.sh(SCRIPT, [name, ...args], { doing: 'install its scripts' });
+  const [outcome, home = '', userHome = ''] = output.split('\0');
   if (outcome !== 'done')
     throw new ThreadmuxError('home_unsafe', `${host.name}: ${code(home)} ${userHome}`, {
-      hint: `Look at it on ${host.name}: it must be a folder that belongs to you alone.`,
+      hint: `Check it on ${host.name}: it must be a folder that only you own.`,
     });
   return { home };
 }
@@ -38,9 +43,9 @@ export async function equip(
 const SCRIPT = `umask 077
 refuse() { printf 'refused\\0%s\\0%s\\0' "$1" "$2"; exit 0; }
 case $HOME in
-  *["'"'"\\\`$'[:cntrl:]]*) refuse "$HOME" 'has characters in its path that our scripts cannot use' ;;
+  *["'"'"\\\`$'[:cntrl:]]*) refuse "$HOME" 'has a path with characters that the scripts of threadmux cannot use' ;;
   /*) ;;
-  *) refuse "$HOME" 'is not an absolute path of a home' ;;
+  *) refuse "$HOME" 'is not an absolute path' ;;
 esac
 home=$HOME/.threadmux/for/$1; shift
 me=$(id -u)
@@ -51,7 +56,7 @@ for folder in "$HOME/.threadmux" "$HOME/.threadmux/for" "$home"; do
   read -r mode links owner rest <<END
 $owner
 END
-  [ "$owner" = "$me" ] || refuse "$folder" 'belongs to somebody else'
+  [ "$owner" = "$me" ] || refuse "$folder" 'belongs to another user'
 done
 case $mode in drwx------*) ;; *) chmod 700 "$home" || exit 1 ;; esac
 for folder in outbox answers status files bin; do [ -d "$home/$folder" ] || mkdir "$home/$folder" || exit 1; done
@@ -68,7 +73,7 @@ while [ $# -gt 0 ]; do
   shift 2
   [ $mode = 600 ] || [ -x "$file" ] && [ ! -h "$file" ] && printf %s "$text" | cmp -s - "$file" && continue
   new=$home/.new.$$
-  # By cat, which says why it could not write; the printf of some shells does not.
+  # Use cat: it prints why a write failed, and the printf of some shells does not.
   if printf %s "$text" | cat > "$new" && chmod $mode "$new" && mv -f "$new" "$file"; then continue; fi
   rm -f "$new"
   exit 1

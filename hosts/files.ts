@@ -1,5 +1,5 @@
-// Files here and on a host: reading a range, reading and writing a whole one. On a host a range is read by `dd`, which
-// seeks everywhere, so that it costs the same in a file of any size. Bytes arrive as they are.
+// Reads and writes files on this machine and on other hosts, byte for byte. On a host, `dd` reads a range: it seeks, so the
+// cost does not depend on the size of the file.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import type { FileSource, OpenFile } from '../core/file-source.ts';
@@ -13,24 +13,24 @@ interface Window {
   readonly bytes: Buffer;
 }
 
-/** The end of a file, as it was when somebody looked. */
+/** The last part of a file, as it was when it was read. */
 export interface FileEnd extends Window {
   readonly id: string;
-  /** Of the whole file. */
+  /** The size of the whole file. */
   readonly size: number;
 }
 
 export interface HostFiles extends FileSource {
-  /** The same files, where opening this one the first time costs nothing: its end is known. */
+  /** A file source whose first opening of this path needs no call to the host, because the end of the file is known. */
   knowing(path: string, end: FileEnd | undefined): FileSource;
-  /** Undefined if no regular file is there; rejects if it is larger or changes meanwhile. */
+  /** Undefined unless it is a regular file; rejects if it is larger or changes meanwhile. */
   read(path: string, maxBytes: number): Promise<Buffer | undefined>;
-  /** Whole or not at all; readable by its owner alone unless a mode is given. */
+  /** Writes atomically; only the owner can read the file unless a mode is given. */
   write(path: string, data: string | Uint8Array, mode?: number): Promise<void>;
 }
 
 const BLOCK = 32 * 1024;
-/** What `open` brings along, and what a read outside of it brings at least. */
+/** How much `open` reads, and how much a read outside of that reads at least. */
 const FIRST_BYTES = 256 * 1024;
 const MORE_BYTES = 1024 * 1024;
 const PIECE = 8 * 1024 * 1024;
@@ -96,10 +96,13 @@ async function readAll(
 async function openThere(host: Host, path: string, known?: FileEnd): Promise<OpenFile | undefined> {
   const call = async (script: string, ...args: readonly number[]) => {
     const words = [absolute(path), ...args.map(String)];
-    const said = await host.sh(script, words, { doing: `read ${code(path)}`, encoding: 'latin1' });
-    const [line = ''] = said.split('\n', 1);
+    const output = await host.sh(script, words, {
+      doing: `read ${code(path)}`,
+      encoding: 'latin1',
+    });
+    const [line = ''] = output.split('\n', 1);
     const [id = '', size = ''] = line.split(' ');
-    return { id, size: Number(size), bytes: Buffer.from(said.slice(line.length + 1), 'latin1') };
+    return { id, size: Number(size), bytes: Buffer.from(output.slice(line.length + 1), 'latin1') };
   };
   const first = known ?? (await call(OPEN, FIRST_BYTES / BLOCK));
   if (first.id === '') return undefined;
@@ -115,7 +118,7 @@ async function openThere(host: Host, path: string, known?: FileEnd): Promise<Ope
     async read(from, length) {
       const to = from + length;
       if (from < window.from || to > window.from + window.bytes.length) {
-        // Files are read from their end, so more of what is before is brought along.
+        // Files are read backwards from their end, so read more bytes before the range as well.
         const block = Math.floor(Math.max(0, Math.min(from, to - MORE_BYTES)) / BLOCK);
         const next = await call(RANGE, block, Math.ceil(to / BLOCK) - block);
         if (next.id !== first.id || next.size < size) return undefined;
@@ -128,7 +131,7 @@ async function openThere(host: Host, path: string, known?: FileEnd): Promise<Ope
   };
 }
 
-/** As in OPEN. */
+/** Must match OPEN. */
 function firstBlock(size: number): number {
   return Math.max(0, Math.ceil(size / BLOCK) - FIRST_BYTES / BLOCK);
 }
@@ -138,7 +141,7 @@ function absolute(path: string): string {
   return path;
 }
 
-/** Prints "inode size", an empty line if there is no regular file. */
+/** Prints "inode size", or an empty line if there is no readable regular file. */
 const LOOK = `look() {
   found=$(LC_ALL=C ls -lniL "$1" 2> /dev/null) && [ -f "$1" ] && [ -r "$1" ] || { echo; exit 0; }
   IFS=' '
@@ -159,5 +162,5 @@ const WRITE = `umask 077
 new=$(dirname "$1")/.threadmux.$$
 fail() { rm -f "$new"; echo "$1" >&2; exit 1; }
 cat > "$new" || fail 'it could not be written'
-[ $(($(wc -c < "$new"))) -eq "$2" ] || fail 'a part of it was lost on the way'
-chmod "$3" "$new" && mv -f "$new" "$1" || fail 'it could not be put in its place'`;
+[ $(($(wc -c < "$new"))) -eq "$2" ] || fail 'only a part of it arrived'
+chmod "$3" "$new" && mv -f "$new" "$1" || fail 'it could not be renamed'`;

@@ -1,12 +1,12 @@
-// Puts our own marker lines around what a script prints, so that a login shell's greetings are not taken
-// for its output, and a lost connection is not taken for its success.
+// Puts marker lines around the output of a script, so that the greeting of a login shell is not mistaken for output, and a
+// lost connection is not mistaken for success.
 
 import { randomBytes } from 'node:crypto';
 import type { OutputFrame } from './process.ts';
 
 export interface Frame {
   readonly script: string;
-  /** Goes before the script's own arguments. */
+  /** Passed before the script's own arguments. */
   readonly mark: string;
 }
 
@@ -28,7 +28,7 @@ s=$?; printf '\\nthreadmux-end-%s %s\\n' "$m" "$s"`,
   };
 }
 
-/** For a script that stays: it is the process itself, and nothing follows what it prints. */
+/** For a script that keeps running: it has a begin marker but no end marker. */
 export function frameStaying(script: string): Frame & { readonly begin: string } {
   const mark = randomBytes(8).toString('hex');
   return {
@@ -38,7 +38,7 @@ export function frameStaying(script: string): Frame & { readonly begin: string }
   };
 }
 
-/** What a process that runs such a script has to know of it. */
+/** Tells runProcess which part of the output is ours. */
 export function outputFrame(mark: string, onBegin = () => {}): OutputFrame {
   const isWhole = (stdout: string) => readFrame(stdout, '', mark) !== undefined;
   return { begin: beginLine(mark), isWhole, onBegin };
@@ -52,7 +52,7 @@ export function isMarkLine(line: string): boolean {
   return /^threadmux-(?:begin|end)-[0-9a-f]{16}/.test(line);
 }
 
-/** What the script printed; undefined if it did not come to its end. */
+/** The output of the script; undefined if it did not run to its end. */
 export function readFrame(stdout: string, stderr: string, mark: string): Framed | undefined {
   const begin = stdout.indexOf(beginLine(mark));
   const endLine = `\nthreadmux-end-${mark} `;

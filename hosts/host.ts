@@ -1,5 +1,5 @@
-// A machine on which we can run a small POSIX sh script. Here: this one; ssh.ts has the others.
-// Data travels on stdin only; what is in the command line is ours.
+// A machine on which we can run POSIX sh scripts. This file has the local machine; ssh.ts has remote hosts.
+// Scripts get their data on stdin or as arguments; it never becomes part of a script.
 
 import type { Readable, Writable } from 'node:stream';
 import { explain } from '../core/errors.ts';
@@ -14,26 +14,26 @@ export interface ShOptions {
   readonly input?: string | Uint8Array;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** How stdout is read; latin1 keeps every byte. */
+  /** The encoding of stdout; latin1 keeps every byte. */
   readonly encoding?: 'utf8' | 'latin1';
 }
 
 export interface StartedScript {
   readonly stdin: Writable;
-  /** What the script printed, byte for byte; it must be read. */
+  /** The output, byte for byte; it must be read, or the script blocks. */
   readonly stdout: Readable;
-  /** A sentence that says why it ended. */
+  /** Resolves with a sentence that explains why it ended. */
   readonly ended: Promise<string>;
   stop(): void;
 }
 
 export interface Host {
   readonly name: string;
-  /** The tmux program to use there: a path, or a name to look up. */
+  /** The tmux program on that host: a path, or a name to look up in PATH. */
   readonly tmux: string;
-  /** Resolves with what the script printed; rejects with a ThreadmuxError unless it exited with 0. */
+  /** Resolves with the output; rejects with a ThreadmuxError unless the script exited with 0. */
   sh(script: string, args: readonly string[], options?: ShOptions): Promise<string>;
-  /** For a script that stays until its stdin ends or it is stopped. */
+  /** Starts a script that runs until its stdin ends or it is stopped. */
   start(script: string, args: readonly string[]): StartedScript;
   close(): Promise<void>;
 }
@@ -41,18 +41,18 @@ export interface Host {
 interface LocalHostOptions {
   readonly name: string;
   readonly tmux?: string;
-  /** Where the variables below are taken from. */
+  /** The source of the variables that are passed to scripts. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs?: number;
 }
 
-/** TMUX is not among them: inside tmux it would choose the server for us. */
+/** Without TMUX: it would select the tmux server that threadmux itself runs in. */
 const LOCAL_VARIABLES = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TERM'],
   ...['TMPDIR', 'TMUX_TMPDIR', 'XDG_RUNTIME_DIR'],
 ];
 const TIMEOUT_MS = 15_000;
-/** Completes "threadmux could not …" when a script that stays has ended. */
+/** Completes "threadmux could not …" when a started script has ended. */
 export const STAY = 'keep a script running';
 
 export function localHost(options: LocalHostOptions): Host {

@@ -1,5 +1,5 @@
-// Reads what a collector prints; see collect-script.ts. The host may be hostile: sizes are limited, and a name can only be
-// one that `drop` gives. Anything else is an error, since what follows could not be trusted.
+// Parses the output of a collector; see collect-script.ts. The host may be hostile: sizes are limited, and only names that
+// `drop` creates are accepted. Anything else is an error, because the rest of the output could not be trusted.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
@@ -24,13 +24,13 @@ export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> 
   let bytes = 0;
   let open: { readonly box: string; readonly name: string; readonly size: number } | undefined;
 
-  /** Copied only if it came in pieces. */
+  /** Copies only if there is more than one chunk. */
   const joined = () => (pending.length === 1 && pending[0]) || Buffer.concat(pending);
 
-  /** The first bytes of what is pending, less the line end after them. */
+  /** Removes `length` bytes and the newline after them from the pending bytes. */
   function cut(length: number): Buffer {
     const all = joined();
-    if (all[length] !== NEWLINE) throw strange('a letter has not the size it said');
+    if (all[length] !== NEWLINE) throw invalid('a letter has the wrong size');
     pending = [all.subarray(length + 1)];
     bytes -= length + 1;
     return all.subarray(0, length);
@@ -47,15 +47,15 @@ export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> 
     const all = joined();
     pending = [all];
     const at = all.subarray(0, LONGEST_LINE + 1).indexOf(NEWLINE);
-    if (at === -1 && bytes > LONGEST_LINE) throw strange('a line is too long');
+    if (at === -1 && bytes > LONGEST_LINE) throw invalid('a line is too long');
     if (at === -1) return false;
     const line = cut(at).toString('latin1');
     if (line === 'beat' || line === 'replaced') yield { kind: line };
     else {
       const [, kind, box = '', name = '', size] = line.match(LINE) ?? [];
-      if (kind === undefined) throw strange(code(line));
+      if (kind === undefined) throw invalid(code(line));
       if (kind === 'skip') yield { kind, what: `${box}/${name}` };
-      else if (Number(size) > LARGEST_LETTER) throw strange('a letter is too large');
+      else if (Number(size) > LARGEST_LETTER) throw invalid('a letter is too large');
       else open = { box, name, size: Number(size) };
     }
     return true;
@@ -70,9 +70,9 @@ export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> 
   };
 }
 
-function strange(what: string): ThreadmuxError {
+function invalid(what: string): ThreadmuxError {
   return new ThreadmuxError(
     'host_refused',
-    `The host sent something that is not a letter: ${what}.`,
+    `The host sent invalid data instead of a letter: ${what}.`,
   );
 }

@@ -1,24 +1,24 @@
-// Where things are on another host: its person's files and our home there. And the removal of what is ours.
+// Finds the user's files and our home on another host, and removes what we installed there.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Host } from './host.ts';
 
 export interface Places {
-  /** Our home there, whether it exists or not. */
+  /** The path of our home there; it may not exist yet. */
   readonly home: string;
   readonly settings: string;
-  /** Where tmux looks for a configuration, in its order. */
+  /** Where tmux looks for its configuration, in that order. */
   readonly confs: readonly string[];
-  /** The home of the program and the token that an earlier version put there. */
+  /** The home of an earlier version, which installed a program and a token there. */
   readonly old: string | undefined;
 }
 
-/** What the person's login shell exports; `login NAME` prints one variable. Usable in any script. */
+/** For use in scripts: `login NAME` prints a variable that the user's login shell exports. */
 export const LOGIN = `exported=$("\${SHELL:-/bin/sh}" -l -i -c env 2>/dev/null </dev/null)
 login() { printf '%s\\n' "$exported" | sed -n "s/^$1=//p" | tail -n 1; }
 `;
 
-/** The home of an earlier version has the program below it; the home of a person's own installation has not. */
+/** The home of an earlier version contains the program; the home of a user's own installation does not. */
 export const OLD_HOME = `old=\${THREADMUX_HOME:-$HOME/.threadmux}
 [ -d "$old/app/dist" ] || [ -d "$old/app.new" ] || old=
 `;
@@ -35,25 +35,21 @@ xdg=$(login XDG_CONFIG_HOME); xdg=\${xdg%/}
 absolute .config/tmux/tmux.conf`;
 
 export async function lookForPlaces(host: Host, name: string): Promise<Places> {
-  const said = await host.sh(LOOK, [name], { doing: 'look for your files' });
-  const [home = '', settings = '', old = '', ...confs] = said.split('\0').slice(0, -1);
+  const output = await host.sh(LOOK, [name], { doing: 'find your files' });
+  const [home = '', settings = '', old = '', ...confs] = output.split('\0').slice(0, -1);
   for (const path of [home, settings, ...confs])
     if (/\p{Cc}/u.test(path) || !path.startsWith('/'))
-      throw new ThreadmuxError(
-        'home_unsafe',
-        `${JSON.stringify(path)} is not a path that can be used`,
-        {
-          hint: `Check HOME, CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME on ${host.name}.`,
-        },
-      );
+      throw new ThreadmuxError('home_unsafe', `${JSON.stringify(path)} is not a usable path`, {
+        hint: `Check HOME, CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME on ${host.name}.`,
+      });
   return { home, settings, confs: [...new Set(confs)], old: old || undefined };
 }
 
-/** Its processes have read the token, so they end as well. */
+/** Ends its processes as well, because they have read the token. */
 const REMOVE_OLD = `old=$1
 [ -d "$old/app" ] || [ -d "$old/app.new" ] || exit 0
 export old
-all() { ps -A -ww -o pid= -o args= || ps -o pid,args; } # the latter in busybox
+all() { ps -A -ww -o pid= -o args= || ps -o pid,args; } # the second form is for busybox
 running() { all 2>/dev/null | awk 'index($0, ENVIRON["old"] "/app/dist/") && !index($0, "awk") { print $1 }'; }
 at=0
 for pid in $(running); do [ "$pid" = $$ ] || kill "$pid" 2>/dev/null; done
@@ -78,7 +74,7 @@ for=\${home%/*}
 rmdir "$for" 2>/dev/null && rmdir "\${for%/*}" 2>/dev/null
 exit 0`;
 
-/** How many letters were lost with it. */
+/** Returns the number of letters that were removed with it. */
 export async function removeHome(host: Host, home: string): Promise<number> {
   return Number(await host.sh(REMOVE_HOME, [home], { doing: `remove ${home}` }));
 }

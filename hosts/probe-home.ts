@@ -1,5 +1,5 @@
-// Our home on another host, as it is: the scripts, the bell, the letters that wait, the room on its disk, and whether an
-// earlier version left a program and a token there. It changes nothing.
+// Inspects our home on another host without changing it: the scripts, the bell, the waiting letters, the free disk space, and
+// whether an earlier version left a program and a token there.
 
 import type { Host } from './host.ts';
 import { OLD_HOME } from './places.ts';
@@ -8,15 +8,15 @@ export interface HostHome {
   readonly exists: boolean;
   readonly bell: 'pipe' | 'missing' | 'other';
   readonly letters: number;
-  /** Free kilobytes on the disk of the home; undefined: it was not said. */
+  /** Free kilobytes on the disk of the home; undefined if unknown. */
   readonly freeKb: number | undefined;
-  /** Of the files that were asked for, those with another content or none. */
+  /** The requested files that are missing or differ. */
   readonly outdated: readonly string[];
-  /** Where the program and the token of an earlier version are. */
+  /** The home of an earlier version, with a program and a token. */
   readonly old: string | undefined;
 }
 
-/** The checksums of what the files should be come on stdin, one per line; their names are arguments. */
+/** stdin: the expected checksums, one per line, in the order of the file names in the arguments. */
 const LOOK = `home=$1; shift
 ${OLD_HOME}
 say() { printf '%s %s\\n' "$1" "$2"; }
@@ -39,12 +39,12 @@ export async function probeHome(
   files: Readonly<Record<string, string>>,
 ): Promise<HostHome> {
   const sums = Object.values(files).map((text) => `${cksum(Buffer.from(text))}\n`);
-  const said = await host.sh(LOOK, [home, ...Object.keys(files)], {
-    doing: 'look at our home',
+  const output = await host.sh(LOOK, [home, ...Object.keys(files)], {
+    doing: 'inspect its home',
     input: sums.join(''),
   });
   const all = (key: string) =>
-    said
+    output
       .split('\n')
       .filter((line) => line.startsWith(`${key} `))
       .map((line) => line.slice(key.length + 1));
@@ -60,7 +60,7 @@ export async function probeHome(
   };
 }
 
-/** As the program of this name prints it: POSIX gives the polynomial, and that the length follows the content. */
+/** The output of the POSIX program `cksum`: a CRC of the content followed by its length. */
 export function cksum(bytes: Uint8Array): string {
   let crc = 0;
   const add = (byte: number) => {

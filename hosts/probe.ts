@@ -1,50 +1,50 @@
-// What a machine has of all that we need there, asked in one exec. It changes nothing, and only the names of
-// secrets come back, never their values.
+// Inspects in one call what a machine has of the things that we need. It changes nothing, and it reports only the names of
+// secrets, never their values.
 
 import { clockDifference } from '../core/clock-difference.ts';
 import type { Host } from './host.ts';
 import { LOGIN } from './places.ts';
 
 export interface Probe {
-  /** What `tmux -V` prints; undefined: there is none. */
+  /** The output of `tmux -V`; undefined if tmux is not installed. */
   readonly tmux: string | undefined;
-  /** How many milliseconds its clock is ahead of ours, as far as the time the question took allows to say. */
+  /** How many milliseconds its clock is ahead of ours; 0 if the difference is too small to measure. */
   readonly clockAheadMs: number;
   readonly agent: boolean;
-  /** Variables with secrets that every new pane of the running server gets. */
+  /** Variables with secrets in the environment of the tmux server, which every new pane gets. */
   readonly secrets: readonly string[];
-  /** Whether the running server has our hooks; undefined: no server runs. */
+  /** Whether the running tmux server has our hooks; undefined if no server runs. */
   readonly tmuxHooks: boolean | undefined;
-  /** The Node.js that `hooks/drop` starts a courier with, and whether it is there. */
+  /** The Node.js that `hooks/drop` starts a courier with, and whether it exists. */
   readonly courierNode: { readonly path: string; readonly works: boolean } | undefined;
   readonly home: string;
   readonly settingsPath: string;
-  /** Claude Code's settings.json; undefined: there is none. */
+  /** Claude Code's settings.json; undefined if it does not exist. */
   readonly settings: string | undefined;
 }
 
 export interface ProbeOptions {
-  /** The server's socket, if not the default one. */
+  /** The socket of the tmux server, if not the default one. */
   readonly socket?: string | undefined;
   readonly agent: string;
-  /** The tmux option by which our hooks there are known. */
+  /** The tmux option that identifies our hooks there. */
   readonly hookOption: string;
-  /** What we are called on another host; undefined: this machine. */
+  /** Our name on a remote host; undefined for this machine. */
   readonly name?: string | undefined;
-  /** Where our home and Claude Code's folder are, if not where they usually are. */
+  /** Our home and Claude Code's folder, if not in their usual places. */
   readonly home?: string | undefined;
   readonly claudeDir?: string | undefined;
 }
 
 export async function probeHost(host: Host, options: ProbeOptions): Promise<Probe> {
-  const asked = Date.now();
+  const askedMs = Date.now();
   const { socket = '', agent, hookOption, name = '', home = '', claudeDir = '' } = options;
   const args = [host.tmux, socket, agent, hookOption, name, home, claudeDir];
-  const said = await host.sh(SCRIPT, args, { doing: 'look around' });
-  return readProbe(said, asked, Date.now());
+  const output = await host.sh(SCRIPT, args, { doing: 'look around' });
+  return readProbe(output, askedMs, Date.now());
 }
 
-/** Those of the files that are not there. */
+/** The files that do not exist. */
 export async function missingFiles(
   host: Host,
   paths: readonly string[],
@@ -54,7 +54,7 @@ export async function missingFiles(
   return (await host.sh(script, paths, { doing: 'look for files' })).split('\0').filter(Boolean);
 }
 
-/** Of these paths, `~` being the home there, those that are no folder. */
+/** The paths that are not folders; `~` is the user's home on that host. */
 export async function missingFolders(
   host: Host,
   paths: readonly string[],
@@ -69,7 +69,7 @@ done`;
 
 const SECRETS = ['DISCORD_BOT_TOKEN'];
 
-/** One "key value" a line, and last the settings as they are. */
+/** Prints one "key value" per line, and the settings file at the end. */
 const SCRIPT = `tmux=$1; socket=$2; agent=$3; option=$4; name=$5; home=$6; claude=$7
 PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
 export PATH; unset TMUX TMUX_PANE
@@ -101,9 +101,9 @@ say settingsPath "$claude/settings.json"
 if [ -e "$claude/settings.json" ]; then say settings; cat "$claude/settings.json"; fi
 exit 0`;
 
-function readProbe(said: string, asked: number, answered: number): Probe {
-  const at = said.search(/^settings $/m);
-  const lines = (at === -1 ? said : said.slice(0, at)).split('\n');
+function readProbe(output: string, asked: number, answered: number): Probe {
+  const at = output.search(/^settings $/m);
+  const lines = (at === -1 ? output : output.slice(0, at)).split('\n');
   const all = (key: string) =>
     lines.filter((line) => line.startsWith(`${key} `)).map((line) => line.slice(key.length + 1));
   const [courier] = all('courierNode');
@@ -120,6 +120,6 @@ function readProbe(said: string, asked: number, answered: number): Probe {
         : { path: courier.replace(/^\w+ /, ''), works: courier.startsWith('yes ') },
     home: all('home')[0] ?? '',
     settingsPath: all('settingsPath')[0] ?? '',
-    settings: at === -1 ? undefined : said.slice(at + 'settings \n'.length),
+    settings: at === -1 ? undefined : output.slice(at + 'settings \n'.length),
   };
 }

@@ -1,8 +1,8 @@
-// Runs one child process to its end, with a hard limit on time and output. What it printed is read to its end.
-// It has its own session, so it cannot ask anything on our terminal, and only the environment it is given.
+// Runs one child process to its end, with hard limits on time and output, and reads all of its output.
+// The child has its own session, so it cannot ask anything on our terminal, and only the environment it is given.
 
 import { spawn } from 'node:child_process';
-import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -11,16 +11,16 @@ interface ProcessOptions {
   readonly timeoutMs: number;
   readonly input?: string | Uint8Array | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** End the whole process group with it: for a shell whose children would keep its pipes open. */
+  /** Kill the whole process group: the children of a shell would keep its pipes open. */
   readonly withGroup?: boolean;
   readonly frame?: OutputFrame;
-  /** Of stdout; latin1 keeps every byte. */
+  /** The encoding of stdout; latin1 keeps every byte. */
   readonly encoding?: 'utf8' | 'latin1' | undefined;
 }
 
-/** What of stdout is ours; see frame.ts. */
+/** Which part of stdout is ours; see frame.ts. */
 export interface OutputFrame {
-  /** Nothing before it is kept: a login shell may print any amount. */
+  /** Everything before it is discarded: a login shell may print any amount. */
   readonly begin: string;
   readonly isWhole: (stdout: string) => boolean;
   readonly onBegin?: () => void;
@@ -34,9 +34,9 @@ export interface Ran {
 }
 
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
-/** Nobody is shown more than the last lines. */
+/** Only the last lines are ever shown. */
 export const STDERR_KEPT = 16 * 1024;
-/** A master connection that `ssh` left in the background may hold our pipes; the child itself is done. */
+/** An ssh master process in the background may keep our pipes open after the child itself has ended. */
 export const PIPES_GRACE_MS = 300;
 
 export function runProcess(
@@ -50,7 +50,7 @@ export function runProcess(
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    // Without a free file descriptor there are no pipes, and an error follows.
+    // If no file descriptor is free, there are no pipes, and an 'error' event follows.
     const pipes: Partial<Pick<typeof child, 'stdin' | 'stdout' | 'stderr'>> = child;
     const stdout =
       options.frame === undefined
@@ -80,14 +80,14 @@ export function runProcess(
     options.signal?.addEventListener('abort', onAbort);
     if (options.signal?.aborted === true) onAbort();
 
-    const collect = (into: Kept) => (chunk: Buffer) => {
+    const collect = (into: OutputBuffer) => (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > MAX_OUTPUT_BYTES) stop('overflow');
       else into.add(chunk);
     };
     pipes.stdout?.on('data', collect(stdout));
     pipes.stderr?.on('data', collect(stderr));
-    /** What it printed is in the pipes, but may be unread: under load a timer is due before the loop has read them. */
+    /** The pipes may still have unread output: under load, a timer can fire before the event loop reads them. */
     const drain = async () => {
       clearTimeout(timer);
       await readAll();
@@ -105,12 +105,12 @@ export function runProcess(
       void drain();
     });
     child.on('close', finish);
-    pipes.stdin?.on('error', () => {}); // it may end before it has read all; its result says why
+    pipes.stdin?.on('error', () => {}); // it may end before it has read all input; its result says why
     pipes.stdin?.end(options.input);
   });
 }
 
-/** The variables a child may see: a token in our own environment never reaches one. */
+/** Passes only the named variables on: a token in our environment never reaches a child. */
 export function pickEnvironment(
   from: Readonly<Record<string, string | undefined>>,
   names: readonly string[],
@@ -128,22 +128,22 @@ export function kill(pid: number | undefined, withGroup: boolean): void {
   try {
     process.kill(withGroup ? -pid : pid, 'SIGKILL');
   } catch {
-    // It has ended by itself in the meantime.
+    // It has already ended.
   }
 }
 
-/** Before each of these the loop reads all that is in the pipes: twice, as the end of a child may be seen within a reading. */
+/** The event loop reads the pipes before each turn. Twice, because 'exit' may be emitted in the middle of a read phase. */
 async function readAll(): Promise<void> {
-  await breathe();
-  await breathe();
+  await nextTurn();
+  await nextTurn();
 }
 
-interface Kept {
+interface OutputBuffer {
   add(chunk: Buffer): void;
   text(): string;
 }
 
-function keepAll(encoding: BufferEncoding = 'utf8'): Kept {
+function keepAll(encoding: BufferEncoding = 'utf8'): OutputBuffer {
   const chunks: Buffer[] = [];
   return {
     add: (chunk) => void chunks.push(chunk),
@@ -151,7 +151,7 @@ function keepAll(encoding: BufferEncoding = 'utf8'): Kept {
   };
 }
 
-function keepFrom({ begin, onBegin }: OutputFrame, encoding?: BufferEncoding): Kept {
+function keepFrom({ begin, onBegin }: OutputFrame, encoding?: BufferEncoding): OutputBuffer {
   const mark = Buffer.from(begin);
   const rest = keepAll(encoding);
   let before: Buffer | undefined = Buffer.alloc(0);
@@ -169,7 +169,7 @@ function keepFrom({ begin, onBegin }: OutputFrame, encoding?: BufferEncoding): K
   };
 }
 
-export function keepEnd(most: number): Kept {
+export function keepEnd(most: number): OutputBuffer {
   let end = Buffer.alloc(0);
   return {
     add(chunk) {

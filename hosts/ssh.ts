@@ -1,5 +1,5 @@
-// A host reached by the OpenSSH client, over one multiplexed connection that is ours alone.
-// Nothing is ever asked: what needs a password or a confirmation fails at once, with a sentence.
+// A host reached by the OpenSSH client, over one multiplexed connection that only we use.
+// ssh never asks a question: if a password or a confirmation is needed, the call fails at once with an explanation.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -23,9 +23,9 @@ import { startStaying } from './staying.ts';
 
 export interface SshHostOptions {
   readonly name: string;
-  /** What `ssh` is called with: an alias of ~/.ssh/config, a host name, or user@host. */
+  /** The argument for `ssh`: an alias of ~/.ssh/config, a host name, or user@host. */
   readonly ssh: string;
-  /** Where our control sockets live; made with mode 0700. */
+  /** The folder of our control sockets; created with mode 0700. */
   readonly controlDir: string;
   readonly tmux?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -46,9 +46,9 @@ const SSH_VARIABLES = [
   'KRB5CCNAME',
 ];
 const TIMEOUT_MS = 30_000;
-/** sshd allows ten on one connection (MaxSessions) unless told otherwise. */
+/** sshd allows ten sessions per connection by default (MaxSessions). */
 const SESSIONS_AT_ONCE = 8;
-/** sun_path on macOS, less the terminator and the 17 bytes ssh appends while it makes the socket. */
+/** The size of sun_path on macOS, minus the terminator and the 17 bytes that ssh appends while it creates the socket. */
 const SOCKET_PATH_LIMIT = 104 - 1 - 17;
 
 export function sshHost(options: SshHostOptions): Host {
@@ -56,7 +56,7 @@ export function sshHost(options: SshHostOptions): Host {
   if (!isSshName(ssh))
     throw new ThreadmuxError(
       'config_invalid',
-      `host ${name}: ${JSON.stringify(ssh)} is not a host that ssh can be given`,
+      `host ${name}: ${JSON.stringify(ssh)} is not a valid host for ssh`,
       {
         hint: 'Use an alias of ~/.ssh/config, a host name or user@host.',
       },
@@ -80,7 +80,7 @@ export function sshHost(options: SshHostOptions): Host {
       const frame = frameScript(script);
       const command = commandFor(frame, args);
       const timeoutMs = call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS;
-      // Waiting for somebody else to open the connection takes from the same time.
+      // The time spent waiting for another call to open the connection counts too.
       const deadline = Date.now() + timeoutMs;
       const ran = await turnstile.pass(
         (connected) =>
@@ -95,7 +95,7 @@ export function sshHost(options: SshHostOptions): Host {
       const framed = readFrame(ran.stdout, ran.stderr, frame.mark);
       if (framed === undefined) {
         const begun = hasBegun(ran.stdout, frame.mark);
-        // Nobody answers on this connection: the next call shall not wait for it to be found dead.
+        // The connection is dead: close it, so that the next call does not wait for it.
         if (ran.ended === 'timeout' && !begun) await hangUp();
         throw connectionFailed(name, ssh, doing, ran, begun);
       }
@@ -112,7 +112,7 @@ export function sshHost(options: SshHostOptions): Host {
         ...{ env, begin: frame.begin },
         beginTimeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       });
-      // It takes part in opening the connection, and leaves its place to others as soon as it runs.
+      // It may open the connection like any call, but does not count towards the limit once it runs.
       void turnstile.pass(async (connected) => {
         admit();
         if (await run.begun) connected();
@@ -130,7 +130,7 @@ export function sshHost(options: SshHostOptions): Host {
   };
 }
 
-/** A short name of our own: ssh's %C has 40 characters, too many below a long home directory. */
+/** A short hash: ssh's %C has 40 characters, too many below a long home directory. */
 function controlSocket({ name, ssh, controlDir, configFile }: SshHostOptions): string {
   const hash = createHash('sha256')
     .update(`${ssh}\0${configFile ?? ''}`)
@@ -139,13 +139,13 @@ function controlSocket({ name, ssh, controlDir, configFile }: SshHostOptions): s
   if (Buffer.byteLength(socket) > SOCKET_PATH_LIMIT || /["\\\n]|\$\{/.test(socket))
     throw new ThreadmuxError(
       'config_invalid',
-      `host ${name}: the control socket ${socket} has a path that ssh cannot use (at most ${SOCKET_PATH_LIMIT} bytes, plain characters)`,
-      { hint: 'Set THREADMUX_HOME to a directory with a shorter, plainer path.' },
+      `host ${name}: the control socket ${socket} has a path that ssh cannot use (more than ${SOCKET_PATH_LIMIT} bytes, or special characters)`,
+      { hint: 'Set THREADMUX_HOME to a directory with a shorter, simpler path.' },
     );
   return socket;
 }
 
-/** Given on the command line, these win over the user's own configuration; all else is left to it. */
+/** On the command line these override the user's ssh configuration, which decides everything else. */
 function sshFlags(options: SshHostOptions, socket: string): string[] {
   const settings = {
     BatchMode: 'yes',

@@ -1,5 +1,5 @@
-// Runs one child process that stays. Its output begins after our begin marker, so a login shell's greetings are never
-// part of it; what is written to it is held back until then, so a start-up file cannot read it.
+// Runs one child process that keeps running. Its output begins after our begin marker, so the greeting of a login shell is
+// never part of it; its input is held back until then, so a startup file of the shell cannot read it.
 
 import { spawn } from 'node:child_process';
 import { PassThrough, type Readable, Transform, type Writable } from 'node:stream';
@@ -15,7 +15,7 @@ import {
 interface StayingOptions {
   readonly env: Environment;
   readonly begin: string;
-  /** How long it may take until the begin marker is there. */
+  /** How long to wait for the begin marker. */
   readonly beginTimeoutMs: number;
   readonly withGroup?: boolean;
 }
@@ -23,13 +23,13 @@ interface StayingOptions {
 interface StayingProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** True once the marker was read; false if it ended before. */
+  /** True once the marker was read; false if the process ended before. */
   readonly begun: Promise<boolean>;
   readonly ended: Promise<Ran>;
   stop(): void;
 }
 
-/** It starts when `admitted` is resolved; never, if it was stopped before. */
+/** Starts when `admitted` resolves; never starts if it is stopped before. */
 export function startStaying(
   admitted: Promise<void>,
   file: string,
@@ -54,7 +54,7 @@ export function startStaying(
     end();
   };
   const stdout = skipUntil(Buffer.from(options.begin), () => sawBegin(true));
-  for (const stream of [stdin, stdout]) stream.on('error', () => {}); // its end is told by `ended`
+  for (const stream of [stdin, stdout]) stream.on('error', () => {}); // `ended` reports the end
 
   const run = (): Promise<number | undefined> =>
     new Promise((resolve) => {
@@ -64,7 +64,7 @@ export function startStaying(
         detached: true,
         stdio: ['pipe', 'pipe', 'pipe'],
       });
-      // Without a free file descriptor there are no pipes, and an error follows.
+      // If no file descriptor is free, there are no pipes, and an 'error' event follows.
       const pipes: Partial<Pick<typeof child, 'stdin' | 'stdout' | 'stderr'>> = child;
       const timer = setTimeout(() => stop('timeout'), options.beginTimeoutMs);
       end = () => kill(child.pid, options.withGroup === true);
@@ -86,7 +86,7 @@ export function startStaying(
         pipes.stderr?.destroy();
         resolve(child.exitCode ?? undefined);
       };
-      // Its pipes may stay open without it (see process.ts), and a slow reader still has something to get.
+      // The pipes may stay open after its end (see process.ts), and a slow reader may still have output to read.
       const linger = () => {
         const isUnread = stdout.writableNeedDrain && why === 'itself';
         setTimeout(isUnread ? linger : finish, PIPES_GRACE_MS);

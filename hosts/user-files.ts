@@ -1,22 +1,21 @@
-// Files of the person on another host, read and replaced from here: byte for byte, whole or not at all, where their links
-// lead, and only if nobody has changed them since they were read. POSIX sh; what is read comes back as hex digits, because
-// what a script prints is read as text.
+// Edits the user's files on another host: replaced atomically, at the targets of their links, and only if they have not changed
+// since they were read. The scripts are POSIX sh; content is sent back as hex digits, because output is decoded as text.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { decodeUserFile, type UserFile } from '../home/user-file.ts';
 import type { Host } from './host.ts';
 
 export interface HostFile extends UserFile {
-  /** The checksum of the content there; empty: there is no file. */
+  /** The checksum of the content; empty if the file does not exist. */
   readonly sum: string;
-  /** Why it cannot be changed. */
+  /** Why the file cannot be changed. */
   readonly locked: string | undefined;
 }
 
-/** Nobody's settings are larger. */
+/** No real settings file is larger. */
 const LARGEST_BYTES = 4 * 1024 * 1024;
 
-/** Follows links to the file itself, in $target. */
+/** `target_of` follows links and sets $target to the file itself. */
 const TARGET = `target_of() {
   target=$1; hops=0
   while [ -h "$target" ] && [ $hops -lt 40 ]; do
@@ -67,7 +66,7 @@ export async function readHostFiles(
 }
 
 const REFUSED: Readonly<Record<string, string>> = {
-  dangling: 'is a link to a file that is not there',
+  dangling: 'is a link to a file that does not exist',
   other: 'is not a file',
   unreadable: 'cannot be read',
   large: 'is too large to be edited',
@@ -78,12 +77,12 @@ const LOCKED: Readonly<Record<string, string>> = {
   folder: 'is in a folder that cannot be written',
 };
 
-/** Said before anything is changed. */
+/** Called for all files before the first change. */
 export function checkHostFile(host: Host, { path, locked }: HostFile): void {
   if (locked !== undefined) throw refused(`${path} on ${host.name} ${locked}`);
 }
 
-/** cp brings mode and owner along. The whole content has to be there: a lost connection ends stdin early. */
+/** cp keeps mode and owner. The size is checked because a lost connection ends stdin early. */
 const WRITE = `${TARGET}
 path=$1; was=$2; size=$3
 umask 077
@@ -96,23 +95,23 @@ trap 'rm -f "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 if [ -n "$was" ]; then cp -p "$target" "$new" || exit 1; fi
 cat > "$new" || exit 1
-[ $(($(wc -c < "$new"))) -eq "$size" ] || { echo 'the content did not arrive whole' >&2; exit 1; }
+[ $(($(wc -c < "$new"))) -eq "$size" ] || { echo 'only a part of the content arrived' >&2; exit 1; }
 if [ "$(sum_of "$target")" != "$was" ]; then echo changed; exit 0; fi
 mv -f "$new" "$target" || exit 1
 echo "made $made"`;
 
-/** Gives the topmost folder that had to be made for it. */
+/** Returns the topmost folder that was created for it. */
 export async function writeHostFile(
   host: Host,
   { path, sum }: HostFile,
   text: string,
 ): Promise<string | undefined> {
-  const said = await host.sh(WRITE, [path, sum, String(Buffer.byteLength(text))], {
+  const output = await host.sh(WRITE, [path, sum, String(Buffer.byteLength(text))], {
     doing: `write ${path}`,
     input: text,
   });
-  checkUnchanged(host, path, said);
-  return said.trimEnd().replace(/^made ?/, '') || undefined;
+  checkUnchanged(host, path, output);
+  return output.trimEnd().replace(/^made ?/, '') || undefined;
 }
 
 const REMOVE = `${TARGET}
@@ -124,7 +123,7 @@ folder=\${path%/*}
 while case $folder in "$made" | "$made"/*) rmdir "$folder" 2>/dev/null ;; *) false ;; esac do folder=\${folder%/*}; done
 exit 0`;
 
-/** Takes away a file that we made, and the folders that we made for it if they are empty. */
+/** Removes a file that we created, and the folders that we created for it if they are empty. */
 export async function removeHostFile(
   host: Host,
   { path, sum }: HostFile,
@@ -134,17 +133,17 @@ export async function removeHostFile(
   checkUnchanged(host, path, await host.sh(REMOVE, args, { doing: `remove ${path}` }));
 }
 
-function checkUnchanged(host: Host, path: string, said: string): void {
-  if (said.trim() !== 'changed') return;
+function checkUnchanged(host: Host, path: string, output: string): void {
+  if (output.trim() !== 'changed') return;
   throw new ThreadmuxError(
     'busy',
-    `${path} on ${host.name} was changed by another program at the same moment`,
+    `${path} on ${host.name} was changed by another program at the same time`,
     { hint: 'Run this again.' },
   );
 }
 
 function refused(message: string): ThreadmuxError {
   return new ThreadmuxError('home_unsafe', message, {
-    hint: 'Correct that first, then run this again.',
+    hint: 'Correct this, then run the command again.',
   });
 }

@@ -116,7 +116,7 @@ async function tell({ channelId, newLink, url }) {
     const title = `[${kind}] ${name}${host === 'laptop' ? '' : `@${host}`}`;
     const welcome = await say(
       channelId,
-      `**\`${name}\`** on \`${host}\`, in \`${cwd}\`\nWrite here and it is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.`,
+      `**\`${name}\`** on \`${host}\`, in \`${cwd}\`\nWhat you write here is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.`,
     );
     const path = `/channels/${channelId}/messages/${welcome.id}/threads`;
     return (await bot('POST', path, { name: title })).id;

@@ -1,10 +1,10 @@
-// The scripts that type. Each check and the key it guards are one command list inside the tmux server, and each
-// key leaves a mark in the pane: whatever is cut off in between, a repeat does only what is still to be done.
+// The scripts that type into a pane. Each check and the key that it guards are one command list inside the tmux server, and
+// each key sets a mark on the pane: after an interruption, a repeat does only what is still missing.
 
 /**
- * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready",
- * what to print of a refusal, if a draft is to be stashed first the key and the pattern that confirms it, and how to paste.
- * A buffer of this attempt's own name: a cut-off attempt beside us cannot put half a text into ours.
+ * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready", the format to
+ * print after a refusal, the key that stashes a draft and the pattern that confirms it (or two empty words), and how to paste.
+ * The buffer's name is unique per attempt: an interrupted attempt cannot put part of a text into ours.
  */
 export const DELIVER_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}
 b=threadmux-$id-$$
@@ -37,9 +37,9 @@ t if-shell -F -t "$pane" "#{>=:#{@threadmux_enter},$id}" "display-message -p ALR
   "if-shell -F -t $pane '#{&&:#{==:#{@threadmux_text},$id},#{&&:#{!=:#{@threadmux_held},$id},$ready}}' { send-keys -t $pane Enter ; set-option -p -t $pane @threadmux_enter $id ; display-message -p ENTER } { display-message -p -t $pane 'HELD $seen' ; if-shell -F -t $pane '#{==:#{@threadmux_text},$id}' { set-option -p -t $pane @threadmux_held $id } }"`;
 
 /**
- * Arguments: pane, the conditions "same" and "ready", the condition "pressed before", what to print of a refusal, the keys,
- * the commands that mark the pane, and within how many seconds. tmux compares the time in the moment of the key: a server that
- * stood still carries out what it was sent before, although nobody waits for it any more.
+ * Arguments: pane, the conditions "same" and "ready", the condition "already pressed", the format to print after a refusal,
+ * the keys, the commands that mark the pane, and a time limit in seconds. tmux compares the time at the moment of the key: a server that
+ * was stopped still carries out old commands, although their client is gone.
  */
 export const PRESS_SCRIPT = `pane=$1; same=$2; before=$4; seen=$5; keys=$6; marks=$7
 ready="#{&&:#{<:#{T:#{l:%s}},$(($(date +%s) + $8))},$3}"

@@ -1,5 +1,5 @@
-// Types one message into one pane: the text as a paste, a pause, then Enter, each only if the pane is still the one meant.
-// Calling it again with the same id is always safe: what was typed is never typed twice.
+// Types one message into one pane: pastes the text, waits, presses Enter. Each step checks that the pane is still the same.
+// Calling it again with the same id is always safe: nothing is typed twice.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
@@ -21,29 +21,29 @@ import type { Tmux } from './tmux.ts';
 
 interface Message {
   /**
-   * Up to 20 digits, growing from message to message: the pane remembers the last one, and takes every id up to it
-   * for done. A message typed anew on the person's order therefore needs a new id, not the one it first had.
+   * Up to 20 digits, increasing from message to message: the pane remembers the last id and treats all ids up to it as done.
+   * A message that the user sends again with Retry therefore needs a new id.
    */
   readonly id: string;
-  /** Cleaned already: of the control characters only tab and newline are allowed in it. */
+  /** Already cleaned: tab and newline are the only control characters allowed. */
   readonly text: string;
 }
 
 type Delivery =
   | { readonly kind: 'delivered' }
-  /** An earlier attempt, or a later message, has been typed and entered. */
+  /** An earlier attempt or a later message has already been submitted. */
   | { readonly kind: 'already' }
-  /** The text is in the pane and Enter was not pressed; only pressEnter() presses it then. */
+  /** The text is in the pane, but Enter was not pressed; from now on only pressEnter() presses it. */
   | { readonly kind: 'text-only'; readonly because: Refusal; readonly seen: Seen }
   /** Nothing was typed. */
   | { readonly kind: 'refused'; readonly because: Refusal; readonly seen: Seen | undefined };
 
 interface DeliverOptions extends ShOptions {
-  /** Between text and Enter; Claude Code takes an Enter that comes with a long text for a part of it. */
+  /** The pause between text and Enter: Claude Code treats an Enter that arrives with a long text as part of it. */
   readonly settleMs?: number;
-  /** As if every character were typed: no program is told that it is a paste. */
+  /** Types the text without bracketed paste. */
   readonly asKeys?: boolean;
-  /** Press `key` first, and go on only when the screen shows `confirmed` (an extended regular expression). */
+  /** Press `key` first, and continue only when the screen shows `confirmed` (an extended regular expression). */
   readonly stash?: { readonly key: string; readonly confirmed: string };
 }
 
@@ -85,7 +85,7 @@ function checkedText(text: string): string {
   const refused = (why: string) =>
     new ThreadmuxError('bad_usage', `threadmux does not type this text: ${why}`);
   if (text === '') throw refused('it is empty');
-  if (/[^\P{Cc}\t\n]/u.test(text)) throw refused('it holds control characters');
+  if (/[^\P{Cc}\t\n]/u.test(text)) throw refused('it contains control characters');
   if (Buffer.byteLength(text) > MAX_TEXT_BYTES)
     throw refused(`it has more than ${MAX_TEXT_BYTES} bytes`);
   return text;
@@ -110,7 +110,7 @@ function readDelivery(printed: string, guard: PaneGuard, host: string, length: n
         'tmux_failed',
         `threadmux typed nothing on ${host}: ${rest || 0} of ${length} bytes arrived there`,
         {
-          hint: 'A start-up file of the login shell there (such as .bashrc) may read from stdin; it must not when it runs for ssh.',
+          hint: 'A startup file of the login shell there (such as .bashrc) may read stdin; it must not do so when ssh runs a command.',
         },
       );
     default:

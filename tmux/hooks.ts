@@ -1,5 +1,5 @@
-// How tmux tells us of sessions that are made, closed and renamed: three hooks at an index of our own, beside the
-// user's. No name, however hostile, is read as a command. What they say are hints; the list of sessions is the truth.
+// The tmux hooks that report created, closed and renamed sessions. They have an index of their own, next to the user's hooks,
+// and no session name is ever read as a command. Their reports are only hints; the list of sessions decides.
 
 import { createHash } from 'node:crypto';
 import { isThreadmuxError } from '../core/errors.ts';
@@ -9,7 +9,7 @@ import type { Tmux } from './tmux.ts';
 const EVENTS = ['created', 'closed', 'renamed'] as const;
 const MARK = '# threadmux';
 
-/** Where in tmux our hooks are. Each threadmux that uses a server has a place of its own there. */
+/** Where our hooks are in tmux. Each threadmux that uses the same server has its own place. */
 interface HookPlace {
   readonly index: number;
   /** The tmux option with the path of the script. */
@@ -18,18 +18,18 @@ interface HookPlace {
 
 export const OWN_PLACE: HookPlace = { index: 8410, option: '@threadmux-event' };
 
-/** On another machine than its own, a threadmux is known by its name. */
+/** On a remote host, the place is derived from the name of the threadmux. */
 export function placeOf(name: string): HookPlace {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 6);
   return { index: 10_000 + Number.parseInt(hash, 16), option: `${OWN_PLACE.option}-${hash}` };
 }
 
 /**
- * Leaves one small file per server, session and event in state/tmux-events, however often it happens.
- * It prints nothing and never fails: either would put the user's pane into a view of the output.
+ * Writes one small file per server, session and event into state/tmux-events.
+ * It prints nothing and never fails: otherwise tmux would show the output in the user's pane.
  */
 export const eventScript = `#!/bin/sh
-# tmux runs this when a session is made, closed or renamed. \`threadmux uninstall\` removes it.
+# tmux runs this when a session is created, closed or renamed. \`threadmux uninstall\` removes it.
 exec >/dev/null 2>&1
 umask 077
 box=\${0%/*}/state/tmux-events
@@ -40,8 +40,8 @@ exit 0
 `;
 
 /**
- * The script's path goes through an option of tmux: #{q:} quotes it for the shell like any name, so that nothing in it is read
- * by one of the three parsers on the way. The prefixes keep a name from being a word of its own ("~root", "-x").
+ * The script's path is in a tmux option, so that #{q:} quotes it for the shell like any name and none of the three parsers
+ * interprets it. The prefixes such as --name= keep a name from being read as "~root" or as the option "-x".
  */
 export function hooksConf(script: string, place = OWN_PLACE): string {
   const hooks = EVENTS.map((event) => {
@@ -52,23 +52,23 @@ export function hooksConf(script: string, place = OWN_PLACE): string {
     return `set-hook -g '${hookName(event, place)}' 'run-shell -b "${words.join(' ')}"'`;
   });
   return `${[
-    '# Written by `threadmux install`: tells threadmux which sessions come and go. `threadmux uninstall` removes it.',
+    '# Written by `threadmux install`: reports created, closed and renamed sessions. `threadmux uninstall` removes it.',
     `set-option -g ${place.option} ${quote(script)}`,
     ...hooks,
   ].join('\n')}\n`;
 }
 
-/** The user's tmux configuration with our one line at its end, instead of the lines that load one of `old`. */
+/** The user's tmux configuration with our line at its end, and without the lines that load one of `old`. */
 export function addSourceLine(text: string, conf: string, old?: readonly string[]): string {
   const line = `source-file -q ${quote(asPattern(conf))} ${MARK}`;
   if (text.split('\n').includes(line)) return text;
   const rest = removeSourceLine(text, old);
   const joint = rest === '' || rest.endsWith('\n') ? '' : '\n';
-  const continued = /\\\n?$/.test(rest) ? '\n' : ''; // an empty line ends a last line that goes on
+  const continued = /\\\n?$/.test(rest) ? '\n' : ''; // an empty line ends a last line that is continued
   return `${rest}${joint}${continued}${line}\n`;
 }
 
-/** Without `confs`: every line of a threadmux on this machine. Those of other machines have their files below `for/`. */
+/** Without `confs`, removes all lines of this machine's threadmux. Lines of other machines load files below `for/`. */
 export function removeSourceLine(text: string, confs?: readonly string[]): string {
   const words = confs?.map((conf) => ` ${quote(asPattern(conf))} `);
   const isMine = (line: string) =>
@@ -79,7 +79,7 @@ export function removeSourceLine(text: string, confs?: readonly string[]): strin
     .join('');
 }
 
-/** Loads the hooks into the running server; false if none runs. */
+/** Loads the hooks into the running server; false if no server runs. */
 export async function loadHooks(tmux: Tmux, conf: string): Promise<boolean> {
   return unlessGone(async () => {
     await tmux.run(['source-file', asPattern(conf)], { doing: 'set its hooks' });
@@ -87,7 +87,7 @@ export async function loadHooks(tmux: Tmux, conf: string): Promise<boolean> {
   });
 }
 
-/** Takes our hooks, and only those, out of the running server; false if it has none. */
+/** Removes our hooks, and no others, from the running server; false if it has none. */
 export async function unloadHooks(tmux: Tmux, place = OWN_PLACE): Promise<boolean> {
   return unlessGone(async () => {
     const hooks = await tmux.run(['show-hooks', '-g'], { doing: 'read its hooks' });
@@ -107,7 +107,7 @@ function hookName(event: (typeof EVENTS)[number], { index }: HookPlace): string 
   return `session-${event}[${index}]`;
 }
 
-/** source-file takes a pattern. */
+/** source-file expands glob patterns. */
 function asPattern(path: string): string {
   return path.replace(/[\\*?[\]]/g, '\\$&');
 }

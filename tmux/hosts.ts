@@ -1,4 +1,4 @@
-// The machines of the configuration: this one, and those that `ssh` reaches.
+// The hosts in the configuration: this machine, and those that are reached by ssh. Each is opened when it is first used.
 
 import type { Config, Env } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -8,11 +8,11 @@ import { sshHost } from '../hosts/ssh.ts';
 import { type Tmux, tmuxOn } from './tmux.ts';
 
 export interface Hosts {
-  /** Rejects a name that is not in the configuration. */
+  /** Throws if the name is not in the configuration. */
   get(name: string): Host;
   names(): readonly string[];
   isLocal(name: string): boolean;
-  /** The server that new sessions are started on. */
+  /** The tmux server on which new sessions are started. */
   tmux(name: string): Tmux;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ interface HostsOptions {
   readonly config: Config;
   readonly home: Home;
   readonly env: Env;
-  /** Another ssh configuration than the person's own, for tests. */
+  /** An ssh configuration to use instead of the user's own, for tests. */
   readonly sshConfig?: string;
 }
 

@@ -1,4 +1,4 @@
-// Presses named keys in a pane, guarded and marked like a message. Only keys of a list: nothing here can spell a command.
+// Presses named keys in a pane, with the same guards and marks as a message. Only listed keys are allowed, so no text can be typed.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import type { ShOptions } from '../hosts/host.ts';
@@ -26,12 +26,12 @@ const NAMED: ReadonlySet<string> = new Set([
   ...['Home', 'End', 'PPage', 'NPage'],
 ]);
 
-/** As tmux spells them: the named ones, F1 to F12, C- and M- with a letter, one letter or digit. */
+/** Key names as tmux spells them: the names above, F1 to F12, C- and M- with a letter, one letter or digit. */
 export function isKey(name: string): boolean {
   return NAMED.has(name) || /^(F([1-9]|1[0-2])|[CM]-[a-z]|[A-Za-z0-9])$/.test(name);
 }
 
-/** The id keeps a repeat after a crash from pressing twice; it is counted apart from the ids of messages. */
+/** The id keeps a retry after a crash from pressing twice. These ids are separate from the ids of messages. */
 export async function pressKeys(
   tmux: Tmux,
   guard: PaneGuard,
@@ -57,7 +57,7 @@ export async function pressKeys(
   });
 }
 
-/** Enter once more for a message whose text still stands in the pane; once for each message at most. */
+/** Presses Enter again for a message whose text is still in the pane; at most once per message. */
 export async function pressEnter(
   tmux: Tmux,
   guard: PaneGuard & { readonly command: string },

@@ -1,4 +1,4 @@
-// One look at a pane: what runs in it, in which state, and what its screen shows, all of one moment.
+// Reads a pane's program, state and screen, all at the same moment.
 
 import { randomBytes } from 'node:crypto';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
@@ -20,21 +20,21 @@ export interface PaneLook {
   readonly title: string;
   readonly dead: boolean;
   readonly exitStatus: number | undefined;
-  /** The mode it is in, such as "copy-mode"; undefined: none. */
+  /** The tmux mode, such as "copy-mode"; undefined if none. */
   readonly mode: string | undefined;
   readonly inputOff: boolean;
   readonly synchronized: boolean;
   readonly width: number;
   readonly height: number;
   readonly cursor: { readonly x: number; readonly y: number };
-  /** Programs that draw a cursor of their own hide the terminal's. */
+  /** Programs that draw their own cursor hide the terminal's. */
   readonly cursorShown: boolean;
   readonly historyLines: number;
-  /** The last message whose text, and whose Enter, deliver.ts has typed here. */
+  /** The ids of the last message whose text, and whose Enter, deliver.ts typed here. */
   readonly typed: { readonly text: string | undefined; readonly enter: string | undefined };
-  /** Lines joined by newlines, with `history` older ones first if they were asked for. */
+  /** The lines of the screen, with `history` older ones first if requested. */
   readonly text: string;
-  /** The same with colours and other attributes as escape sequences. */
+  /** The same text with colours and other attributes as escape sequences. */
   readonly ansi: string;
 }
 
@@ -54,14 +54,14 @@ const VARIABLES = [
 
 interface LookOptions extends ShOptions {
   readonly history?: number;
-  /** With the spaces at the end of the coloured lines, which may have a colour behind them. */
+  /** Keeps the spaces at the end of the coloured lines, which may have a background colour. */
   readonly wholeRows?: boolean;
 }
 
 export async function look(tmux: Tmux, pane: PaneRef, options: LookOptions = {}): Promise<Look> {
   if (!isPaneId(pane.paneId)) return { kind: 'gone' };
   const { history = 0, wholeRows = false, ...call } = options;
-  const mark = randomBytes(8).toString('hex'); // nothing on the screen can pretend to end it
+  const mark = randomBytes(8).toString('hex'); // random, so that nothing on the screen can imitate it
   const printed = await tmux
     .script(
       LOOK,

@@ -1,25 +1,25 @@
-// Which pane is meant, and what must hold, inside the tmux server, in the moment a key is pressed in it.
-// The conditions are tmux formats; every value put into one is checked here first.
+// Identifies a pane, and defines the conditions that the tmux server checks at the moment a key is pressed in it.
+// The conditions are tmux formats; every value is validated before it is put into one.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
 import { readRow, rowFormat } from './row.ts';
 
-/** One program's pane for good: after a restart of server or program it matches no more. */
+/** One program's pane: after a restart of the server or the program, it no longer matches. */
 export interface PaneRef {
   readonly serverPid: number;
-  /** Such as "%5"; a new server hands the same ids out again. */
+  /** Such as "%5"; a new server uses the same ids again. */
   readonly paneId: string;
   readonly panePid: number;
 }
 
 export interface PaneGuard {
   readonly pane: PaneRef;
-  /** The program in the foreground, as recorded when it reported itself; undefined: any. */
+  /** The name of the foreground program, as recorded when it reported; undefined for any. */
   readonly command: string | undefined;
-  /** An extended regular expression; where it matches a line of the screen, a dialog is open. */
+  /** An extended regular expression; if it matches a line of the screen, a dialog is open. */
   readonly dialog?: string;
-  /** The same; each must match a line of the screen. */
+  /** Extended regular expressions; each must match a line of the screen. */
   readonly shows?: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function deliveryId(id: string): string {
   return id.padStart(20, '0');
 }
 
-/** Still this very pane: a new server hands out the same ids. */
+/** It is still the same pane; the id alone is not enough, because a new server uses the same ids again. */
 export function isPaneFormat(pane: PaneRef): string {
   if (!isPaneId(pane.paneId)) throw unfit('pane id', pane.paneId);
   return allOf([
@@ -63,7 +63,7 @@ export function isPaneFormat(pane: PaneRef): string {
   ]);
 }
 
-/** The right program, alive, and its keyboard free; it may be in a mode such as copy mode. */
+/** The right program runs and accepts input; the pane may be in a mode such as copy mode. */
 export function sameFormat({ pane, command }: PaneGuard): string {
   if (command !== undefined && !/^[\w.+@-]{1,64}$/.test(command))
     throw unfit('program name', command);
@@ -71,12 +71,12 @@ export function sameFormat({ pane, command }: PaneGuard): string {
     isPaneFormat(pane),
     '#{==:#{pane_dead},0}',
     '#{==:#{pane_input_off},0}',
-    '#{==:#{pane_synchronized},0}', // Enter would go to its neighbours as well
+    '#{==:#{pane_synchronized},0}', // else keys would go to the other panes of the window as well
     ...(command === undefined ? [] : [`#{==:#{pane_current_command},${command}}`]),
   ]);
 }
 
-/** The same, and what is typed reaches the program itself: no mode, no dialog. */
+/** Like `sameFormat`, and keys reach the program itself: no mode, no dialog. */
 export function readyFormat(guard: PaneGuard): string {
   return allOf([
     sameFormat(guard),
@@ -90,7 +90,7 @@ export function allOf(conditions: readonly string[]): string {
   return conditions.reduceRight((rest, condition) => `#{&&:${condition},${rest}}`);
 }
 
-/** A pattern stands inside quotes inside braces: what would end either is not allowed in it. */
+/** A pattern is put inside quotes inside braces, so it must not contain a character that ends either. */
 export function patternOf(pattern: string): string {
   if (pattern === '' || /['#{},;\p{Cc}]/u.test(pattern)) throw unfit('pattern', pattern);
   return pattern;
@@ -101,7 +101,7 @@ const VARIABLES = [
   ...(['pane_in_mode', 'pane_current_command'] as const),
 ];
 
-/** Prints what refusalOf reads. */
+/** The format whose output refusalOf reads. */
 export function seenFormat(guard: PaneGuard): string {
   const dialog = guard.dialog === undefined ? '0' : `#{C/r:${patternOf(guard.dialog)}}`;
   return `${rowFormat(VARIABLES)}\t${dialog}`;

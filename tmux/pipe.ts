@@ -1,5 +1,5 @@
-// Starts a program whose every byte of output is written to a log, from the very first one: session, options and
-// pipe are one command list, so that tmux reads nothing of the program before the pipe is there.
+// Starts a program and writes all of its output to a log. Session, options and pipe are one command list, so that the pipe
+// exists before tmux reads the first byte of the program.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
@@ -13,20 +13,20 @@ interface Piped {
   readonly name: SessionName;
   /** Absolute. */
   readonly directory: string;
-  /** One command line, for the person's own shell as it is. */
+  /** One command line, passed to the user's shell unchanged. */
   readonly command: string;
   readonly size: { readonly width: number; readonly height: number };
   readonly log: PipeLog;
-  /** The absolute path of a script that is run when the program has ended. */
+  /** The absolute path of a script to run when the program has ended. */
   readonly atEnd?: string;
 }
 
 interface PipeLog {
-  /** An absolute path of a folder that is there. */
+  /** The absolute path of an existing folder. */
   readonly folder: string;
-  /** A segment is full after so many reads of at most 4096 bytes. */
+  /** A segment is full after this many reads of at most 4096 bytes. */
   readonly readsPerSegment: number;
-  /** The oldest segments go when all of them together have more. */
+  /** The oldest segments are removed when all of them together are larger. */
   readonly maxBytes: number;
 }
 
@@ -37,7 +37,7 @@ interface PipedPane extends PaneRef {
 
 const VARIABLES = ['socket_path', 'pid', 'session_id', 'pane_id', 'pane_pid'] as const;
 
-/** Rejects with `session_exists` if there is one of this name. The pane stays when the program ends, and keeps its size. */
+/** Rejects with `session_exists` if the name is taken. The pane stays when the program ends, and keeps its size. */
 export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> {
   const { name, directory, command, size } = wanted;
   if (!directory.startsWith('/') || `${directory}${command}`.includes('\0'))
@@ -70,7 +70,7 @@ export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> 
   };
 }
 
-/** Nothing is written to its log any more; the program goes on. Another pane that has the same id by now keeps its pipe. */
+/** Stops writing the log; the program keeps running. Another pane that now has the same id keeps its pipe. */
 export async function closePipe(tmux: Tmux, pane: PaneRef): Promise<void> {
   const { paneId } = pane;
   const close = `pipe-pane -t ${paneId}`;
@@ -80,8 +80,8 @@ export async function closePipe(tmux: Tmux, pane: PaneRef): Promise<void> {
 }
 
 /**
- * tmux takes a pane for read to its end when the program ends, though its last words may still be on their way through the
- * kernel: somebody has to stay a moment longer. What the person types to interrupt is meant for the program alone.
+ * tmux can miss the last output of a program that exits, so the shell keeps the pane open for another 100 ms. Ctrl-C is
+ * meant for the program only and does not end the shell.
  */
 const RUN = `trap : INT QUIT
 "$SHELL" -l -i -c "$1"
@@ -89,7 +89,7 @@ s=$?; sleep 0.1 2>/dev/null || sleep 1
 [ -z "$2" ] || { trap '' HUP; sh "$2" program-ended >/dev/null 2>&1 </dev/null & }
 exit "$s"`;
 
-/** The directory comes from the client's own, because -c would run a "#(…)" in it; see sessions.ts. */
+/** Uses cd instead of -c, because tmux would run a "#(…)" in the argument of -c; see sessions.ts. */
 const START = `name=$1; dir=$2; width=$3; height=$4; pipe=$5; format=$6; run=$7; command=$8; at_end=$9
 unset CDPATH; cd "$dir" || exit 1
 t new-session -dE -P -F "$format" -s "$name" -x "$width" -y "$height" sh -c "$run" sh "$command" "$at_end" \\; \\
@@ -99,10 +99,10 @@ t new-session -dE -P -F "$format" -s "$name" -x "$width" -y "$height" sh -c "$ru
 const SEGMENTS_KEPT = 256;
 
 /**
- * Segments "1", "2" and so on, then an empty file "end". dd takes no byte more than it writes, and writes each read at once.
- * A segment that its reader has removed counts no more; those that nobody reads are capped all the same. When one cannot be
- * written, what it has stays, and a number is left out: so the reader knows that something is missing. The read that follows
- * waits for more to come, or for the end, which a dd that cannot open its file does not see.
+ * Writes segments "1", "2" and so on, then an empty file "end". dd reads no more than it writes, and writes each read at once.
+ * A segment that its reader has removed no longer counts towards the limit. If a segment cannot be written completely, its
+ * bytes stay and the next number is left out, so the reader knows that output is missing. The extra read after a failure waits
+ * for more output or the end, because a dd that cannot open its file does not notice the end.
  */
 const WRITE = `umask 077; cd "$1" || exit 1
 n=1; first=1; total=0
@@ -124,7 +124,7 @@ done
 [ -s "$n" ] || rm -f "$n"
 : >end`;
 
-/** tmux reads "%" and "#" in it before a shell does. All is inside single quotes: '' parts "#" from a "[" behind it. */
+/** tmux expands "%" and "#" before the shell sees them. Everything is in single quotes, so '' can separate "#" from a following "[". */
 function pipeCommand({ folder, readsPerSegment, maxBytes }: PipeLog): string {
   const words = ['sh', '-c', WRITE, 'sh', folder, String(readsPerSegment), String(maxBytes)];
   return `exec ${quoteAll(words)}`.replaceAll('%', '%%').replaceAll('#', "##''");

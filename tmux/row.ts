@@ -1,12 +1,12 @@
-// Rows of values as tmux prints them. A tab ends a value and a newline ends a row, whatever a title,
-// a path or a name may hold: tmux replaces both inside values before it prints them.
+// Rows of values printed by tmux, separated by tabs and newlines. The format replaces both inside values, so that no title,
+// path or name can break a row.
 
 /** A tmux format that prints the given variables as one row. */
 export function rowFormat(variables: readonly string[]): string {
   return variables.map((variable) => `#{s|[\t\n]|?|:${variable}}`).join('\t');
 }
 
-/** The values of one row by their variables; undefined for a line that is not such a row. */
+/** The values of one row by variable; undefined if the line is not such a row. */
 export function readRow<Variable extends string>(
   variables: readonly Variable[],
   line: string,

@@ -1,5 +1,5 @@
 // The sessions of one tmux server: list, find, start, end, rename.
-// A session is addressed by its id and its server's pid; a name alone is only ever compared whole.
+// A session is addressed by its id and its server's pid; a name must match exactly.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { code } from '../core/outside-words.ts';
@@ -10,10 +10,10 @@ import { readRow, rowFormat } from './row.ts';
 import type { Tmux } from './tmux.ts';
 
 export interface Session {
-  /** Such as "$3"; unique for one server's life. */
+  /** Such as "$3"; unique until the server restarts. */
   readonly id: string;
   readonly serverPid: number;
-  /** As tmux reports it: it may hold spaces, quotes, emoji, anything but ":", "." and control characters. */
+  /** As tmux reports it: any characters except ":", "." and control characters. */
   readonly name: string;
   readonly group: string | undefined;
   readonly createdAt: number;
@@ -37,7 +37,7 @@ const VARIABLES = [
   ...(['pane_current_command', 'pane_current_path', 'pane_title'] as const),
 ];
 
-/** No server is no sessions; a host that cannot be reached rejects. */
+/** Without a running server the list is empty; rejects if the host cannot be reached. */
 export async function listSessions(tmux: Tmux, options: ShOptions = {}): Promise<Session[]> {
   const printed = await tmux
     .run(['list-sessions', '-F', rowFormat(VARIABLES)], { doing: 'list the sessions', ...options })
@@ -50,16 +50,16 @@ export async function listSessions(tmux: Tmux, options: ShOptions = {}): Promise
 
 interface NewSession {
   readonly name: SessionName;
-  /** Absolute, or "~", or below "~/". */
+  /** An absolute path, "~", or a path below "~/". */
   readonly directory?: string;
-  /** A program and its arguments; without it the session is a shell. */
+  /** A program and its arguments; without it the session runs a shell. */
   readonly command?: readonly string[];
-  /** Keep the pane, dead, when its program has ended, so that its last words can be read. */
+  /** Keep the dead pane when its program has ended, so that its last output can be read. */
   readonly remainOnExit?: boolean;
   readonly size?: { readonly width: number; readonly height: number };
 }
 
-/** Starts it unless it is there already, which `created` tells apart. */
+/** `created` is false if the session existed already. */
 export async function newSession(
   tmux: Tmux,
   wanted: NewSession,
@@ -86,9 +86,9 @@ export async function newSession(
   if (session === undefined)
     throw new ThreadmuxError(
       'tmux_failed',
-      `session ${name} ended as soon as it was started on ${tmux.host.name}`,
+      `session ${name} ended right after its start on ${tmux.host.name}`,
       {
-        hint: 'Its command may be missing there; try the same command in a shell of that host.',
+        hint: 'Its command may not exist there; try the same command in a shell on that host.',
       },
     );
   return { session, created: printed.includes('created') };
@@ -99,9 +99,9 @@ export async function killSession(tmux: Tmux, session: SessionKey): Promise<void
 }
 
 /**
- * The directory comes from the client's own, because -c would run a "#(…)" in it. The command is one word for the
- * person's own shell, which has the PATH they know; `exec` leaves nothing but the program in the pane. -E: our client's
- * bare environment must not take SSH_AUTH_SOCK and the like from the session.
+ * Uses cd instead of -c, because tmux would run a "#(…)" in the argument of -c. The command runs in the user's login shell,
+ * which has the user's PATH; `exec` leaves only the program in the pane. -E keeps tmux from replacing variables such as
+ * SSH_AUTH_SOCK with those of our minimal environment.
  */
 const NEW_SESSION = `name=$1; dir=$2; width=$3; height=$4; remain=$5; shift 5
 t has-session -t "=$name" 2>/dev/null && { echo existed; exit 0; }
@@ -114,7 +114,7 @@ else said=$(t new-session -dE -s "$name" -x "$width" -y "$height" "$@" 2>&1)
 fi || { case $said in *'duplicate session'*) echo existed; exit 0;; esac; echo "$said" >&2; exit 1; }
 echo created`;
 
-/** Checked and done inside the server: after its restart the same id is another session. */
+/** Checks and acts inside the server in one command: after a restart, the same id is another session. */
 async function onSession(
   tmux: Tmux,
   session: SessionKey,
@@ -138,8 +138,8 @@ async function onSession(
   if (!done.includes('done'))
     throw new ThreadmuxError(
       'session_not_found',
-      `threadmux could not ${verb} session ${code(session.name)} on ${tmux.host.name}: it is not there any more`,
-      { hint: '`threadmux sessions` lists those there are.' },
+      `threadmux could not ${verb} session ${code(session.name)} on ${tmux.host.name}: it no longer exists`,
+      { hint: 'Run `threadmux sessions` to see all sessions.' },
     );
 }
 

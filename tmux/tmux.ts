@@ -1,11 +1,11 @@
-// tmux on a host. Arguments stay arguments: no shell and no tmux parser ever reads them as commands.
+// Runs tmux on a host. No shell and no tmux parser ever reads an argument as a command.
 
 import { NO_TMUX } from '../hosts/errors.ts';
 import type { Host, ShOptions } from '../hosts/host.ts';
 
 export interface Tmux {
   readonly host: Host;
-  /** The server's socket; undefined for the user's default server. */
+  /** The socket of the server; undefined for the user's default server. */
   readonly socket: string | undefined;
   /** One tmux command; resolves with what it printed. */
   run(args: readonly [command: string, ...string[]], options?: ShOptions): Promise<string>;
@@ -25,7 +25,7 @@ export function tmuxOn(host: Host, socket?: string): Tmux {
   };
 }
 
-/** Shells that run a command for ssh often have a shorter PATH than the person's own. -u: names are UTF-8. */
+/** A shell that ssh runs for a command often has a shorter PATH than the user's login shell. -u: names are UTF-8. */
 const PRELUDE = `tmux=$1; socket=$2; shift 2
 PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
 export PATH; unset TMUX TMUX_PANE
@@ -33,7 +33,7 @@ command -v "$tmux" >/dev/null 2>&1 || exit ${NO_TMUX}
 t() { if [ -n "$socket" ]; then "$tmux" -u -S "$socket" "$@"; else "$tmux" -u "$@"; fi; }
 `;
 
-/** tmux ends a command at an argument's trailing ";", even one given as argv. */
+/** tmux ends a command at a trailing ";" of any argument, even in argv. */
 function keepSemicolon(argument: string): string {
   return argument.endsWith(';') ? `${argument.slice(0, -1)}\\;` : argument;
 }

@@ -1,5 +1,5 @@
-// Which pane is this? For a hook, which has nothing but TMUX and TMUX_PANE.
-// Unsure means undefined: a wrong answer would send one session's words into another's thread.
+// Finds the pane that a hook runs in, from TMUX and TMUX_PANE.
+// If it is not certain, the result is undefined: a wrong pane would send one session's replies into another's thread.
 
 import { isThreadmuxError } from '../core/errors.ts';
 import type { Host } from '../hosts/host.ts';
@@ -11,7 +11,7 @@ export interface Whereabouts extends PaneRef {
   readonly socket: string;
   readonly sessionId: string;
   readonly sessionName: string;
-  /** Of grouped sessions the name changes with the newest member; the group stays. */
+  /** In a group, the session name changes with the newest member; the group's name stays. */
   readonly group: string | undefined;
   readonly command: string;
   readonly path: string;
@@ -22,7 +22,7 @@ const VARIABLES = [
   ...(['pane_current_command', 'pane_current_path'] as const),
 ];
 
-/** `tmuxVariable` is the value of TMUX: socket, server pid and session, parted by commas. */
+/** `tmuxVariable` is the value of TMUX: socket, server pid and session, separated by commas. */
 export async function whoami(
   host: Host,
   tmuxVariable: string,
@@ -37,7 +37,7 @@ export async function whoami(
       throw error;
     });
   const row = readRow(VARIABLES, printed.replace(/\n$/, ''));
-  // tmux answers for a pane that is gone, with empty values; and an old socket may have a new server.
+  // For a missing pane tmux prints empty values, and there may be a new server on the old socket.
   if (row?.pane_id !== paneId || Number(row.pid) !== server.pid) return undefined;
   return {
     socket: server.socket,
@@ -52,7 +52,7 @@ export async function whoami(
   };
 }
 
-/** The socket's path may itself hold commas. */
+/** The socket's path may itself contain commas. */
 export function readTmuxVariable(value: string): { socket: string; pid: number } | undefined {
   const [, socket, pid] = value.match(/^(\/.*),(\d+),\d+$/s) ?? [];
   return socket === undefined ? undefined : { socket, pid: Number(pid) };

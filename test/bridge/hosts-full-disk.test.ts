@@ -83,9 +83,9 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     const far = await startFar({ others: [mini], file: { agent: { command: [program] } } });
     const { channelId } = far.workspace;
     await far.say(channelId, '!new shop mini');
-    const refused = await far.answer(channelId, /put our scripts/);
+    const refused = await far.answer(channelId, /install its scripts/);
     expect(refused.content).toMatch(
-      /could not put our scripts on mini: the disk there is full\n.*Make room on mini/s,
+      /could not install its scripts on mini: the disk there is full\n.*Make room on mini/s,
     );
     expect(existsSync(join(mini.ours, 'bin', 'drop'))).toBe(false);
     disk.free();

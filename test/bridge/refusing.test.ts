@@ -37,7 +37,7 @@ describe('a message for a pane without Claude', () => {
     const claude = await setting.claude('web', { inShell: true });
     await claude.tell('exit');
     await untilPane(setting, '#{pane_current_command}', 'sh');
-    const message = await refused(setting, claude, /Claude has exited; a shell is there/);
+    const message = await refused(setting, claude, /Claude has exited, and the pane shows a shell/);
     expect(existsSync(trace(setting))).toBe(false);
     const again = await setting.claude('web', { again: true });
     expect(again.thread).toBe(claude.thread);
@@ -67,7 +67,7 @@ describe('a message for a pane without Claude', () => {
     await untilPane(setting, '#{pane_current_command}', 'sh');
     setting.machine.tmux.call('send-keys', '-t', '=web:', 'clear; cat', 'Enter');
     await untilPane(setting, '#{pane_current_command}', 'cat');
-    await refused(setting, claude, /Another program \(`cat`\) has the pane/);
+    await refused(setting, claude, /Another program \(`cat`\) runs in the pane/);
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
   });
 

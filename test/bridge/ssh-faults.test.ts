@@ -64,7 +64,7 @@ describe('a host', () => {
     const began = Date.now();
     await far.untilMarked(await far.say(claude, 'hello'), '⚠️');
     expect(Date.now() - began).toBeLessThan(5_000);
-    await far.answer(claude, /Permission denied.*Passwords are never asked for/s);
+    await far.answer(claude, /Permission denied.*with a key and without questions/s);
   });
 
   it('that has been down for a day gets nothing typed any more, and that is said', async () => {

@@ -33,9 +33,9 @@ describe('parseHookInput', () => {
   });
 
   it.each([[null], ['x'], [{}], [{ hook_event_name: 5 }]])(
-    'says that %j names no event',
+    'says that %j has no event name',
     (json) => {
-      expect(() => parseHookInput(json)).toThrow('Reading a hook input: it names no event.');
+      expect(() => parseHookInput(json)).toThrow('Reading a hook input: it has no event name.');
     },
   );
 

@@ -78,10 +78,10 @@ describe('what install adds to the settings', () => {
   });
 
   it.each([
-    ['a comment', '{\n  // mine\n  "a": 1\n}', /line 2 holds a comment/],
+    ['a comment', '{\n  // mine\n  "a": 1\n}', /line 2 contains a comment/],
     ['a trailing comma', '{\n"a": 1,\n}', /line 3 has "}"/],
     ['half a file', '{"a": [1', /the end of the file/],
-    ['a list', '[]', /does not hold an object/],
+    ['a list', '[]', /is not a JSON object/],
     ['hooks as a list', '{"hooks": []}', /"hooks" is not an object/],
     ['an event that is no list', '{"hooks": {"Stop": {}}}', /"hooks.Stop" is not a list/],
     ['a hook without its group', '{"hooks": {"Stop": [{"command": "x"}]}}', /"hooks.Stop"/],

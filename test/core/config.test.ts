@@ -111,7 +111,7 @@ describe('the configuration', () => {
       'a token with a space',
       { servers: [{ ...server, token: 'a b' }] },
       {},
-      /servers\[0\]\.token holds a space/,
+      /servers\[0\]\.token contains a space/,
     ],
     [
       'a wrong progress',
@@ -138,7 +138,7 @@ describe('the configuration', () => {
       'two servers of one name',
       { servers: [server, server] },
       {},
-      /two of them are named "discord"/,
+      /has two entries named "discord"/,
     ],
     ['broken JSON', '{"host": ', {}, /the file is not JSON/],
     ['a list instead of an object', [], {}, /must hold one JSON object/],

@@ -8,12 +8,12 @@ const errno = (code: string, path?: string) =>
 describe('an error of the file system', () => {
   it.each([
     ['ENOSPC', 'writing /a: the disk is full\nMake room on it.'],
-    ['EDQUOT', 'writing /a: your quota of the disk is used up\nMake room on it.'],
+    ['EDQUOT', 'writing /a: your disk quota is used up\nMake room on it.'],
     ['EROFS', 'writing /a: the disk is read-only\nMount it writable, then run this again.'],
-    ['EACCES', /^writing \/a: you may not\nLook at its owner and permissions/],
-    ['EPERM', /^writing \/a: you may not\nLook at its owner and permissions/],
-    ['ENOTDIR', /^writing \/a: a part of its path is not a folder\nCorrect the path/],
-    ['ELOOP', /^writing \/a: its links lead in a circle\nCorrect the links/],
+    ['EACCES', /^writing \/a: permission denied\nCheck the owner and permissions/],
+    ['EPERM', /^writing \/a: permission denied\nCheck the owner and permissions/],
+    ['ENOTDIR', /^writing \/a: part of the path is not a folder\nCorrect the path/],
+    ['ELOOP', /^writing \/a: its links form a loop\nCorrect the links/],
     ['EMFILE', 'writing /a: too many files are open\nRaise the limit: ulimit -n 4096'],
     ['EIO', 'writing /a: the disk reports an error\nCheck the disk: it may be failing.'],
   ])('is a sentence and a remedy: %s', (code, words) => {

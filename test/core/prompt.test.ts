@@ -47,7 +47,7 @@ function play(prompt: Prompt, ...answers: readonly Answer[]): Decision | Progres
 const ALLOW = { kind: 'allow', always: false };
 const ALWAYS = { kind: 'allow', always: true };
 const deny = (reason: string) => ({ kind: 'deny', reason });
-const NOT_PERMISSION = 'that is not an answer to a permission';
+const NOT_PERMISSION = 'that is not an answer to a permission request';
 const NOT_PLAN = 'that is not an answer to a plan';
 
 describe('a permission', () => {

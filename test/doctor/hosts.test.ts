@@ -68,7 +68,7 @@ describe('the doctor, of a host over ssh', () => {
     const host = await hostOf();
     await host.server.stop();
     expect(await host.examine()).toEqual([
-      fault('host', 'far: .*Connection refused', 'Is it switched on'),
+      fault('host', 'far: .*Connection refused', 'Check that it is running'),
     ]);
   });
 

@@ -62,7 +62,9 @@ describe('threadmux doctor', () => {
     // No file may grow, as on a disk without room.
     const { status, said } = await run(ill, [], { before: 'trap "" XFSZ; ulimit -f 0' });
     expect(status).toBe(1);
-    expect(said).toMatch(/^✗ Nothing can be written into .*: .*no file may grow.*\n {4}Raise it/m);
+    expect(said).toMatch(
+      /^✗ Nothing can be written into .*: .*the shell limits the size of files.*\n {4}Raise the limit/m,
+    );
   });
 
   it('finds a home that cannot be written', async () => {
@@ -78,7 +80,7 @@ describe('threadmux doctor', () => {
     chmodSync(ill.root, 0o700);
     expect(status).toBe(1);
     expect(said).toMatch(
-      /^✗ Nothing can be written into .*: you may not\.\n {4}Look at its owner/m,
+      /^✗ Nothing can be written into .*: permission denied\.\n {4}Check the owner/m,
     );
   });
 

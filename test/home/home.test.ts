@@ -28,7 +28,7 @@ describe('the home', () => {
     const folder = tempFolder();
     mkdirSync(join(folder, 'target'));
     symlinkSync(join(folder, 'target'), join(folder, 'link'));
-    expect(() => openHome(join(folder, 'link'))).toThrow(/not a folder of your own/);
+    expect(() => openHome(join(folder, 'link'))).toThrow(/not a folder that you own/);
   });
 });
 

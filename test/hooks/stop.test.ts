@@ -303,8 +303,8 @@ describe('a turn that failed', () => {
   it.each([
     ['rate_limit', 'a usage limit was reached'],
     ['authentication_failed', 'Claude Code is not logged in'],
-    ['unknown', 'the turn ended in an error'],
-    [undefined, 'the turn ended in an error'],
+    ['unknown', 'the turn ended with an error'],
+    [undefined, 'the turn ended with an error'],
   ])('%s: %s', async (error, words) => {
     const { workspace, tell, pane } = await start();
     await tell(pane, { ...fixture('StopFailure'), error });

@@ -85,7 +85,7 @@ describe('equip', () => {
     mkdirSync(home);
     if (process.getuid?.() === 0) {
       chownSync(home, 12345, 12345);
-      await expect(equip(host, 'me', FILES)).rejects.toThrow('belongs to somebody else');
+      await expect(equip(host, 'me', FILES)).rejects.toThrow('belongs to another user');
     }
   });
 

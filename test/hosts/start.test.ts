@@ -66,7 +66,7 @@ describe('a script that stays', () => {
     await vi.waitFor(() => expect(said.text).toBe('up\n'), { timeout: 10_000 });
     expect(running('stopword-1')).toBeGreaterThan(1);
     started.stop();
-    expect(await started.ended).toContain('it was called off');
+    expect(await started.ended).toContain('it was cancelled');
     await vi.waitFor(() => expect(running('stopword-1')).toBe(0), { timeout: 5_000 });
     expect(await host.sh('echo still', [])).toBe('still\n');
   });
@@ -106,7 +106,7 @@ describe('a script that stays', () => {
     const said = printed(started);
     await vi.waitFor(() => expect(said.text).toBe('up\n'), { timeout: 10_000 });
     server.drop();
-    expect(await started.ended).toContain('the connection was lost on the way');
+    expect(await started.ended).toContain('the connection was lost');
     started.stdin.write('too late');
   });
 });

@@ -388,7 +388,7 @@ describe('a file on a host', () => {
   it.each([
     [
       'a link to nothing',
-      'is a link to a file that is not there',
+      'is a link to a file that does not exist',
       (at: string) => symlinkSync('/gone', at),
     ],
     ['a folder', 'is not a file', (at: string) => mkdirSync(at)],

@@ -159,7 +159,7 @@ describe('install and uninstall', () => {
       (me: Person) => me.write('{"a": }'),
       /settings.json was left as it is: it is not valid JSON: line 1/,
     ],
-    ['comments', (me: Person) => me.write('{\n/* mine */}'), /line 2 holds a comment/],
+    ['comments', (me: Person) => me.write('{\n/* mine */}'), /line 2 contains a comment/],
     [
       'bytes that are no text',
       (me: Person) => me.write(Buffer.from([0x7b, 0xff, 0x7d])),
@@ -174,7 +174,7 @@ describe('install and uninstall', () => {
     [
       'a file in its folder’s place',
       (me: Person) => writeFileSync(`${me.home}/.claude`, ''),
-      /a part of its path is not a folder/,
+      /part of the path is not a folder/,
     ],
     [
       'a link that leads nowhere',
@@ -182,7 +182,7 @@ describe('install and uninstall', () => {
         mkdirSync(`${me.home}/.claude`);
         symlinkSync('nowhere', me.settings);
       },
-      /is a link to a file that is not there/,
+      /is a link to a file that does not exist/,
     ],
     [
       'a read-only tmux configuration',
@@ -340,7 +340,7 @@ describe('install and uninstall', () => {
     const done =
       me.asSomebody(`const { checkWritable, readUserFile } = await import(process.argv[1]);
       try { checkWritable(readUserFile(process.argv[2])); } catch (error) { console.log(error.message); }`);
-    expect(done).toBe(`changing ${me.settings}: you may not\n`);
+    expect(done).toBe(`changing ${me.settings}: permission denied\n`);
     expect(listing(me.home)).toEqual(before);
   });
 });

@@ -63,7 +63,7 @@ describe('a host over ssh', () => {
     const call = host.sh('echo first; touch begun; sleep 5', []);
     const failed = expect(call).rejects.toMatchObject({
       code: 'host_unreachable',
-      message: expect.stringContaining('lost on the way'),
+      message: expect.stringContaining('the connection was lost'),
     });
     await vi.waitFor(() => expect(existsSync(join(server.home, 'begun'))).toBe(true));
     server.drop();
@@ -181,7 +181,9 @@ describe('a host over ssh', () => {
   it.each(['-oProxyCommand=touch x', 'a b', 'a;b', '$(x)', '', '-', 'a\nb'])(
     'refuses the host name %j',
     async (ssh) => {
-      expect(() => sshHost({ name: 'x', ssh, controlDir: '/tmp', env: {} })).toThrow(/not a host/);
+      expect(() => sshHost({ name: 'x', ssh, controlDir: '/tmp', env: {} })).toThrow(
+        /not a valid host/,
+      );
     },
   );
 

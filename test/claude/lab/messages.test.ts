@@ -269,7 +269,9 @@ describe('sessions that come and go', () => {
     await vi.waitFor(async () => expect((await demo.read()).kind).toBe('shell'), PATIENCE);
     const message = await demo.say(`touch ${lab.project}/ran`);
     await demo.marked(message, '⚠️');
-    expect((await demo.news()).at(-1)?.content).toContain('Claude has exited; a shell is there.');
+    expect((await demo.news()).at(-1)?.content).toContain(
+      'Claude has exited, and the pane shows a shell.',
+    );
     expect(demo.screen()).not.toContain('project/ran');
     expect(existsSync(join(lab.project, 'ran'))).toBe(false);
     expect(demo.prompts()).toHaveLength(before);

@@ -128,7 +128,7 @@ describe('other turns', () => {
 
   it('an error of the API is said', async () => {
     await demo.submit('fail 400');
-    await demo.next(/^⚠️ Claude stopped: the turn ended in an error\.\n> API Error: 400 .*$/);
+    await demo.next(/^⚠️ Claude stopped: the turn ended with an error\.\n> API Error: 400 .*$/);
   });
 
   it('the end of Claude is said, and that was all', async () => {
