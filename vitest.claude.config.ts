@@ -6,8 +6,8 @@ export default defineConfig({
   test: {
     // A shared machine may stall for seconds: there a test has a second chance, and vitest says which needed it.
     retry: process.env.CI ? 1 : 0,
-    include: ['test/claude/lab/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts', 'test/claude/lab/install-claude.ts'],
+    include: ['test/agents/claude/lab/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/agents/claude/lab/install-claude.ts'],
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,

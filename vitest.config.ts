@@ -5,7 +5,7 @@ export default defineConfig({
     // A shared machine may stall for seconds: there a test has a second chance, and vitest says which needed it.
     retry: process.env.CI ? 1 : 0,
     include: ['test/**/*.test.ts'],
-    exclude: ['test/claude/lab/**', 'test/browser/**', 'node_modules/**'],
+    exclude: ['test/agents/claude/lab/**', 'test/browser/**', 'node_modules/**'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/no-sync.mjs'],
     // A process serves many files, with the modules and the compiled code of the file before.

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMessage } from '../dist/discord/messages.js';
 import { connectRest } from '../dist/discord/rest.js';
-import { ensureThread, openPlace } from '../dist/discord/threads.js';
+import { ensureThread, openThreadChannel } from '../dist/discord/threads.js';
 import { openHome } from '../dist/home/home.js';
-import { threadRecordSchema } from '../dist/threads/record.js';
 import { openRegistry } from '../dist/threads/registry.js';
+import { threadRecordSchema } from '../dist/threads/thread-record.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
 import { openBotPort, signIn } from '../test/support/outside.mjs';
@@ -35,10 +35,7 @@ await measure(async ({ folder, start }) => {
       `${(median(busy) / median(idle)).toFixed(2)} x`,
     ],
   ]);
-  conclude(
-    `${SESSIONS} sessions take ${more.toFixed(1)} MB more than none; at most ${ROOM_MB}`,
-    more <= ROOM_MB,
-  );
+  conclude(`${SESSIONS} sessions take ${more.toFixed(1)} MB more than none; at most ${ROOM_MB}`, more <= ROOM_MB);
 });
 
 async function residentKilobytes(folder, start, name, sessions) {
@@ -49,7 +46,7 @@ async function residentKilobytes(folder, start, name, sessions) {
   const rest = connectRest({ api, token });
   const socket = join(folder, `${name}-tmux`);
   try {
-    const place = await openPlace(rest, channelId);
+    const place = await openThreadChannel(rest, channelId);
     const home = openHome(join(folder, name, 'home'));
     const registry = openRegistry(home);
     for (let n = 0; n < sessions; n++) {
@@ -95,8 +92,7 @@ async function residentKilobytes(folder, start, name, sessions) {
 }
 
 function startSession(socket, folder, n) {
-  const format =
-    '#{pid} #{pane_id} #{pane_pid} #{session_id} #{session_name} #{pane_current_command}';
+  const format = '#{pid} #{pane_id} #{pane_pid} #{session_id} #{session_name} #{pane_current_command}';
   const args = ['-S', socket, '-f', '/dev/null', 'new-session', '-d', '-P', '-F', format];
   const [serverPid, paneId, panePid, sessionId, sessionName] = execFileSync(
     'tmux',

@@ -13,11 +13,11 @@ import { startBridge } from '../dist/bridge/bridge.js';
 import { parseConfig } from '../dist/core/config.js';
 import { silentLog } from '../dist/core/log.js';
 import { connectRest } from '../dist/discord/rest.js';
-import { ensureThread, openPlace } from '../dist/discord/threads.js';
+import { ensureThread, openThreadChannel } from '../dist/discord/threads.js';
 import { openHome } from '../dist/home/home.js';
 import { localServer } from '../dist/home/local-server.js';
-import { threadRecordSchema } from '../dist/threads/record.js';
-import { openShared } from '../dist/threads/shared.js';
+import { openShared } from '../dist/threads/shared-parts.js';
+import { threadRecordSchema } from '../dist/threads/thread-record.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, printTable, spread } from './support.mjs';
@@ -39,7 +39,7 @@ await measure(async ({ folder }) => {
   const workspace = await startWorkspace({ dir: join(folder, 'workspace') });
   const local = { api: workspace.api, token: workspace.token, channel: workspace.channelId };
   const rest = connectRest(local);
-  const place = await openPlace(rest, workspace.channelId);
+  const place = await openThreadChannel(rest, workspace.channelId);
   const thread = await ensureThread(place, '[agent] web@far', 'Welcome');
   const record = await startPane(tmux, folder);
 
@@ -83,12 +83,7 @@ await measure(async ({ folder }) => {
     printTable(`A message into a pane over ssh, ${MESSAGES} messages, no settle pause`, [
       ['', 'median ms', 'ms from … to', 'of one ssh'],
       ['bare `ssh host true`', median(times.bare).toFixed(1), spread(times.bare), '1.0 x'],
-      [
-        'written → Enter',
-        median(times.message).toFixed(1),
-        spread(times.message),
-        `${ratio.toFixed(1)} x`,
-      ],
+      ['written → Enter', median(times.message).toFixed(1), spread(times.message), `${ratio.toFixed(1)} x`],
     ]);
     const each = execs / MESSAGES;
     conclude(

@@ -47,12 +47,7 @@ await measure(async ({ folder, start }) => {
 
   printTable('MESSAGE_CREATE events a second', [
     ['', 'events', 'events/s', 'of bare'],
-    ...rows.map(([name, count, rate]) => [
-      name,
-      whole(count),
-      whole(rate),
-      `${(rate / bare).toFixed(3)} x`,
-    ]),
+    ...rows.map(([name, count, rate]) => [name, whole(count), whole(rate), `${(rate / bare).toFixed(3)} x`]),
   ]);
   conclude(`${whole(rows[1][2])} accepted events a second, each on disk before it counts`);
 });

@@ -2,14 +2,7 @@
 // bare POST of the same text. And how many requests such a reply costs.
 
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  appendFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openGateway } from '../dist/discord/gateway.js';
 import { connectRest } from '../dist/discord/rest.js';
@@ -50,9 +43,7 @@ await measure(async ({ folder }) => {
   const tmux = (...args) =>
     execFileSync('tmux', ['-S', `${folder}/s`, '-f', '/dev/null', ...args], { encoding: 'utf8' });
   tmux('new-session', '-d', '-s', 'web', '-c', folder, 'cat');
-  const [server, pane] = tmux('display-message', '-p', '-t', '=web:', '#{pid} #{pane_id}')
-    .trim()
-    .split(' ');
+  const [server, pane] = tmux('display-message', '-p', '-t', '=web:', '#{pid} #{pane_id}').trim().split(' ');
   const home = openHome(`${folder}/home`);
   saveLocalServer(home, {
     api: workspace.api,

@@ -75,14 +75,7 @@ await measure(async ({ folder }) => {
     { name: 'node -e 0', command: [process.execPath, '-e', '0'], isOther: true },
   ].map((contender) => ({ ...contender, ms: [] }));
   for (let round = -3; round < ROUNDS; round++)
-    for (const {
-      command,
-      home = folder,
-      isHook,
-      told = input,
-      until = untilClosed,
-      ms,
-    } of contenders) {
+    for (const { command, home = folder, isHook, told = input, until = untilClosed, ms } of contenders) {
       const took = await until(command, { ...env, THREADMUX_HOME: home }, JSON.stringify(told));
       if (round >= 0) ms.push(took); // the first ones warm the caches
       if (isHook) takeLetter(home);
@@ -93,11 +86,7 @@ await measure(async ({ folder }) => {
   const bare = median(contenders[0].ms);
   printTable(`What Claude Code waits for, median of ${ROUNDS}, interleaved`, [
     ['', 'ms', 'of sh -c true'],
-    ...contenders.map(({ name, ms }) => [
-      name,
-      median(ms).toFixed(2),
-      `${(median(ms) / bare).toFixed(2)} x`,
-    ]),
+    ...contenders.map(({ name, ms }) => [name, median(ms).toFixed(2), `${(median(ms) / bare).toFixed(2)} x`]),
   ]);
   conclude(
     `Claude Code waits for our scripts no longer than ${LIMIT} times as long as for a bare shell`,

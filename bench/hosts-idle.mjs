@@ -15,17 +15,11 @@ await measure(async ({ folder, start }) => {
   const rows = [];
   const serving = start(new URL('workspace.mjs', PROCESSES), { args: [join(folder, 'workspace')] });
   const workspace = await serving.next();
-  for (const names of [[], TEN])
-    rows.push(await idle({ names, folder, start, sshConfig, workspace }));
+  for (const names of [[], TEN]) rows.push(await idle({ names, folder, start, sshConfig, workspace }));
   const [none, ten] = rows;
   printTable('A bridge that waits, with no other host and with ten', [
     ['', 'MB', 'processes for ssh', 'MB of those'],
-    ...rows.map((one) => [
-      one.name,
-      one.mb.toFixed(1),
-      String(one.clients),
-      one.clientMb.toFixed(1),
-    ]),
+    ...rows.map((one) => [one.name, one.mb.toFixed(1), String(one.clients), one.clientMb.toFixed(1)]),
   ]);
   conclude(
     `ten idle hosts cost ${(ten.mb - none.mb).toFixed(1)} MB in the bridge, and at most two processes each`,

@@ -2,20 +2,13 @@
 // message; and an idle host.
 
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { workAsCourier } from '../dist/bin/courier-work.js';
-import { filesForHosts } from '../dist/bin/host-files.js';
+import { filesForHosts } from '../dist/bin/files-for-hosts.js';
+import { runCourierHere } from '../dist/bin/run-courier.js';
 import { startBridge } from '../dist/bridge/bridge.js';
 import { parseConfig } from '../dist/core/config.js';
 import { silentLog } from '../dist/core/log.js';
@@ -24,7 +17,7 @@ import { connectRest } from '../dist/discord/rest.js';
 import { openHome } from '../dist/home/home.js';
 import { localServer } from '../dist/home/local-server.js';
 import { takeCourierLock } from '../dist/hooks/courier-lock.js';
-import { openShared } from '../dist/threads/shared.js';
+import { openShared } from '../dist/threads/shared-parts.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread, until } from './support.mjs';
@@ -75,7 +68,7 @@ await measure(async ({ folder, start }) => {
   });
   const stopping = new AbortController();
   const work = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };
-  const courier = workAsCourier(shared, work);
+  const courier = runCourierHere(shared, work);
   const ours = join(farHome, '.threadmux/for/laptop');
   const drop = join(ours, 'bin/drop');
   await until(() => existsSync(drop) && existsSync(join(ours, 'settings.json')));
@@ -159,9 +152,7 @@ function replier({ name, pane, drop, home, folder, visible }) {
     const began = performance.now();
     const child = spawn(drop, { env, stdio: ['pipe', 'ignore', 'ignore'] });
     const input = { ...base, hook_event_name: 'Stop', prompt_id: `prompt-${n}` };
-    child.stdin.end(
-      JSON.stringify({ ...input, stop_hook_active: false, last_assistant_message: said }),
-    );
+    child.stdin.end(JSON.stringify({ ...input, stop_hook_active: false, last_assistant_message: said }));
     await arrived;
     const took = performance.now() - began;
     await sleep(60);
@@ -197,8 +188,7 @@ async function typing({ far, folder, drop, ours, shared, ssh, workspace }) {
     ...['new-session', '-d', '-s', 'web', '-x', '120', '-y', '40', '-c', cwd],
     ...['-e', `THREADMUX_HOME=${ours}`, process.execPath, STAND_IN, cwd, drop],
   );
-  const mine = () =>
-    shared.threads.registry.all().find((one) => one.sessionName === 'web' && one.claudeSession);
+  const mine = () => shared.threads.registry.all().find((one) => one.sessionName === 'web' && one.claudeSession);
   await until(() => mine() !== undefined);
   const { headers } = await signIn(workspace.newLink());
   const url = `${workspace.url}/api/v10/channels/${mine().thread}/messages`;

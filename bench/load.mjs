@@ -106,9 +106,7 @@ async function startSessions(tmux, folder, home) {
     if (tries > 600) throw new Error('the sessions were not reported');
     await sleep(200);
     if (!existsSync(join(home, 'threads'))) continue;
-    for (const name of readdirSync(join(home, 'threads')).filter((one) =>
-      /^\d+\.json$/.test(one),
-    )) {
+    for (const name of readdirSync(join(home, 'threads')).filter((one) => /^\d+\.json$/.test(one))) {
       const record = JSON.parse(readFileSync(join(home, 'threads', name), 'utf8'));
       const session = sessions.find((one) => one.name === record.sessionName);
       if (session !== undefined && record.claudeSession !== '') session.thread = record.thread;
@@ -204,8 +202,7 @@ async function stateOf({ name, folder, thread, sent }, call, { botId }) {
     typedOnce: count((text) => times(typed, text) === 1),
     lost: count((text) => times(typed, text) === 0),
     doubled: count((text) => times(typed, text) > 1),
-    disordered:
-      firsts.join('\n') === sent.filter((text) => typed.includes(text)).join('\n') ? 0 : 1,
+    disordered: firsts.join('\n') === sent.filter((text) => typed.includes(text)).join('\n') ? 0 : 1,
     marked: ours.length - unmarked.length,
     warned: warnings.length,
     replied: count((text) => times(echoes, text) === 1),

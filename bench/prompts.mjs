@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { workAsCourier } from '../dist/bin/courier-work.js';
+import { runCourierHere } from '../dist/bin/run-courier.js';
 import { startBridge } from '../dist/bridge/bridge.js';
 import { parseConfig } from '../dist/core/config.js';
 import { silentLog } from '../dist/core/log.js';
@@ -14,7 +14,7 @@ import { connectRest } from '../dist/discord/rest.js';
 import { openHome } from '../dist/home/home.js';
 import { localServer, saveLocalServer } from '../dist/home/local-server.js';
 import { takeCourierLock } from '../dist/hooks/courier-lock.js';
-import { openShared } from '../dist/threads/shared.js';
+import { openShared } from '../dist/threads/shared-parts.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { signIn } from '../test/support/outside.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread } from './support.mjs';
@@ -68,7 +68,7 @@ await measure(async ({ folder, start }) => {
   });
   const stopping = new AbortController();
   const { signal } = stopping;
-  const courier = workAsCourier(shared, { lingerMs: Number.POSITIVE_INFINITY, signal });
+  const courier = runCourierHere(shared, { lingerMs: Number.POSITIVE_INFINITY, signal });
   const isLive = () => [...bridge.gateways, listener].every((one) => one.state().at === 'live');
   while (!isLive()) await sleep(20);
   const here = openSession();
@@ -85,9 +85,7 @@ await measure(async ({ folder, start }) => {
 
   async function tapToDecision() {
     const hook = spawn(HOOK, { env: here, stdio: ['pipe', 'pipe', 'ignore'] });
-    const decided = new Promise((resolve) =>
-      hook.stdout.once('data', () => resolve(performance.now())),
-    );
+    const decided = new Promise((resolve) => hook.stdout.once('data', () => resolve(performance.now())));
     const ended = new Promise((resolve) => hook.once('exit', resolve));
     hook.stdin.end(JSON.stringify(REQUEST));
     const [thread, message, customId] = await untilAsked();
@@ -121,9 +119,7 @@ await measure(async ({ folder, start }) => {
     const flags = ['-F', ssh.config, ...options.flatMap((one) => ['-o', one]), 'far'];
     return new Promise((resolve) => {
       const began = performance.now();
-      spawn('ssh', [...flags, 'true'], { stdio: 'ignore' }).once('exit', () =>
-        resolve(performance.now() - began),
-      );
+      spawn('ssh', [...flags, 'true'], { stdio: 'ignore' }).once('exit', () => resolve(performance.now() - began));
     });
   };
 

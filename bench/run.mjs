@@ -13,9 +13,7 @@ const measurements = readdirSync(folder)
   .filter((name) => name.endsWith('.mjs') && !NOT_MEASUREMENTS.includes(name))
   .sort();
 
-console.log(
-  `Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} CPUs`,
-);
+console.log(`Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} CPUs`);
 const outcomes = measurements.map((name) => {
   const { status } = spawnSync(process.execPath, [`${folder}${name}`], { stdio: 'inherit' });
   return { name, failed: status !== 0 };

@@ -87,9 +87,7 @@ export function whole(number) {
 export function printTable(title, rows) {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   const line = (row) =>
-    row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at])))
-      .join('  ');
+    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('  ');
   console.log(`\n${title}\n`);
   for (const row of rows) console.log(`  ${line(row)}`);
 }

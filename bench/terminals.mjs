@@ -6,11 +6,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRest } from '../dist/discord/rest.js';
-import { ensureThread, openPlace } from '../dist/discord/threads.js';
+import { ensureThread, openThreadChannel } from '../dist/discord/threads.js';
 import { openHome } from '../dist/home/home.js';
 import { localHost } from '../dist/hosts/host.js';
-import { startTerminal } from '../dist/streams/terminal.js';
-import { sliceOf } from '../dist/streams/terminal-text.js';
+import { sliceOf } from '../dist/streams/terminal/slices.js';
+import { startTerminal } from '../dist/streams/terminal/terminal.js';
 import { tmuxOn } from '../dist/tmux/tmux.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
@@ -65,9 +65,7 @@ await measure(async ({ folder, start }) => {
     await sleep(SECONDS * 500);
     const half = await bridge.ask('memory');
     await sleep(SECONDS * 500);
-    const streamed = seen.filter(
-      ({ method, path }) => method !== 'GET' && path.includes('/messages'),
-    );
+    const streamed = seen.filter(({ method, path }) => method !== 'GET' && path.includes('/messages'));
     const seconds = (Date.now() - began) / 1000;
     const after = await bridge.ask('memory');
     const { limited, failed } = await bridge.ask('ended');
@@ -101,7 +99,7 @@ async function startAll({ folder, home, rest, socket, channelId }) {
     LANG: 'C.UTF-8',
   };
   const tmux = tmuxOn(localHost({ name: 'here', env }), socket);
-  const place = await openPlace(rest, channelId);
+  const place = await openThreadChannel(rest, channelId);
   const command = `${process.execPath} ${program} ${join(folder, 'go')}`;
   const threads = [];
   for (let at = 0; at < TERMINALS; at++) {
@@ -111,10 +109,7 @@ async function startAll({ folder, home, rest, socket, channelId }) {
       ...{ thread, name, dir: folder, server: 'local', kind: 'terminal', asked: command },
       ...{ order: thread, skipPermissions: false, startedAt: Date.now() },
     };
-    await startTerminal(
-      { home, tmux, server: 'local' },
-      { thread, name, dir: folder, command, record },
-    );
+    await startTerminal({ home, tmux, server: 'local' }, { thread, name, dir: folder, command, record });
     threads.push(thread);
   }
   return threads;
@@ -149,10 +144,7 @@ async function textOf(rest, thread) {
 function isWhole(text) {
   const lines = text.split('\n');
   const count = (SECONDS * 1000) / EVERY_MS;
-  return (
-    lines.length === count + 1 &&
-    lines.every((line, at) => at === count || line.startsWith(`line ${at} at `))
-  );
+  return lines.length === count + 1 && lines.every((line, at) => at === count || line.startsWith(`line ${at} at `));
 }
 
 function report({ streamed, seconds, before, half, after, limited, failed, texts, delays }) {
@@ -163,30 +155,19 @@ function report({ streamed, seconds, before, half, after, limited, failed, texts
   const complete = texts.filter(isWhole).length;
   printTable(`${TERMINALS} terminals, ${1000 / EVERY_MS} lines a second each, for ${SECONDS} s`, [
     ['', '', 'of what the limit allows'],
-    [
-      'posts and edits a second, each terminal',
-      (streamed.length / seconds / TERMINALS).toFixed(2),
-      '',
-    ],
+    ['posts and edits a second, each terminal', (streamed.length / seconds / TERMINALS).toFixed(2), ''],
     ['from line to message, median ms', whole(median(delays)), `${ratio.toFixed(2)} x`],
     ['from line to message, 95 % ms', whole(late), `${(late / 2 / FLOOR_MS).toFixed(2)} x`],
     ['refused with 429, waited out', whole(limited), ''],
     ['memory before, MB', whole(before / 1024 / 1024), ''],
     ['memory half-way, MB', whole(half / 1024 / 1024), ''],
-    [
-      'memory at the end, MB',
-      whole(after / 1024 / 1024),
-      `${(after / half).toFixed(2)} x half-way`,
-    ],
+    ['memory at the end, MB', whole(after / 1024 / 1024), `${(after / half).toFixed(2)} x half-way`],
   ]);
   conclude(
     `a line is shown ${ratio.toFixed(2)} x as late as one edit a second allows; at most ${RATIO_LIMIT}`,
     ratio <= RATIO_LIMIT,
   );
-  conclude(
-    `${complete} of ${TERMINALS} threads have every line, once and in order`,
-    complete === TERMINALS,
-  );
+  conclude(`${complete} of ${TERMINALS} threads have every line, once and in order`, complete === TERMINALS);
   conclude(`nothing was given up after a refusal (${failed.length} failures)`, failed.length === 0);
   conclude(`they take ${more.toFixed(0)} MB; at most ${MORE_MB}`, more <= MORE_MB);
 }

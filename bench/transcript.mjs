@@ -2,17 +2,14 @@
 // on the file.
 
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
-import { readTurn } from '../dist/claude/transcript.js';
+import { readTurn } from '../dist/agents/claude/transcript/transcript.js';
 import { conclude, measure, median, printTable, whole } from './support.mjs';
 
 const ROUNDS = 60;
 const LIMIT = 1.2;
 const SIZES = [1, 100, 1_000].map((megabytes) => megabytes * 1_000_000);
 /** A recorded turn with two tools and three texts. */
-const LINES = readFileSync(
-  new URL('../test/fixtures/claude/transcript.jsonl', import.meta.url),
-  'utf8',
-)
+const LINES = readFileSync(new URL('../test/fixtures/claude/transcript.jsonl', import.meta.url), 'utf8')
   .split('\n')
   .slice(7, 18);
 

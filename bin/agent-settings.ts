@@ -2,10 +2,10 @@
 // is touched.
 
 import { join } from 'node:path';
-import { hookSettings } from '../claude/settings.ts';
-import { writeJson } from '../home/files.ts';
+import { hookSettings } from '../agents/claude/settings.ts';
 import type { Home } from '../home/home.ts';
-import { installedPaths } from './install.ts';
+import { writeJson } from '../home/whole-file.ts';
+import { installedPaths } from './commands/install.ts';
 
 /** Written anew each time: the program may have moved since. */
 export function agentSettings(home: Home): string {

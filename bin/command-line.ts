@@ -3,17 +3,14 @@
 import { type Command, type CommandOptions, InvalidArgumentError } from 'commander';
 import { ThreadmuxError } from '../core/errors.ts';
 
-export function add(
+export function addCommand(
   under: Command,
   usage: string,
   about: string,
   example: string,
   options: CommandOptions = {},
 ): Command {
-  return under
-    .command(usage, options)
-    .description(about)
-    .addHelpText('after', `\nExample:\n  threadmux ${example}`);
+  return under.command(usage, options).description(about).addHelpText('after', `\nExample:\n  threadmux ${example}`);
 }
 
 /** The first word is the name, unless it comes after "--". */
@@ -31,7 +28,7 @@ export function nameAndRest(
   return { name, rest: [...before, ...after] };
 }
 
-export function number(least: number, most: number): (text: string) => number {
+export function readNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return value;

@@ -16,12 +16,12 @@ export function printText(text: string): void {
 }
 
 /** For people; a program that reads stdout is not disturbed by it. */
-export function tell(text: string): void {
+export function printNote(text: string): void {
   process.stderr.write(`${neutralise(text)}\n`);
 }
 
 /** One line, whatever it holds. */
-export function shown(text: string): string {
+export function printable(text: string): string {
   return neutralise(text).replace(/[\n\t]/g, ' ');
 }
 
@@ -30,11 +30,9 @@ const WIDEST = 200;
 
 /** Columns as wide as their widest cell; the last one ends where its text ends. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [head, ...rows].map((row) => row.map(shown));
+  const cells = [head, ...rows].map((row) => row.map(printable));
   const widthOf = (cell: string) => Math.min(WIDEST, displayWidth(cell.slice(0, 10 * WIDEST)));
-  const widths = head.map((_, at) =>
-    cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 0),
-  );
+  const widths = head.map((_, at) => cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 0));
   return cells
     .map((row) =>
       row
@@ -46,12 +44,12 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /** Says on a terminal what is waited for, once it takes longer, and takes it back afterwards. */
-export async function during<T>(doing: string, work: Promise<T>): Promise<T> {
+export async function withProgress<T>(doing: string, work: Promise<T>): Promise<T> {
   if (!process.stderr.isTTY) return work;
   const done = new AbortController();
   const { signal } = done;
   const line = sleep(SHOWN_AFTER_MS, undefined, { signal, ref: false }).then(
-    () => process.stderr.write(`${shown(doing)} …`),
+    () => process.stderr.write(`${printable(doing)} …`),
     () => undefined,
   );
   try {

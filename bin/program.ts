@@ -3,7 +3,7 @@
 
 import { Argument, Command, Option } from 'commander';
 import { VERSION } from '../core/version.ts';
-import { add, collect, number } from './command-line.ts';
+import { addCommand, collect, readNumber } from './command-line.ts';
 import { addSessions } from './session-commands.ts';
 
 const EXIT_CODES = `
@@ -44,45 +44,31 @@ export function makeProgram({ wantsJson }: { readonly wantsJson: boolean }): Com
 }
 
 function addRunning(program: Command): void {
-  add(
+  addCommand(
     program,
     'up',
     'run everything: the bridge, and the local workspace if no Discord is configured',
     'up --port 8080',
   )
-    .option(
-      '--port <port>',
-      'port of the local workspace (default: 7420, or any free one)',
-      number(0, 65_535),
-    )
+    .option('--port <port>', 'port of the local workspace (default: 7420, or any free one)', readNumber(0, 65_535))
     .option('--listen <address>', 'let others reach the port; browsers sign in at localhost only')
     .option('--verbose', 'show the log as it is written')
-    .action(async (flags) => (await import('./up.ts')).up(flags));
-  add(program, 'workspace', 'serve the local workspace alone', 'workspace')
-    .option('--port <port>', 'port to serve it on', number(0, 65_535))
+    .action(async (flags) => (await import('./commands/up.ts')).up(flags));
+  addCommand(program, 'workspace', 'serve the local workspace alone', 'workspace')
+    .option('--port <port>', 'port to serve it on', readNumber(0, 65_535))
     .option('--listen <address>', 'let others reach its port; browsers sign in at localhost only')
     .option('--verbose', 'show the log as it is written')
-    .action(async (flags) => (await import('./up.ts')).workspaceOnly(flags));
-  add(
-    program,
-    'bridge',
-    'run the bridge alone, for the configured Discord server',
-    'bridge --verbose',
-  )
+    .action(async (flags) => (await import('./commands/up.ts')).workspaceOnly(flags));
+  addCommand(program, 'bridge', 'run the bridge alone, for the configured Discord server', 'bridge --verbose')
     .option('--verbose', 'show the log as it is written')
-    .action(async (flags) => (await import('./up.ts')).bridgeOnly(flags));
-  add(
-    program,
-    'link',
-    'print a link that signs one browser in to the local workspace, once',
-    'link',
-  )
+    .action(async (flags) => (await import('./commands/up.ts')).bridgeOnly(flags));
+  addCommand(program, 'link', 'print a link that signs one browser in to the local workspace, once', 'link')
     .option('--json', 'print JSON')
-    .action(async (flags) => (await import('./link.ts')).link(flags));
+    .action(async (flags) => (await import('./commands/link.ts')).link(flags));
 }
 
 function addSetUp(program: Command): void {
-  add(program, 'init', 'ask for everything that is needed, and write the configuration', 'init')
+  addCommand(program, 'init', 'ask for everything that is needed, and write the configuration', 'init')
     .option('--local', 'use the local workspace')
     .option('--token-file <file>', 'the file that holds the bot token')
     .option('--channel <id>', 'the channel in which threads are made')
@@ -91,10 +77,9 @@ function addSetUp(program: Command): void {
     .option('--api <url>', 'another server that speaks Discord’s language')
     .option('--yes', 'ask nothing: take what the options say')
     .option('--no-round-trip', 'leave out the try at the end')
-    .action(async (flags) => (await import('./init.ts')).runInit(flags));
-  const elsewhere = () =>
-    new Option('--host <name>', 'on this host, over ssh').conflicts('project');
-  add(
+    .action(async (flags) => (await import('./init/init.ts')).runInit(flags));
+  const elsewhere = () => new Option('--host <name>', 'on this host, over ssh').conflicts('project');
+  addCommand(
     program,
     'install',
     'add our hooks and status line to Claude Code, and our hooks to tmux',
@@ -106,10 +91,10 @@ function addSetUp(program: Command): void {
     .addOption(elsewhere())
     .action(async (flags) =>
       flags.host === undefined
-        ? (await import('./install.ts')).runInstall(flags)
-        : (await import('./install-host.ts')).installOnHost(flags.host, flags),
+        ? (await import('./commands/install.ts')).runInstall(flags)
+        : (await import('./commands/install-on-host.ts')).installOnHost(flags.host, flags),
     );
-  add(program, 'uninstall', 'take exactly our parts out again', 'uninstall')
+  addCommand(program, 'uninstall', 'take exactly our parts out again', 'uninstall')
     .option('--project <folder>', 'out of the settings of this project')
     .option('--dry-run', 'show what would change')
     .option('--no-tmux', 'leave tmux alone')
@@ -117,70 +102,57 @@ function addSetUp(program: Command): void {
     .addOption(elsewhere())
     .action(async (flags) =>
       flags.host === undefined
-        ? (await import('./install.ts')).runUninstall(flags)
-        : (await import('./install-host.ts')).uninstallOnHost(flags.host, flags),
+        ? (await import('./commands/install.ts')).runUninstall(flags)
+        : (await import('./commands/install-on-host.ts')).uninstallOnHost(flags.host, flags),
     );
-  const service = add(
+  const service = addCommand(
     program,
     'service',
     'run threadmux up with your login, as a service of your own',
     'service install',
   );
-  add(
-    service,
-    'install',
-    'write the unit (systemd or launchd) and start it',
-    'service install --print',
-  )
+  addCommand(service, 'install', 'write the unit (systemd or launchd) and start it', 'service install --print')
     .option('--print', 'print the unit and change nothing')
-    .action(async (flags) => (await import('./service.ts')).serviceInstall(flags));
-  add(
-    service,
-    'remove',
-    'stop the service and remove its unit; sessions go on',
-    'service remove',
-  ).action(async () => (await import('./service.ts')).serviceRemove());
-  add(program, 'completions', 'print the completions for a shell', 'completions fish | source')
+    .action(async (flags) => (await import('./commands/service.ts')).serviceInstall(flags));
+  addCommand(service, 'remove', 'stop the service and remove its unit; sessions go on', 'service remove').action(
+    async () => (await import('./commands/service.ts')).serviceRemove(),
+  );
+  addCommand(program, 'completions', 'print the completions for a shell', 'completions fish | source')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
-    .action(async (shell) => (await import('./completions.ts')).completions(shell, program));
+    .action(async (shell) => (await import('./commands/completions.ts')).completions(shell, program));
 }
 
 function addLooking(program: Command): void {
-  add(
-    program,
-    'doctor',
-    'look at every part that can be wrong, and say what to do about it',
-    'doctor',
-  )
+  addCommand(program, 'doctor', 'look at every part that can be wrong, and say what to do about it', 'doctor')
     .option('--host <name>', 'only this host')
     .option('--json', 'print JSON')
-    .action(async (flags) => (await import('./doctor.ts')).runDoctor(flags));
-  add(program, 'status', 'what runs here, what waits, and which hosts answer', 'status --json')
+    .action(async (flags) => (await import('./doctor/doctor.ts')).runDoctor(flags));
+  addCommand(program, 'status', 'what runs here, what waits, and which hosts answer', 'status --json')
     .option('--json', 'print JSON')
-    .action(async (flags) => (await import('./status.ts')).status(flags));
-  add(
+    .action(async (flags) => (await import('./commands/status.ts')).showStatus(flags));
+  addCommand(
     program,
     'config',
     'print the configuration in force as JSON, with tokens masked, and where each value came from',
     'config',
   )
     .option('--json', 'the same: it always prints JSON')
-    .action(async () => (await import('./config.ts')).config());
-  add(program, 'logs', 'print the last lines of the log', 'logs -f -n 20')
+    .action(async () => (await import('./commands/config.ts')).config());
+  addCommand(program, 'logs', 'print the last lines of the log', 'logs -f -n 20')
     .option('-f, --follow', 'go on with those that come')
-    .option('-n, --lines <lines>', 'how many', number(0, 100_000), 50)
+    .option('-n, --lines <lines>', 'how many', readNumber(0, 100_000), 50)
     .option('--json', 'print one JSON object a line')
-    .action(async (flags) => (await import('./logs.ts')).logs(flags));
-  const outbox = add(program, 'outbox', 'what Claude said and nobody got yet', 'outbox list');
-  add(outbox, 'list', 'letters that wait, and those that were set aside', 'outbox list', {
+    .action(async (flags) => (await import('./commands/logs.ts')).logs(flags));
+  const outbox = addCommand(program, 'outbox', 'what Claude said and nobody got yet', 'outbox list');
+  addCommand(outbox, 'list', 'letters that wait, and those that were set aside', 'outbox list', {
     isDefault: true,
   })
     .option('--json', 'print JSON')
-    .action(async (flags) => (await import('./outbox.ts')).listOutbox(flags));
-  add(outbox, 'show <letter>', 'print one of them', 'outbox show 1234.0-100000001.99')
+    .action(async (flags) => (await import('./commands/outbox.ts')).listOutbox(flags));
+  addCommand(outbox, 'show <letter>', 'print one of them', 'outbox show 1234.0-100000001.99')
     .option('--json', 'print JSON')
-    .action(async (id, flags) => (await import('./outbox.ts')).showLetter(id, flags));
-  add(outbox, 'retry [letter]', 'deliver it, or all of them, again', 'outbox retry')
+    .action(async (id, flags) => (await import('./commands/outbox.ts')).showLetter(id, flags));
+  addCommand(outbox, 'retry [letter]', 'deliver it, or all of them, again', 'outbox retry')
     .option('--json', 'print JSON')
-    .action(async (id, flags) => (await import('./outbox.ts')).retryLetters(id, flags));
+    .action(async (id, flags) => (await import('./commands/outbox.ts')).retryLetters(id, flags));
 }

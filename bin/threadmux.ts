@@ -27,8 +27,7 @@ makeProgram({ wantsJson })
     const error = inWords(thrown);
     if (wantsJson) process.stderr.write(`${maskSecrets(JSON.stringify(errorData(error)))}\n`);
     else console.error(`threadmux: ${neutralise(maskSecrets(explain(error)))}`);
-    if (!isThreadmuxError(error) && error instanceof Error && !wantsJson)
-      console.error(maskSecrets(error.stack ?? ''));
+    if (!isThreadmuxError(error) && error instanceof Error && !wantsJson) console.error(maskSecrets(error.stack ?? ''));
     process.exit(exitCodeOf(error));
   });
 

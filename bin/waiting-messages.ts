@@ -2,10 +2,10 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { letterSchema } from '../bridge/inbox.ts';
-import { readJson } from '../home/files.ts';
+import { acceptedMessageSchema } from '../bridge/inbox.ts';
 import type { Home } from '../home/home.ts';
 import { holderOf } from '../home/lock.ts';
+import { readJson } from '../home/whole-file.ts';
 
 /** The process that runs the bridge of this home. */
 export function bridgePid(home: Home): number | undefined {
@@ -17,5 +17,5 @@ export function hasMessagesFor(home: Home, thread: string): boolean {
   const folder = home.folder('inbox');
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
-    .some((name) => readJson(join(folder, name), letterSchema)?.channelId === thread);
+    .some((name) => readJson(join(folder, name), acceptedMessageSchema)?.channelId === thread);
 }

@@ -1,41 +1,41 @@
 // A message for a headless agent: it waits for its turn, and shows on itself what became of it.
 
-import { cleanInbound } from '../core/clean.ts';
-import { createInTurn } from '../core/in-turn.ts';
+import { cleanInbound } from '../core/clean-input.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
-import { reason } from '../core/outside-words.ts';
-import type { Agent } from '../streams/agent.ts';
-import type { Asked } from '../streams/agent-job.ts';
-import type { Say } from '../threads/notices.ts';
-import type { Fetched } from './attachments.ts';
-import type { Accepted, Inbox } from './inbox.ts';
-import type { Marks } from './marks.ts';
+import { untrustedReason } from '../core/untrusted-text.ts';
+import type { Agent } from '../streams/agent/agent.ts';
+import type { AskedTurn } from '../streams/agent/job.ts';
+import type { Notices } from '../threads/notices.ts';
+import type { AcceptedMessage, Inbox } from './inbox.ts';
+import type { FetchedFiles } from './incoming-files.ts';
+import type { StatusReactions } from './status-reactions.ts';
 
 interface AskOptions {
   readonly inbox: Inbox;
-  readonly marks: Marks;
-  readonly say: Say;
+  readonly marks: StatusReactions;
+  readonly say: Notices;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly fetch: (message: Accepted) => Promise<Fetched>;
+  readonly fetch: (message: AcceptedMessage) => Promise<FetchedFiles>;
 }
 
 /** Resolves when its outcome is known. Never rejects. */
-type AskAgent = (message: Accepted, agent: Agent) => Promise<void>;
+type AskAgent = (message: AcceptedMessage, agent: Agent) => Promise<void>;
 
 export function createAskAgent(options: AskOptions): AskAgent {
   const { inbox, marks, log, signal } = options;
-  const inTurn = createInTurn();
+  const inTurn = createKeyedQueue();
 
   /** The prompt itself matters more than what we have to say about it. */
-  const say: Say = (channelId, about, draft) =>
+  const say: Notices = (channelId, about, draft) =>
     options.say(channelId, about, draft).catch((error: Error) => {
       log.warn('saying something', { because: error.message });
       return undefined;
     });
 
   /** In the order they were written, however long a file takes. Undefined: there is nothing to ask. */
-  async function ask(message: Accepted, agent: Agent): Promise<Asked | undefined> {
+  async function ask(message: AcceptedMessage, agent: Agent): Promise<AskedTurn | undefined> {
     const { channelId, id } = message;
     const { paths, failed } = await options.fetch(message);
     if (failed.length > 0)
@@ -44,7 +44,7 @@ export function createAskAgent(options: AskOptions): AskAgent {
     return text === '' ? undefined : agent.ask({ id: message.deliveryId ?? id, text });
   }
 
-  async function follow({ channelId, id }: Accepted, { before, begun, done }: Asked) {
+  async function follow({ channelId, id }: AcceptedMessage, { before, begun, done }: AskedTurn) {
     if (before > 0) {
       await marks.set(channelId, id, 'waiting');
       await say(channelId, [id, 'waits'], {
@@ -69,7 +69,7 @@ export function createAskAgent(options: AskOptions): AskAgent {
       if (signal.aborted) return;
       log.error('asking an agent', { message: id, because: (error as Error).stack ?? '' });
       await marks.set(channelId, id, 'failed');
-      const content = `⚠️ Not delivered. ${reason(error)}`;
+      const content = `⚠️ Not delivered. ${untrustedReason(error)}`;
       await say(channelId, [id, 'failed'], { content, replyTo: id });
     }
     inbox.done(id);

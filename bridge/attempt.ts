@@ -1,53 +1,53 @@
 // One attempt to type a message: look, decide, type, Enter. It may be repeated at any step: the marks in the pane tell
 // what was done.
 
-import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
-import { isShell, readScreen, type Screen } from '../claude/screen.ts';
-import { timesShown } from '../claude/screen-words.ts';
+import { DIALOG, hasDialog } from '../agents/claude/dialog-line.ts';
+import { timesShown } from '../agents/claude/screen/describe.ts';
+import { type ClaudeScreen, isShell, readScreen } from '../agents/claude/screen/screen.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { reason } from '../core/outside-words.ts';
 import { isNewer } from '../core/snowflake.ts';
+import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import type { Panes } from '../threads/panes.ts';
-import type { ThreadRecord } from '../threads/record.ts';
-import { deliver } from '../tmux/deliver.ts';
+import type { PaneFinder } from '../threads/panes.ts';
+import type { ThreadRecord } from '../threads/thread-record.ts';
 import { leaveMode } from '../tmux/leave-mode.ts';
-import { type Look, look } from '../tmux/look.ts';
+import { type LookResult, lookAtPane } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import type { Typed } from './compose.ts';
+import { typeMessage } from '../tmux/type-message.ts';
 import { decide } from './decide.ts';
+import { runInShell, writeToProgram } from './other-program.ts';
 import { type SeenScreen, seenScreen } from './seen-screen.ts';
-import { runInShell, writeToProgram } from './shell.ts';
+import type { TypedText } from './typed-text.ts';
 
 /** A message on its way into its pane. */
-export interface OnItsWay {
+export interface TypedState {
   /** Grows with every attempt the person orders; the pane remembers it. */
   readonly deliveryId: string;
   readonly thread: ThreadRef;
-  readonly typed: Exclude<Typed, { kind: 'nothing' }>;
+  readonly typed: Exclude<TypedText, { kind: 'nothing' }>;
 }
 
 interface AttemptOptions {
-  readonly panes: Panes;
+  readonly panes: PaneFinder;
   readonly allowShell: boolean;
   readonly signal: AbortSignal;
   readonly settleMs?: number;
   /** The text of ours in this thread that was typed last and is not confirmed yet. */
-  readonly standing: () => Standing | undefined;
+  readonly standing: () => AttemptState | undefined;
   /** Right before the first key. */
   readonly onTyping: () => void;
   /** Nothing of it is in the pane, whatever an earlier attempt began. */
   readonly onUntyped: () => void;
 }
 
-export interface Standing {
+export interface AttemptState {
   readonly text: string;
   /** What the pane showed before it was typed. */
   readonly before: string;
   readonly at: number;
 }
 
-export type Outcome =
+export type AttemptOutcome =
   | {
       readonly kind: 'typed';
       readonly tmux: Tmux;
@@ -75,10 +75,7 @@ interface Waiting {
 
 export const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
 
-export async function attempt(
-  message: OnItsWay,
-  options: AttemptOptions,
-): Promise<Outcome | Waiting> {
+export async function attemptDelivery(message: TypedState, options: AttemptOptions): Promise<AttemptOutcome | Waiting> {
   try {
     const pane = await options.panes.find(message.thread);
     if (pane === undefined) return failed(notRunning(message.thread));
@@ -91,9 +88,8 @@ export async function attempt(
     return second === 'gone' ? failed('The pane is gone: its session was closed.') : second;
   } catch (error) {
     if (isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed'))
-      return waiting(reason(error), undefined, isThreadmuxError(error, 'host_unreachable'));
-    if (isThreadmuxError(error))
-      return failed([error.message, error.hint].filter(Boolean).join(' '));
+      return waiting(untrustedReason(error), undefined, isThreadmuxError(error, 'host_unreachable'));
+    if (isThreadmuxError(error)) return failed([error.message, error.hint].filter(Boolean).join(' '));
     throw error;
   }
 }
@@ -105,14 +101,13 @@ function notRunning({ title }: ThreadRef): string {
 }
 
 async function typeInto(
-  message: OnItsWay,
+  message: TypedState,
   options: AttemptOptions,
   tmux: Tmux,
   record: ThreadRecord,
-): Promise<Outcome | Waiting | 'gone'> {
-  const seen = await look(tmux, record, { signal: options.signal });
-  const isOther =
-    seen.kind === 'gone' || seen.serverPid !== record.serverPid || seen.panePid !== record.panePid;
+): Promise<AttemptOutcome | Waiting | 'gone'> {
+  const seen = await lookAtPane(tmux, record, { signal: options.signal });
+  const isOther = seen.kind === 'gone' || seen.serverPid !== record.serverPid || seen.panePid !== record.panePid;
   if (isOther && record.shell !== 'terminal') return 'gone';
   const { screen, isAgent } = readPane(seen, record);
   // Typed by an attempt before a crash or a lost connection: only its receipt is still to come.
@@ -123,8 +118,7 @@ async function typeInto(
           kind: 'ran',
           output: seen.kind === 'gone' || isStreaming(record) ? undefined : seen.text,
         };
-  if (seen.kind === 'pane' && !isOther && !isMarked(seen.typed.text, message.deliveryId))
-    options.onUntyped();
+  if (seen.kind === 'pane' && !isOther && !isMarked(seen.typed.text, message.deliveryId)) options.onUntyped();
   const text = seen.kind === 'gone' ? undefined : seen.text;
   const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen);
   const standing = options.standing();
@@ -158,7 +152,7 @@ async function typeInto(
       if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now()))
         return waiting('An earlier message is on its way into the box.', shown);
       options.onTyping();
-      const delivery = await deliver(
+      const delivery = await typeMessage(
         tmux,
         guard,
         { id: message.deliveryId, text: message.typed.text },
@@ -189,19 +183,18 @@ const ARRIVES_WITHIN_MS = 2_000;
  * While Claude Code is too busy to read, the box looks empty although a text and its Enter are on the way; what is typed
  * then becomes one message with it. So the earlier one has to be seen submitted, if it is not confirmed yet.
  */
-export function hasArrived({ text, before, at }: Standing, screen: string, now: number): boolean {
+export function hasArrived({ text, before, at }: AttemptState, screen: string, now: number): boolean {
   return now - at > ARRIVES_WITHIN_MS || timesShown(screen, text) > timesShown(before, text);
 }
 
 /** What the pane shows, and whether an agent runs there. One that never reported is known by its screen alone. */
 export function readPane(
-  seen: Look,
+  seen: LookResult,
   record: Pick<ThreadRecord, 'command' | 'shell' | 'claudeSession'>,
-): { readonly screen: Screen; readonly isAgent: boolean } {
+): { readonly screen: ClaudeScreen; readonly isAgent: boolean } {
   const isAgent = record.shell === 'no';
   if (seen.kind === 'gone') return { screen: { kind: 'unknown' }, isAgent };
-  if (record.claudeSession !== '' || record.shell === 'terminal')
-    return { screen: screenOf(seen, record), isAgent };
+  if (record.claudeSession !== '' || record.shell === 'terminal') return { screen: screenOf(seen, record), isAgent };
   const screen = screenOf(seen, seen);
   const surely = ['empty', 'draft', 'menu', 'shellMode'].includes(screen.kind);
   const likely = ['dialog', 'agents', 'subagent', 'transcript', 'aside'].includes(screen.kind);
@@ -209,10 +202,7 @@ export function readPane(
   return { screen: screenOf(seen, { command: '' }), isAgent };
 }
 
-export function screenOf(
-  seen: Look & { kind: 'pane' },
-  record: Pick<ThreadRecord, 'command'>,
-): Screen {
+export function screenOf(seen: LookResult & { kind: 'pane' }, record: Pick<ThreadRecord, 'command'>): ClaudeScreen {
   // As tmux prints it, with a line end after the last line too.
   return readScreen(`${seen.ansi}\n`, {
     cursorX: seen.cursor.x,
@@ -232,7 +222,7 @@ function isStreaming({ shell }: ThreadRecord): boolean {
   return shell === 'terminal';
 }
 
-function wasEntered(seen: Look, deliveryId: string): boolean {
+function wasEntered(seen: LookResult, deliveryId: string): boolean {
   return seen.kind === 'pane' && isMarked(seen.typed.enter, deliveryId);
 }
 
@@ -245,6 +235,6 @@ function waiting(because: string, screen: SeenScreen | undefined, surely = false
   return { kind: 'wait', because, screen, surely };
 }
 
-function failed(because: string, screen?: SeenScreen): Outcome {
+function failed(because: string, screen?: SeenScreen): AttemptOutcome {
   return { kind: 'failed', because, screen };
 }

@@ -2,42 +2,42 @@
 // parts; it decides nothing. journey.ts tells the way.
 
 import { setMaxListeners } from 'node:events';
-import { type Env, rootsOfHosts, type Server } from '../core/config.ts';
+import { type ConfigEnvironment, rootsOfHosts, type ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import { createInTurn } from '../core/in-turn.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
-import { sessionSchema } from '../discord/gateway-payload.ts';
-import type { Session } from '../discord/gateway-state.ts';
+import { gatewaySessionSchema } from '../discord/gateway-payload.ts';
+import type { GatewaySession } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
-import { readJson } from '../home/files.ts';
-import { keep } from '../home/keep.ts';
-import { openDirectories } from '../streams/directories.ts';
-import { openHostDirectories } from '../streams/host-directories.ts';
+import { writeBestEffort } from '../home/best-effort-write.ts';
+import { readJson } from '../home/whole-file.ts';
+import { openAllowedDirectories } from '../streams/allowed-directories.ts';
+import { openAllowedHostDirectories } from '../streams/allowed-host-directories.ts';
 import { channelsOf } from '../threads/connections.ts';
 import { createKnownThreads, type KnownThreads } from '../threads/known-threads.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
-import { createSay } from '../threads/notices.ts';
-import type { Shared } from '../threads/shared.ts';
+import { createNotices } from '../threads/notices.ts';
+import type { Shared } from '../threads/shared-parts.ts';
 import { createAskAgent } from './ask-agent.ts';
-import { fetchAttachments } from './attachments.ts';
-import type { Tools } from './command.ts';
+import type { CommandContext } from './commands/command.ts';
+import { SLASH_COMMANDS } from './commands/slash.ts';
 import { openCursors } from './cursors.ts';
+import { createDebouncedWrite } from './debounced-write.ts';
 import type { Waits } from './delivery.ts';
+import { createInteractionHandler } from './handle-interaction.ts';
 import { openInbox } from './inbox.ts';
-import { createInteract } from './interact.ts';
+import { fetchAttachments } from './incoming-files.ts';
 import { createJourney } from './journey.ts';
-import { createLater } from './later.ts';
 import { listen } from './listen.ts';
-import { createMarks } from './marks.ts';
 import { createOutcomes } from './outcomes.ts';
 import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
-import { SLASH_COMMANDS } from './slash.ts';
-import { createStreams } from './streams.ts';
+import { createStatusReactions } from './status-reactions.ts';
+import { createStreamThreads } from './stream-threads.ts';
 
 /** Guilds, messages of guilds, and what is in them. */
-const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
+const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
 export interface Bridge {
   /** One per server. */
@@ -46,8 +46,8 @@ export interface Bridge {
 }
 
 export interface BridgeOptions {
-  readonly servers: readonly Server[];
-  readonly env: Env;
+  readonly servers: readonly ServerConfig[];
+  readonly env: ConfigEnvironment;
   readonly onFatal: (error: ThreadmuxError) => void;
   readonly agentSettings?: string;
   readonly settleMs?: number;
@@ -55,9 +55,7 @@ export interface BridgeOptions {
 }
 
 export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
-  const sides = await Promise.all(
-    options.servers.map((server) => startServer(server, shared, options)),
-  );
+  const sides = await Promise.all(options.servers.map((server) => startServer(server, shared, options)));
   shared.prompts.takeUp();
   for (const side of sides) await side.takeUp();
   const gateways = sides.map((side) => side.connect());
@@ -78,7 +76,7 @@ interface Side {
   close(): Promise<void>;
 }
 
-async function startServer(server: Server, shared: Shared, options: BridgeOptions): Promise<Side> {
+async function startServer(server: ServerConfig, shared: Shared, options: BridgeOptions): Promise<Side> {
   const { home, config, log, hosts, threads, prompts } = shared;
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
   const closing = new AbortController();
@@ -89,17 +87,16 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
   const channels = channelsOf(server);
   const places = await Promise.all(channels.map((channel) => connection.place(channel)));
   const [place] = places;
-  if (place === undefined)
-    throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
+  if (place === undefined) throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
   const { botId } = place;
   const known = createKnownThreads(rest, places);
   const cursors = openCursors(state('cursors'));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
-  const marks = createMarks(rest, log);
-  const say = createSay(rest);
+  const marks = createStatusReactions(rest, log);
+  const say = createNotices(rest);
   const outcomes = createOutcomes({ rest, say, marks, log });
-  const directories = openHostDirectories({
-    here: openDirectories({
+  const directories = openAllowedHostDirectories({
+    here: openAllowedDirectories({
       projects: server.projects.map(({ path }) => path),
       roots: config.roots,
       homedir: options.env.HOME ?? '/',
@@ -108,7 +105,7 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
     own: config.host,
     host: hosts.get,
   });
-  const streams = createStreams({
+  const streams = createStreamThreads({
     ...{ home, log, rest, botId, place, env: options.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
     ...{ hosts, remote: shared.remote, command: config.agent.command },
@@ -137,11 +134,11 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
     isTerminal: (thread) => streams.of(thread)?.kind === 'terminal',
     tools: () => tools,
   });
-  const tools: Tools = {
+  const tools: CommandContext = {
     ...{ config, hosts, threads, known, server, log, streams, directories, say },
     panes: shared.panes,
     remote: shared.remote,
-    pressing: createInTurn(),
+    pressing: createKeyedQueue(),
     agentSettings: options.agentSettings,
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };
@@ -150,32 +147,27 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
     meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),
     onAccepted: journey.begin,
-    onInteraction: createInteract({ rest, server, channels, botId, tools, prompts: taps, log }),
+    onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
     onThread: (thread) => threads.heard(thread.id, thread.archived),
     onActive: (ids) => threads.heardActive(server.name, ids),
     onThreadGone(id) {
-      if (threads.registry.get(id)?.shell !== 'terminal')
-        threads.registry.change(id, { deleted: true });
-      streams
-        .gone(id)
-        .catch((error: Error) =>
-          log.error('a deleted thread', { thread: id, because: error.message }),
-        );
+      if (threads.registry.get(id)?.shell !== 'terminal') threads.registry.change(id, { deleted: true });
+      streams.gone(id).catch((error: Error) => log.error('a deleted thread', { thread: id, because: error.message }));
     },
   });
 
   async function onEvent(name: string, data: unknown, live: boolean): Promise<void> {
     if (name === 'READY') {
       const { application } = data as { application: { id: string } };
-      registerCommands(rest, application.id, place?.guildId ?? '', SLASH_COMMANDS).catch(
-        (error: Error) => log.warn('slash commands', { because: error.message }),
+      registerCommands(rest, application.id, place?.guildId ?? '', SLASH_COMMANDS).catch((error: Error) =>
+        log.warn('slash commands', { because: error.message }),
       );
     }
     if (name === 'MESSAGE_CREATE') streams.heard(data);
     await handle(name, data, live);
   }
 
-  const position = createLater<Session>((session) => keep(state('gateway'), session), 200);
+  const position = createDebouncedWrite<GatewaySession>((session) => writeBestEffort(state('gateway'), session), 200);
   let gateway: Gateway | undefined;
   return {
     known,
@@ -185,8 +177,8 @@ async function startServer(server: Server, shared: Shared, options: BridgeOption
     },
     connect() {
       gateway = openGateway({
-        ...{ rest, token: server.token, intents: INTENTS, handle: onEvent, log },
-        load: () => readJson(state('gateway'), sessionSchema),
+        ...{ rest, token: server.token, intents: BRIDGE_INTENTS, handle: onEvent, log },
+        load: () => readJson(state('gateway'), gatewaySessionSchema),
         save: position.set,
         onFatal: options.onFatal,
       });

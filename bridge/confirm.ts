@@ -1,19 +1,19 @@
 // The receipt: proof that a typed message was submitted. The agent's hook says so; where it has none, its screen does.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DIALOG, hasDialog } from '../claude/dialog-line.ts';
-import { boxHolds, describeScreen } from '../claude/screen-words.ts';
+import { DIALOG, hasDialog } from '../agents/claude/dialog-line.ts';
+import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { reason } from '../core/outside-words.ts';
-import type { ThreadRecord } from '../threads/record.ts';
+import { untrustedReason } from '../core/untrusted-text.ts';
+import type { ThreadRecord } from '../threads/thread-record.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import { type OnItsWay, readPane } from './attempt.ts';
+import { readPane, type TypedState } from './attempt.ts';
 import type { Waits } from './delivery.ts';
 import { type SeenScreen, seenScreen } from './seen-screen.ts';
 import type { SharedLook } from './shared-look.ts';
 
-export interface ProofOptions {
+export interface ConfirmOptions {
   readonly tmux: Tmux;
   readonly record: ThreadRecord;
   readonly signal: AbortSignal;
@@ -27,7 +27,7 @@ export interface ProofOptions {
   readonly waits: Pick<Waits, 'confirmMs' | 'screenMs'>;
 }
 
-type Proof =
+type Confirmation =
   | {
       readonly kind: 'submitted';
       readonly by: 'hook' | 'screen';
@@ -48,13 +48,13 @@ const SCREEN_LOOKS = 12;
 const GONE_LOOKS = 3;
 const BY_HOOK = { kind: 'submitted', by: 'hook', dialog: undefined } as const;
 
-export async function confirm(message: OnItsWay, options: ProofOptions): Promise<Proof> {
+export async function confirm(message: TypedState, options: ConfirmOptions): Promise<Confirmation> {
   return message.typed.kind === 'slash' || !options.isHeard()
     ? confirmByScreen(message, options)
     : confirmByHook(message, options);
 }
 
-async function confirmByHook(message: OnItsWay, options: ProofOptions): Promise<Proof> {
+async function confirmByHook(message: TypedState, options: ConfirmOptions): Promise<Confirmation> {
   const deadline = Date.now() + LONGEST_MS;
   const waitMs = options.waits.confirmMs;
   const away = createAway(options);
@@ -66,14 +66,12 @@ async function confirmByHook(message: OnItsWay, options: ProofOptions): Promise<
       await away(seen);
       continue;
     }
-    if (seen.kind === 'over')
-      return { kind: 'unproven', because: seen.because, screen: seen.screen };
+    if (seen.kind === 'over') return { kind: 'unproven', because: seen.because, screen: seen.screen };
     vain = seen.kind === 'idle' || seen.kind === 'standing' ? vain + 1 : 0;
     if (vain >= VAIN_LOOKS)
       return {
         kind: 'unproven',
-        because:
-          seen.kind === 'standing' ? 'It is still in the box: Enter does not submit it.' : '',
+        because: seen.kind === 'standing' ? 'It is still in the box: Enter does not submit it.' : '',
         screen: seen.screen,
       };
     if (seen.kind === 'standing') await pressOnceMore(message, options);
@@ -82,7 +80,7 @@ async function confirmByHook(message: OnItsWay, options: ProofOptions): Promise<
 }
 
 /** No hook reports: that it left the box, and what came of it, is the proof. */
-async function confirmByScreen(message: OnItsWay, options: ProofOptions): Promise<Proof> {
+async function confirmByScreen(message: TypedState, options: ConfirmOptions): Promise<Confirmation> {
   const deadline = Date.now() + LONGEST_MS;
   const away = createAway(options);
   for (let tries = 0, gone = 0; tries < SCREEN_LOOKS && Date.now() < deadline; ) {
@@ -95,8 +93,7 @@ async function confirmByScreen(message: OnItsWay, options: ProofOptions): Promis
     }
     tries++;
     if (seen.kind === 'dialog') return { kind: 'submitted', by: 'screen', dialog: seen.screen };
-    if (seen.kind === 'over')
-      return { kind: 'unproven', because: seen.because, screen: seen.screen };
+    if (seen.kind === 'over') return { kind: 'unproven', because: seen.because, screen: seen.screen };
     gone = seen.kind === 'idle' || seen.kind === 'busy' ? gone + 1 : 0;
     if (gone >= GONE_LOOKS) return { kind: 'submitted', by: 'screen', dialog: undefined };
     if (seen.kind === 'standing' && tries > 4) await pressOnceMore(message, options);
@@ -105,7 +102,7 @@ async function confirmByScreen(message: OnItsWay, options: ProofOptions): Promis
 }
 
 /** Tells once that the host is away: at once if it cannot be reached, else when a second look fails as well. */
-function createAway({ onUnreachable, signal }: ProofOptions) {
+function createAway({ onUnreachable, signal }: ConfirmOptions) {
   let looks = 0;
   let told = false;
   return async ({ because, surely }: Seen & { kind: 'unseen' }): Promise<void> => {
@@ -119,15 +116,11 @@ function createAway({ onUnreachable, signal }: ProofOptions) {
 }
 
 /** Only if it stands there still after a moment: a draft that came back in its place must not be sent. */
-async function pressOnceMore(message: OnItsWay, options: ProofOptions): Promise<void> {
+async function pressOnceMore(message: TypedState, options: ConfirmOptions): Promise<void> {
   await sleep(500, undefined, { signal: options.signal });
   if ((await lookAgain(message, options)).kind !== 'standing') return;
   const { tmux, record } = options;
-  await pressEnter(
-    tmux,
-    { pane: record, command: record.command, dialog: DIALOG },
-    message.deliveryId,
-  );
+  await pressEnter(tmux, { pane: record, command: record.command, dialog: DIALOG }, message.deliveryId);
 }
 
 type Seen =
@@ -136,14 +129,13 @@ type Seen =
   | { readonly kind: 'over'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 async function lookAgain(
-  message: OnItsWay,
-  { tmux, record, signal, look }: ProofOptions,
+  message: TypedState,
+  { tmux, record, signal, look }: ConfirmOptions,
   maxAgeMs = 0,
 ): Promise<Seen> {
   try {
     const seen = await look(tmux, record, { maxAgeMs, signal });
-    if (seen.kind === 'gone')
-      return { kind: 'over', because: 'The pane is gone.', screen: undefined };
+    if (seen.kind === 'gone') return { kind: 'over', because: 'The pane is gone.', screen: undefined };
     const { screen } = readPane(seen, record);
     const { text } = seen;
     const shown = seenScreen(record, seen);
@@ -168,6 +160,6 @@ async function lookAgain(
   } catch (error) {
     if (signal.aborted || !isThreadmuxError(error)) throw error;
     const surely = isThreadmuxError(error, 'host_unreachable');
-    return { kind: 'unseen', because: reason(error), surely };
+    return { kind: 'unseen', because: untrustedReason(error), surely };
   }
 }

@@ -3,8 +3,8 @@
 
 import * as z from 'zod';
 import { isNewer, newest, snowflakeAt } from '../core/snowflake.ts';
-import { readJson, writeJson } from '../home/files.ts';
-import { forgetKept, keep } from '../home/keep.ts';
+import { cancelPendingWrite, writeBestEffort } from '../home/best-effort-write.ts';
+import { readJson, writeJson } from '../home/whole-file.ts';
 
 const schema = z.object({ since: z.string(), read: z.record(z.string(), z.string()) });
 
@@ -31,11 +31,11 @@ export function openCursors(path: string, now = Date.now()): Cursors {
       if (!isNewer(messageId, get(channelId))) return;
       // Written before it counts: a message is acted on only when a restart would not act on it again.
       writeJson(path, { since, read: { ...Object.fromEntries(read), [channelId]: messageId } });
-      forgetKept(path);
+      cancelPendingWrite(path);
       read.set(channelId, messageId);
     },
     forget(channelId) {
-      if (read.delete(channelId)) keep(path, { since, read: Object.fromEntries(read) });
+      if (read.delete(channelId)) writeBestEffort(path, { since, read: Object.fromEntries(read) });
     },
     channels: () => [...read.keys()],
   };

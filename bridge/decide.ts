@@ -1,13 +1,13 @@
 // What to do with a message, from what the pane shows. Pure. Only a box that is really there is
 // ever typed into; everything else is left alone and said.
 
-import { isShell, type Screen } from '../claude/screen.ts';
-import { boxHolds, describeScreen } from '../claude/screen-words.ts';
-import { code } from '../core/outside-words.ts';
-import type { ThreadRecord } from '../threads/record.ts';
-import type { Look } from '../tmux/look.ts';
+import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
+import { type ClaudeScreen, isShell } from '../agents/claude/screen/screen.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
+import type { ThreadRecord } from '../threads/thread-record.ts';
+import type { LookResult } from '../tmux/look.ts';
 
-export type Step =
+export type TypingStep =
   | { readonly do: 'type'; readonly stash: boolean }
   | { readonly do: 'run' }
   | { readonly do: 'leave-mode' }
@@ -15,9 +15,9 @@ export type Step =
   | { readonly do: 'wait'; readonly because: string }
   | { readonly do: 'refuse'; readonly because: string };
 
-export interface Facts {
-  readonly look: Look;
-  readonly screen: Screen;
+export interface PaneState {
+  readonly look: LookResult;
+  readonly screen: ClaudeScreen;
   readonly record: Pick<ThreadRecord, 'panePid' | 'serverPid' | 'shell' | 'claudeSession' | 'at'>;
   /** An agent runs there: its hooks say so, or its screen does. */
   readonly isAgent: boolean;
@@ -32,18 +32,16 @@ const STARTS_WITHIN_MS = 60_000;
 /** A session that was made by hand a moment ago may be about to start one. */
 const FOUND_STARTS_WITHIN_MS = 10_000;
 
-export function decide(facts: Facts): Step {
+export function decide(facts: PaneState): TypingStep {
   const { look, screen, record, standing } = facts;
-  if (look.kind === 'gone')
-    return { do: 'refuse', because: 'The pane is gone: its session was closed.' };
+  if (look.kind === 'gone') return { do: 'refuse', because: 'The pane is gone: its session was closed.' };
   if (look.serverPid !== record.serverPid || look.panePid !== record.panePid)
     return {
       do: 'refuse',
       because: 'Another program runs in that pane now, or tmux was restarted.',
     };
   if (look.inputOff) return { do: 'wait', because: 'The pane takes no input (select-pane -d).' };
-  if (look.synchronized)
-    return { do: 'wait', because: 'The pane shares its input with others (synchronize-panes).' };
+  if (look.synchronized) return { do: 'wait', because: 'The pane shares its input with others (synchronize-panes).' };
   if (record.shell === 'terminal') return decideForTerminal(look);
   if (!facts.isAgent) return decideForShell(look, facts);
   switch (screen.kind) {
@@ -69,47 +67,44 @@ export function decide(facts: Facts): Step {
  * A second stash would be lost under the first. And what may be a text of ours must not be stashed away: right after
  * its Enter the box still shows it, and whoever waits for its receipt presses Enter again if it stays.
  */
-function decideForDraft(screen: Screen & { kind: 'draft' }, standing: string | undefined): Step {
+function decideForDraft(screen: ClaudeScreen & { kind: 'draft' }, standing: string | undefined): TypingStep {
   const ours = standing === undefined ? 'no' : boxHolds(screen, standing);
   if (ours === 'no' && !screen.stashed) return { do: 'type', stash: true };
   return {
     do: 'wait',
-    because:
-      ours === 'yes' ? 'An earlier message still stands in the box.' : describeScreen(screen),
+    because: ours === 'yes' ? 'An earlier message still stands in the box.' : describeScreen(screen),
   };
 }
 
-function decideForShell(look: Look & { kind: 'pane' }, facts: Facts): Step {
+function decideForShell(look: LookResult & { kind: 'pane' }, facts: PaneState): TypingStep {
   const { screen, record, now } = facts;
   if (look.dead) return { do: 'refuse', because: 'The shell in the pane has ended.' };
   if (look.mode !== undefined) return { do: 'leave-mode' };
   const mayRun = record.shell === 'ours' || facts.allowShell;
   const mayStart = record.shell === 'found' && now - record.at < FOUND_STARTS_WITHIN_MS;
-  if (mayStart && !(mayRun && isShell(look.command)))
-    return { do: 'wait', because: 'No agent has started there yet.' };
+  if (mayStart && !(mayRun && isShell(look.command))) return { do: 'wait', because: 'No agent has started there yet.' };
   if (!mayRun)
     return {
       do: 'refuse',
       because: isShell(look.command)
         ? 'A plain shell is there, and "allowShell" is not set in the configuration.'
-        : `${code(look.command)} runs there, and threadmux does not recognise it as an agent.`,
+        : `${untrustedCode(look.command)} runs there, and threadmux does not recognise it as an agent.`,
     };
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
     ? { do: 'run' }
     : { do: 'wait', because: describeScreen(screen) };
 }
 
-function isStarting({ record, now }: Facts): boolean {
+function isStarting({ record, now }: PaneState): boolean {
   return record.claudeSession === '' && now - record.at < STARTS_WITHIN_MS;
 }
 
 /** Whatever runs there, what is written is its input: that is what it was started for. */
-function decideForTerminal(look: Look & { kind: 'pane' }): Step {
+function decideForTerminal(look: LookResult & { kind: 'pane' }): TypingStep {
   if (look.dead)
     return {
       do: 'refuse',
-      because:
-        'The program has ended. `!done` archives this thread; `!terminal <dir> <command>` starts another.',
+      because: 'The program has ended. `!done` archives this thread; `!terminal <dir> <command>` starts another.',
     };
   return look.mode === undefined ? { do: 'run' } : { do: 'leave-mode' };
 }

@@ -2,19 +2,19 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
-import { reason } from '../core/outside-words.ts';
-import { timeOf } from '../core/snowflake.ts';
+import { snowflakeTime } from '../core/snowflake.ts';
+import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import { type Fetched, fetchAttachments } from './attachments.ts';
-import { attempt, type OnItsWay, type Outcome, type Standing } from './attempt.ts';
-import { compose, composePlain } from './compose.ts';
+import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './attempt.ts';
 import { confirm } from './confirm.ts';
-import type { Accepted } from './inbox.ts';
+import type { AcceptedMessage } from './inbox.ts';
+import { type FetchedFiles, fetchAttachments } from './incoming-files.ts';
 import type { JourneyOptions } from './journey.ts';
 import { createSharedLook } from './shared-look.ts';
+import { composeForClaude, composePlain } from './typed-text.ts';
 
 /** Resolves when it was typed, or will not be; the receipt is waited for in the background. */
-type Deliver = (message: Accepted, thread: ThreadRef) => Promise<void>;
+type Deliver = (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
 
 const GIVE_UP_MS = 24 * 3_600_000;
 const LONGEST_PAUSE_MS = 10_000;
@@ -43,9 +43,9 @@ export function createDeliver(options: JourneyOptions): Deliver {
   const { config, server, inbox, marks, outcomes, receipts, log, signal } = options;
   const waits = { ...WAITS, ...options.waits };
   const look = createSharedLook();
-  const standing = new Map<string, Standing & { readonly deliveryId: string }>();
+  const standing = new Map<string, AttemptState & { readonly deliveryId: string }>();
 
-  async function deliver(message: Accepted, thread: ThreadRef): Promise<void> {
+  async function deliver(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
     options.remote.wanted(options.panes.hostOf(thread));
     const deliveryId = message.deliveryId ?? message.id;
     // Submitted before a restart: only its mark is still to be set.
@@ -58,12 +58,12 @@ export function createDeliver(options: JourneyOptions): Deliver {
       });
     const typed = options.isTerminal(thread.id)
       ? composePlain(message.text, paths)
-      : compose(message.text, paths, config.slashCommands);
+      : composeForClaude(message.text, paths, config.slashCommands);
     if (typed.kind === 'nothing') {
       await marks.set(message.channelId, message.id, 'failed');
       return inbox.done(message.id);
     }
-    const way: OnItsWay = { deliveryId, thread, typed };
+    const way: TypedState = { deliveryId, thread, typed };
     const outcome = await untilTyped(message, way, paths);
     if (outcome.kind !== 'typed') return ended(message, thread, outcome);
     const { before } = outcome;
@@ -71,20 +71,19 @@ export function createDeliver(options: JourneyOptions): Deliver {
     await outcomes.typed(message);
     // The next message need not wait for this one's receipt: Claude Code keeps a queue of its own.
     void prove(message, way, outcome).catch((error: Error) => {
-      if (!signal.aborted)
-        log.error('confirming a message', { message: message.id, because: error.message });
+      if (!signal.aborted) log.error('confirming a message', { message: message.id, because: error.message });
     });
   }
 
   async function untilTyped(
-    message: Accepted,
-    way: OnItsWay,
+    message: AcceptedMessage,
+    way: TypedState,
     paths: readonly string[],
-  ): Promise<Outcome> {
+  ): Promise<AttemptOutcome> {
     const began = Date.now();
     const { deliveryId, thread } = way;
     for (let told = '', tries = 0; ; tries++) {
-      const turn = await attempt(way, {
+      const turn = await attemptDelivery(way, {
         ...{ panes: options.panes, allowShell: config.allowShell, signal },
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
         standing: () => standing.get(thread.id),
@@ -112,7 +111,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   }
 
   /** Files go to the session's own host: while it is away, the message waits with them. */
-  async function fetched(message: Accepted, thread: ThreadRef): Promise<Fetched> {
+  async function fetched(message: AcceptedMessage, thread: ThreadRef): Promise<FetchedFiles> {
     for (let told = ''; ; await sleep(FILES_PAUSE_MS, undefined, { signal })) {
       try {
         const host = options.panes.hostOf(thread);
@@ -128,9 +127,9 @@ export function createDeliver(options: JourneyOptions): Deliver {
   }
 
   async function prove(
-    message: Accepted,
-    way: OnItsWay,
-    { tmux, record }: Outcome & { kind: 'typed' },
+    message: AcceptedMessage,
+    way: TypedState,
+    { tmux, record }: AttemptOutcome & { kind: 'typed' },
   ): Promise<void> {
     const { deliveryId, thread } = way;
     const proof = await confirm(way, {
@@ -148,16 +147,15 @@ export function createDeliver(options: JourneyOptions): Deliver {
 
   /** "Not delivered" is only said of what was surely not typed. */
   async function ended(
-    message: Accepted,
+    message: AcceptedMessage,
     thread: ThreadRef,
-    outcome: Exclude<Outcome, { kind: 'typed' }>,
+    outcome: Exclude<AttemptOutcome, { kind: 'typed' }>,
   ): Promise<void> {
     const deliveryId = message.deliveryId ?? message.id;
     if (receipts.isSubmitted(thread.id, deliveryId)) return done(message, outcomes.submitted);
     const isTyped = outcome.kind === 'failed' && receipts.isStanding(thread.id, deliveryId);
     const told = isTyped ? { ...outcome, kind: 'unconfirmed' as const } : outcome;
-    if (told.kind !== 'unconfirmed')
-      return done(message, async () => void (await outcomes.ended(message, told)));
+    if (told.kind !== 'unconfirmed') return done(message, async () => void (await outcomes.ended(message, told)));
     receipts.unconfirmed(thread.id, deliveryId);
     const notice = await outcomes.ended(message, told);
     if (signal.aborted) return;
@@ -180,10 +178,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     });
   }
 
-  async function done(
-    message: Accepted,
-    tell: (message: Accepted) => Promise<void>,
-  ): Promise<void> {
+  async function done(message: AcceptedMessage, tell: (message: AcceptedMessage) => Promise<void>): Promise<void> {
     await tell(message);
     // What could not be said because we are stopping is said after the next start.
     if (!signal.aborted) inbox.done(message.id);
@@ -194,11 +189,11 @@ export function createDeliver(options: JourneyOptions): Deliver {
       if (signal.aborted) return;
       log.error('sending a message', { message: message.id, because: error.stack ?? '' });
       // A fault of ours: the person must hear of it all the same.
-      await ended(message, thread, { kind: 'failed', because: reason(error), screen: undefined });
+      await ended(message, thread, { kind: 'failed', because: untrustedReason(error), screen: undefined });
     });
 }
 
 /** What has waited for a day is given up: nobody expects it to be typed any more. */
 function isTooOld(deliveryId: string): boolean {
-  return Date.now() > timeOf(deliveryId) + GIVE_UP_MS;
+  return Date.now() > snowflakeTime(deliveryId) + GIVE_UP_MS;
 }

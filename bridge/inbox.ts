@@ -5,8 +5,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { isNewer } from '../core/snowflake.ts';
-import { readJson, writeJson } from '../home/files.ts';
-import { discard } from '../home/keep.ts';
+import { removeBestEffort } from '../home/best-effort-write.ts';
+import { readJson, writeJson } from '../home/whole-file.ts';
 import type { Cursors } from './cursors.ts';
 
 const shownPromptSchema = z.object({
@@ -16,7 +16,7 @@ const shownPromptSchema = z.object({
   labels: z.array(z.string()).readonly(),
 });
 
-export const letterSchema = z.object({
+export const acceptedMessageSchema = z.object({
   id: z.string(),
   channelId: z.string(),
   authorId: z.string(),
@@ -35,11 +35,9 @@ export const letterSchema = z.object({
   answers: z.union([shownPromptSchema, z.literal('unclear')]).optional(),
   /** Of an order that was carried out: only this is still to be said. */
   answer: z.string().optional(),
-  attachments: z.array(
-    z.object({ id: z.string(), filename: z.string(), size: z.number(), url: z.string() }),
-  ),
+  attachments: z.array(z.object({ id: z.string(), filename: z.string(), size: z.number(), url: z.string() })),
 });
-export type Accepted = Omit<z.output<typeof letterSchema>, 'server'> & {
+export type AcceptedMessage = Omit<z.output<typeof acceptedMessageSchema>, 'server'> & {
   /**
    * When the gateway told us of it (of `performance.now`). Missing for a message that was missed or repeated; never
    * stored, so that a message from the inbox is not live after a restart.
@@ -56,12 +54,12 @@ export function isFresh(liveAt: number | undefined, now: number): boolean {
 
 export interface Inbox {
   /** False if it was taken before. Durable when it returns. */
-  take(message: Accepted): boolean;
+  take(message: AcceptedMessage): boolean;
   /** One that was taken before, to be done once more. */
-  put(message: Accepted): void;
+  put(message: AcceptedMessage): void;
   done(id: string): void;
   /** What an earlier process left, in the order in which it is typed. */
-  left(): readonly Accepted[];
+  left(): readonly AcceptedMessage[];
 }
 
 export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox {
@@ -75,17 +73,17 @@ export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox 
       return true;
     },
     put: (message) => writeJson(path(message.id), { ...message, server, liveAt: undefined }),
-    done: (id) => discard(path(id)),
+    done: (id) => removeBestEffort(path(id)),
     left: () =>
       readdirSync(folder)
         .filter((name) => /^\d+\.json$/.test(name))
-        .flatMap((name) => readJson(join(folder, name), letterSchema) ?? [])
+        .flatMap((name) => readJson(join(folder, name), acceptedMessageSchema) ?? [])
         .filter((message) => message.server === server || message.server === '')
         .sort((a, b) => (isNewer(orderOf(a), orderOf(b)) ? 1 : -1)),
   };
 }
 
 /** The pane takes everything up to the last id it saw for typed, so a Retry goes where it was ordered. */
-function orderOf({ deliveryId, id }: Pick<Accepted, 'deliveryId' | 'id'>): string {
+function orderOf({ deliveryId, id }: Pick<AcceptedMessage, 'deliveryId' | 'id'>): string {
   return deliveryId ?? id;
 }

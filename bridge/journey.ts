@@ -3,47 +3,47 @@
 //   listen.ts → route.ts → inbox.ts → here: a command is run, an answer goes to its prompt, everything else waits in the
 //   queue of its session → delivery.ts → attempt.ts (look, decide, type, Enter) → confirm.ts (the receipt) → outcomes.ts
 
-import type { Server } from '../core/config.ts';
-import { createInTurn } from '../core/in-turn.ts';
-import { code } from '../core/outside-words.ts';
+import type { ServerConfig } from '../core/config.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { optionValue } from '../core/prompt.ts';
 import { looksLikeAnswer } from '../core/prompt-answer.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import { attempt } from '../home/keep.ts';
+import { tryBestEffort } from '../home/best-effort-write.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
-import type { Taken } from '../threads/prompts/ending.ts';
-import type { Shared } from '../threads/shared.ts';
-import type { Answer, Tools } from './command.ts';
-import { pressesKeys, runCommand } from './commands.ts';
+import type { TakenAnswer } from '../threads/prompts/finish-prompt.ts';
+import type { Shared } from '../threads/shared-parts.ts';
+import type { CommandContext, CommandReply } from './commands/command.ts';
+import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';
-import type { Accepted, Inbox } from './inbox.ts';
-import type { Marks } from './marks.ts';
+import type { AcceptedMessage, Inbox } from './inbox.ts';
 import type { Outcomes } from './outcomes.ts';
-import { route, type Todo } from './route.ts';
+import { type RouteAction, route } from './route.ts';
+import type { StatusReactions } from './status-reactions.ts';
 
 export interface JourneyOptions extends Shared {
-  readonly server: Server;
+  readonly server: ServerConfig;
   readonly channels: readonly string[];
   readonly known: KnownThreads;
   readonly inbox: Inbox;
-  readonly marks: Marks;
+  readonly marks: StatusReactions;
   readonly outcomes: Outcomes;
   readonly signal: AbortSignal;
   readonly settleMs?: number;
   readonly waits: Partial<Waits>;
   /** To a headless agent, if the thread is one's; undefined if it is not. */
-  readonly toStream: (message: Accepted, thread: ThreadRef) => Promise<void> | undefined;
+  readonly toStream: (message: AcceptedMessage, thread: ThreadRef) => Promise<void> | undefined;
   /** What is written there is a program's input, and nothing is read into it. */
   readonly isTerminal: (threadId: string) => boolean;
-  readonly tools: () => Tools;
+  readonly tools: () => CommandContext;
 }
 
 interface Journey {
-  begin(message: Accepted, todo: Todo): void;
+  begin(message: AcceptedMessage, todo: RouteAction): void;
   /** Into its pane, or to the headless agent whose thread it is. Never rejects. */
-  send(message: Accepted, thread: ThreadRef): Promise<void>;
+  send(message: AcceptedMessage, thread: ThreadRef): Promise<void>;
   /** Everything an earlier process left, in the order it was written. */
   takeUp(): Promise<void>;
 }
@@ -54,17 +54,16 @@ export function createJourney(options: JourneyOptions): Journey {
   const { server, known, inbox, marks, outcomes, receipts, prompts, log, signal } = options;
   const deliver = createDeliver(options);
   /** One queue per session: messages are typed in the order they were written. */
-  const inTurn = createInTurn();
+  const inTurn = createKeyedQueue();
   /** Keys must not wait for messages, but for each other: a pane takes no key that was ordered before the last one. */
-  const keysInTurn = createInTurn();
+  const keysInTurn = createKeyedQueue();
 
-  const begin = (message: Accepted, todo: Todo) =>
+  const begin = (message: AcceptedMessage, todo: RouteAction) =>
     void act(message, todo).catch((error: Error) => {
-      if (!signal.aborted)
-        log.error('acting on a message', { message: message.id, because: error.message });
+      if (!signal.aborted) log.error('acting on a message', { message: message.id, because: error.message });
     });
 
-  async function act(message: Accepted, todo: Todo): Promise<void> {
+  async function act(message: AcceptedMessage, todo: RouteAction): Promise<void> {
     const thread = await known.find(message.channelId);
     if (todo.kind === 'command') return command(message, todo, thread);
     if (thread === undefined) return inbox.done(message.id);
@@ -74,16 +73,16 @@ export function createJourney(options: JourneyOptions): Journey {
 
   /** Noted before it is said: what was done on an order is not done again. */
   async function command(
-    message: Accepted,
-    todo: Extract<Todo, { kind: 'command' }>,
+    message: AcceptedMessage,
+    todo: Extract<RouteAction, { kind: 'command' }>,
     thread: ThreadRef | undefined,
   ): Promise<void> {
-    let answer: Answer = { content: message.answer ?? '' };
+    let answer: CommandReply = { content: message.answer ?? '' };
     if (message.answer === undefined) {
       const order = { id: message.id, thread, rest: todo.rest, liveAt: message.liveAt };
       const run = () => runCommand(todo.name, order, options.tools());
       answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
-      attempt('the inbox', () => inbox.put({ ...message, answer: answer.content }));
+      tryBestEffort('the inbox', () => inbox.put({ ...message, answer: answer.content }));
     }
     const said = { ...answer, replyTo: message.id };
     await options.tools().say(message.channelId, [message.id, 'command'], said);
@@ -92,7 +91,7 @@ export function createJourney(options: JourneyOptions): Journey {
   }
 
   /** Whether it is done with. What was meant for a prompt is given to its hook or typed, never both. */
-  async function answered(message: Accepted): Promise<boolean> {
+  async function answered(message: AcceptedMessage): Promise<boolean> {
     const { answers } = message;
     if (answers === undefined) return false;
     if (answers === 'unclear') return over(() => outcomes.unclear(message));
@@ -128,20 +127,20 @@ export function createJourney(options: JourneyOptions): Journey {
   }
 
   /** Asks again until the answer does not wait for its host any more. */
-  async function whenBack(message: Accepted, answer: () => Promise<Taken>): Promise<Taken> {
+  async function whenBack(message: AcceptedMessage, answer: () => Promise<TakenAnswer>): Promise<TakenAnswer> {
     const host = options.threads.registry.get(message.channelId)?.host ?? '';
     for (let isTold = false; ; isTold = true) {
       options.remote.wanted(host);
       const given = await answer();
       if (given !== 'waits') return given;
-      const because = `${code(host)} cannot be reached. Your answer is given when it is back.`;
+      const because = `${untrustedCode(host)} cannot be reached. Your answer is given when it is back.`;
       if (!isTold) await outcomes.waiting(message, because, undefined);
       await options.remote.untilBack(host, ANSWER_AGAIN_MS, signal);
       signal.throwIfAborted();
     }
   }
 
-  function send(message: Accepted, thread: ThreadRef): Promise<void> {
+  function send(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
     const toStream = options.toStream(message, thread);
     if (toStream !== undefined) return toStream;
     return inTurn(thread.id, () => deliver(message, thread));
@@ -155,7 +154,7 @@ export function createJourney(options: JourneyOptions): Journey {
   });
 
   /** Undefined for what is over: the thread is gone, or nobody would be heard with it any more. */
-  async function todoOf(message: Accepted): Promise<Todo | undefined> {
+  async function todoOf(message: AcceptedMessage): Promise<RouteAction | undefined> {
     const inChannel = options.channels.includes(message.channelId);
     if (!inChannel && (await known.find(message.channelId)) === undefined) return undefined;
     const facts = { fromBot: false, fromWebhook: false, written: true };

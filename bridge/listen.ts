@@ -1,33 +1,27 @@
 // From the gateway to the inbox: every message of our threads and channels, live or missed, comes
 // through `accept` once, in order, and is on disk before anything is done about it.
 
-import type { Server } from '../core/config.ts';
+import type { ServerConfig } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { createInTurn } from '../core/in-turn.ts';
 import { keepTrying } from '../core/keep-trying.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
-import type { TextMeaning, Written } from '../core/prompt-answer.ts';
+import type { TextMeaning, WrittenText } from '../core/prompt-answer.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/message-content.ts';
 import { messagesAfter, refusedWith } from '../discord/messages.ts';
-import {
-  guildCreateSchema,
-  isWritten,
-  type Message,
-  messageSchema,
-  readySchema,
-} from '../discord/payloads.ts';
+import { type DiscordMessage, guildCreateSchema, isWritten, messageSchema, readySchema } from '../discord/payloads.ts';
+import { PAUSES } from '../discord/response.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import { PAUSES } from '../discord/verdict.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
 import type { Cursors } from './cursors.ts';
-import { type Accepted, type Inbox, isFresh } from './inbox.ts';
-import { route, type Todo, type Where } from './route.ts';
+import { type AcceptedMessage, type Inbox, isFresh } from './inbox.ts';
+import { type RouteAction, type RouteContext, route } from './route.ts';
 
 interface ListenOptions {
-  readonly server: Server;
+  readonly server: ServerConfig;
   readonly rest: Rest;
   readonly channels: readonly string[];
   readonly threads: KnownThreads;
@@ -36,10 +30,10 @@ interface ListenOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   /** A message was accepted: it is in the inbox and has to be acted on. */
-  readonly onAccepted: (message: Accepted, todo: Todo) => void;
+  readonly onAccepted: (message: AcceptedMessage, todo: RouteAction) => void;
   readonly onInteraction?: (data: unknown, liveAt: number | undefined) => Promise<void> | void;
   /** What a text means while a prompt is open. */
-  readonly meaningOf: (written: Written & { readonly channelId: string }) => TextMeaning;
+  readonly meaningOf: (written: WrittenText & { readonly channelId: string }) => TextMeaning;
   readonly onThread?: (thread: ThreadRef) => void;
   /** All threads of the server that are open. */
   readonly onActive?: (ids: ReadonlySet<string>) => void;
@@ -47,20 +41,18 @@ interface ListenOptions {
 }
 
 /** What the gateway calls with every event. */
-export function listen(
-  options: ListenOptions,
-): (name: string, data: unknown, live?: boolean) => Promise<void> {
+export function listen(options: ListenOptions): (name: string, data: unknown, live?: boolean) => Promise<void> {
   const { rest, channels, threads, cursors, inbox, log } = options;
-  const inTurn = createInTurn();
+  const inTurn = createKeyedQueue();
   const ignored: Record<string, number> = {};
   let warned = false;
 
-  async function whereIs(channelId: string): Promise<Where> {
+  async function whereIs(channelId: string): Promise<RouteContext> {
     if (channels.includes(channelId)) return 'channel';
     return (await threads.find(channelId)) === undefined ? 'elsewhere' : 'thread';
   }
 
-  async function accept(message: Message, liveAt?: number): Promise<void> {
+  async function accept(message: DiscordMessage, liveAt?: number): Promise<void> {
     if (cursors.isRead(message.channel_id, message.id)) return;
     const where = await whereIs(message.channel_id);
     if (where === 'elsewhere') return;
@@ -84,7 +76,7 @@ export function listen(
     if (inbox.take(accepted)) options.onAccepted(accepted, decision);
   }
 
-  function answersOf(message: Message, text: string, liveAt: number | undefined) {
+  function answersOf(message: DiscordMessage, text: string, liveAt: number | undefined) {
     if (text === '' || message.attachments.length > 0) return {};
     const meaning = options.meaningOf({
       ...{ id: message.id, channelId: message.channel_id, text },
@@ -120,9 +112,7 @@ export function listen(
     // Threads we have read from that are not active now may have been archived since.
     const away = cursors.channels().filter((id) => !last.has(id) && !ours.includes(id));
     const behind = ours.filter((id) => isNewer(last.get(id) ?? '0', cursors.get(id)));
-    await Promise.all(
-      [...behind, ...away].map((id) => inTurn(id, () => insist(() => catchUp(id)))),
-    );
+    await Promise.all([...behind, ...away].map((id) => inTurn(id, () => insist(() => catchUp(id)))));
   }
 
   /** A message that cannot be taken now (no network, a full disk) holds up those behind it. */
@@ -136,7 +126,7 @@ export function listen(
       },
     });
 
-  function warnIfEmptied(message: Message): void {
+  function warnIfEmptied(message: DiscordMessage): void {
     if (warned || !looksEmptied(message)) return;
     warned = true;
     log.error('messages arrive empty', { hint: CONTENT_HINT });
@@ -147,8 +137,7 @@ export function listen(
     switch (name) {
       case 'READY': {
         const { application } = readySchema.parse(data);
-        if (!mayReadContent(application.flags))
-          log.warn('message content is off', { hint: CONTENT_HINT });
+        if (!mayReadContent(application.flags)) log.warn('message content is off', { hint: CONTENT_HINT });
         return;
       }
       case 'GUILD_CREATE':
@@ -177,13 +166,10 @@ export function listen(
 
 /** Faults of the network and of the disk end some day; faults of ours do not. */
 function passes(error: unknown): boolean {
-  return (
-    isThreadmuxError(error, 'discord_unreachable') ||
-    (error as NodeJS.ErrnoException).syscall !== undefined
-  );
+  return isThreadmuxError(error, 'discord_unreachable') || (error as NodeJS.ErrnoException).syscall !== undefined;
 }
 
-export function incomingOf(message: Message) {
+export function incomingOf(message: DiscordMessage) {
   return {
     id: message.id,
     channelId: message.channel_id,
@@ -196,7 +182,7 @@ export function incomingOf(message: Message) {
   };
 }
 
-export function acceptedOf(message: Message): Accepted {
+export function acceptedOf(message: DiscordMessage): AcceptedMessage {
   const repliedTo = message.message_reference?.message_id;
   return {
     id: message.id,

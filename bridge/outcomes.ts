@@ -4,31 +4,28 @@ import type { Log } from '../core/log.ts';
 import { button, keyButtons, row } from '../discord/buttons.ts';
 import { editMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { type Say, screenBlock } from '../threads/notices.ts';
-import { type Delivery, NO_NOTICE } from '../threads/record.ts';
-import type { Outcome } from './attempt.ts';
-import type { Accepted } from './inbox.ts';
-import type { Marks } from './marks.ts';
+import { type Notices, screenBlock } from '../threads/notices.ts';
+import { type DeliveryRecord, NO_NOTICE } from '../threads/thread-record.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import type { AcceptedMessage } from './inbox.ts';
 import type { SeenScreen } from './seen-screen.ts';
+import type { StatusReactions } from './status-reactions.ts';
 
 export interface Outcomes {
-  waiting(message: Accepted, because: string, screen: SeenScreen | undefined): Promise<void>;
-  typed(message: Accepted): Promise<void>;
+  waiting(message: AcceptedMessage, because: string, screen: SeenScreen | undefined): Promise<void>;
+  typed(message: AcceptedMessage): Promise<void>;
   /** The host went away after it was typed. */
-  unreachable(message: Accepted, because: string): Promise<void>;
+  unreachable(message: AcceptedMessage, because: string): Promise<void>;
   /** `dialog`: what the command opened. */
-  submitted(message: Accepted, dialog?: SeenScreen): Promise<void>;
+  submitted(message: AcceptedMessage, dialog?: SeenScreen): Promise<void>;
   /** Resolves with the id of what was said, if there was something to say. */
-  ended(
-    message: Accepted,
-    outcome: Exclude<Outcome, { kind: 'typed' }>,
-  ): Promise<string | undefined>;
+  ended(message: AcceptedMessage, outcome: Exclude<AttemptOutcome, { kind: 'typed' }>): Promise<string | undefined>;
   /** Its receipt came after the person was told that it is not confirmed. */
-  corrected(channelId: string, delivery: Pick<Delivery, 'message' | 'notice'>): Promise<void>;
+  corrected(channelId: string, delivery: Pick<DeliveryRecord, 'message' | 'notice'>): Promise<void>;
   /** A prompt is open, and this may not be about it. */
-  unclear(message: Accepted): Promise<void>;
+  unclear(message: AcceptedMessage): Promise<void>;
   /** Never rejects: the message itself matters more than what we have to say about it. */
-  say: Say;
+  say: Notices;
 }
 
 const UNCLEAR =
@@ -38,8 +35,8 @@ const CHECK = 'Check the screen before you send it again.';
 
 export function createOutcomes(parts: {
   readonly rest: Rest;
-  readonly say: Say;
-  readonly marks: Marks;
+  readonly say: Notices;
+  readonly marks: StatusReactions;
   readonly log: Log;
 }): Outcomes {
   const { marks, log } = parts;
@@ -47,7 +44,7 @@ export function createOutcomes(parts: {
     log.warn('saying something', { because: error.message });
     return undefined;
   };
-  const say: Say = (channelId, about, draft) => parts.say(channelId, about, draft).catch(warn);
+  const say: Notices = (channelId, about, draft) => parts.say(channelId, about, draft).catch(warn);
 
   return {
     say,
@@ -95,13 +92,7 @@ export function createOutcomes(parts: {
         content: `${words}${screen}`,
         components: [
           // What may have arrived is not sent again without a question.
-          row(
-            button(
-              'Retry',
-              `retry${outcome.kind === 'failed' ? '' : '-asks'}:${message.id}`,
-              'primary',
-            ),
-          ),
+          row(button('Retry', `retry${outcome.kind === 'failed' ? '' : '-asks'}:${message.id}`, 'primary')),
           ...(outcome.screen === undefined ? [] : [keyButtons(outcome.screen.print)]),
         ],
         replyTo: message.id,

@@ -1,9 +1,9 @@
 // Taps on prompts and the fields they open. Acknowledged at once; what an answer means is the prompt's to say.
 
 import type { Log } from '../core/log.ts';
-import { reason } from '../core/outside-words.ts';
-import { parseCustomId, type Tap } from '../core/prompt-id.ts';
-import { type Interaction, openModal, takeTap, tellThem } from '../discord/interactions.ts';
+import { parseCustomId, type Tap } from '../core/prompt-button-id.ts';
+import { untrustedReason } from '../core/untrusted-text.ts';
+import { followUpPrivately, type Interaction, openModal, takeTap } from '../discord/interactions.ts';
 import { editMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
@@ -31,18 +31,13 @@ export function createPromptTaps({
 }): PromptTaps {
   async function onTap(interaction: Interaction, thread: ThreadRef, tap: Tap): Promise<void> {
     if (tap.asksForText && interaction.data?.components.length === 0) {
-      await openModal(
-        rest,
-        interaction,
-        modal(interaction.data.custom_id ?? '', TITLES[tap.action] ?? 'Your words'),
-      );
+      await openModal(rest, interaction, modal(interaction.data.custom_id ?? '', TITLES[tap.action] ?? 'Your words'));
       return;
     }
     if (!(await takeTap(rest, interaction))) return;
     const user = interaction.member?.user ?? interaction.user;
     const values = tap.value === undefined ? (interaction.data?.values ?? []) : [tap.value];
-    const text =
-      interaction.data?.components.find(({ custom_id }) => custom_id === FIELD)?.value ?? '';
+    const text = interaction.data?.components.find(({ custom_id }) => custom_id === FIELD)?.value ?? '';
     const given = await prompts
       .answer({
         prompt: tap.prompt,
@@ -54,7 +49,7 @@ export function createPromptTaps({
       .catch((error: Error) => error);
     if (given === 'taken' || given === 'no answer') return; // the prompt shows it
     if (given === 'waits')
-      return tellThem(
+      return followUpPrivately(
         rest,
         interaction,
         '📨 Its host cannot be reached now. Your answer is given as soon as it is back.',
@@ -64,18 +59,14 @@ export function createPromptTaps({
       because: given instanceof Error ? given.message : given,
     });
     if (given instanceof Error)
-      return tellThem(
+      return followUpPrivately(
         rest,
         interaction,
-        `⚠️ Your answer did not get there: ${reason(given)}\nThe dialog in the terminal is still open. Tap again later.`,
+        `⚠️ Your answer did not get there: ${untrustedReason(given)}\nThe dialog in the terminal is still open. Tap again later.`,
       );
     if (given === 'undelivered')
-      return tellThem(
-        rest,
-        interaction,
-        '⚠️ Your answer did not reach the agent. Answer in the terminal.',
-      );
-    await tellThem(rest, interaction, 'This prompt is over; nothing was changed.');
+      return followUpPrivately(rest, interaction, '⚠️ Your answer did not reach the agent. Answer in the terminal.');
+    await followUpPrivately(rest, interaction, 'This prompt is over; nothing was changed.');
     if (interaction.message !== undefined)
       await editMessage(rest, thread.id, interaction.message.id, { components: [] });
   }

@@ -2,31 +2,29 @@
 // Only what is marked as failed, so that two taps do not type it twice.
 
 import * as z from 'zod';
-import type { Server } from '../core/config.ts';
+import type { ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { isDiscordId } from '../core/snowflake.ts';
-import { type Message, messageSchema } from '../discord/payloads.ts';
+import { type DiscordMessage, messageSchema } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import type { Accepted, Inbox } from './inbox.ts';
+import type { AcceptedMessage, Inbox } from './inbox.ts';
 import { acceptedOf, incomingOf } from './listen.ts';
-import { MARKS, type Marks } from './marks.ts';
 import { route } from './route.ts';
+import { REACTIONS, type StatusReactions } from './status-reactions.ts';
 
 type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 
 interface RetryOptions {
   readonly rest: Rest;
-  readonly server: Server;
+  readonly server: ServerConfig;
   readonly inbox: Inbox;
-  readonly marks: Marks;
-  readonly send: (message: Accepted, thread: ThreadRef) => Promise<void>;
+  readonly marks: StatusReactions;
+  readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
 }
 
 const markedSchema = messageSchema.extend({
-  reactions: z
-    .array(z.object({ me: z.boolean(), emoji: z.object({ name: z.string().nullish() }) }))
-    .default([]),
+  reactions: z.array(z.object({ me: z.boolean(), emoji: z.object({ name: z.string().nullish() }) })).default([]),
 });
 type Marked = z.output<typeof markedSchema>;
 
@@ -35,18 +33,15 @@ const LOOKED_THROUGH = 100;
 export function createRetry({ rest, server, inbox, marks, send }: RetryOptions): Retry {
   const again = new Set<string>();
   const isOpen = (message: Marked) =>
-    isFailed(message) &&
-    !again.has(message.id) &&
-    route(incomingOf(message), 'thread', server).kind === 'forward';
+    isFailed(message) && !again.has(message.id) && route(incomingOf(message), 'thread', server).kind === 'forward';
 
-  async function find(messageId: string, thread: ThreadRef): Promise<Message | undefined> {
+  async function find(messageId: string, thread: ThreadRef): Promise<DiscordMessage | undefined> {
     const path = `/channels/${thread.id}/messages`;
     if (messageId === '') {
       const raw = await rest.call('GET', `${path}?limit=${LOOKED_THROUGH}`);
       return markedSchema.array().parse(raw).find(isOpen); // newest first
     }
-    if (!isDiscordId(messageId))
-      throw new ThreadmuxError('bad_usage', 'that is not the id of a message');
+    if (!isDiscordId(messageId)) throw new ThreadmuxError('bad_usage', 'that is not the id of a message');
     const message = markedSchema.parse(await rest.call('GET', `${path}/${messageId}`));
     return isOpen(message) ? message : undefined;
   }
@@ -58,7 +53,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
       throw new ThreadmuxError('bad_usage', 'there is no failed message to type once more', {
         hint: 'A message that failed has ⚠️ on it.',
       });
-    const accepted: Accepted = {
+    const accepted: AcceptedMessage = {
       ...acceptedOf({ ...message, channel_id: thread.id }),
       deliveryId: orderId,
     };
@@ -73,5 +68,5 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
 }
 
 function isFailed({ reactions }: Marked): boolean {
-  return reactions.some(({ me, emoji }) => me && emoji.name === MARKS.failed);
+  return reactions.some(({ me, emoji }) => me && emoji.name === REACTIONS.failed);
 }

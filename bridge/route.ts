@@ -1,8 +1,8 @@
 // Decides what one message means. Pure: it looks at the message and never acts.
 
-import { cleanInbound } from '../core/clean.ts';
-import type { Server } from '../core/config.ts';
-import { type Stranger, strangerness } from './authorise.ts';
+import { cleanInbound } from '../core/clean-input.ts';
+import type { ServerConfig } from '../core/config.ts';
+import { type RefusedSpeaker, refusalReason } from './allow-list.ts';
 
 export interface Incoming {
   readonly id: string;
@@ -17,23 +17,23 @@ export interface Incoming {
 }
 
 /** Where it was written: one of our threads, a channel of the configuration, or anywhere else. */
-export type Where = 'thread' | 'channel' | 'elsewhere';
+export type RouteContext = 'thread' | 'channel' | 'elsewhere';
 
-type Decision =
+type RouteDecision =
   | {
       readonly kind: 'ignore';
-      readonly because: Stranger | 'elsewhere' | 'system' | 'empty' | 'talk';
+      readonly because: RefusedSpeaker | 'elsewhere' | 'system' | 'empty' | 'talk';
     }
   | { readonly kind: 'forward'; readonly text: string }
   | { readonly kind: 'command'; readonly name: string; readonly rest: string };
 
 /** What is to be done about a message that is heard. */
-export type Todo = Exclude<Decision, { kind: 'ignore' }>;
+export type RouteAction = Exclude<RouteDecision, { kind: 'ignore' }>;
 
-export function route(message: Incoming, where: Where, server: Pick<Server, 'allow'>): Decision {
+export function route(message: Incoming, where: RouteContext, server: Pick<ServerConfig, 'allow'>): RouteDecision {
   if (where === 'elsewhere') return { kind: 'ignore', because: 'elsewhere' };
   if (!message.written) return { kind: 'ignore', because: 'system' };
-  const stranger = strangerness(
+  const stranger = refusalReason(
     { userId: message.authorId, isBot: message.fromBot, isWebhook: message.fromWebhook },
     server,
   );

@@ -1,6 +1,6 @@
 // A screen as it was seen, to be shown to the person with buttons that belong to it.
 
-import { type PaneView, screenPrint } from '../claude/screen-print.ts';
+import { type PaneView, screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
 
 export interface SeenScreen {
   readonly text: string;
@@ -9,5 +9,5 @@ export interface SeenScreen {
 }
 
 export function seenScreen(pane: { readonly paneId: string }, view: PaneView): SeenScreen {
-  return { text: view.text, print: screenPrint(pane.paneId, view) };
+  return { text: view.text, print: screenFingerprint(pane.paneId, view) };
 }

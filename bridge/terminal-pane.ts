@@ -2,7 +2,7 @@
 // and `!screen` and `!key` work as in any session.
 
 import type { StreamRecord } from '../home/stream-record.ts';
-import type { ThreadRecord } from '../threads/record.ts';
+import type { ThreadRecord } from '../threads/thread-record.ts';
 import { isPaneFormat } from '../tmux/pane.ts';
 import { killSession, listSessions } from '../tmux/sessions.ts';
 import type { Tmux } from '../tmux/tmux.ts';

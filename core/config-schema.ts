@@ -10,14 +10,9 @@ const snowflake = z
 
 const hostName = z
   .string()
-  .refine(
-    isHostName,
-    'must be a host name: letters, digits, ".", "-" and "_", beginning with a letter or digit',
-  );
+  .refine(isHostName, 'must be a host name: letters, digits, ".", "-" and "_", beginning with a letter or digit');
 
-const sshName = z
-  .string()
-  .refine(isSshName, 'must be a name that `ssh` understands, such as "mini" or "me@mini"');
+const sshName = z.string().refine(isSshName, 'must be a name that `ssh` understands, such as "mini" or "me@mini"');
 
 const pattern = z.string().refine((text) => {
   try {
@@ -69,9 +64,7 @@ export const configSchema = z.strictObject({
   agent: z
     .strictObject({ command: z.array(z.string().min(1)).min(1, 'names no program') })
     .default({ command: ['claude'] }),
-  progress: z
-    .enum(['quiet', 'normal', 'verbose'], 'must be "quiet", "normal" or "verbose"')
-    .default('normal'),
+  progress: z.enum(['quiet', 'normal', 'verbose'], 'must be "quiet", "normal" or "verbose"').default('normal'),
   allowShell: z.boolean('must be true or false').default(false),
   slashCommands: z
     .array(z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"'))

@@ -6,7 +6,7 @@ import { type ConfigFile, configSchema, type ServerEntry } from './config-schema
 import { ThreadmuxError } from './errors.ts';
 import { parseJson } from './json.ts';
 
-export interface Server {
+export interface ServerConfig {
   readonly name: string;
   readonly api: string;
   readonly token: string;
@@ -23,22 +23,22 @@ export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHo
   /** An ssh configuration file to use instead of ~/.ssh/config. */
   readonly sshConfig: string | undefined;
   /** Empty if no Discord server is configured: the local workspace is used. */
-  readonly servers: readonly Server[];
+  readonly servers: readonly ServerConfig[];
   /** Where each value came from, by key. */
   readonly origins: Readonly<Record<string, string>>;
 }
 
-export type Env = Readonly<Record<string, string | undefined>>;
+export type ConfigEnvironment = Readonly<Record<string, string | undefined>>;
 
-interface Sources {
+interface ConfigSources {
   readonly file?: { readonly path: string; readonly text: string } | undefined;
-  readonly env: Env;
+  readonly env: ConfigEnvironment;
   readonly hostname: string;
   /** Reads a token file named by the configuration. */
   readonly readToken?: (path: string) => string;
 }
 
-export function parseConfig(sources: Sources): Config {
+export function parseConfig(sources: ConfigSources): Config {
   const { env } = sources;
   const place = sources.file?.path ?? 'the environment';
   const file = parseFile(sources.file);
@@ -61,11 +61,7 @@ export function parseConfig(sources: Sources): Config {
   for (const ssh of sshHosts) hosts[checked('SSH_HOSTS', ssh)] ??= { ssh };
   const defaultHost = file.defaultHost ?? host;
   if (hosts[defaultHost] === undefined)
-    throw invalid(
-      place,
-      'defaultHost',
-      `"${defaultHost}" is not one of the hosts (${Object.keys(hosts).join(', ')})`,
-    );
+    throw invalid(place, 'defaultHost', `"${defaultHost}" is not one of the hosts (${Object.keys(hosts).join(', ')})`);
   const tmuxSocket = from('tmuxSocket', 'THREADMUX_TMUX_SOCKET');
   const sshConfig = from('sshConfig', 'THREADMUX_SSH_CONFIG');
   if (servers.length === 0) origins.servers = 'default: the local workspace';
@@ -84,14 +80,12 @@ export function parseConfig(sources: Sources): Config {
 /** For each remote host, the folders in which terminals may be started. */
 export function rootsOfHosts({ hosts }: Config): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
-    Object.entries(hosts).flatMap(([name, host]) =>
-      host === 'local' ? [] : [[name, host.roots ?? []]],
-    ),
+    Object.entries(hosts).flatMap(([name, host]) => (host === 'local' ? [] : [[name, host.roots ?? []]])),
   );
 }
 
 /** The configuration in effect, for people: as JSON, with every token masked. */
-export function shownConfig(config: Config): Record<string, { value: unknown; from: string }> {
+export function maskedConfig(config: Config): Record<string, { value: unknown; from: string }> {
   const { origins, ...values } = config;
   const servers = config.servers.map((server) => ({ ...server, token: '[secret]' }));
   return Object.fromEntries(
@@ -102,7 +96,7 @@ export function shownConfig(config: Config): Record<string, { value: unknown; fr
   );
 }
 
-function parseFile(file: Sources['file']): ConfigFile {
+function parseFile(file: ConfigSources['file']): ConfigFile {
   const parsed = configSchema.safeParse(rawObject(file));
   if (parsed.success) return parsed.data;
   throw new ThreadmuxError(
@@ -112,7 +106,7 @@ function parseFile(file: Sources['file']): ConfigFile {
   );
 }
 
-function rawObject(file: Sources['file']): Record<string, unknown> {
+function rawObject(file: ConfigSources['file']): Record<string, unknown> {
   if (file === undefined) return {};
   let raw: unknown;
   try {
@@ -126,23 +120,17 @@ function rawObject(file: Sources['file']): Record<string, unknown> {
 }
 
 function problem(issue: z.core.$ZodIssue): string {
-  const path = issue.path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('');
+  const path = issue.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
   const key = path.replace(/^\./, '');
   if (issue.code === 'unrecognized_keys')
     return `${[key, issue.keys.join(', ')].filter(Boolean).join('.')} is not a key that threadmux knows`;
-  if (
-    issue.code === 'invalid_type' &&
-    issue.input === undefined &&
-    issue.message.startsWith('Invalid')
-  )
+  if (issue.code === 'invalid_type' && issue.input === undefined && issue.message.startsWith('Invalid'))
     return `${key} is missing`;
   return `${key} ${issue.message}`;
 }
 
 /** A server that is configured by environment variables instead of a file. */
-function serverOfEnv(env: Env, origins: Record<string, string>): readonly ServerEntry[] {
+function serverOfEnv(env: ConfigEnvironment, origins: Record<string, string>): readonly ServerEntry[] {
   const { DISCORD_BOT_TOKEN, DISCORD_CHANNEL_ID, DISCORD_ALLOWED_USERS, DISCORD_API_BASE } = env;
   if (!DISCORD_BOT_TOKEN && !DISCORD_CHANNEL_ID && !DISCORD_ALLOWED_USERS) return [];
   const raw = {
@@ -170,24 +158,15 @@ function serverOfEnv(env: Env, origins: Record<string, string>): readonly Server
   });
 }
 
-function withToken(entry: ServerEntry, key: string, sources: Sources, place: string): Server {
+function withToken(entry: ServerEntry, key: string, sources: ConfigSources, place: string): ServerConfig {
   const { tokenFile, token, ...rest } = entry;
   const found =
     token ??
     (tokenFile === undefined ? undefined : sources.readToken?.(tokenFile).trim()) ??
     sources.env.DISCORD_BOT_TOKEN;
-  if (!found)
-    throw invalid(
-      place,
-      `${key}.token`,
-      'is missing: give "token", "tokenFile" or DISCORD_BOT_TOKEN',
-    );
+  if (!found) throw invalid(place, `${key}.token`, 'is missing: give "token", "tokenFile" or DISCORD_BOT_TOKEN');
   if (!/^[\x21-\x7e]+$/.test(found))
-    throw invalid(
-      place,
-      `${key}.token`,
-      'contains a space or another character that no token has; paste it again',
-    );
+    throw invalid(place, `${key}.token`, 'contains a space or another character that no token has; paste it again');
   return { ...rest, token: found.replace(/^Bot /, '') };
 }
 

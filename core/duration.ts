@@ -1,7 +1,7 @@
 // Formats a duration for people, with at most two units.
 
 /** "12 s", "3 min 5 s", "2 h 10 min", "4 d 3 h"; with one unit "3 min". */
-export function duration(ms: number, unitCount = 2): string {
+export function formatDuration(ms: number, unitCount = 2): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const units = [

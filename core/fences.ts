@@ -16,11 +16,7 @@ const OPENS = /^((?:[ \t]*>|[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*[ \t]*)(`{3,}|
 const CLOSES = /^([ \t>]*)(`{3,}|~{3,})[ \t\r]*$/;
 
 /** The fence that is open after this line, given the fence that was open before it. */
-export function fenceAfter(
-  line: string,
-  open: Fence | undefined,
-  longest: number = LONGEST,
-): Fence | undefined {
+export function fenceAfter(line: string, open: Fence | undefined, longest: number = LONGEST): Fence | undefined {
   if (open === undefined) return openedBy(line, longest);
   return closedBy(line, open, longest) ? undefined : open;
 }

@@ -65,10 +65,7 @@ export function isDiskFull(error: unknown): boolean {
 export function fileError(error: unknown, doing: string, otherRemedy?: string): unknown {
   const words = error instanceof ThreadmuxError ? undefined : errnoWords(errnoOf(error));
   if (words === undefined) return error;
-  const hint =
-    otherRemedy === undefined
-      ? words.remedy
-      : `${words.remedy.replace(/\.$/, '')}, or ${otherRemedy}.`;
+  const hint = otherRemedy === undefined ? words.remedy : `${words.remedy.replace(/\.$/, '')}, or ${otherRemedy}.`;
   const code = words.passes ? 'disk_failed' : 'home_unsafe';
   return new ThreadmuxError(code, `${doing}: ${words.why}`, { cause: error, hint });
 }

@@ -19,10 +19,7 @@ export interface Trying extends Pauses {
 }
 
 /** Rejects with the error of `onFailure`, or with the reason of the signal. `act` gets the number of failures so far. */
-export async function keepTrying<T>(
-  act: (failures: number) => Promise<T>,
-  trying: Trying,
-): Promise<T> {
+export async function keepTrying<T>(act: (failures: number) => Promise<T>, trying: Trying): Promise<T> {
   const { signal } = trying;
   for (let failures = 0; ; ) {
     try {

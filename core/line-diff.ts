@@ -5,9 +5,7 @@ const CONTEXT = 2;
 export function lineDiff(before: string, after: string): readonly string[] {
   const marked = compare(before.split('\n'), after.split('\n'));
   const changed = marked.flatMap((line, at) => (line.startsWith(' ') ? [] : [at]));
-  const near = new Set(
-    changed.flatMap((at) => Array.from({ length: 2 * CONTEXT + 1 }, (_, i) => at - CONTEXT + i)),
-  );
+  const near = new Set(changed.flatMap((at) => Array.from({ length: 2 * CONTEXT + 1 }, (_, i) => at - CONTEXT + i)));
   const last = changed.at(-1) ?? -1;
   const shown: string[] = [];
   marked.forEach((line, at) => {
@@ -47,8 +45,7 @@ function middle(before: readonly string[], after: readonly string[]): string[] {
   const at = (i: number, j: number) => longest[i * width + j] ?? 0;
   for (let i = before.length - 1; i >= 0; i--)
     for (let j = after.length - 1; j >= 0; j--)
-      longest[i * width + j] =
-        before[i] === after[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+      longest[i * width + j] = before[i] === after[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
   const lines: string[] = [];
   for (let i = 0, j = 0; i < before.length || j < after.length; )
     if (i < before.length && j < after.length && before[i] === after[j]) {

@@ -1,13 +1,13 @@
 // The log: one line per event, for people and for grep. Every line passes through here, so secrets are masked here.
 
-type Level = 'debug' | 'info' | 'warn' | 'error';
-type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Log {
-  debug(event: string, fields?: Fields): void;
-  info(event: string, fields?: Fields): void;
-  warn(event: string, fields?: Fields): void;
-  error(event: string, fields?: Fields): void;
+  debug(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
 }
 
 /** Patterns of known secrets, whichever program printed them. */
@@ -21,8 +21,7 @@ const SHAPES: readonly RegExp[] = [
 
 export function maskSecrets(text: string, secrets: readonly string[] = []): string {
   let masked = text;
-  for (const secret of secrets)
-    if (secret.length >= 6) masked = masked.replaceAll(secret, '[secret]');
+  for (const secret of secrets) if (secret.length >= 6) masked = masked.replaceAll(secret, '[secret]');
   for (const shape of SHAPES) masked = masked.replace(shape, '[secret]');
   return masked;
 }
@@ -32,7 +31,7 @@ export function createLog(
   options: { secrets?: readonly string[]; now?: () => Date; verbose?: boolean } = {},
 ): Log {
   const now = options.now ?? (() => new Date());
-  const logAt = (level: Level) => (event: string, fields?: Fields) => {
+  const logAt = (level: LogLevel) => (event: string, fields?: LogFields) => {
     if (level === 'debug' && options.verbose !== true) return;
     write(maskSecrets(logLine(now(), level, event, fields), options.secrets));
   };
@@ -41,7 +40,7 @@ export function createLog(
 
 export const silentLog: Log = createLog(() => {});
 
-function logLine(at: Date, level: Level, event: string, fields: Fields = {}): string {
+function logLine(at: Date, level: LogLevel, event: string, fields: LogFields = {}): string {
   const pairs = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${quoted(String(value))}`);

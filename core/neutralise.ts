@@ -2,8 +2,7 @@
 // neighbours are spelled out, and nothing in the text can end the code block that shows it.
 
 /** Control, format, ignorable, private-use and unusual space characters, and half surrogate pairs. Line feed, tab and space stay. */
-const HIDDEN =
-  /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** The legitimate uses of such characters: a variation selector after a symbol, a keycap, a joiner between two emoji. */
 const EMOJI =

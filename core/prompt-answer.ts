@@ -13,7 +13,7 @@ export interface ShownPrompt {
   readonly labels: readonly string[];
 }
 
-export interface Written {
+export interface WrittenText {
   readonly id: string;
   readonly text: string;
   readonly repliedTo: string | undefined;
@@ -27,19 +27,15 @@ export type TextMeaning =
   | { readonly kind: 'unclear' }
   | { readonly kind: 'message' };
 
-export function textMeaning(written: Written, open: readonly ShownPrompt[]): TextMeaning {
+export function textMeaning(written: WrittenText, open: readonly ShownPrompt[]): TextMeaning {
   const prompt = promptMeant(written, open);
   if (prompt !== undefined) return { kind: 'answer', prompt };
   return { kind: looksLikeAnswer(written.text, open) ? 'unclear' : 'message' };
 }
 
-function promptMeant(
-  { id, repliedTo, live }: Written,
-  open: readonly ShownPrompt[],
-): ShownPrompt | undefined {
+function promptMeant({ id, repliedTo, live }: WrittenText, open: readonly ShownPrompt[]): ShownPrompt | undefined {
   const only = open.length === 1 ? open[0] : undefined;
-  const meant =
-    repliedTo === undefined ? only : open.find(({ messageId }) => messageId === repliedTo);
+  const meant = repliedTo === undefined ? only : open.find(({ messageId }) => messageId === repliedTo);
   if (!live || meant === undefined || meant.messageId === '') return undefined;
   return isNewer(id, meant.messageId) ? meant : undefined;
 }

@@ -1,28 +1,28 @@
 // A prompt of Claude Code (permission, question or plan): how each answer changes it, and when it is decided. Pure.
 
-interface Option {
+interface PromptOption {
   readonly label: string;
   readonly description: string;
   /** What the agent shows beside the option, such as code. */
   readonly preview?: string | undefined;
 }
 
-export interface Question {
+export interface PromptQuestion {
   readonly question: string;
   readonly header: string;
   readonly multiSelect: boolean;
-  readonly options: readonly Option[];
+  readonly options: readonly PromptOption[];
 }
 
 export type Prompt =
   | { readonly kind: 'permission'; readonly canAlways: boolean }
-  | { readonly kind: 'question'; readonly questions: readonly Question[] }
+  | { readonly kind: 'question'; readonly questions: readonly PromptQuestion[] }
   | { readonly kind: 'plan' }
   /** Any of them whose file no server takes: what is not shown whole cannot be allowed, only denied. */
   | { readonly kind: 'too large' };
 
 /** What a user did: used a button, a menu or a text field, or wrote a message. */
-export interface Answer {
+export interface PromptAnswer {
   readonly action: string;
   /** The chosen options, or for a text the question shown, as `optionValue` writes them: an answer to one question never answers the next. */
   readonly values: readonly string[];
@@ -30,29 +30,29 @@ export interface Answer {
 }
 
 /** The answers so far, one per question; the question shown is the first without an answer. */
-export interface Progress {
+export interface PromptProgress {
   readonly chosen: readonly string[];
 }
 
-export type Decision =
+export type PromptDecision =
   | { readonly kind: 'allow'; readonly always: boolean }
   | { readonly kind: 'deny'; readonly reason: string }
   | { readonly kind: 'answers'; readonly answers: readonly string[] };
 
-type Step =
-  | { readonly kind: 'decided'; readonly decision: Decision }
-  | { readonly kind: 'goes on'; readonly progress: Progress }
+type PromptStep =
+  | { readonly kind: 'decided'; readonly decision: PromptDecision }
+  | { readonly kind: 'goes on'; readonly progress: PromptProgress }
   /** Not an answer to this prompt; nothing changes. */
   | { readonly kind: 'no answer'; readonly because: string };
 
-export const NOTHING_YET: Progress = { chosen: [] };
+export const NO_ANSWER_YET: PromptProgress = { chosen: [] };
 
 /** Both count from 1; option 0 means an answer in the user's own words. */
 export function optionValue(question: number, option: number): string {
   return `${question}.${option}`;
 }
 
-export function step(prompt: Prompt, progress: Progress, answer: Answer): Step {
+export function nextPromptStep(prompt: Prompt, progress: PromptProgress, answer: PromptAnswer): PromptStep {
   switch (prompt.kind) {
     case 'permission':
       return stepPermission(prompt.canAlways, answer);
@@ -66,17 +66,16 @@ export function step(prompt: Prompt, progress: Progress, answer: Answer): Step {
 }
 
 /** Only the button or the exact word allows; any other text denies, with that text as the reason. */
-function stepPermission(canAlways: boolean, { action, text }: Answer): Step {
+function stepPermission(canAlways: boolean, { action, text }: PromptAnswer): PromptStep {
   const words = text.trim();
-  if (action === 'allow' || (action === 'text' && /^(allow|yes)$/i.test(words)))
-    return allow(false);
+  if (action === 'allow' || (action === 'text' && /^(allow|yes)$/i.test(words))) return allow(false);
   if (action === 'always' && canAlways) return allow(true);
   if (action === 'deny') return deny('');
   if ((action === 'text' || action === 'reason') && words !== '') return deny(words);
   return noAnswer('that is not an answer to a permission request');
 }
 
-function stepPlan({ action, text }: Answer): Step {
+function stepPlan({ action, text }: PromptAnswer): PromptStep {
   const words = text.trim();
   if (action === 'approve' || (action === 'text' && /^approve$/i.test(words))) return allow(false);
   if ((action === 'text' || action === 'reason') && words !== '') return deny(words);
@@ -84,21 +83,22 @@ function stepPlan({ action, text }: Answer): Step {
 }
 
 /** By its buttons alone: a "yes" must not become the reason of a denial. */
-function stepTooLarge({ action, text }: Answer): Step {
+function stepTooLarge({ action, text }: PromptAnswer): PromptStep {
   const words = text.trim();
   if (action === 'deny' || (action === 'reason' && words !== '')) return deny(words);
   return noAnswer('it is too large to be allowed here');
 }
 
-function stepQuestion(questions: readonly Question[], progress: Progress, answer: Answer): Step {
+function stepQuestion(
+  questions: readonly PromptQuestion[],
+  progress: PromptProgress,
+  answer: PromptAnswer,
+): PromptStep {
   const { chosen } = progress;
   const shown = chosen.length < questions.length ? chosen.length + 1 : 0;
-  if (
-    answer.action === 'text' &&
-    (answer.values[0] ?? optionValue(shown, 0)) !== optionValue(shown, 0)
-  )
+  if (answer.action === 'text' && (answer.values[0] ?? optionValue(shown, 0)) !== optionValue(shown, 0))
     return noAnswer('it was written while another question was shown');
-  if (answer.action === 'again') return { kind: 'goes on', progress: NOTHING_YET };
+  if (answer.action === 'again') return { kind: 'goes on', progress: NO_ANSWER_YET };
   const asked = questions[chosen.length];
   if (asked === undefined) {
     const submits = answer.action === 'submit' || /^(submit|yes)$/i.test(answer.text.trim());
@@ -114,16 +114,10 @@ function stepQuestion(questions: readonly Question[], progress: Progress, answer
 }
 
 /** An answer by button, menu, number, label or free text; several labels are joined as Claude Code joins them. */
-function answerTo(
-  asked: Question,
-  at: number,
-  { action, values, text }: Answer,
-): string | undefined {
+function answerTo(asked: PromptQuestion, at: number, { action, values, text }: PromptAnswer): string | undefined {
   const labels = asked.options.map(({ label }) => label);
   if (action === 'pick' || action === 'choose') {
-    const picked = [...new Set(values)].map((value) =>
-      labels.find((_, index) => value === optionValue(at, index + 1)),
-    );
+    const picked = [...new Set(values)].map((value) => labels.find((_, index) => value === optionValue(at, index + 1)));
     const isValid = picked.length > 0 && picked.every((label) => label !== undefined);
     return isValid && (asked.multiSelect || picked.length === 1) ? picked.join(', ') : undefined;
   }
@@ -134,30 +128,28 @@ function answerTo(
 }
 
 /** Text that does not name options is an answer in the user's own words. */
-function optionsNamed(asked: Question, labels: readonly string[], words: string): string {
+function optionsNamed(asked: PromptQuestion, labels: readonly string[], words: string): string {
   const find = (word: string) =>
     labels.find((label) => label.toLowerCase() === word.toLowerCase()) ??
     (/^\d{1,2}$/.test(word) ? labels[Number(word) - 1] : undefined);
   const whole = find(words);
   if (whole !== undefined) return whole;
-  const several = asked.multiSelect
-    ? words.split(',').map((word) => find(word.trim()))
-    : [undefined];
+  const several = asked.multiSelect ? words.split(',').map((word) => find(word.trim())) : [undefined];
   return several.every((label) => label !== undefined) ? [...new Set(several)].join(', ') : words;
 }
 
-function allow(always: boolean): Step {
+function allow(always: boolean): PromptStep {
   return decided({ kind: 'allow', always });
 }
 
-function deny(reason: string): Step {
+function deny(reason: string): PromptStep {
   return decided({ kind: 'deny', reason });
 }
 
-function decided(decision: Decision): Step {
+function decided(decision: PromptDecision): PromptStep {
   return { kind: 'decided', decision };
 }
 
-function noAnswer(because: string): Step {
+function noAnswer(because: string): PromptStep {
   return { kind: 'no answer', because };
 }

@@ -11,8 +11,7 @@ interface ServiceFacts {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export const SERVICE_MARK =
-  'Written by `threadmux service install`; `threadmux service remove` removes it.';
+export const SERVICE_MARK = 'Written by `threadmux service install`; `threadmux service remove` removes it.';
 export const LABEL = 'threadmux';
 
 export function systemdUnit({ node, program, env }: ServiceFacts): string {
@@ -86,8 +85,7 @@ exit "$s"`;
 
 /** Quoted; "%" begins a systemd specifier. */
 function systemdWord(word: string): string {
-  if (/[\p{Cc}]/u.test(word))
-    throw new RangeError('a systemd unit cannot contain a control character');
+  if (/[\p{Cc}]/u.test(word)) throw new RangeError('a systemd unit cannot contain a control character');
   return `"${word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%')}"`;
 }
 
@@ -97,9 +95,5 @@ function systemdCommandWord(word: string): string {
 }
 
 function xml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

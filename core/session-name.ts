@@ -34,33 +34,30 @@ export function isHostName(text: string): boolean {
   return HOST.test(text);
 }
 
-interface Place {
+interface ThreadPlace {
   /** The session's name as tmux reports it: any name that tmux accepts. */
   readonly session: string;
   /** Missing for the default host, whose titles have no "@host". */
   readonly host?: string;
 }
 
-export function threadTitle(place: Place): string {
+export function threadTitle(place: ThreadPlace): string {
   if (place.session === '') throw refused(place.session, 'it is empty');
   if (!place.session.isWellFormed()) throw refused(place.session, 'it is not valid Unicode');
   const at = place.host === undefined ? '' : `@${place.host}`;
   const title = `${PREFIX}${place.session.replace(ESCAPED, encodeURIComponent)}${at}`;
   if (title.length > TITLE_LIMIT)
-    throw refused(
-      place.session,
-      `its title would have ${title.length} characters, and ${TITLE_LIMIT} are allowed`,
-    );
+    throw refused(place.session, `its title would have ${title.length} characters, and ${TITLE_LIMIT} are allowed`);
   return title;
 }
 
 /** The session that a title names; undefined for a title that we would not have written. */
-export function placeOfTitle(title: string): Place | undefined {
+export function parseThreadTitle(title: string): ThreadPlace | undefined {
   const [, name, host] = title.match(/^\[agent\] ([^@]+)(?:@([^@]+))?$/s) ?? [];
   if (name === undefined || (host !== undefined && !isHostName(host))) return undefined;
   const session = unescaped(name);
   if (session === undefined) return undefined;
-  const place: Place = host === undefined ? { session } : { session, host };
+  const place: ThreadPlace = host === undefined ? { session } : { session, host };
   return writes(place, title) ? place : undefined;
 }
 
@@ -72,7 +69,7 @@ function unescaped(name: string): string | undefined {
   }
 }
 
-function writes(place: Place, title: string): boolean {
+function writes(place: ThreadPlace, title: string): boolean {
   try {
     return threadTitle(place) === title;
   } catch {

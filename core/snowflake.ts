@@ -10,7 +10,7 @@ export function snowflakeAt(ms: number): string {
   return String((BigInt(ms) - EPOCH) << 22n);
 }
 
-export function timeOf(id: string): number {
+export function snowflakeTime(id: string): number {
   return Number((BigInt(id) >> 22n) + EPOCH);
 }
 

@@ -33,10 +33,7 @@ export function splitMessage(text: string, options: SplitOptions = {}): readonly
     const room = limit - before.length - (parts.length === 0 ? header : 0) - (nearEnd ? footer : 0);
     const cut = chooseCut(text, end, at, room, longestFence);
     const body = text.slice(at.pos, cut.pos);
-    parts.push(
-      before +
-        (cut.fence === undefined ? body.slice(0, lastVisible(body)) : closed(body, cut.fence)),
-    );
+    parts.push(before + (cut.fence === undefined ? body.slice(0, lastVisible(body)) : closed(body, cut.fence)));
     at = cut;
   }
 }
@@ -62,8 +59,7 @@ function closed(body: string, fence: Fence): string {
 
 /** Where the next part begins: after the white space at the cut. */
 function resume(text: string, end: number, at: Place, longestFence: number): Place {
-  if (at.fence === undefined)
-    return { pos: skipBlank(text, end, at.pos, longestFence), fence: undefined };
+  if (at.fence === undefined) return { pos: skipBlank(text, end, at.pos, longestFence), fence: undefined };
   if (text.charAt(at.pos) !== '\n') return at;
   const pos = at.pos + 1;
   const lineEnd = text.indexOf('\n', pos);
@@ -89,13 +85,7 @@ function skipBlank(text: string, end: number, from: number, longestIndent: numbe
  * The best place to end a part that begins at `at`: between paragraphs or next to a code block if that fills half the room,
  * else at the end of a line if that fills a quarter, else inside a line.
  */
-function chooseCut(
-  text: string,
-  end: number,
-  at: Place,
-  room: number,
-  longestFence: number,
-): Place {
+function chooseCut(text: string, end: number, at: Place, room: number, longestFence: number): Place {
   const window = text.slice(at.pos, Math.min(end, at.pos + room + 1));
   const reachesEnd = at.pos + window.length === end;
   let strong: Place | undefined;
@@ -132,11 +122,7 @@ function closing(fence: Fence | undefined): number {
 
 /** Directly after or before a code block, or between paragraphs. */
 function isStrong(text: string, next: number, before: Fence | undefined): boolean {
-  return (
-    before !== undefined ||
-    looksLikeFence(text, next) ||
-    BLANK_LINE.test(text.slice(next, next + 80))
-  );
+  return before !== undefined || looksLikeFence(text, next) || BLANK_LINE.test(text.slice(next, next + 80));
 }
 
 const BLANK_LINE = /^[ \t\r]*\n/;
@@ -153,9 +139,7 @@ function cutInside(text: string, at: Place, room: number, longestFence: number):
 }
 
 function fenceWithin(body: string, open: Fence | undefined, longestFence: number) {
-  return body
-    .split('\n')
-    .reduce<Fence | undefined>((fence, line) => fenceAfter(line, fence, longestFence), open);
+  return body.split('\n').reduce<Fence | undefined>((fence, line) => fenceAfter(line, fence, longestFence), open);
 }
 
 /** The last gap between words in the last two thirds, else the end of the last whole character. */

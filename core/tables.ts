@@ -45,17 +45,12 @@ const DELIMITERS = /^\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-+:?[ \t]*\|?$/;
 /** As GitHub does: a header and a delimiter row with the same number of cells, then every following line with a pipe. */
 function tableAt(lines: readonly string[], at: number): Table | undefined {
   const delimiters = lines[at + 1]?.trim() ?? '';
-  if (!lines[at]?.includes('|') || !delimiters.includes('|') || !DELIMITERS.test(delimiters))
-    return undefined;
+  if (!lines[at]?.includes('|') || !delimiters.includes('|') || !DELIMITERS.test(delimiters)) return undefined;
   const head = cellsOf(lines[at] ?? '');
   const aligns = cellsOf(delimiters).map(alignOf);
   if (head.length !== aligns.length) return undefined;
   const rows: string[][] = [];
-  for (
-    let line = lines[at + 2];
-    line !== undefined && isRow(line);
-    line = lines[at + 2 + rows.length]
-  )
+  for (let line = lines[at + 2]; line !== undefined && isRow(line); line = lines[at + 2 + rows.length])
     rows.push(cellsOf(line));
   return { head, rows, aligns, lines: 2 + rows.length };
 }

@@ -1,6 +1,6 @@
 // The first message of a thread: what it is connected to, where that runs, and how to use it.
 
-import { code } from './outside-words.ts';
+import { untrustedCode } from './untrusted-text.ts';
 
 interface WelcomeFacts {
   readonly session: string;
@@ -10,7 +10,7 @@ interface WelcomeFacts {
 
 export function welcomeText({ session, host, cwd }: WelcomeFacts): string {
   return [
-    `**${code(session)}** on ${code(host)}, in ${code(cwd)}`,
+    `**${untrustedCode(session)}** on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
     'What you write here is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.',
     'Commands: `!screen` shows its screen · `!stop` interrupts it · `!sessions` lists all sessions · `!help` shows the rest.',
   ].join('\n');
@@ -25,10 +25,10 @@ interface StreamFacts {
 }
 
 export function streamWelcome({ kind, name, host, dir, asked }: StreamFacts): string {
-  const where = `**${code(name)}** on ${code(host)}, in ${code(dir)}`;
+  const where = `**${untrustedCode(name)}** on ${untrustedCode(host)}, in ${untrustedCode(dir)}`;
   if (kind === 'terminal')
     return [
-      `${where}: ${code(asked)}`,
+      `${where}: ${untrustedCode(asked)}`,
       'Its output appears here, and what you write goes to its input. `!c` presses Ctrl-C, `!key` other keys.',
       'Commands: `!screen` shows its screen · `!done` ends it and archives this thread · `!status` lists all · `!help` shows the rest.',
     ].join('\n');

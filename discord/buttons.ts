@@ -1,6 +1,6 @@
 // Buttons that more than one part of the program puts under a message.
 
-import type { Row } from './messages.ts';
+import type { ComponentRow } from './messages.ts';
 
 const KEYS = [
   ['Escape', 'Esc'],
@@ -10,22 +10,21 @@ const KEYS = [
 ] as const;
 
 /** For a screen that a person has to deal with by keys. They belong to that screen, by its print, and to no later one. */
-export function keyButtons(print: string | undefined): Row {
-  const keys =
-    print === undefined ? [] : KEYS.map(([key, label]) => button(label, `key:${key}:${print}`));
+export function keyButtons(print: string | undefined): ComponentRow {
+  const keys = print === undefined ? [] : KEYS.map(([key, label]) => button(label, `key:${key}:${print}`));
   return row(...keys, button('Screen', 'key:look'));
 }
 
-export type Style = 'primary' | 'plain' | 'good' | 'bad';
+export type ButtonStyle = 'primary' | 'plain' | 'good' | 'bad';
 const STYLES = { primary: 1, plain: 2, good: 3, bad: 4 } as const;
 const LABEL = 80;
 
-export function button(label: string, customId: string, style: Style = 'plain') {
+export function button(label: string, customId: string, style: ButtonStyle = 'plain') {
   const points = [...label];
   const text = points.length <= LABEL ? label : `${points.slice(0, LABEL - 1).join('')}…`;
   return { type: 2 as const, style: STYLES[style], label: text || '…', custom_id: customId };
 }
 
-export function row(...components: readonly ReturnType<typeof button>[]): Row {
+export function row(...components: readonly ReturnType<typeof button>[]): ComponentRow {
   return { type: 1, components: [...components] };
 }

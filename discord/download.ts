@@ -25,8 +25,7 @@ export async function download(url: string, rules: DownloadRules): Promise<Uint8
       let size = 0;
       for await (const chunk of body as AsyncIterable<Uint8Array>) {
         size += chunk.length;
-        if (size > rules.maxBytes)
-          throw refused(url, `it is larger than ${Math.floor(rules.maxBytes / 2 ** 20)} MB`);
+        if (size > rules.maxBytes) throw refused(url, `it is larger than ${Math.floor(rules.maxBytes / 2 ** 20)} MB`);
         chunks.push(chunk);
       }
       return Buffer.concat(chunks);

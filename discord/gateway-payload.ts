@@ -11,7 +11,7 @@ const payloadSchema = z.object({
 });
 export const helloSchema = z.object({ heartbeat_interval: z.number().positive() });
 
-export const readySchema = z.object({ session_id: z.string(), resume_gateway_url: z.string() });
+export const readyEventSchema = z.object({ session_id: z.string(), resume_gateway_url: z.string() });
 
 export const gatewayBotSchema = z.object({
   url: z.string(),
@@ -27,4 +27,4 @@ export function parsePayload(text: string): z.output<typeof payloadSchema> | und
 }
 
 /** What is kept of a gateway session between two processes. */
-export const sessionSchema = z.object({ id: z.string(), resumeUrl: z.string(), seq: z.number() });
+export const gatewaySessionSchema = z.object({ id: z.string(), resumeUrl: z.string(), seq: z.number() });

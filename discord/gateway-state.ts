@@ -1,7 +1,7 @@
 // The gateway protocol as a pure machine: (state, event) -> next state and what to do.
 // It owns no socket and no timer; gateway.ts does what the effects say.
 
-export interface Session {
+export interface GatewaySession {
   readonly id: string;
   readonly resumeUrl: string;
   /** The last event received; what was handled is kept by the shell, on disk. */
@@ -9,24 +9,24 @@ export interface Session {
 }
 
 interface Trying {
-  readonly session: Session | undefined;
+  readonly session: GatewaySession | undefined;
   /** Connections in a row that did not get as far as READY or RESUMED. */
   readonly attempt: number;
   readonly failedResumes: number;
 }
 
-export type State =
+export type GatewayState =
   | ({ readonly at: 'waiting' } & Trying)
   | ({ readonly at: 'greeting' } & Trying)
   | ({ readonly at: 'authenticating'; readonly acked: boolean } & Trying)
-  | { readonly at: 'live'; readonly session: Session; readonly acked: boolean }
+  | { readonly at: 'live'; readonly session: GatewaySession; readonly acked: boolean }
   | { readonly at: 'stopped'; readonly why: string };
 
-export type Event =
+export type GatewayEvent =
   | { readonly on: 'start' }
   | { readonly on: 'opened' }
   | { readonly on: 'hello'; readonly intervalMs: number }
-  | { readonly on: 'ready'; readonly session: Session }
+  | { readonly on: 'ready'; readonly session: GatewaySession }
   | { readonly on: 'resumed' }
   | { readonly on: 'dispatch'; readonly seq: number }
   | { readonly on: 'beat' }
@@ -37,30 +37,30 @@ export type Event =
   | { readonly on: 'stalled' }
   | { readonly on: 'closed'; readonly code: number };
 
-type Pace = 'backoff' | 'soon';
+type GatewayPace = 'backoff' | 'soon';
 
-export type Effect =
+export type GatewayEffect =
   /** No url: ask for one. `pace` soon is the 1 to 5 s that an invalid session has to wait. */
   | {
       readonly do: 'connect';
       readonly url: string | undefined;
       readonly attempt: number;
-      readonly pace: Pace;
+      readonly pace: GatewayPace;
     }
   | { readonly do: 'startBeating'; readonly everyMs: number }
   | { readonly do: 'beat'; readonly seq: number | null }
   | { readonly do: 'identify' }
-  | { readonly do: 'resume'; readonly session: Session }
+  | { readonly do: 'resume'; readonly session: GatewaySession }
   | { readonly do: 'hangUp' }
   | { readonly do: 'stop'; readonly why: string };
 
-export type Step = readonly [State, ...Effect[]];
+export type GatewayStep = readonly [GatewayState, ...GatewayEffect[]];
 
 /** A session that could not be resumed so often will not be: its server may be gone for good. */
 const RESUMES_TRIED = 3;
 
 /** Close codes after which trying again cannot help; the text tells the person what to fix. */
-export const FATAL: Readonly<Record<number, string>> = {
+export const FATAL_CLOSE_CODES: Readonly<Record<number, string>> = {
   4004: 'Discord refused the bot token. Reset it in the developer portal (Bot, Reset Token) and put the new one into the configuration.',
   4010: 'Discord refused the shard. This is a fault of threadmux: please report it.',
   4011: 'The bot is in too many servers for one connection. Use a bot of your own for threadmux.',
@@ -72,11 +72,11 @@ export const FATAL: Readonly<Record<number, string>> = {
 /** Close codes that void the session, so that the next connection has to identify afresh. */
 const FORGETS_SESSION: ReadonlySet<number> = new Set([1000, 1001, 4003, 4005, 4007, 4008, 4009]);
 
-export function firstState(session: Session | undefined): State {
+export function firstGatewayState(session: GatewaySession | undefined): GatewayState {
   return { at: 'waiting', session, attempt: 0, failedResumes: 0 };
 }
 
-export function step(state: State, event: Event): Step {
+export function nextGatewayStep(state: GatewayState, event: GatewayEvent): GatewayStep {
   if (state.at === 'stopped') return [state];
   switch (event.on) {
     case 'start':
@@ -86,9 +86,7 @@ export function step(state: State, event: Event): Step {
     case 'hello':
       return state.at === 'greeting' ? greet(state, event.intervalMs) : [state];
     case 'ready':
-      return state.at === 'authenticating'
-        ? [{ at: 'live', session: event.session, acked: state.acked }]
-        : [state];
+      return state.at === 'authenticating' ? [{ at: 'live', session: event.session, acked: state.acked }] : [state];
     case 'resumed':
       return state.at === 'authenticating' && state.session !== undefined
         ? [{ at: 'live', session: state.session, acked: state.acked }]
@@ -106,22 +104,20 @@ export function step(state: State, event: Event): Step {
     case 'invalidated':
       return again(state, event.resumable ? state.session : undefined, 'soon', { do: 'hangUp' });
     case 'stalled':
-      return state.at === 'live'
-        ? [state]
-        : again(state, state.session, 'backoff', { do: 'hangUp' });
+      return state.at === 'live' ? [state] : again(state, state.session, 'backoff', { do: 'hangUp' });
     case 'closed':
       return closed(state, event.code);
   }
 }
 
 /** Remembers how far we have read, so that a resume replays only what we missed. */
-function count(state: State, seq: number): State {
+function count(state: GatewayState, seq: number): GatewayState {
   if (state.at !== 'live' && state.at !== 'authenticating') return state;
   if (state.session === undefined || seq <= state.session.seq) return state;
   return { ...state, session: { ...state.session, seq } };
 }
 
-function greet(state: State & { at: 'greeting' }, intervalMs: number): Step {
+function greet(state: GatewayState & { at: 'greeting' }, intervalMs: number): GatewayStep {
   return [
     { ...state, at: 'authenticating', acked: true },
     { do: 'startBeating', everyMs: intervalMs },
@@ -130,7 +126,7 @@ function greet(state: State & { at: 'greeting' }, intervalMs: number): Step {
 }
 
 /** No acknowledgement since the last beat means a dead line: hang up, so that we may resume. */
-function beat(state: State): Step {
+function beat(state: GatewayState): GatewayStep {
   if (!('acked' in state)) return [state];
   if (!state.acked) return again(state, state.session, 'backoff', { do: 'hangUp' });
   return [
@@ -139,8 +135,8 @@ function beat(state: State): Step {
   ];
 }
 
-function closed(state: Exclude<State, { at: 'stopped' }>, code: number): Step {
-  const why = FATAL[code];
+function closed(state: Exclude<GatewayState, { at: 'stopped' }>, code: number): GatewayStep {
+  const why = FATAL_CLOSE_CODES[code];
   if (why !== undefined)
     return [
       { at: 'stopped', why },
@@ -151,11 +147,11 @@ function closed(state: Exclude<State, { at: 'stopped' }>, code: number): Step {
 
 /** The one way back: every reason to connect again passes here. */
 function again(
-  state: Exclude<State, { at: 'stopped' }>,
-  session: Session | undefined,
-  pace: Pace,
-  ...first: readonly Effect[]
-): Step {
+  state: Exclude<GatewayState, { at: 'stopped' }>,
+  session: GatewaySession | undefined,
+  pace: GatewayPace,
+  ...first: readonly GatewayEffect[]
+): GatewayStep {
   const attempt = state.at === 'live' ? 0 : state.attempt + 1;
   const failed = state.at === 'live' || state.session === undefined ? 0 : state.failedResumes + 1;
   const kept = failed >= RESUMES_TRIED ? undefined : session;
@@ -166,6 +162,6 @@ function again(
   ];
 }
 
-function connect(session: Session | undefined, attempt: number, pace: Pace): Effect {
+function connect(session: GatewaySession | undefined, attempt: number, pace: GatewayPace): GatewayEffect {
   return { do: 'connect', url: session?.resumeUrl, attempt, pace };
 }

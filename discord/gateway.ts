@@ -8,30 +8,30 @@ import type * as ws from 'ws';
 import { ThreadmuxError } from '../core/errors.ts';
 import { pauseMs } from '../core/keep-trying.ts';
 import { type Log, silentLog } from '../core/log.ts';
-import { gatewayBotSchema, helloSchema, parsePayload, readySchema } from './gateway-payload.ts';
+import { gatewayBotSchema, helloSchema, parsePayload, readyEventSchema } from './gateway-payload.ts';
 import {
-  type Effect,
-  type Event,
-  firstState,
-  type Session,
-  type State,
-  step,
+  firstGatewayState,
+  type GatewayEffect,
+  type GatewayEvent,
+  type GatewaySession,
+  type GatewayState,
+  nextGatewayStep,
 } from './gateway-state.ts';
+import { createHandledEvents } from './handled-events.ts';
 import { USER_AGENT } from './http-pool.ts';
-import { createLedger } from './ledger.ts';
 import type { Rest } from './rest.ts';
 
 /** `live`: it happens now; an event that a resume repeats may be minutes old. */
-type Handle = (name: string, data: unknown, live: boolean) => Promise<void> | void;
+type EventHandler = (name: string, data: unknown, live: boolean) => Promise<void> | void;
 
 export interface GatewayOptions {
   readonly rest: Rest;
   readonly token: string;
   readonly intents: number;
   /** Called in the order of the events; what it returns is waited for before the event counts as read. */
-  readonly handle: Handle;
-  readonly load: () => Session | undefined;
-  readonly save: (session: Session) => void;
+  readonly handle: EventHandler;
+  readonly load: () => GatewaySession | undefined;
+  readonly save: (session: GatewaySession) => void;
   /** Nothing more can be done: the token was refused, an intent is not allowed. */
   readonly onFatal: (error: ThreadmuxError) => void;
   readonly log?: Log;
@@ -40,7 +40,7 @@ export interface GatewayOptions {
 }
 
 export interface Gateway {
-  readonly state: () => State;
+  readonly state: () => GatewayState;
   /** Keeps the session, so that the next start resumes it. */
   close(): void;
 }
@@ -54,18 +54,18 @@ const KEEP_SESSION = 4900;
 export function openGateway(options: GatewayOptions): Gateway {
   const log = options.log ?? silentLog;
   const hurry = options.hurry ?? 1;
-  const ledger = createLedger(options.save);
-  let state = firstState(options.load());
+  const ledger = createHandledEvents(options.save);
+  let state = firstGatewayState(options.load());
   let socket: ws.WebSocket | undefined;
   let beating: NodeJS.Timeout | undefined;
   let watchdog: NodeJS.Timeout | undefined;
   let identifiedAt = Number.NEGATIVE_INFINITY;
   const closing = new AbortController();
 
-  function on(event: Event): void {
+  function on(event: GatewayEvent): void {
     if (closing.signal.aborted) return;
     const was = state.at;
-    const [next, ...effects] = step(state, event);
+    const [next, ...effects] = nextGatewayStep(state, event);
     state = next;
     if (was !== next.at)
       log.info('gateway', {
@@ -78,7 +78,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     for (const effect of effects) act(effect);
   }
 
-  function act(effect: Effect): void {
+  function act(effect: GatewayEffect): void {
     switch (effect.do) {
       case 'connect':
         void connect(effect);
@@ -109,13 +109,11 @@ export function openGateway(options: GatewayOptions): Gateway {
         return hangUp();
       case 'stop':
         hangUp();
-        options.onFatal(
-          new ThreadmuxError('discord_fatal', 'the gateway closed for good', { hint: effect.why }),
-        );
+        options.onFatal(new ThreadmuxError('discord_fatal', 'the gateway closed for good', { hint: effect.why }));
     }
   }
 
-  async function connect(effect: Effect & { do: 'connect' }): Promise<void> {
+  async function connect(effect: GatewayEffect & { do: 'connect' }): Promise<void> {
     stopTimers();
     try {
       await sleep(delayMs(effect, Math.random()) / hurry, undefined, { signal: closing.signal });
@@ -123,8 +121,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       dial(`${url.replace(/\/$/, '')}/?v=10&encoding=json`);
     } catch (error) {
       if (closing.signal.aborted) return;
-      if (error instanceof ThreadmuxError && error.code === 'discord_unauthorized')
-        return options.onFatal(error);
+      if (error instanceof ThreadmuxError && error.code === 'discord_unauthorized') return options.onFatal(error);
       log.warn('gateway unreachable', { because: (error as Error).message });
       on({ on: 'closed', code: 1006 });
     }
@@ -139,8 +136,7 @@ export function openGateway(options: GatewayOptions): Gateway {
       await sleep(reset_after, undefined, { signal: closing.signal });
     }
     const sinceLast = Date.now() - identifiedAt;
-    if (sinceLast < 5_500 / hurry)
-      await sleep(5_500 / hurry - sinceLast, undefined, { signal: closing.signal });
+    if (sinceLast < 5_500 / hurry) await sleep(5_500 / hurry - sinceLast, undefined, { signal: closing.signal });
     return bot.url;
   }
 
@@ -167,8 +163,7 @@ export function openGateway(options: GatewayOptions): Gateway {
 
   function receive(text: string): void {
     const payload = parsePayload(text);
-    if (payload === undefined)
-      return log.warn('gateway sent what we cannot read', { bytes: text.length });
+    if (payload === undefined) return log.warn('gateway sent what we cannot read', { bytes: text.length });
     switch (payload.op) {
       case 0:
         return dispatch(payload.t ?? '', payload.d, payload.s ?? 0);
@@ -187,7 +182,7 @@ export function openGateway(options: GatewayOptions): Gateway {
 
   function dispatch(name: string, data: unknown, seq: number): void {
     if (name === 'READY') {
-      const ready = readySchema.parse(data);
+      const ready = readyEventSchema.parse(data);
       on({
         on: 'ready',
         session: { id: ready.session_id, resumeUrl: ready.resume_gateway_url, seq },
@@ -201,9 +196,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     const live = state.at === 'live';
     Promise.resolve()
       .then(() => options.handle(name, data, live))
-      .catch((error: Error) =>
-        log.error('event failed', { name, because: error.stack ?? error.message }),
-      )
+      .catch((error: Error) => log.error('event failed', { name, because: error.stack ?? error.message }))
       .finally(done);
   }
 
@@ -238,11 +231,11 @@ export function openGateway(options: GatewayOptions): Gateway {
 }
 
 /** Around a resume the same event may come twice. */
-function isRepeated(state: State, seq: number): boolean {
+function isRepeated(state: GatewayState, seq: number): boolean {
   return 'session' in state && state.session !== undefined && seq <= state.session.seq;
 }
 
-function delayMs(effect: Effect & { do: 'connect' }, random: number): number {
+function delayMs(effect: GatewayEffect & { do: 'connect' }, random: number): number {
   if (effect.pace === 'soon') return effect.attempt === 0 ? 0 : 1_000 + random * 4_000;
   return pauseMs(effect.attempt + 1, { firstMs: 500, longestMs: 60_000 }, random);
 }

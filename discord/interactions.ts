@@ -8,10 +8,10 @@ import type {
 } from 'discord-api-types/v10';
 import * as z from 'zod';
 import { ALREADY_ACKNOWLEDGED, UNKNOWN_INTERACTION } from './error-codes.ts';
-import { bodyOf, type Draft, refusedWith } from './messages.ts';
+import { bodyOf, type MessageDraft, refusedWith } from './messages.ts';
 import type { Rest } from './rest.ts';
 
-export type Commands = RESTPutAPIApplicationGuildCommandsJSONBody;
+export type SlashCommandList = RESTPutAPIApplicationGuildCommandsJSONBody;
 
 const optionSchema = z.object({
   name: z.string(),
@@ -34,9 +34,7 @@ export const interactionSchema = z.object({
   type: z.number(),
   channel_id: z.string().optional(),
   guild_id: z.string().optional(),
-  member: z
-    .object({ user: z.object({ id: z.string(), username: z.string().default('') }) })
-    .optional(),
+  member: z.object({ user: z.object({ id: z.string(), username: z.string().default('') }) }).optional(),
   user: z.object({ id: z.string(), username: z.string().default('') }).optional(),
   message: z
     .object({
@@ -60,15 +58,15 @@ export const interactionSchema = z.object({
 });
 export type Interaction = z.output<typeof interactionSchema>;
 
-export const COMMAND = 2;
-export const COMPONENT = 3;
-export const AUTOCOMPLETE = 4;
-export const MODAL = 5;
+export const COMMAND_INTERACTION = 2;
+export const COMPONENT_INTERACTION = 3;
+export const AUTOCOMPLETE_INTERACTION = 4;
+export const MODAL_INTERACTION = 5;
 
 const EPHEMERAL = 1 << 6;
 
 /** Only the person who tapped sees it. */
-export const sayToThem = (rest: Rest, to: Interaction, content: string) =>
+export const replyPrivately = (rest: Rest, to: Interaction, content: string) =>
   answer(rest, to, {
     type: 4,
     data: { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } },
@@ -85,25 +83,20 @@ export const suggest = (rest: Rest, to: Interaction, names: readonly string[]) =
   answer(rest, to, {
     type: 8,
     data: {
-      choices: names
-        .slice(0, 25)
-        .map((name) => ({ name: name.slice(0, 100), value: name.slice(0, 100) })),
+      choices: names.slice(0, 25).map((name) => ({ name: name.slice(0, 100), value: name.slice(0, 100) })),
     },
   });
 
-export const openModal = (
-  rest: Rest,
-  to: Interaction,
-  data: APIModalInteractionResponseCallbackData,
-) => answer(rest, to, { type: 9, data });
+export const openModal = (rest: Rest, to: Interaction, data: APIModalInteractionResponseCallbackData) =>
+  answer(rest, to, { type: 9, data });
 
-export async function followUp(rest: Rest, to: Interaction, draft: Draft): Promise<void> {
+export async function followUp(rest: Rest, to: Interaction, draft: MessageDraft): Promise<void> {
   const path = `/webhooks/${to.application_id}/${to.token}/messages/@original`;
   await rest.call('PATCH', path, { body: bodyOf(draft), files: draft.files ?? [] });
 }
 
 /** Only the person who tapped sees it; after the tap itself was taken. */
-export async function tellThem(rest: Rest, to: Interaction, content: string): Promise<void> {
+export async function followUpPrivately(rest: Rest, to: Interaction, content: string): Promise<void> {
   const body = {
     content: content.slice(0, 1_900),
     flags: EPHEMERAL,
@@ -133,11 +126,11 @@ export async function registerCommands(
   rest: Rest,
   applicationId: string,
   guildId: string,
-  commands: Commands,
+  commands: SlashCommandList,
 ): Promise<boolean> {
   const path = `/applications/${applicationId}/guilds/${guildId}/commands`;
   const there = z.array(z.looseObject({ name: z.string() })).parse(await rest.call('GET', path));
-  const isThere = (command: Commands[number]) =>
+  const isThere = (command: SlashCommandList[number]) =>
     there.some((one) => one.name === command.name && holds(one, command));
   if (there.length === commands.length && commands.every(isThere)) return false;
   await rest.call('PUT', path, { body: commands });
@@ -147,15 +140,9 @@ export async function registerCommands(
 /** Whether every field we would send is what the server has; it adds fields of its own. */
 function holds(has: unknown, wants: unknown): boolean {
   if (Array.isArray(wants))
-    return (
-      Array.isArray(has) &&
-      has.length === wants.length &&
-      wants.every((want, at) => holds(has[at], want))
-    );
-  if (typeof wants !== 'object' || wants === null)
-    return has === wants || (wants === false && has === undefined);
+    return Array.isArray(has) && has.length === wants.length && wants.every((want, at) => holds(has[at], want));
+  if (typeof wants !== 'object' || wants === null) return has === wants || (wants === false && has === undefined);
   return Object.entries(wants).every(
-    ([key, want]) =>
-      want === undefined || holds((has as Record<string, unknown> | null)?.[key], want),
+    ([key, want]) => want === undefined || holds((has as Record<string, unknown> | null)?.[key], want),
   );
 }

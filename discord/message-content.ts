@@ -1,7 +1,7 @@
 // Without the message content intent Discord delivers messages with nothing in them and no error.
 // These tell that silence from a person who wrote nothing.
 
-import { isWritten, type Message } from './payloads.ts';
+import { type DiscordMessage, isWritten } from './payloads.ts';
 
 const MAY_READ = (1 << 18) | (1 << 19);
 
@@ -14,7 +14,7 @@ export function mayReadContent(applicationFlags: number): boolean {
 }
 
 /** A person's message cannot be wholly empty, so this one was emptied on its way. */
-export function looksEmptied(message: Message): boolean {
+export function looksEmptied(message: DiscordMessage): boolean {
   const parts = [
     message.attachments,
     message.embeds,

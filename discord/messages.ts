@@ -9,27 +9,22 @@ import type {
 } from 'discord-api-types/v10';
 import { isThreadmuxError } from '../core/errors.ts';
 import { byAge } from '../core/snowflake.ts';
-import {
-  FILE_TOO_LARGE,
-  REQUEST_TOO_LARGE,
-  UNKNOWN_EMOJI,
-  UNKNOWN_MESSAGE,
-} from './error-codes.ts';
-import { type Message, messageSchema } from './payloads.ts';
-import type { CallOptions, Rest, Upload } from './rest.ts';
+import { FILE_TOO_LARGE, REQUEST_TOO_LARGE, UNKNOWN_EMOJI, UNKNOWN_MESSAGE } from './error-codes.ts';
+import { type DiscordMessage, messageSchema } from './payloads.ts';
+import type { CallOptions, FileUpload, Rest } from './rest.ts';
 
-export type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
+export type ComponentRow = APIActionRowComponent<APIComponentInMessageActionRow>;
 
-export interface Attached extends Upload {
+export interface AttachedFile extends FileUpload {
   /** For those who cannot see the file; at most 1,024 code points. */
   readonly description?: string;
 }
 
-export interface Draft {
+export interface MessageDraft {
   readonly content: string;
-  readonly components?: readonly Row[];
+  readonly components?: readonly ComponentRow[];
   /** On an edit they take the place of the message's files, none of them too; left out, those stay. */
-  readonly files?: readonly Attached[];
+  readonly files?: readonly AttachedFile[];
   /** Posted without a notification. */
   readonly silent?: boolean;
   readonly replyTo?: string;
@@ -45,9 +40,9 @@ export async function createMessage(
   rest: Rest,
   channelId: string,
   nonce: string,
-  draft: Draft,
+  draft: MessageDraft,
   options: CallOptions = {},
-): Promise<Message | undefined> {
+): Promise<DiscordMessage | undefined> {
   const body: RESTPostAPIChannelMessageJSONBody = {
     ...bodyOf(draft),
     nonce,
@@ -59,9 +54,7 @@ export async function createMessage(
   };
   const path = `/channels/${channelId}/messages`;
   try {
-    return messageSchema.parse(
-      await rest.call('POST', path, { ...options, body, files: draft.files ?? [] }),
-    );
+    return messageSchema.parse(await rest.call('POST', path, { ...options, body, files: draft.files ?? [] }));
   } catch (error) {
     if (refusedWith(error, UNKNOWN_MESSAGE)) return undefined;
     throw error;
@@ -72,7 +65,7 @@ export async function editMessage(
   rest: Rest,
   channelId: string,
   id: string,
-  draft: Partial<Draft>,
+  draft: Partial<MessageDraft>,
   options: CallOptions = {},
 ): Promise<void> {
   const body: RESTPatchAPIChannelMessageJSONBody = bodyOf(draft);
@@ -81,7 +74,7 @@ export async function editMessage(
 }
 
 /** What posting and editing have in common, by the bot itself and in answer to an interaction. */
-export function bodyOf(draft: Partial<Draft>) {
+export function bodyOf(draft: Partial<MessageDraft>) {
   return {
     ...(draft.content === undefined ? {} : { content: draft.content }),
     allowed_mentions: {
@@ -93,7 +86,7 @@ export function bodyOf(draft: Partial<Draft>) {
   };
 }
 
-function listed({ name, description }: Attached, at: number) {
+function listed({ name, description }: AttachedFile, at: number) {
   return {
     id: String(at),
     filename: name,
@@ -107,10 +100,7 @@ export async function deleteMessage(
   id: string,
   options: CallOptions = {},
 ): Promise<void> {
-  await ignoring(
-    [UNKNOWN_MESSAGE],
-    rest.call('DELETE', `/channels/${channelId}/messages/${id}`, options),
-  );
+  await ignoring([UNKNOWN_MESSAGE], rest.call('DELETE', `/channels/${channelId}/messages/${id}`, options));
 }
 
 export async function react(rest: Rest, channelId: string, id: string, emoji: string) {
@@ -137,8 +127,8 @@ export async function messagesAfter(
   channelId: string,
   after: string,
   options: CallOptions = {},
-): Promise<readonly Message[]> {
-  const found: Message[] = [];
+): Promise<readonly DiscordMessage[]> {
+  const found: DiscordMessage[] = [];
   for (let last = after; ; ) {
     const path = `/channels/${channelId}/messages?after=${last}&limit=100`;
     const page = messageSchema.array().parse(await rest.call('GET', path, options));

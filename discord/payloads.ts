@@ -34,7 +34,7 @@ export const messageSchema = z.object({
   /** The message that this one replies to. */
   message_reference: z.object({ message_id: z.string().optional() }).nullish(),
 });
-export type Message = z.output<typeof messageSchema>;
+export type DiscordMessage = z.output<typeof messageSchema>;
 
 export const channelSchema = z.object({
   id: z.string(),
@@ -52,7 +52,7 @@ export const channelSchema = z.object({
     })
     .optional(),
 });
-export type Channel = z.output<typeof channelSchema>;
+export type DiscordChannel = z.output<typeof channelSchema>;
 
 export const threadListSchema = z.object({
   threads: z.array(channelSchema),
@@ -72,6 +72,6 @@ export const readySchema = z.object({
 });
 
 /** Default messages and replies; the rest is Discord telling about itself. */
-export function isWritten(message: Message): boolean {
+export function isWritten(message: DiscordMessage): boolean {
   return message.type === 0 || message.type === 19;
 }

@@ -7,7 +7,7 @@ interface Overwrite {
   readonly deny: string;
 }
 
-export interface Standing {
+export interface MemberPermissions {
   readonly guildId: string;
   readonly ownerId: string | undefined;
   readonly memberId: string;
@@ -50,12 +50,10 @@ export function inviteLink(applicationId: string): string {
 }
 
 export function missingPermissions(granted: bigint): readonly string[] {
-  return NEEDED_PERMISSIONS.filter(({ bit }) => (granted & (1n << BigInt(bit))) === 0n).map(
-    ({ name }) => name,
-  );
+  return NEEDED_PERMISSIONS.filter(({ bit }) => (granted & (1n << BigInt(bit))) === 0n).map(({ name }) => name);
 }
 
-export function permissionsIn(standing: Standing): bigint {
+export function permissionsIn(standing: MemberPermissions): bigint {
   const { guildId, memberId, memberRoles, roles, overwrites } = standing;
   if (standing.ownerId === memberId) return EVERYTHING;
   const held = roles.filter(({ id }) => id === guildId || memberRoles.includes(id));

@@ -1,7 +1,7 @@
 // What the server taught us about its limits, so that we wait before it has to say no.
 // Time is passed in, from a clock that never goes back; nothing here sleeps.
 
-import type { Route } from './route.ts';
+import type { Endpoint } from './endpoint.ts';
 
 /** Added to every wait: timers fire a little early, and a reset is rounded. */
 const MARGIN_MS = 50;
@@ -13,30 +13,30 @@ const BUCKETS_KEPT = 1_000;
 
 export interface RateLimits {
   /** How long this request has to wait from now. Infinity: until another request has ended. */
-  waitMs(route: Route, now: number): number;
+  waitMs(route: Endpoint, now: number): number;
   /** The one to send now, or how long none may be sent. Kinds of requests take turns; within one kind the oldest goes first. */
-  next<T extends { readonly route: Route }>(
+  next<T extends { readonly route: Endpoint }>(
     waiting: readonly T[],
     now: number,
   ): { readonly send: T } | { readonly waitMs: number };
   /** Counts a request. Each one has to be ended, also when no answer came. */
-  sent(route: Route, now: number): Ticket;
-  ended(ticket: Ticket, answer: Answered | undefined, now: number): void;
+  sent(route: Endpoint, now: number): RateLimitTicket;
+  ended(ticket: RateLimitTicket, answer: RateLimitAnswer | undefined, now: number): void;
   /** The server said no to one route, or to everything. */
-  blocked(route: Route, scope: 'route' | 'everything', ms: number, now: number): void;
+  blocked(route: Endpoint, scope: 'route' | 'everything', ms: number, now: number): void;
   /** Too many requests were refused lately: everything that is not urgent goes slowly. */
   isSlowed(now: number): boolean;
 }
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+export type RateLimitHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-export interface Answered {
+export interface RateLimitAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: RateLimitHeaders;
 }
 
-export interface Ticket {
-  readonly route: Route;
+export interface RateLimitTicket {
+  readonly route: Endpoint;
   readonly sentAt: number;
   readonly bucket: Bucket | undefined;
 }
@@ -59,14 +59,13 @@ export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
   let ended: number[] = []; // when the requests of the last second ended
   let turn = 0;
 
-  const bucketKey = (route: Route) => `${hashes.get(route.key) ?? route.key}:${route.major}`;
-  const routeKey = (route: Route) => `${route.key}:${route.major}`;
+  const bucketKey = (route: Endpoint) => `${hashes.get(route.key) ?? route.key}:${route.major}`;
+  const routeKey = (route: Endpoint) => `${route.key}:${route.major}`;
 
   /** The server counts a request at some time between its sending and its answer, so it takes its place until a second after that. */
   function globalWaitMs(now: number): number {
     const window = 1_000 + MARGIN_MS;
-    if (ended.length > 0 && (ended[0] as number) + window <= now)
-      ended = ended.filter((at) => at + window > now);
+    if (ended.length > 0 && (ended[0] as number) + window <= now) ended = ended.filter((at) => at + window > now);
     const allowed = invalid.isTooMany(now) ? SLOWED_PER_SECOND : perSecond;
     const excess = ended.length + inFlight - allowed;
     if (excess < 0) return 0;
@@ -76,20 +75,19 @@ export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
 
   const commonWaitMs = (now: number) => Math.max(everythingBlockedUntil - now, globalWaitMs(now));
 
-  function waitMs(route: Route, now: number, commonMs: number): number {
+  function waitMs(route: Endpoint, now: number, commonMs: number): number {
     const blocked = (blocks.get(routeKey(route)) ?? 0) - now;
     if (route.urgent) return Math.max(0, blocked);
     const bucketMs = bucketWaitMs(buckets.get(bucketKey(route)), now);
     return Math.max(0, blocked, commonMs, bucketMs);
   }
 
-  function learn({ route, sentAt, bucket }: Ticket, { status, headers }: Answered, now: number) {
+  function learn({ route, sentAt, bucket }: RateLimitTicket, { status, headers }: RateLimitAnswer, now: number) {
     const hash = text(headers['x-ratelimit-bucket']);
     const remaining = number(headers['x-ratelimit-remaining']);
     const resetAfter = number(headers['x-ratelimit-reset-after']);
     if (hash === undefined || remaining === undefined || resetAfter === undefined) {
-      if (status < 400 && bucket !== undefined && !hashes.has(route.key))
-        bucket.limit = Number.POSITIVE_INFINITY; // this route has no limit of its own
+      if (status < 400 && bucket !== undefined && !hashes.has(route.key)) bucket.limit = Number.POSITIVE_INFINITY; // this route has no limit of its own
       return;
     }
     if (hashes.get(route.key) !== hash) adopt(route.key, hash);
@@ -113,7 +111,7 @@ export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
     }
   }
 
-  function bucketOf(route: Route): Bucket {
+  function bucketOf(route: Endpoint): Bucket {
     const key = bucketKey(route);
     // Nothing is known yet: one at a time until the first answer tells.
     const bucket = buckets.get(key) ?? { limit: 1, remaining: 1, resetAt: 0, inFlight: 0 };
@@ -146,8 +144,7 @@ export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
       inFlight++;
       const bucket = bucketOf(route);
       bucket.inFlight++;
-      if (buckets.size > BUCKETS_KEPT)
-        forget(buckets, (one) => one.resetAt < now && one.inFlight === 0);
+      if (buckets.size > BUCKETS_KEPT) forget(buckets, (one) => one.resetAt < now && one.inFlight === 0);
       return { route, sentAt: now, bucket };
     },
 
@@ -159,8 +156,7 @@ export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
       }
       if (answer === undefined) return;
       const isShared = text(answer.headers['x-ratelimit-scope']) === 'shared';
-      if ([401, 403].includes(answer.status) || (answer.status === 429 && !isShared))
-        invalid.count(now);
+      if ([401, 403].includes(answer.status) || (answer.status === 429 && !isShared)) invalid.count(now);
       if (ticket.bucket !== undefined) learn(ticket, answer, now);
     },
 

@@ -5,23 +5,23 @@
 import { setMaxListeners } from 'node:events';
 import { type Dispatcher, FormData } from 'undici';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
-import { createInTurn } from '../core/in-turn.ts';
 import { pauseMs } from '../core/keep-trying.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { type Log, silentLog } from '../core/log.ts';
+import { type Endpoint, endpointOf, isRepeatable, type Method } from './endpoint.ts';
 import { addressOf, openPool, USER_AGENT } from './http-pool.ts';
 import { onAbort } from './on-abort.ts';
-import { isRepeatable, type Method, type Route, routeOf } from './route.ts';
+import { judgeResponse, PAUSES, type RestResponse, unreachable } from './response.ts';
 import { createSendQueue } from './send-queue.ts';
-import { type Answer, judge, PAUSES, unreachable } from './verdict.ts';
 
-export interface Upload {
+export interface FileUpload {
   readonly name: string;
   readonly data: Uint8Array;
 }
 
 export interface CallOptions {
   readonly body?: unknown;
-  readonly files?: readonly Upload[];
+  readonly files?: readonly FileUpload[];
   /** How long to go on after the first failure that is not a rate limit. */
   readonly patienceMs?: number;
   readonly signal?: AbortSignal;
@@ -55,20 +55,14 @@ export function connectRest(options: RestOptions): Rest {
   const pool = openPool(base, timeoutMs);
   const queue = createSendQueue((isSlowed) => {
     if (!isSlowed) log.info('Discord refuses fewer requests; back to full speed');
-    else
-      log.warn('Discord refused over 5,000 requests in ten minutes; slowing down to one a second');
+    else log.warn('Discord refused over 5,000 requests in ten minutes; slowing down to one a second');
   }, options.perSecond);
   /** The order of the calls is the order of the messages. */
-  const inTurn = createInTurn();
+  const inTurn = createKeyedQueue();
   let open = 0;
   let deadToken: ThreadmuxError | undefined;
 
-  async function send(
-    method: Method,
-    path: string,
-    payload: Payload,
-    call: CallOptions,
-  ): Promise<Answer> {
+  async function send(method: Method, path: string, payload: Payload, call: CallOptions): Promise<RestResponse> {
     const request: Dispatcher.RequestOptions = {
       method,
       path: base.path.replace(/\/$/, '') + path,
@@ -89,7 +83,7 @@ export function connectRest(options: RestOptions): Rest {
   }
 
   async function attempt(
-    route: Route,
+    route: Endpoint,
     method: Method,
     path: string,
     call: CallOptions & { readonly patienceMs: number },
@@ -103,12 +97,12 @@ export function connectRest(options: RestOptions): Rest {
     for (;;) {
       if (deadToken !== undefined) throw deadToken;
       const ticket = await queue.turn(route, signals);
-      let answer: Answer | undefined;
+      let answer: RestResponse | undefined;
       let error: ThreadmuxError;
       try {
         if (deadToken !== undefined) throw deadToken;
         answer = await send(method, path, payload, call);
-        const verdict = judge(what, answer);
+        const verdict = judgeResponse(what, answer);
         if (verdict.kind === 'done') return verdict.value;
         if (verdict.kind === 'limited') {
           queue.blocked(route, verdict.scope, verdict.waitMs);
@@ -141,18 +135,10 @@ export function connectRest(options: RestOptions): Rest {
     return {
       socketPath: base.socketPath,
       call(method, path, call = {}) {
-        const route = routeOf(method, path, call.body);
+        const route = endpointOf(method, path, call.body);
         const act = () =>
-          attempt(
-            route,
-            method,
-            path,
-            { ...call, patienceMs: call.patienceMs ?? patienceMs },
-            closing.signal,
-          );
-        return route.urgent || method === 'GET'
-          ? act()
-          : inTurn(`${route.key}:${route.major}`, act);
+          attempt(route, method, path, { ...call, patienceMs: call.patienceMs ?? patienceMs }, closing.signal);
+        return route.urgent || method === 'GET' ? act() : inTurn(`${route.key}:${route.major}`, act);
       },
       withPatience: view,
       async close() {
@@ -201,9 +187,7 @@ function payloadOf({ body, files = [] }: CallOptions): Payload {
 /** A connection that was never made cannot have delivered anything. */
 function mayHaveArrived(cause: unknown): boolean {
   const code = (cause as { code?: string }).code;
-  return !['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(
-    code ?? '',
-  );
+  return !['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(code ?? '');
 }
 
 function reason(cause: unknown): string {

@@ -1,30 +1,27 @@
 // Requests that wait until the limits let them go. One list and one timer for all of them, so a limit that
 // is learned now also holds for what was queued before.
 
+import type { Endpoint } from './endpoint.ts';
 import { onAbort } from './on-abort.ts';
-import { type Answered, createRateLimits, type Ticket } from './rate-limits.ts';
-import type { Route } from './route.ts';
-import { unreachable } from './verdict.ts';
+import { createRateLimits, type RateLimitAnswer, type RateLimitTicket } from './rate-limits.ts';
+import { unreachable } from './response.ts';
 
 interface SendQueue {
   /** Resolves when the request may be sent; it has to be sent then, and ended. */
-  turn(route: Route, signals: readonly AbortSignal[]): Promise<Ticket>;
-  ended(ticket: Ticket, answer: Answered | undefined): void;
-  blocked(route: Route, scope: 'route' | 'everything', ms: number): void;
+  turn(route: Endpoint, signals: readonly AbortSignal[]): Promise<RateLimitTicket>;
+  ended(ticket: RateLimitTicket, answer: RateLimitAnswer | undefined): void;
+  blocked(route: Endpoint, scope: 'route' | 'everything', ms: number): void;
 }
 
 interface Waiting {
-  readonly route: Route;
-  go(ticket: Ticket): void;
+  readonly route: Endpoint;
+  go(ticket: RateLimitTicket): void;
 }
 
 /** Node's timers take no more. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-export function createSendQueue(
-  onSlowed: (isSlowed: boolean) => void,
-  perSecond?: number,
-): SendQueue {
+export function createSendQueue(onSlowed: (isSlowed: boolean) => void, perSecond?: number): SendQueue {
   const limits = createRateLimits(perSecond);
   const now = () => performance.now(); // the wall clock may be set back
   let waiting: Waiting[] = [];

@@ -2,7 +2,7 @@
 
 import { clockDifference } from '../core/clock-difference.ts';
 import { requestOnce, USER_AGENT } from './http-pool.ts';
-import { unreachable } from './verdict.ts';
+import { unreachable } from './response.ts';
 
 /** How many milliseconds the server's clock is ahead of ours; undefined if it does not tell. To the second. */
 export async function serverClock(api: string, timeoutMs = 8_000): Promise<number | undefined> {

@@ -1,10 +1,7 @@
 // One thread a session. Creating one is safe to race from several processes and machines: all of
 // them make the same welcome message (same nonce), and a message carries one thread at most.
 
-import type {
-  RESTPatchAPIChannelJSONBody,
-  RESTPostAPIChannelMessagesThreadsJSONBody,
-} from 'discord-api-types/v10';
+import type { RESTPatchAPIChannelJSONBody, RESTPostAPIChannelMessagesThreadsJSONBody } from 'discord-api-types/v10';
 import { ThreadmuxError } from '../core/errors.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { byAge } from '../core/snowflake.ts';
@@ -16,7 +13,7 @@ import {
   UNKNOWN_MESSAGE,
 } from './error-codes.ts';
 import { createMessage, refusedWith } from './messages.ts';
-import { type Channel, channelSchema, threadListSchema } from './payloads.ts';
+import { channelSchema, type DiscordChannel, threadListSchema } from './payloads.ts';
 import type { CallOptions, Rest } from './rest.ts';
 
 export interface ThreadRef {
@@ -29,33 +26,26 @@ export interface ThreadRef {
 }
 
 /** Who we are and where we look; both are asked for once. */
-export interface Place {
+export interface ThreadChannel {
   readonly rest: Rest;
   readonly channelId: string;
   readonly guildId: string;
   readonly botId: string;
 }
 
-export async function openPlace(rest: Rest, channelId: string): Promise<Place> {
-  const [channel, me] = await Promise.all([
-    rest.call('GET', `/channels/${channelId}`),
-    rest.call('GET', '/users/@me'),
-  ]);
+export async function openThreadChannel(rest: Rest, channelId: string): Promise<ThreadChannel> {
+  const [channel, me] = await Promise.all([rest.call('GET', `/channels/${channelId}`), rest.call('GET', '/users/@me')]);
   const { guild_id: guildId, type } = channelSchema.parse(channel);
   if (guildId === undefined || type !== 0)
-    throw new ThreadmuxError(
-      'config_invalid',
-      `channel ${channelId} is not a text channel of a server`,
-      {
-        hint: 'Put the id of an ordinary text channel into "channel".',
-      },
-    );
+    throw new ThreadmuxError('config_invalid', `channel ${channelId} is not a text channel of a server`, {
+      hint: 'Put the id of an ordinary text channel into "channel".',
+    });
   return { rest, channelId, guildId, botId: channelSchema.pick({ id: true }).parse(me).id };
 }
 
 /** `isTaken` tells of threads that are another session's. */
 export async function ensureThread(
-  place: Place,
+  place: ThreadChannel,
   title: string,
   welcome: string,
   members: readonly string[] = [],
@@ -69,7 +59,7 @@ export async function ensureThread(
 
 /** A thread of its own for one order, whatever others of that title there are; asked for twice, it is still one. */
 export function freshThread(
-  place: Place,
+  place: ThreadChannel,
   title: string,
   welcome: string,
   members: readonly string[],
@@ -80,7 +70,7 @@ export function freshThread(
 
 /** Only threads under our channel that our bot made count: anybody can make one that looks alike. */
 export async function findThread(
-  place: Place,
+  place: ThreadChannel,
   title: string,
   isTaken: (id: string) => boolean = () => false,
 ): Promise<ThreadRef | undefined> {
@@ -94,14 +84,12 @@ export async function findThread(
   return undefined;
 }
 
-export async function activeThreads(place: Place): Promise<readonly ThreadRef[]> {
-  const list = threadListSchema.parse(
-    await place.rest.call('GET', `/guilds/${place.guildId}/threads/active`),
-  );
+export async function activeThreads(place: ThreadChannel): Promise<readonly ThreadRef[]> {
+  const list = threadListSchema.parse(await place.rest.call('GET', `/guilds/${place.guildId}/threads/active`));
   return list.threads.flatMap((thread) => ourThread(place, thread));
 }
 
-async function* archivedThreads(place: Place): AsyncGenerator<readonly ThreadRef[]> {
+async function* archivedThreads(place: ThreadChannel): AsyncGenerator<readonly ThreadRef[]> {
   for (let before = ''; ; ) {
     const path = `/channels/${place.channelId}/threads/archived/public?limit=100${before}`;
     const page = threadListSchema.parse(await place.rest.call('GET', path));
@@ -113,15 +101,14 @@ async function* archivedThreads(place: Place): AsyncGenerator<readonly ThreadRef
 }
 
 /** Undefined if it is gone, or not one of ours. */
-export async function getThread(place: Place, id: string): Promise<ThreadRef | undefined> {
+export async function getThread(place: ThreadChannel, id: string): Promise<ThreadRef | undefined> {
   const channel = await getChannel(place.rest, id);
   return channel === undefined ? undefined : ourThread(place, channel)[0];
 }
 
-export function ourThread(place: Place, channel: Channel): readonly ThreadRef[] {
+export function ourThread(place: ThreadChannel, channel: DiscordChannel): readonly ThreadRef[] {
   const { id, name, parent_id, owner_id, thread_metadata: metadata } = channel;
-  if (parent_id !== place.channelId || owner_id !== place.botId || metadata === undefined)
-    return [];
+  if (parent_id !== place.channelId || owner_id !== place.botId || metadata === undefined) return [];
   return [
     {
       id,
@@ -171,7 +158,7 @@ const AUTO_ARCHIVE_MINUTES = 10_080;
 const WELCOMES_TRIED = 4;
 
 async function createThread(
-  place: Place,
+  place: ThreadChannel,
   title: string,
   welcome: string,
   members: readonly string[],
@@ -180,9 +167,7 @@ async function createThread(
   // The same steps in every process that races: a welcome whose thread was deleted a moment ago
   // is passed over by all of them, and they meet again at the next.
   for (let round = 0; round < WELCOMES_TRIED; round++) {
-    const nonce = stableNonce(
-      ...['welcome', place.channelId, title, round, ...(order === '' ? [] : [order])],
-    );
+    const nonce = stableNonce(...['welcome', place.channelId, title, round, ...(order === '' ? [] : [order])]);
     const message = await createMessage(place.rest, place.channelId, nonce, {
       content: welcome,
       silent: true,
@@ -193,20 +178,12 @@ async function createThread(
     await Promise.all(['@me', ...members].map((who) => addMember(place.rest, thread.id, who)));
     return thread;
   }
-  throw new ThreadmuxError(
-    'discord_refused',
-    `making the thread "${title}": it was deleted as soon as it was made`,
-    {
-      hint: 'Wait some minutes and try again.',
-    },
-  );
+  throw new ThreadmuxError('discord_refused', `making the thread "${title}": it was deleted as soon as it was made`, {
+    hint: 'Wait some minutes and try again.',
+  });
 }
 
-async function startThread(
-  place: Place,
-  messageId: string,
-  title: string,
-): Promise<ThreadRef | undefined> {
+async function startThread(place: ThreadChannel, messageId: string, title: string): Promise<ThreadRef | undefined> {
   const body: RESTPostAPIChannelMessagesThreadsJSONBody = {
     name: title,
     auto_archive_duration: AUTO_ARCHIVE_MINUTES,
@@ -224,12 +201,10 @@ async function startThread(
 
 /** Best effort: who is not a member can still open it, but is not notified of what happens there. */
 async function addMember(rest: Rest, id: string, who: string): Promise<void> {
-  await rest
-    .call('PUT', `/channels/${id}/thread-members/${who}`, { patienceMs: 0 })
-    .catch(() => {});
+  await rest.call('PUT', `/channels/${id}/thread-members/${who}`, { patienceMs: 0 }).catch(() => {});
 }
 
-async function getChannel(rest: Rest, id: string): Promise<Channel | undefined> {
+async function getChannel(rest: Rest, id: string): Promise<DiscordChannel | undefined> {
   try {
     return channelSchema.parse(await rest.call('GET', `/channels/${id}`));
   } catch (error) {

@@ -3,18 +3,18 @@
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { type Config, type Env, parseConfig } from '../core/config.ts';
+import { type Config, type ConfigEnvironment, parseConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Home } from './home.ts';
 
-export function loadConfig(home: Home, env: Env): Config {
+export function loadConfig(home: Home, env: ConfigEnvironment): Config {
   const path = home.path('config.json');
   const text = readPrivate(path);
   return parseConfig({
     file: text === undefined ? undefined : { path, text },
     env,
     hostname: hostname(),
-    readToken: (file) => readTokenFile(untilde(file, env), dirname(path)),
+    readToken: (file) => readTokenFile(expandHome(file, env), dirname(path)),
   });
 }
 
@@ -48,6 +48,6 @@ function readPrivate(path: string): string | undefined {
 }
 
 /** Expands a leading "~", which users write in configuration files. */
-export function untilde(path: string, env: Env): string {
+export function expandHome(path: string, env: ConfigEnvironment): string {
   return path.replace(/^~(?=\/|$)/, env.HOME ?? '~');
 }

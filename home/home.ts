@@ -3,10 +3,10 @@
 
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Env } from '../core/config.ts';
+import type { ConfigEnvironment } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { fileError } from '../core/file-errors.ts';
-import { writeWhole } from './files.ts';
+import { writeWhole } from './whole-file.ts';
 
 export interface Home {
   readonly root: string;
@@ -29,7 +29,7 @@ type Folder =
   | 'streams'
   | 'workspace';
 
-export function homeRoot(env: Env): string {
+export function homeRoot(env: ConfigEnvironment): string {
   return env.THREADMUX_HOME || join(env.HOME || '/', '.threadmux');
 }
 
@@ -80,11 +80,7 @@ function trueReason(path: string): unknown {
 
 /** Explains why our home cannot be written. */
 export function homeError(error: unknown, path: string): unknown {
-  return fileError(
-    error,
-    `nothing can be written into ${path}`,
-    'set THREADMUX_HOME to a folder on another disk',
-  );
+  return fileError(error, `nothing can be written into ${path}`, 'set THREADMUX_HOME to a folder on another disk');
 }
 
 /** A start writes at most this much: with this much room it does not fail halfway. */

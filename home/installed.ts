@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
-import { readJson, readText, writeJson, writeWhole } from './files.ts';
+import { readJson, readText, writeJson, writeWhole } from './whole-file.ts';
 
 const entrySchema = z.object({
   path: z.string(),

@@ -1,9 +1,9 @@
 // The address and token of the local workspace, saved by the process that serves it so that the hooks find it.
 
 import * as z from 'zod';
-import type { Server } from '../core/config.ts';
-import { readJson, writeJson } from './files.ts';
+import type { ServerConfig } from '../core/config.ts';
 import type { Home } from './home.ts';
+import { readJson, writeJson } from './whole-file.ts';
 
 const schema = z.object({
   api: z.string(),
@@ -18,11 +18,11 @@ export function saveLocalServer(home: Home, server: LocalServer): void {
   writeJson(`${home.folder('state')}/workspace.json`, server);
 }
 
-export function loadLocalServer(home: Home): Server | undefined {
+export function loadLocalServer(home: Home): ServerConfig | undefined {
   const local = readJson(home.path('state', 'workspace.json'), schema);
   return local === undefined ? undefined : localServer(local);
 }
 
-export function localServer({ api, token, channel, user }: LocalServer): Server {
+export function localServer({ api, token, channel, user }: LocalServer): ServerConfig {
   return { name: 'local', api, token, channel, allow: [user], projects: [], onlyProjects: false };
 }

@@ -3,8 +3,8 @@
 
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
-import { readJson } from './files.ts';
 import { isSameStart, processStart } from './process-start.ts';
+import { readJson } from './whole-file.ts';
 
 const holderSchema = z.object({ pid: z.number().int().positive(), started: z.string() });
 

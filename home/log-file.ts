@@ -4,13 +4,13 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog, type Log } from '../core/log.ts';
+import { tryBestEffort } from './best-effort-write.ts';
 import type { Home } from './home.ts';
-import { attempt } from './keep.ts';
 
 const LIMIT = 5_000_000;
 const KEPT = 3;
 
-export function openLog(
+export function openLogFile(
   home: Home,
   who: string,
   options: { secrets?: readonly string[]; also?: (line: string) => void; limit?: number } = {},
@@ -21,7 +21,7 @@ export function openLog(
       const [at, ...rest] = line.split(' ');
       const text = `${at} ${who} ${rest.join(' ')}`;
       options.also?.(text);
-      attempt(path, () => {
+      tryBestEffort(path, () => {
         rotate(path, options.limit ?? LIMIT);
         appendFileSync(path, `${text}\n`, { mode: 0o600 });
       });

@@ -9,9 +9,7 @@ type ProcessStart = `${number}` | 'gone' | 'unknown';
 export function processStart(pid: number): ProcessStart {
   if (!isAlive(pid)) return 'gone';
   try {
-    return process.platform === 'linux'
-      ? parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-      : parsePs(ps(pid));
+    return process.platform === 'linux' ? parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8')) : parsePs(ps(pid));
   } catch {
     return isAlive(pid) ? 'unknown' : 'gone';
   }

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { parsedJson } from '../core/json.ts';
-import { readText } from './files.ts';
 import type { Home } from './home.ts';
+import { readText } from './whole-file.ts';
 
 export function loadStatus(home: Home, claudeSession: string): unknown {
   const path = pathOf(home, claudeSession);
@@ -12,7 +12,5 @@ export function loadStatus(home: Home, claudeSession: string): unknown {
 
 /** The id comes from outside, and the path must stay inside the folder. */
 function pathOf(home: Home, claudeSession: string): string | undefined {
-  return /^[\w-]{1,100}$/.test(claudeSession)
-    ? join(home.folder('status'), `${claudeSession}.json`)
-    : undefined;
+  return /^[\w-]{1,100}$/.test(claudeSession) ? join(home.folder('status'), `${claudeSession}.json`) : undefined;
 }

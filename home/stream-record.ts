@@ -4,8 +4,8 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { readJson, writeJson } from './files.ts';
 import type { Home } from './home.ts';
+import { readJson, writeJson } from './whole-file.ts';
 
 export const streamRecordSchema = z.object({
   thread: z.string().regex(/^\d+$/),
@@ -54,9 +54,7 @@ export function loadStreamRecord(home: Home, thread: string): StreamRecord | und
 }
 
 export function loadStreamRecords(home: Home): readonly StreamRecord[] {
-  return readdirSync(home.folder('streams')).flatMap(
-    (thread) => loadStreamRecord(home, thread) ?? [],
-  );
+  return readdirSync(home.folder('streams')).flatMap((thread) => loadStreamRecord(home, thread) ?? []);
 }
 
 export function forgetStream(home: Home, thread: string): void {

@@ -3,10 +3,10 @@
 
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { tryBestEffort } from './best-effort-write.ts';
 import type { Home } from './home.ts';
-import { attempt } from './keep.ts';
 
-interface Kept {
+interface SweepableFile {
   /** The path below the home. */
   readonly name: string;
   /** When it was last written. */
@@ -31,8 +31,8 @@ const AGE_MS: Readonly<Record<string, number>> = {
 const TEMP = /^\.(\d+|[\w-]{12}\.tmp)$|\.lock\.\d+\.[a-z\d]+$/;
 
 /** The names of the files and folders to remove. */
-export function toSweep(all: readonly Kept[], now: number): readonly string[] {
-  const isOld = ({ name, at }: Kept) => {
+export function filesToSweep(all: readonly SweepableFile[], now: number): readonly string[] {
+  const isOld = ({ name, at }: SweepableFile) => {
     const [folder = '', file = ''] = name.split('/');
     if (OLD_FOLDERS.includes(folder)) return true;
     const age = now - at;
@@ -41,7 +41,7 @@ export function toSweep(all: readonly Kept[], now: number): readonly string[] {
   const old = all.filter(isOld);
   const files = all.filter((one) => one.name.startsWith('files/') && !old.includes(one));
   let bytes = files.reduce((sum, one) => sum + one.bytes, 0);
-  const beyond: Kept[] = [];
+  const beyond: SweepableFile[] = [];
   for (const one of files.toSorted((a, b) => a.at - b.at)) {
     if (bytes <= MOST_BYTES || now - one.at < IN_USE_MS) break;
     beyond.push(one);
@@ -55,16 +55,14 @@ const SWEPT = ['files', 'status', 'answers', 'state', 'threads', 'inbox', 'promp
 export function sweepHome(home: Home, now = Date.now()): void {
   const all = [
     ...OLD_FOLDERS.flatMap((name) => kept(home, name)),
-    ...SWEPT.flatMap((folder) =>
-      namesIn(home.path(folder)).flatMap((name) => kept(home, `${folder}/${name}`)),
-    ),
+    ...SWEPT.flatMap((folder) => namesIn(home.path(folder)).flatMap((name) => kept(home, `${folder}/${name}`))),
   ];
-  for (const name of toSweep(all, now))
-    attempt(home.path('swept'), () => rmSync(home.path(name), { recursive: true, force: true }));
+  for (const name of filesToSweep(all, now))
+    tryBestEffort(home.path('swept'), () => rmSync(home.path(name), { recursive: true, force: true }));
 }
 
 /** A folder counts with the age and size of its files. */
-function kept(home: Home, name: string): readonly Kept[] {
+function kept(home: Home, name: string): readonly SweepableFile[] {
   try {
     const stat = statSync(home.path(name));
     if (!stat.isDirectory()) return [{ name, at: stat.mtimeMs, bytes: stat.size }];

@@ -2,7 +2,7 @@
 // this folder, it is polled instead.
 
 import { type FSWatcher, statSync, watch } from 'node:fs';
-import { watchFails } from './trouble.ts';
+import { reportWatchFailed } from './disk-failures.ts';
 
 export function watchFolder(folder: string, onChange: () => void, everyMs: number): () => void {
   let watcher: FSWatcher | undefined;
@@ -10,7 +10,7 @@ export function watchFolder(folder: string, onChange: () => void, everyMs: numbe
   const pollInstead = () => {
     watcher?.close();
     watcher = undefined;
-    watchFails(folder);
+    reportWatchFailed(folder);
     let before = changedAt(folder);
     timer ??= setInterval(() => {
       const now = changedAt(folder);

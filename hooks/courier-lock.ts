@@ -6,11 +6,11 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
+import { cancelPendingWrite, removeBestEffort, tryBestEffort } from '../home/best-effort-write.ts';
 import type { Home } from '../home/home.ts';
-import { attempt, discard, forgetKept } from '../home/keep.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 
-export const BEAT_MS = 5_000;
+export const LOCK_REFRESH_MS = 5_000;
 /** Missing heartbeats after which a courier counts as hung. */
 const HUNG_BEATS = 12;
 
@@ -27,7 +27,7 @@ export async function takeCourierLock(options: LockOptions): Promise<(() => void
   const { home, log } = options;
   const lock = join(home.folder('state'), 'courier.lock');
   let free: (() => void) | undefined;
-  const isWritable = attempt(lock, () => {
+  const isWritable = tryBestEffort(lock, () => {
     free = tryLock(lock);
   });
   if (!isWritable) return undefined; // a full disk: the caller tries again
@@ -37,7 +37,7 @@ export async function takeCourierLock(options: LockOptions): Promise<(() => void
   notePid(home);
   log.debug('courier started', { pid: process.pid });
   return () => {
-    discard(home.path('state', 'courier.pid')); // pids are reused
+    removeBestEffort(home.path('state', 'courier.pid')); // pids are reused
     release();
   };
 }
@@ -54,8 +54,7 @@ async function takeOver(lock: string, log: Log): Promise<(() => void) | undefine
   for (const began = Date.now(); Date.now() - began < 2 * HAND_OVER_MS; await sleep(20)) {
     const free = tryLock(lock);
     if (free !== undefined) return free;
-    if (Date.now() - began > HAND_OVER_MS && holderOf(lock) === pid && pid !== undefined)
-      end(pid, 'SIGKILL');
+    if (Date.now() - began > HAND_OVER_MS && holderOf(lock) === pid && pid !== undefined) end(pid, 'SIGKILL');
   }
   return undefined;
 }
@@ -70,7 +69,7 @@ function end(pid: number, signal: NodeJS.Signals): void {
 
 /** After sleep of the machine, every courier looks hung: wait for two more heartbeats. */
 async function replaceHung(options: LockOptions, lock: string): Promise<(() => void) | undefined> {
-  const beatMs = options.beatMs ?? BEAT_MS;
+  const beatMs = options.beatMs ?? LOCK_REFRESH_MS;
   const isHung = async () => {
     const { mtimeMs } = await stat(options.home.path('state', 'courier.pid')).catch(() => ({
       mtimeMs: Date.now(),
@@ -90,7 +89,7 @@ async function replaceHung(options: LockOptions, lock: string): Promise<(() => v
 }
 
 /** `drop` compares letters with the time of this file, which a hung courier no longer updates. */
-export function beat(home: Home): void {
+export function refreshCourierLock(home: Home): void {
   const now = new Date();
   try {
     utimesSync(home.path('state', 'courier.pid'), now, now);
@@ -102,6 +101,6 @@ export function beat(home: Home): void {
 /** Without this file the next hook starts another courier, which finds the lock held and exits. */
 function notePid(home: Home): void {
   const path = home.path('state', 'courier.pid');
-  forgetKept(path);
-  attempt(path, () => writeFileSync(path, `${process.pid}\n`, { mode: 0o600 }));
+  cancelPendingWrite(path);
+  tryBestEffort(path, () => writeFileSync(path, `${process.pid}\n`, { mode: 0o600 }));
 }

@@ -3,10 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { type HookInput, parseHookInput } from '../claude/hook-input.ts';
+import { type HookInput, parseHookInput } from '../agents/claude/hook-input.ts';
 import { parseJson } from '../core/json.ts';
-import type { FileEnd } from '../hosts/files.ts';
-import { parseOrder, type ThreadOrder } from './order.ts';
+import type { FileEnd } from '../hosts/host-files.ts';
+import { parseOrder, type ThreadOrder } from './thread-order.ts';
 
 export interface Letter {
   readonly id: string;
@@ -28,7 +28,7 @@ export interface Letter {
   readonly input: HookInput;
 }
 
-type Reading =
+type LetterReading =
   | { readonly kind: 'letter'; readonly letter: Letter }
   /** tmux reports a change of a session. */
   | { readonly kind: 'event' }
@@ -39,7 +39,7 @@ type Reading =
   | { readonly kind: 'newer' }
   | { readonly kind: 'corrupt'; readonly why: string };
 
-export function readLetter(path: string): Reading {
+export function readLetter(path: string): LetterReading {
   const { ino, mtimeNs, mtimeMs } = statSync(path, { bigint: true });
   const bytes = readFileSync(path);
   const end = bytes.indexOf('\nthreadmux-transcript ');
@@ -52,19 +52,17 @@ export function readLetter(path: string): Reading {
 
 function parseFileEnd(bytes: Buffer): FileEnd | undefined {
   const line = bytes.subarray(0, bytes.indexOf('\n')).toString('latin1');
-  const [, id, size, from] =
-    line.match(/^threadmux-transcript (\d{1,20}) (\d{1,15}) (\d{1,15})$/) ?? [];
+  const [, id, size, from] = line.match(/^threadmux-transcript (\d{1,20}) (\d{1,15}) (\d{1,15})$/) ?? [];
   if (id === undefined) return undefined;
   return { id, size: Number(size), from: Number(from), bytes: bytes.subarray(line.length + 1) };
 }
 
-export function parseLetter(text: string, salt: string, writtenAt: number): Reading {
+export function parseLetter(text: string, salt: string, writtenAt: number): LetterReading {
   const format = text.match(/^threadmux (\d+)(?:\n|$)/)?.[1];
   if (format === undefined) return { kind: 'corrupt', why: 'it has no heading' };
   if (format !== '1' && format !== '2') return { kind: 'newer' };
   try {
-    if (format === '2' && /^event /m.test(text.slice(0, text.indexOf('\n\n'))))
-      return { kind: 'event' };
+    if (format === '2' && /^event /m.test(text.slice(0, text.indexOf('\n\n')))) return { kind: 'event' };
     if (/^threadmux 2\norder /.test(text))
       return { kind: 'order', order: parseOrder(text.slice(text.indexOf('\n\n') + 2)) };
     const { json, ...headers } = format === '1' ? withFixedLines(text) : withHeaders(text);

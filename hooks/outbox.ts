@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { watchFails } from '../home/trouble.ts';
+import { reportWatchFailed } from '../home/disk-failures.ts';
 
 export interface Outbox {
   readonly folder: string;
@@ -125,7 +125,7 @@ function watchBoxes(folder: string, onLetter: (box: string) => void): () => void
       watcher.on('error', () => watchers.delete(name));
       watchers.set(name, watcher);
     } catch {
-      watchFails(join(folder, name)); // the courier also polls, so it finds the letters later
+      reportWatchFailed(join(folder, name)); // the courier also polls, so it finds the letters later
     }
   }
   function enter(box: string): void {

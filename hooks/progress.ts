@@ -4,24 +4,24 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { readTurn, type Turn } from '../claude/transcript.ts';
+import { readTurn, type TranscriptTurn } from '../agents/claude/transcript/transcript.ts';
 import type { FileSource } from '../core/file-source.ts';
 import type { Log } from '../core/log.ts';
 import { stableNonce } from '../core/nonce.ts';
 import { createMessage, editMessage, showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { readJson } from '../home/files.ts';
+import { writeBestEffort } from '../home/best-effort-write.ts';
 import type { Home } from '../home/home.ts';
-import { keep } from '../home/keep.ts';
-import { type Level, progressText, summaryText } from './progress-text.ts';
+import { readJson } from '../home/whole-file.ts';
+import { type ProgressLevel, progressText, summaryText } from './progress-text.ts';
 
-interface Following {
+interface FollowedTurn {
   readonly key: string;
   readonly rest: Rest;
   readonly thread: string;
   readonly transcript: string;
   readonly promptId: string | undefined;
-  readonly level: Level;
+  readonly level: ProgressLevel;
   /** Set if the transcript is on another host, where it is read less often. */
   readonly files?: FileSource;
   /** Whether the screen shows that Claude is idle; checked when the transcript does not change. */
@@ -29,7 +29,7 @@ interface Following {
 }
 
 export interface Progress {
-  begin(following: Following): void;
+  begin(following: FollowedTurn): void;
   /** Stops following the turn with this key, and replaces its message with a summary. */
   end(key: string, rest: Rest, how: 'done' | 'interrupted' | 'failed'): Promise<void>;
   isBusy(): boolean;
@@ -55,17 +55,14 @@ const SILENT_MS = 3_000;
 /** If Claude writes nothing for this long, the turn has ended without a report. */
 const FORGOTTEN_MS = 3_600_000;
 
-const storeSchema = z.record(
-  z.string(),
-  z.object({ thread: z.string(), message: z.string(), since: z.number() }),
-);
+const storeSchema = z.record(z.string(), z.object({ thread: z.string(), message: z.string(), since: z.number() }));
 
 interface Run {
   readonly since: number;
   stop(): void;
   /** Resolves when no call is posting or editing the message: only one does at a time. */
   idle: Promise<void>;
-  turn: Turn | undefined;
+  turn: TranscriptTurn | undefined;
 }
 
 export function createProgress({
@@ -78,10 +75,10 @@ export function createProgress({
   const path = join(home.folder('state'), 'progress.json');
   // Saved on disk: if a courier is killed, the next one has to finish its message.
   const messages = new Map(Object.entries(readJson(path, storeSchema) ?? {}));
-  const save = () => keep(path, Object.fromEntries(messages));
+  const save = () => writeBestEffort(path, Object.fromEntries(messages));
   const runs = new Map<string, Run>();
 
-  function begin(following: Following): void {
+  function begin(following: FollowedTurn): void {
     const { key } = following;
     runs.get(key)?.stop();
     const since = Date.now();
@@ -127,8 +124,7 @@ export function createProgress({
           promptId,
           ...(files === undefined ? {} : { files }),
         });
-        if (files !== undefined && JSON.stringify(turn) !== JSON.stringify(run.turn))
-          changedAt = Date.now();
+        if (files !== undefined && JSON.stringify(turn) !== JSON.stringify(run.turn)) changedAt = Date.now();
         if (runs.get(key) !== run) return;
         run.turn = turn;
         if (turn?.state === 'interrupted' || (await isAbandoned(turn)))
@@ -144,35 +140,25 @@ export function createProgress({
     }
 
     /** Idle twice in a row: a single check may fall between two steps. */
-    async function isAbandoned(turn: Turn | undefined): Promise<boolean> {
+    async function isAbandoned(turn: TranscriptTurn | undefined): Promise<boolean> {
       const silent = Date.now() - changedAt >= silentMs && (turn?.state ?? 'running') === 'running';
       timesIdle = silent && (await following.isAtRest?.()) ? timesIdle + 1 : 0;
       return timesIdle >= 2 && runs.get(key) === run;
     }
   }
 
-  async function show({ key, rest, thread, promptId }: Following, since: number, content: string) {
+  async function show({ key, rest, thread, promptId }: FollowedTurn, since: number, content: string) {
     const posted = messages.get(key);
     if (posted !== undefined && posted.thread === thread && posted.since === since)
       return editMessage(rest, thread, posted.message, { content }, { patienceMs: 0 });
     const nonce = stableNonce('progress', thread, promptId ?? '', since);
-    const created = await createMessage(
-      rest,
-      thread,
-      nonce,
-      { content, silent: true },
-      { patienceMs: 0 },
-    );
+    const created = await createMessage(rest, thread, nonce, { content, silent: true }, { patienceMs: 0 });
     if (created === undefined) return;
     messages.set(key, { thread, message: created.id, since });
     save();
   }
 
-  async function end(
-    key: string,
-    rest: Rest,
-    how: 'done' | 'interrupted' | 'failed',
-  ): Promise<void> {
+  async function end(key: string, rest: Rest, how: 'done' | 'interrupted' | 'failed'): Promise<void> {
     const run = runs.get(key);
     run?.stop();
     await run?.idle;

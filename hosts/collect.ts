@@ -2,7 +2,7 @@
 // none is lost; after a lost connection the last letter may arrive twice. Nothing is polled: see collect-script.ts.
 
 import { randomBytes } from 'node:crypto';
-import { duration } from '../core/duration.ts';
+import { formatDuration } from '../core/duration.ts';
 import { COLLECT } from './collect-script.ts';
 import type { Host, StartedScript } from './host.ts';
 import { type CollectedLine, letterReader } from './letter-reader.ts';
@@ -139,7 +139,7 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
     }
   };
   const silence = setTimeout(
-    () => giveUp(`${options.host.name} has not answered for ${duration(silenceMs)}.`),
+    () => giveUp(`${options.host.name} has not answered for ${formatDuration(silenceMs)}.`),
     silenceMs,
   );
   started.stdout.on('data', (chunk: Buffer) => {
@@ -154,8 +154,7 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
           giveUp(`Another threadmux uses ${options.home} on ${options.host.name}.`);
         } else if (line.kind === 'letter') {
           // The script sends the next letter after the acknowledgement; a host that does not wait could keep us busy forever.
-          if (isWaiting)
-            throw new Error(`${options.host.name} does not wait for acknowledgements.`);
+          if (isWaiting) throw new Error(`${options.host.name} does not wait for acknowledgements.`);
           isWaiting = true;
           take(line, false);
         }

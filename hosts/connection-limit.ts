@@ -1,12 +1,12 @@
 // Limits the calls to one host: the first call opens the connection while the others wait; afterwards at most `atOnce` calls
 // run at the same time.
 
-interface Turnstile {
+interface ConnectionLimit {
   /** The call must run `connected` as soon as the host has answered. 'late': the call could not start within `withinMs`. */
   pass<T>(call: (connected: () => void) => Promise<T>, withinMs?: number): Promise<T | 'late'>;
 }
 
-export function openTurnstile(atOnce: number, stillUp: () => boolean): Turnstile {
+export function openConnectionLimit(atOnce: number, stillUp: () => boolean): ConnectionLimit {
   const waiting: (() => void)[] = [];
   let inside = 0;
   let up = false;

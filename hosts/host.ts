@@ -3,10 +3,10 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { explain } from '../core/errors.ts';
-import { abandoned, scriptFailed } from './errors.ts';
-import { frameScript, frameStaying, outputFrame, readFrame } from './frame.ts';
+import { commandAborted, scriptFailed } from './host-errors.ts';
+import { startLongRunning } from './long-running.ts';
+import { frameScript, frameStaying, outputFrame, readFrame } from './output-frame.ts';
 import { pickEnvironment, runProcess } from './process.ts';
-import { startStaying } from './staying.ts';
 
 export interface ShOptions {
   /** Completes the sentence "threadmux could not …" in errors. */
@@ -73,17 +73,17 @@ export function localHost(options: LocalHostOptions): Host {
         frame: outputFrame(frame.mark),
       });
       const framed = readFrame(ran.stdout, ran.stderr, frame.mark);
-      if (framed === undefined) throw abandoned(options.name, doing, ran);
+      if (framed === undefined) throw commandAborted(options.name, doing, ran);
       if (framed.status !== 0) throw scriptFailed(options.name, doing, framed);
       return framed.stdout;
     },
     start(script, args) {
       const { script: framed, mark, begin } = frameStaying(script);
-      const run = startStaying(Promise.resolve(), 'sh', ['-c', framed, 'sh', mark, ...args], {
+      const run = startLongRunning(Promise.resolve(), 'sh', ['-c', framed, 'sh', mark, ...args], {
         ...{ env, begin, withGroup: true },
         beginTimeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       });
-      const ended = run.ended.then((ran) => explain(abandoned(options.name, STAY, ran)));
+      const ended = run.ended.then((ran) => explain(commandAborted(options.name, STAY, ran)));
       return { stdin: run.stdin, stdout: run.stdout, stop: run.stop, ended };
     },
     async close() {},

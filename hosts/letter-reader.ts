@@ -2,7 +2,7 @@
 // `drop` creates are accepted. Anything else is an error, because the rest of the output could not be trusted.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { code } from '../core/outside-words.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import { LARGEST_LETTER } from './collect-script.ts';
 
 export type CollectedLine =
@@ -53,7 +53,7 @@ export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> 
     if (line === 'beat' || line === 'replaced') yield { kind: line };
     else {
       const [, kind, box = '', name = '', size] = line.match(LINE) ?? [];
-      if (kind === undefined) throw invalid(code(line));
+      if (kind === undefined) throw invalid(untrustedCode(line));
       if (kind === 'skip') yield { kind, what: `${box}/${name}` };
       else if (Number(size) > LARGEST_LETTER) throw invalid('a letter is too large');
       else open = { box, name, size: Number(size) };
@@ -71,8 +71,5 @@ export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> 
 }
 
 function invalid(what: string): ThreadmuxError {
-  return new ThreadmuxError(
-    'host_refused',
-    `The host sent invalid data instead of a letter: ${what}.`,
-  );
+  return new ThreadmuxError('host_refused', `The host sent invalid data instead of a letter: ${what}.`);
 }

@@ -2,7 +2,7 @@
 // whether an earlier version left a program and a token there.
 
 import type { Host } from './host.ts';
-import { OLD_HOME } from './places.ts';
+import { OLD_HOME } from './host-paths.ts';
 
 export interface HostHome {
   readonly exists: boolean;
@@ -33,11 +33,7 @@ for file; do
 done
 exit 0`;
 
-export async function probeHome(
-  host: Host,
-  home: string,
-  files: Readonly<Record<string, string>>,
-): Promise<HostHome> {
+export async function probeHome(host: Host, home: string, files: Readonly<Record<string, string>>): Promise<HostHome> {
   const sums = Object.values(files).map((text) => `${cksum(Buffer.from(text))}\n`);
   const output = await host.sh(LOOK, [home, ...Object.keys(files)], {
     doing: 'inspect its home',

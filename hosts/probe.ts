@@ -3,7 +3,7 @@
 
 import { clockDifference } from '../core/clock-difference.ts';
 import type { Host } from './host.ts';
-import { LOGIN } from './places.ts';
+import { LOGIN } from './host-paths.ts';
 
 export interface Probe {
   /** The output of `tmux -V`; undefined if tmux is not installed. */
@@ -45,20 +45,14 @@ export async function probeHost(host: Host, options: ProbeOptions): Promise<Prob
 }
 
 /** The files that do not exist. */
-export async function missingFiles(
-  host: Host,
-  paths: readonly string[],
-): Promise<readonly string[]> {
+export async function missingFiles(host: Host, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length === 0) return [];
   const script = `for path; do [ -e "$path" ] || printf '%s\\0' "$path"; done`;
   return (await host.sh(script, paths, { doing: 'look for files' })).split('\0').filter(Boolean);
 }
 
 /** The paths that are not folders; `~` is the user's home on that host. */
-export async function missingFolders(
-  host: Host,
-  paths: readonly string[],
-): Promise<readonly string[]> {
+export async function missingFolders(host: Host, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length === 0) return [];
   const script = `for path; do
   case $path in '~') at=$HOME ;; '~/'*) at=$HOME/\${path#'~/'} ;; *) at=$path ;; esac
@@ -115,9 +109,7 @@ function readProbe(output: string, asked: number, answered: number): Probe {
     secrets: all('secret'),
     tmuxHooks: hooks === undefined ? undefined : hooks === 'yes',
     courierNode:
-      courier === undefined
-        ? undefined
-        : { path: courier.replace(/^\w+ /, ''), works: courier.startsWith('yes ') },
+      courier === undefined ? undefined : { path: courier.replace(/^\w+ /, ''), works: courier.startsWith('yes ') },
     home: all('home')[0] ?? '',
     settingsPath: all('settingsPath')[0] ?? '',
     settings: at === -1 ? undefined : output.slice(at + 'settings \n'.length),

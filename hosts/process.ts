@@ -26,7 +26,7 @@ export interface OutputFrame {
   readonly onBegin?: () => void;
 }
 
-export interface Ran {
+export interface ProcessResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly status: number | undefined;
@@ -39,11 +39,7 @@ export const STDERR_KEPT = 16 * 1024;
 /** An ssh master process in the background may keep our pipes open after the child itself has ended. */
 export const PIPES_GRACE_MS = 300;
 
-export function runProcess(
-  file: string,
-  args: readonly string[],
-  options: ProcessOptions,
-): Promise<Ran> {
+export function runProcess(file: string, args: readonly string[], options: ProcessOptions): Promise<ProcessResult> {
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       env: options.env,
@@ -52,15 +48,12 @@ export function runProcess(
     });
     // If no file descriptor is free, there are no pipes, and an 'error' event follows.
     const pipes: Partial<Pick<typeof child, 'stdin' | 'stdout' | 'stderr'>> = child;
-    const stdout =
-      options.frame === undefined
-        ? keepAll(options.encoding)
-        : keepFrom(options.frame, options.encoding);
+    const stdout = options.frame === undefined ? keepAll(options.encoding) : keepFrom(options.frame, options.encoding);
     const stderr = keepEnd(STDERR_KEPT);
     let bytes = 0;
     let over = false;
     let status: number | undefined;
-    let ended: Ran['ended'] = 'itself';
+    let ended: ProcessResult['ended'] = 'itself';
 
     const finish = () => {
       over = true;
@@ -70,10 +63,10 @@ export function runProcess(
       pipes.stderr?.destroy();
       resolve({ stdout: stdout.text(), stderr: stderr.text(), status, ended });
     };
-    const stop = (why: Ran['ended']) => {
+    const stop = (why: ProcessResult['ended']) => {
       if (ended !== 'itself') return;
       ended = why;
-      kill(child.pid, options.withGroup === true);
+      killProcess(child.pid, options.withGroup === true);
     };
     const onAbort = () => stop('abort');
     const timer = setTimeout(() => stop('timeout'), options.timeoutMs);
@@ -123,7 +116,7 @@ export function pickEnvironment(
   return { ...picked, PATH: picked.PATH ?? '/usr/local/bin:/usr/bin:/bin' };
 }
 
-export function kill(pid: number | undefined, withGroup: boolean): void {
+export function killProcess(pid: number | undefined, withGroup: boolean): void {
   if (pid === undefined) return;
   try {
     process.kill(withGroup ? -pid : pid, 'SIGKILL');

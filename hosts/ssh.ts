@@ -6,20 +6,13 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { explain, ThreadmuxError } from '../core/errors.ts';
 import { isSshName } from '../core/session-name.ts';
-import { quoteAll } from '../core/shell-word.ts';
-import { openTurnstile } from './connection-limit.ts';
-import { connectionFailed, noConnection, scriptFailed } from './errors.ts';
-import {
-  type Frame,
-  frameScript,
-  frameStaying,
-  hasBegun,
-  outputFrame,
-  readFrame,
-} from './frame.ts';
+import { quoteShellWords } from '../core/shell-word.ts';
+import { openConnectionLimit } from './connection-limit.ts';
 import { type Host, STAY } from './host.ts';
+import { connectionFailed, noConnection, scriptFailed } from './host-errors.ts';
+import { startLongRunning } from './long-running.ts';
+import { type Frame, frameScript, frameStaying, hasBegun, outputFrame, readFrame } from './output-frame.ts';
 import { pickEnvironment, runProcess } from './process.ts';
-import { startStaying } from './staying.ts';
 
 export interface SshHostOptions {
   readonly name: string;
@@ -35,16 +28,7 @@ export interface SshHostOptions {
   readonly aliveIntervalSeconds?: number;
 }
 
-const SSH_VARIABLES = [
-  'PATH',
-  'HOME',
-  'USER',
-  'LOGNAME',
-  'LANG',
-  'LC_ALL',
-  'SSH_AUTH_SOCK',
-  'KRB5CCNAME',
-];
+const SSH_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'SSH_AUTH_SOCK', 'KRB5CCNAME'];
 const TIMEOUT_MS = 30_000;
 /** sshd allows ten sessions per connection by default (MaxSessions). */
 const SESSIONS_AT_ONCE = 8;
@@ -54,20 +38,16 @@ const SOCKET_PATH_LIMIT = 104 - 1 - 17;
 export function sshHost(options: SshHostOptions): Host {
   const { name, ssh } = options;
   if (!isSshName(ssh))
-    throw new ThreadmuxError(
-      'config_invalid',
-      `host ${name}: ${JSON.stringify(ssh)} is not a valid host for ssh`,
-      {
-        hint: 'Use an alias of ~/.ssh/config, a host name or user@host.',
-      },
-    );
+    throw new ThreadmuxError('config_invalid', `host ${name}: ${JSON.stringify(ssh)} is not a valid host for ssh`, {
+      hint: 'Use an alias of ~/.ssh/config, a host name or user@host.',
+    });
   const socket = controlSocket(options);
   const flags = sshFlags(options, socket);
   const env = pickEnvironment(options.env, SSH_VARIABLES);
-  const turnstile = openTurnstile(SESSIONS_AT_ONCE, () => existsSync(socket));
+  const turnstile = openConnectionLimit(SESSIONS_AT_ONCE, () => existsSync(socket));
   const commandFor = (frame: Frame, args: readonly string[]) => {
     mkdirSync(options.controlDir, { recursive: true, mode: 0o700 });
-    return `exec sh -c ${quoteAll([frame.script, 'sh', frame.mark, ...args])}`;
+    return `exec sh -c ${quoteShellWords([frame.script, 'sh', frame.mark, ...args])}`;
   };
   const hangUp = async () => {
     await runProcess('ssh', [...flags, '-O', 'exit', '--', ssh], { env, timeoutMs: 5_000 });
@@ -108,7 +88,7 @@ export function sshHost(options: SshHostOptions): Host {
       const admitted = new Promise<void>((resolve) => {
         admit = resolve;
       });
-      const run = startStaying(admitted, 'ssh', [...flags, '--', ssh, commandFor(frame, args)], {
+      const run = startLongRunning(admitted, 'ssh', [...flags, '--', ssh, commandFor(frame, args)], {
         ...{ env, begin: frame.begin },
         beginTimeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       });
@@ -164,8 +144,5 @@ function sshFlags(options: SshHostOptions, socket: string): string[] {
     PermitLocalCommand: 'no',
   };
   const file = options.configFile === undefined ? [] : ['-F', options.configFile];
-  return [
-    ...file,
-    ...Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`]),
-  ];
+  return [...file, ...Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`])];
 }

@@ -4,18 +4,18 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InstalledPaths } from '../claude/commands.ts';
+import type { InstalledPaths } from '../agents/claude/hook-commands.ts';
 import { explain, ThreadmuxError } from '../core/errors.ts';
-import { writeWhole } from '../home/files.ts';
 import type { Home } from '../home/home.ts';
 import { loadInstalled } from '../home/installed.ts';
 import { holderOf } from '../home/lock.ts';
-import { removeIfEmpty, removeUserFile, writeUserFile } from '../home/user-file.ts';
-import { eventScript, hooksConf, loadHooks, unloadHooks } from '../tmux/hooks.ts';
+import { removeIfEmpty, removeUserFile, writeUserFile } from '../home/user-owned-file.ts';
+import { writeWhole } from '../home/whole-file.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import { carryOut, type Files, shown, takeBack } from './change.ts';
-import { checkNoBridge, inTurn, locked, lockOf } from './one-at-a-time.ts';
-import { type Places, planInstall, planUninstall, recordsOf } from './plan.ts';
+import { eventScript, hooksConf, loadHooks, unloadHooks } from '../tmux/tmux-hooks.ts';
+import { applyChange, describeChange, type Files, revertChange } from './file-change.ts';
+import { checkNoBridge, locked, lockOf, withInstallLock } from './install-lock.ts';
+import { type InstallPaths, planInstall, planUninstall, recordsOf } from './plan.ts';
 
 const HERE: Files = {
   write: async (file, text) => writeUserFile(file, text),
@@ -23,7 +23,7 @@ const HERE: Files = {
 };
 const PATIENCE_MS = 10_000;
 
-export interface InstallOptions extends Places {
+export interface InstallOptions extends InstallPaths {
   /** The server to tell at once; undefined leaves tmux alone altogether. */
   readonly tmux: Tmux | undefined;
   /** Say what would change, and change nothing. */
@@ -38,15 +38,15 @@ export async function install(
   checkPaths(root, paths);
   const plan = () => planInstall(options, paths, tmux !== undefined);
   const preview = plan();
-  if (options.dryRun) return preview.flatMap(shown);
+  if (options.dryRun) return preview.flatMap(describeChange);
   return locked(root, async (home) => {
     writeWhole(join(home.folder('state'), 'node'), `${paths.node}\n`);
     if (tmux !== undefined) {
       writeWhole(home.path('tmux.conf'), hooksConf(home.path('tmux-event')));
       writeWhole(home.path('tmux-event'), eventScript, 0o700);
     }
-    const said = await inTurn(plan(), (change) => carryOut(change, recordsOf(root), HERE));
-    return tmux === undefined ? said : [...said, await tell(tmux, home.path('tmux.conf'))];
+    const said = await withInstallLock(plan(), (change) => applyChange(change, recordsOf(root), HERE));
+    return tmux === undefined ? said : [...said, await describeInstall(tmux, home.path('tmux.conf'))];
   });
 }
 
@@ -57,10 +57,10 @@ export async function uninstall(
   const { root, tmux } = options;
   if (options.purge) checkNoBridge(root);
   const preview = planUninstall(options);
-  if (options.dryRun) return preview.flatMap(shown);
+  if (options.dryRun) return preview.flatMap(describeChange);
   const said = await locked(root, async (home) => {
     const records = recordsOf(root);
-    const lines = await inTurn(planUninstall(options), (one) => takeBack(one, records, HERE));
+    const lines = await withInstallLock(planUninstall(options), (one) => revertChange(one, records, HERE));
     const isLast = loadInstalled(records).length === 0;
     const isLive = isLast && tmux !== undefined && (await unloadHooks(tmux).catch(() => false));
     if (isLast) clearHome(home);
@@ -71,7 +71,7 @@ export async function uninstall(
 }
 
 /** The files are done by now: a server that does not answer is said, not fatal. */
-export async function tell(tmux: Tmux, conf: string): Promise<string> {
+export async function describeInstall(tmux: Tmux, conf: string): Promise<string> {
   try {
     return (await loadHooks(tmux, conf))
       ? 'tmux: the running server has our hooks from now on.'
@@ -84,18 +84,12 @@ export async function tell(tmux: Tmux, conf: string): Promise<string> {
 /** What would stop working later, or could not be written into the files we write. */
 function checkPaths(root: string, { node, dist }: InstalledPaths): void {
   if (dist.includes('/_npx/'))
-    throw refused(
-      `${dist} is a cache that npm empties at will`,
-      'Install it first: npm install -g threadmux',
-    );
+    throw refused(`${dist} is a cache that npm empties at will`, 'Install it first: npm install -g threadmux');
   if (!existsSync(join(dist, 'hooks', 'drop')))
     throw refused(`${dist} is not complete: hooks/drop is missing`, 'Build or install it again.');
   for (const path of [root, node, dist])
     if (/\p{Cc}/u.test(path))
-      throw refused(
-        `${JSON.stringify(path)} holds a control character`,
-        'Choose a folder with a plain name.',
-      );
+      throw refused(`${JSON.stringify(path)} holds a control character`, 'Choose a folder with a plain name.');
 }
 
 /** The courier that the last hook has started ends when it is asked to. */
@@ -115,13 +109,7 @@ function refused(message: string, hint: string): ThreadmuxError {
 }
 
 function clearHome(home: Home): void {
-  for (const name of [
-    'tmux.conf',
-    'tmux-event',
-    'state/node',
-    'state/tmux-events',
-    'state/backups',
-  ])
+  for (const name of ['tmux.conf', 'tmux-event', 'state/node', 'state/tmux-events', 'state/backups'])
     rmSync(home.path(name), { recursive: true, force: true });
 }
 
@@ -130,7 +118,5 @@ function leaveHome(root: string, purge: boolean): readonly string[] {
   if (purge) rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   else removeIfEmpty(join(root, 'state'));
   if (purge || removeIfEmpty(root)) return [];
-  return [
-    `${root}: stays, with your configuration and messages; \`threadmux uninstall --purge\` removes it too.`,
-  ];
+  return [`${root}: stays, with your configuration and messages; \`threadmux uninstall --purge\` removes it too.`];
 }

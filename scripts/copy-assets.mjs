@@ -3,7 +3,7 @@
 
 import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { FONT_LICENSES, FONTS } from '../dist/streams/font.js';
+import { FONT_LICENSES, FONTS } from '../dist/streams/picture/font.js';
 import { fileInPackage, LICENSES, VENDOR } from '../dist/workspace/vendor.js';
 
 rmSync('dist/workspace/page', { recursive: true, force: true }); // a module that is gone must not be served

@@ -100,8 +100,7 @@ function block(lines) {
 /** What happened in this workspace, and when. */
 async function tell({ channelId, newLink, url }) {
   const { headers } = await signIn(newLink());
-  const say = (channel, content, more = {}) =>
-    bot('POST', `/channels/${channel}/messages`, { content, ...more });
+  const say = (channel, content, more = {}) => bot('POST', `/channels/${channel}/messages`, { content, ...more });
   const write = async (channel, content, mark) => {
     const response = await fetch(`${url}/api/v10/channels/${channel}/messages`, {
       method: 'POST',
@@ -135,10 +134,7 @@ async function tell({ channelId, newLink, url }) {
   const terminal = await session('shop-npm', 'laptop', '~/shop', 'terminal');
   await say(terminal, block(['> shop@2.3.0 test', '> vitest run', '', ...TESTED, '']));
   await write(terminal, 'r', '✅');
-  await say(
-    terminal,
-    block(['r', ' RERUN  cart', '', ' ✓ cart (12 tests) 31ms', '', ' 47 passed']),
-  );
+  await say(terminal, block(['r', ' RERUN  cart', '', ' ✓ cart (12 tests) 31ms', '', ' 47 passed']));
   at(12);
   const shop = await session('shop', 'laptop', '~/shop');
   at(9);

@@ -83,9 +83,7 @@ function start(command) {
     stream.setEncoding('utf8').on('data', (text) => {
       said += text;
     });
-  const ended = new Promise((resolve) =>
-    child.on('exit', (code, signal) => resolve(code ?? signal)),
-  );
+  const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
   return {
     async link() {
       for (const until = Date.now() + LINK_WITHIN_MS; Date.now() < until; await sleep(50)) {
@@ -101,8 +99,7 @@ function start(command) {
       const status = await Promise.race([ended, sleep(ENDS_WITHIN_MS, 'nothing', { ref: false })]);
       if (status !== 0) throw new Error(`it ended with ${status}, not 0, saying: ${said}`);
       const left = alive();
-      if (left.length > 0)
-        throw new Error(`it left running: ${left.map(({ args }) => args.slice(0, 80)).join(', ')}`);
+      if (left.length > 0) throw new Error(`it left running: ${left.map(({ args }) => args.slice(0, 80)).join(', ')}`);
     },
   };
 }

@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { VERSION } from '../core/version.ts';
 
 /** Which folders a folder may import from, beside itself. */
-const ADAPTERS = ['core', 'discord', 'tmux', 'claude', 'hosts', 'home'];
+const ADAPTERS = ['core', 'discord', 'tmux', 'agents', 'hosts', 'home'];
 const SHARED = [...ADAPTERS, 'threads'];
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
   home: ['core'],
   hosts: ['core', 'home'],
   discord: ['core'],
-  claude: ['core', 'home', 'hosts'],
+  agents: ['core', 'home', 'hosts'],
   tmux: ['core', 'hosts', 'home'],
   threads: ADAPTERS,
   streams: SHARED,
@@ -37,14 +37,14 @@ const PACKAGE_HOME: Record<string, RegExp> = {
 /** Everything else that others may have written is read by `parseJson`, which has a limit of depth. */
 const READS_JSON = [
   'core/json.ts',
-  'claude/json-tree.ts', // numbers and strings
-  'claude/stream-json.ts', // only its texts are looked at, and a request must not get lost
-  'bridge/command-streams.ts', // a string
-  'streams/picture.ts', // in a process of its own, what we wrote
+  'agents/claude/json-tree.ts', // numbers and strings
+  'agents/claude/stream-json.ts', // only its texts are looked at, and a request must not get lost
+  'bridge/commands/streams.ts', // a string
+  'streams/picture/picture.ts', // in a process of its own, what we wrote
   // What we wrote into our home.
-  'home/files.ts',
-  'workspace/identity.ts',
-  'workspace/journal.ts',
+  'home/whole-file.ts',
+  'workspace/access/identity.ts',
+  'workspace/storage/journal.ts',
 ];
 
 /** What core, being pure, may not touch. */
@@ -74,11 +74,9 @@ function problems(file: string, source: string): readonly string[] {
       const where = rest === undefined ? '.' : target;
       return allowed.includes(where) ? [] : [`${file} imports ${where}/`];
     }
-    if (folder === 'core' && IMPURE.test(from))
-      return [`${file} imports ${from}, but core is pure`];
+    if (folder === 'core' && IMPURE.test(from)) return [`${file} imports ${from}, but core is pure`];
     if (from.startsWith('node:')) return [];
-    if (from.startsWith('discord-api-types'))
-      return typeOnly ? [] : [`${file} imports ${from} at run time`];
+    if (from.startsWith('discord-api-types')) return typeOnly ? [] : [`${file} imports ${from} at run time`];
     const home = PACKAGE_HOME[from.split('/')[0] as string];
     return home?.test(file) ? [] : [`${file} imports the package ${from}`];
   });
@@ -100,19 +98,16 @@ describe('architecture', () => {
     const source = readFileSync(file, 'utf8');
     expect(problems(file, source)).toEqual([]);
     expect(source.split('\n').length - 1).toBeLessThanOrEqual(250);
-    if (!READS_JSON.includes(file))
-      expect(source, 'use parseJson of core/json.ts').not.toContain('JSON.parse(');
+    if (!READS_JSON.includes(file)) expect(source, 'use parseJson of core/json.ts').not.toContain('JSON.parse(');
     expect(source, 'no default exports').not.toMatch(/^export default/m);
     if (!file.startsWith('bin/'))
-      expect(source, 'only bin/ speaks to the process').not.toMatch(
-        /process\.(exit|argv|env)\b|console\./,
-      );
+      expect(source, 'only bin/ speaks to the process').not.toMatch(/process\.(exit|argv|env)\b|console\./);
   });
 
   it.each([
     ['core/x.ts', "import { readFileSync } from 'node:fs';", 'core is pure'],
-    ['core/x.ts', "import { a } from '../home/files.ts';", 'imports home/'],
-    ['bridge/x.ts', "import { a } from '../hooks/deliver.ts';", 'imports hooks/'],
+    ['core/x.ts', "import { a } from '../home/whole-file.ts';", 'imports home/'],
+    ['bridge/x.ts', "import { a } from '../hooks/post-letter.ts';", 'imports hooks/'],
     ['hooks/x.ts', "export { a } from '../bridge/route.ts';", 'imports bridge/'],
     ['discord/x.ts', "const a = await import('../hosts/host.ts');", 'imports hosts/'],
     ['bridge/x.ts', "import { WebSocket } from 'ws';", 'imports the package ws'],

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { table } from '../bin/print.ts';
 import { neutralise } from '../core/neutralise.ts';
 import { displayWidth } from '../core/width.ts';
-import { filterOutput } from '../streams/terminal-filter.ts';
-import { planText as planTerminal } from '../streams/terminal-plan.ts';
-import { blockOfEnd, slicesOf } from '../streams/terminal-text.ts';
+import { filterOutput } from '../streams/terminal/filter.ts';
+import { planTextMessages as planTerminal } from '../streams/terminal/plan.ts';
+import { blockOfEnd, slicesOf } from '../streams/terminal/slices.ts';
+import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/escape-text.ts';
 import { hidesPart } from '../threads/prompts/hidden-markdown.ts';
-import { permissionText, planText, questionText } from '../threads/prompts/text.ts';
-import { code, fitsPlain, plain } from '../threads/prompts/words.ts';
+import { permissionText, planText, questionText } from '../threads/prompts/prompt-text.ts';
 
 const SIGNS = [
   'x',
@@ -59,10 +59,9 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
       height: 24,
       inserts: false,
     }),
-  plain,
-  'plain in little room': (text) => [plain(text, 30), fitsPlain(text, 30), code(text, 30)],
-  'permission for Bash': (text) =>
-    permissionText('Bash', { command: text, description: text }, text, []),
+  plain: escapeText,
+  'plain in little room': (text) => [escapeText(text, 30), fitsPlain(text, 30), escapeCode(text, 30)],
+  'permission for Bash': (text) => permissionText('Bash', { command: text, description: text }, text, []),
   'permission for Edit': (text) =>
     permissionText('Edit', { file_path: text, old_string: text, new_string: text }, '/', []),
   'permission for any tool': (text) => permissionText(text, { a: { b: [text] } }, '/', []),

@@ -1,15 +1,15 @@
 // Hostile text takes about as long as plain words of the same length, in every function that reads text from outside.
 
 import { describe, expect, it } from 'vitest';
-import { parseAnsi } from '../claude/ansi.ts';
-import { cleanInbound, guardForPrompt } from '../core/clean.ts';
+import { parseAnsi } from '../agents/claude/ansi.ts';
+import { cleanInbound, guardForPrompt } from '../core/clean-input.ts';
 import { lineDiff } from '../core/line-diff.ts';
 import { maskSecrets } from '../core/log.ts';
 import { insideFence, neutralise } from '../core/neutralise.ts';
 import { splitMessage } from '../core/split.ts';
 import { tablesToCode } from '../core/tables.ts';
-import { takeAttachments } from '../hooks/attachments.ts';
-import { stripBlocks } from '../hooks/strip.ts';
+import { takeOutgoingFiles } from '../hooks/outgoing-files.ts';
+import { stripBlocks } from '../hooks/strip-blocks.ts';
 // @ts-expect-error: a script of the page, without types
 import { oneLine } from '../workspace/page/session-state.js';
 
@@ -28,7 +28,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   splitMessage: (text) => splitMessage(text),
   stripBlocks: (text) => stripBlocks(text, ['^header$']),
   tablesToCode,
-  takeAttachments: (text) => takeAttachments(text, RULES),
+  takeAttachments: (text) => takeOutgoingFiles(text, RULES),
 };
 
 /** For those that know code blocks and attachments the text also stands in an open one. */

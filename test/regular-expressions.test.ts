@@ -7,16 +7,14 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-const FOLDERS =
-  'bin bridge claude core discord home hooks hosts streams threads tmux workspace scripts install';
+const FOLDERS = 'bin bridge claude core discord home hooks hosts streams threads tmux workspace scripts install';
 
 /** Made at run time; each with what it is in the worst case, or why it needs no check. */
 const MADE: Readonly<Record<string, string | { readonly because: string }>> = {
   "threads/reconcile.ts: new RegExp(pattern, 'u')": {
     because: 'the user’s own pattern, on the first 200 characters of a name',
   },
-  "claude/dialog-line.ts: new RegExp(DIALOG, 'm')":
-    '/^ *(Esc to cancel|Enter to select|Enter to confirm)/m',
+  "agents/claude/dialog-line.ts: new RegExp(DIALOG, 'm')": '/^ *(Esc to cancel|Enter to select|Enter to confirm)/m',
   "core/config-schema.ts: new RegExp(text, 'gmu')": { because: 'it is compiled, never run' },
   'workspace/multipart.ts: new RegExp(`;\\\\s*${key}=(?:"((?:[^"\\\\\\\\]|\\\\\\\\.)*)"|([^;\\\\s]+))`, \'i\')':
     '/;\\s*name=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))/i',
@@ -39,15 +37,10 @@ function expressionsIn(path: string, text: string): readonly Found[] {
   const found: Found[] = [];
   const visit = (node: ts.Node): void => {
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
-    if (ts.isRegularExpressionLiteral(node))
-      found.push({ place: `${path}:${line}`, text: node.text });
-    else if (
-      (ts.isNewExpression(node) || ts.isCallExpression(node)) &&
-      node.expression.getText(source) === 'RegExp'
-    ) {
+    if (ts.isRegularExpressionLiteral(node)) found.push({ place: `${path}:${line}`, text: node.text });
+    else if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText(source) === 'RegExp') {
       const made = MADE[`${path}: ${node.getText(source)}`];
-      if (typeof made !== 'object')
-        found.push({ place: `${path}:${line}`, text: made ?? node.getText(source) });
+      if (typeof made !== 'object') found.push({ place: `${path}:${line}`, text: made ?? node.getText(source) });
     }
     ts.forEachChild(node, visit);
   };

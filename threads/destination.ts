@@ -1,16 +1,16 @@
 // Which server and channel a session belongs to: the longest project path that its directory is
 // in; else the first server that takes sessions of no project.
 
-import type { Server } from '../core/config.ts';
+import type { ServerConfig } from '../core/config.ts';
 
 export interface Destination {
-  readonly server: Server;
+  readonly server: ServerConfig;
   readonly channel: string;
 }
 
 export function destinationOf(
   cwd: string,
-  servers: readonly Server[],
+  servers: readonly ServerConfig[],
   resolvePath: (path: string) => string = (path) => path,
 ): Destination | undefined {
   const here = withSlash(cwd);
@@ -21,9 +21,7 @@ export function destinationOf(
       path: withSlash(resolvePath(path)),
     })),
   );
-  const best = matches
-    .filter(({ path }) => here.startsWith(path))
-    .sort((a, b) => b.path.length - a.path.length)[0];
+  const best = matches.filter(({ path }) => here.startsWith(path)).sort((a, b) => b.path.length - a.path.length)[0];
   if (best !== undefined) return { server: best.server, channel: best.channel };
   const open = servers.find((server) => !server.onlyProjects);
   return open === undefined ? undefined : { server: open, channel: open.channel };

@@ -1,9 +1,9 @@
 // The threads that count: under a channel of ours and made by our bot. Messages name only the
 // thread's id, so what we know of each is kept here and asked for when it is missing.
 
-import { type Channel, channelSchema } from '../discord/payloads.ts';
+import { channelSchema, type DiscordChannel } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
-import { getThread, ourThread, type Place, type ThreadRef } from '../discord/threads.ts';
+import { getThread, ourThread, type ThreadChannel, type ThreadRef } from '../discord/threads.ts';
 
 export interface KnownThreads {
   readonly rest: Rest;
@@ -19,13 +19,13 @@ export interface KnownThreads {
 /** Other people's threads are remembered as such, but not for ever. */
 const FOREIGN_KEPT = 1_000;
 
-export function createKnownThreads(rest: Rest, places: readonly Place[]): KnownThreads {
+export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[]): KnownThreads {
   const ours = new Map<string, ThreadRef>();
   const foreign = new Set<string>();
   const ask = new Map<string, Promise<ThreadRef | undefined>>();
 
   function hear(data: unknown): ThreadRef | undefined {
-    const channel: Channel | undefined = channelSchema.safeParse(data).data;
+    const channel: DiscordChannel | undefined = channelSchema.safeParse(data).data;
     if (channel === undefined) return undefined;
     const thread = places.flatMap((place) => ourThread(place, channel))[0];
     if (thread === undefined) ours.delete(channel.id);

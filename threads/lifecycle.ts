@@ -6,21 +6,21 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
-import { code } from '../core/outside-words.ts';
-import { timeOf } from '../core/snowflake.ts';
+import { snowflakeTime } from '../core/snowflake.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import { archiveThread } from '../discord/threads.ts';
-import { loadAuto } from '../home/auto.ts';
+import { loadAutoThreads } from '../home/auto-threads.ts';
+import { tryBestEffort } from '../home/best-effort-write.ts';
 import type { Home } from '../home/home.ts';
-import { attempt } from '../home/keep.ts';
 import { loadStreamRecords } from '../home/stream-record.ts';
 import { watchFolder } from '../home/watch-folder.ts';
-import type { Hosts } from '../tmux/hosts.ts';
+import type { HostList } from '../tmux/host-list.ts';
 import type { KnownThreads } from './known-threads.ts';
-import { sayIn } from './notices.ts';
-import { type Change, reconcile } from './reconcile.ts';
+import { postNotice } from './notices.ts';
+import { reconcile, type ThreadChange } from './reconcile.ts';
 import { sessionPanes } from './session-panes.ts';
-import type { Shared } from './shared.ts';
-import type { Threads } from './threads.ts';
+import type { Threads } from './session-threads.ts';
+import type { Shared } from './shared-parts.ts';
 
 interface Lifecycle {
   /** Once now, over all hosts. */
@@ -31,7 +31,7 @@ interface Lifecycle {
 interface LifecycleOptions {
   readonly home: Home;
   readonly config: Config;
-  readonly hosts: Hosts;
+  readonly hosts: HostList;
   readonly threads: Threads;
   /** The open threads that the gateway told of, one list per server. */
   readonly known: readonly KnownThreads[];
@@ -53,14 +53,12 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const { home, config, hosts, threads, log } = options;
   const { registry, connections } = threads;
   const hints = join(home.folder('state'), 'tmux-events');
-  attempt(hints, () => mkdirSync(hints, { recursive: true, mode: 0o700 }));
+  tryBestEffort(hints, () => mkdirSync(hints, { recursive: true, mode: 0o700 }));
   let running = Promise.resolve();
   let due: NodeJS.Timeout | undefined;
 
   async function onHost(host: string): Promise<void> {
-    const records = registry
-      .all()
-      .filter((one) => one.host === host && !one.closed && one.shell !== 'terminal');
+    const records = registry.all().filter((one) => one.host === host && !one.closed && one.shell !== 'terminal');
     // An unreachable host is not one without sessions: this rejects, and nothing is closed.
     const sessions = await sessionPanes(hosts, host, records, DEADLINE_MS);
     const strays = options.known
@@ -71,12 +69,12 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       ...{ host, defaultHost: config.defaultHost, sessions, records, strays },
       channelOf: ({ path }) => threads.destinationOf(path)?.channel,
       ignore: [...config.ignoreSessions, ...streams],
-      auto: hosts.isLocal(host) ? loadAuto(home) : loadAuto(home, host),
+      auto: hosts.isLocal(host) ? loadAutoThreads(home) : loadAutoThreads(home, host),
     });
     for (const change of changes) await apply(change);
   }
 
-  async function apply(change: Change): Promise<void> {
+  async function apply(change: ThreadChange): Promise<void> {
     log.info('lifecycle', { do: change.do, what: nameOf(change) });
     switch (change.do) {
       case 'open':
@@ -104,22 +102,22 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         registry.change(thread, { closed: true, state: 'ended' });
         if (deleted) return registry.forget(thread);
         if (rest === undefined || archived !== 'no') return;
-        await sayIn(rest, thread, [thread, 'closed', minute()], closedText(sessionName));
+        await postNotice(rest, thread, [thread, 'closed', minute()], closedText(sessionName));
         return threads.archive(thread, { closed: true });
       }
       case 'close-stray': {
         const { id } = change.thread;
         const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
         if (known === undefined) return;
-        await sayIn(known.rest, id, [id, 'closed', minute()], closedText(change.name));
+        await postNotice(known.rest, id, [id, 'closed', minute()], closedText(change.name));
         return archiveThread(known.rest, id);
       }
       case 'leave-stray': {
         const { id } = change.thread;
         const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
         // A young one may just be on its way into the registry.
-        if (known === undefined || Date.now() - timeOf(id) < YOUNG_MS) return;
-        await sayIn(known.rest, id, [id, 'left'], { content: LEFT, silent: true });
+        if (known === undefined || Date.now() - snowflakeTime(id) < YOUNG_MS) return;
+        await postNotice(known.rest, id, [id, 'left'], { content: LEFT, silent: true });
         return archiveThread(known.rest, id);
       }
     }
@@ -129,11 +127,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     await Promise.all(
       hosts
         .names()
-        .map((host) =>
-          onHost(host).catch((error: Error) =>
-            log.info('lifecycle', { host, because: error.message }),
-          ),
-        ),
+        .map((host) => onHost(host).catch((error: Error) => log.info('lifecycle', { host, because: error.message }))),
     );
   }
 
@@ -150,7 +144,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
 
   async function clearHints(): Promise<void> {
     for (const name of await readdir(hints).catch(() => []))
-      attempt(hints, () => rmSync(join(hints, name), { force: true }));
+      tryBestEffort(hints, () => rmSync(join(hints, name), { force: true }));
   }
 
   const stopWatching = watchFolder(hints, soon, UNWATCHED_MS);
@@ -172,7 +166,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
 
 function closedText(session: string) {
   return {
-    content: `⏹️ The session was closed. ${code(`!new ${session}`)} starts it again.`,
+    content: `⏹️ The session was closed. ${untrustedCode(`!new ${session}`)} starts it again.`,
     silent: true,
   };
 }
@@ -182,7 +176,7 @@ function minute(): number {
   return Math.floor(Date.now() / 60_000);
 }
 
-function nameOf(change: Change): string {
+function nameOf(change: ThreadChange): string {
   switch (change.do) {
     case 'open':
       return change.session.sessionName;

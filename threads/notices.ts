@@ -3,31 +3,29 @@
 
 import { insideFence, neutralise } from '../core/neutralise.ts';
 import { stableNonce } from '../core/nonce.ts';
-import { createMessage, type Draft } from '../discord/messages.ts';
+import { createMessage, type MessageDraft } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveAndRetry } from '../discord/threads.ts';
 
 /** Resolves with the id of the message; undefined if somebody has deleted it. */
-export type Say = (
+export type Notices = (
   channelId: string,
   about: readonly (string | number)[],
-  draft: Draft,
+  draft: MessageDraft,
 ) => Promise<string | undefined>;
 
-export function createSay(rest: Rest): Say {
-  return (channelId, about, draft) => sayIn(rest, channelId, about, draft);
+export function createNotices(rest: Rest): Notices {
+  return (channelId, about, draft) => postNotice(rest, channelId, about, draft);
 }
 
-export async function sayIn(
+export async function postNotice(
   rest: Rest,
   channelId: string,
   about: readonly (string | number)[],
-  draft: Draft,
+  draft: MessageDraft,
 ): Promise<string | undefined> {
   const nonce = stableNonce('bridge', channelId, ...about);
-  const message = await unarchiveAndRetry(rest, channelId, () =>
-    createMessage(rest, channelId, nonce, draft),
-  );
+  const message = await unarchiveAndRetry(rest, channelId, () => createMessage(rest, channelId, nonce, draft));
   return message?.id;
 }
 

@@ -2,41 +2,41 @@
 // other choice.
 
 import type { Config } from '../core/config.ts';
-import { placeOfTitle } from '../core/session-name.ts';
+import { parseThreadTitle } from '../core/session-name.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
-import type { Hosts } from '../tmux/hosts.ts';
-import { look } from '../tmux/look.ts';
+import type { HostList } from '../tmux/host-list.ts';
+import { lookAtPane } from '../tmux/look.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
-import { sessionKey, type ThreadRecord } from './record.ts';
 import { sessionPanes } from './session-panes.ts';
-import { type Threads, titleOf } from './threads.ts';
+import { type Threads, titleOf } from './session-threads.ts';
+import { sessionKey, type ThreadRecord } from './thread-record.ts';
 
-export interface PaneOf {
+export interface FoundPane {
   readonly tmux: Tmux;
   readonly record: ThreadRecord;
 }
 
 type AThread = Pick<ThreadRef, 'id' | 'title' | 'parentId'>;
 
-export interface Panes {
+export interface PaneFinder {
   /** Undefined: there is no such session. `again` looks whether the pane we know is still there. */
-  find(thread: AThread, again?: boolean): Promise<PaneOf | undefined>;
+  find(thread: AThread, again?: boolean): Promise<FoundPane | undefined>;
   hostOf(thread: Pick<ThreadRef, 'id' | 'title'>): string;
 }
 
 const DEADLINE_MS = 10_000;
 
-export function createPanes(
-  { config, home, hosts }: { readonly config: Config; readonly home: Home; readonly hosts: Hosts },
+export function createPaneFinder(
+  { config, home, hosts }: { readonly config: Config; readonly home: Home; readonly hosts: HostList },
   { registry, connections, destinationOf }: Threads,
-): Panes {
-  const hostOf: Panes['hostOf'] = ({ id, title }) =>
+): PaneFinder {
+  const hostOf: PaneFinder['hostOf'] = ({ id, title }) =>
     registry.get(id)?.host ??
     (loadStreamRecord(home, id) === undefined ? undefined : config.host) ??
-    placeOfTitle(title)?.host ??
+    parseThreadTitle(title)?.host ??
     config.defaultHost;
 
   /** By its identity in tmux, else by its name: it was started again, or the registry was lost. */
@@ -49,9 +49,7 @@ export function createPanes(
       (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
       // One of that name that belongs to another channel is none of this thread's.
       sessions.find(
-        (one) =>
-          titled(one, config) === (known?.title ?? thread.title) &&
-          destinationOf(one.path)?.channel === channel,
+        (one) => titled(one, config) === (known?.title ?? thread.title) && destinationOf(one.path)?.channel === channel,
       );
     if (session === undefined) return undefined;
     const other = registry.ofSession(host, session);
@@ -74,10 +72,8 @@ export function createPanes(
   const tmuxOf = ({ host, socket }: ThreadRecord) => tmuxOn(hosts.get(host), socket);
 
   async function isThere(record: ThreadRecord): Promise<boolean> {
-    const seen = await look(tmuxOf(record), record);
-    return (
-      seen.kind === 'pane' && seen.serverPid === record.serverPid && seen.panePid === record.panePid
-    );
+    const seen = await lookAtPane(tmuxOf(record), record);
+    return seen.kind === 'pane' && seen.serverPid === record.serverPid && seen.panePid === record.panePid;
   }
 
   return {
@@ -85,9 +81,7 @@ export function createPanes(
     async find(thread, again = false) {
       const known = registry.get(thread.id);
       const isKept =
-        known !== undefined &&
-        !known.closed &&
-        (!again || known.shell === 'terminal' || (await isThere(known)));
+        known !== undefined && !known.closed && (!again || known.shell === 'terminal' || (await isThere(known)));
       const record = isKept ? known : await locate(thread);
       return record && { record, tmux: tmuxOf(record) };
     },

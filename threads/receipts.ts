@@ -2,18 +2,18 @@
 // knows which messages stand in the pane, and whoever waits for one is woken. No request is needed.
 
 import {
-  type Confirmed,
+  type ConfirmedDelivery,
   confirmedBy,
   confirmedByTurn,
   type ReceiptLetter,
   withDelivery,
 } from './deliveries.ts';
-import { type Delivery, NO_NOTICE, type ThreadRecord } from './record.ts';
 import type { Registry } from './registry.ts';
+import { type DeliveryRecord, NO_NOTICE, type ThreadRecord } from './thread-record.ts';
 
 export interface Receipts {
   /** Before it is typed: the receipt may come before we know that it was. */
-  stand(thread: string, delivery: Pick<Delivery, 'id' | 'message' | 'paths' | 'words'>): void;
+  stand(thread: string, delivery: Pick<DeliveryRecord, 'id' | 'message' | 'paths' | 'words'>): void;
   /** Prompts that the agent of this thread has submitted. */
   submitted(thread: string, prompts: readonly string[], letter: ReceiptLetter): void;
   /** A turn ended that answered these prompts. */
@@ -33,17 +33,16 @@ export interface Receipts {
   /** Whether the receipt is there, or comes within this time. */
   wait(thread: string, id: string, ms: number): Promise<boolean>;
   /** Called with a delivery whose receipt came after the person was told that it is not confirmed; at first with those of an earlier process. */
-  onLate(listener: (thread: string, delivery: Delivery) => void): void;
+  onLate(listener: (thread: string, delivery: DeliveryRecord) => void): void;
 }
 
 export function createReceipts(registry: Registry): Receipts {
   const waiting = new Map<string, Set<() => void>>();
-  const late: ((thread: string, delivery: Delivery) => void)[] = [];
-  const deliveryOf = (thread: string, id: string) =>
-    registry.get(thread)?.deliveries.find((one) => one.id === id);
+  const late: ((thread: string, delivery: DeliveryRecord) => void)[] = [];
+  const deliveryOf = (thread: string, id: string) => registry.get(thread)?.deliveries.find((one) => one.id === id);
   const isSubmitted = (thread: string, id: string) => deliveryOf(thread, id)?.state === 'submitted';
 
-  function change(thread: string, id: string, to: Partial<Delivery>): void {
+  function change(thread: string, id: string, to: Partial<DeliveryRecord>): void {
     const record = registry.get(thread);
     if (record === undefined || deliveryOf(thread, id) === undefined) return;
     const deliveries = record.deliveries.map((one) => (one.id === id ? { ...one, ...to } : one));
@@ -52,15 +51,14 @@ export function createReceipts(registry: Registry): Receipts {
 
   function correct(thread: string, id: string): void {
     const delivery = deliveryOf(thread, id);
-    if (delivery !== undefined && isLate(delivery))
-      for (const listener of late) listener(thread, delivery);
+    if (delivery !== undefined && isLate(delivery)) for (const listener of late) listener(thread, delivery);
   }
 
   function wake(id: string): void {
     for (const end of waiting.get(id) ?? []) end();
   }
 
-  function take(record: ThreadRecord, { ids, deliveries }: Confirmed): void {
+  function take(record: ThreadRecord, { ids, deliveries }: ConfirmedDelivery): void {
     if (ids.length === 0) return;
     registry.change(record.thread, { deliveries });
     for (const id of ids) {
@@ -136,6 +134,6 @@ export function createReceipts(registry: Registry): Receipts {
   };
 }
 
-function isLate({ state, notice }: Delivery): boolean {
+function isLate({ state, notice }: DeliveryRecord): boolean {
   return state === 'submitted' && notice !== '';
 }

@@ -1,10 +1,10 @@
 // What has to happen so that threads and sessions of one host agree again. Pure: the list of sessions is the truth, and
 // a host that could not be asked is not in it.
 
-import { placeOfTitle } from '../core/session-name.ts';
+import { parseThreadTitle } from '../core/session-name.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import { sessionKey, type ThreadRecord } from './record.ts';
-import { type SessionPane, titleOf } from './threads.ts';
+import { type SessionPane, titleOf } from './session-threads.ts';
+import { sessionKey, type ThreadRecord } from './thread-record.ts';
 
 export interface HostState {
   readonly host: string;
@@ -22,7 +22,7 @@ export interface HostState {
   readonly auto: boolean;
 }
 
-export type Change =
+export type ThreadChange =
   | { readonly do: 'open'; readonly session: SessionPane }
   /** The session was started again under the same name. */
   | { readonly do: 'adopt'; readonly record: ThreadRecord; readonly session: SessionPane }
@@ -39,13 +39,12 @@ export type Change =
   /** The session has another thread, or is to have none. */
   | { readonly do: 'leave-stray'; readonly thread: ThreadRef };
 
-export function reconcile(state: HostState): readonly Change[] {
+export function reconcile(state: HostState): readonly ThreadChange[] {
   const { sessions, defaultHost, channelOf } = state;
   const records = state.records.toSorted((a, b) => b.at - a.at);
   const taken = new Map<string, ThreadRecord | undefined>();
-  const changes: Change[] = [];
-  const bySession = (record: ThreadRecord) =>
-    sessions.find((one) => sessionKey(one) === sessionKey(record));
+  const changes: ThreadChange[] = [];
+  const bySession = (record: ThreadRecord) => sessions.find((one) => sessionKey(one) === sessionKey(record));
   const named = (name: string) => sessions.filter((one) => (one.group ?? one.sessionName) === name);
   const free = (name: string, channel: string) =>
     named(name).find((one) => !taken.has(sessionKey(one)) && channelOf(one) === channel);
@@ -67,7 +66,7 @@ export function reconcile(state: HostState): readonly Change[] {
   }
   for (const record of records) {
     if (bySession(record) !== undefined) continue;
-    const name = placeOfTitle(record.title)?.session ?? record.sessionName;
+    const name = parseThreadTitle(record.title)?.session ?? record.sessionName;
     const session = free(name, record.channel);
     if (session === undefined) changes.push({ do: 'close', record });
     else {
@@ -76,7 +75,7 @@ export function reconcile(state: HostState): readonly Change[] {
     }
   }
   for (const thread of state.strays) {
-    const place = placeOfTitle(thread.title);
+    const place = parseThreadTitle(thread.title);
     if (place === undefined || (place.host ?? defaultHost) !== state.host) continue;
     const session = free(place.session, thread.parentId);
     if (session !== undefined) {

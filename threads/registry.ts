@@ -3,9 +3,9 @@
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeBestEffort, writeBestEffort } from '../home/best-effort-write.ts';
 import type { Home } from '../home/home.ts';
-import { discard, keep } from '../home/keep.ts';
-import { loadThreadRecords, sessionKey, type ThreadRecord } from './record.ts';
+import { loadThreadRecords, sessionKey, type ThreadRecord } from './thread-record.ts';
 
 export interface Registry {
   get(thread: string): ThreadRecord | undefined;
@@ -31,31 +31,28 @@ export function openRegistry(home: Home): Registry {
   const live = (one: ThreadRecord) => !one.closed && one.shell !== 'terminal';
 
   function forget(thread: string): void {
-    if (records.delete(thread)) discard(path(thread));
+    if (records.delete(thread)) removeBestEffort(path(thread));
   }
 
   return {
     get: (thread) => records.get(thread),
     all: () => [...records.values()],
     ofSession: (host, session) =>
-      newestFirst().find(
-        (one) => live(one) && one.host === host && sessionKey(one) === sessionKey(session),
-      ),
+      newestFirst().find((one) => live(one) && one.host === host && sessionKey(one) === sessionKey(session)),
     ofPane: (host, serverPid, paneId) =>
       newestFirst().find(
-        (one) =>
-          one.host === host && one.serverPid === serverPid && one.paneId === paneId && live(one),
+        (one) => one.host === host && one.serverPid === serverPid && one.paneId === paneId && live(one),
       ),
     put(record) {
       records.set(record.thread, record);
-      keep(path(record.thread), record);
+      writeBestEffort(path(record.thread), record);
     },
     change(thread, to) {
       const record = records.get(thread);
       if (record === undefined) return undefined;
       const changed = { ...record, ...to };
       records.set(thread, changed);
-      keep(path(thread), changed);
+      writeBestEffort(path(thread), changed);
       return changed;
     },
     forget,

@@ -2,8 +2,8 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { equip } from '../hosts/equip.ts';
-import type { Hosts } from '../tmux/hosts.ts';
+import { putScripts } from '../hosts/put-scripts.ts';
+import type { HostList } from '../tmux/host-list.ts';
 
 type Reachable =
   | { readonly kind: 'reachable' }
@@ -24,7 +24,7 @@ export interface RemoteHosts {
 }
 
 interface RemoteHostsOptions {
-  readonly hosts: Hosts;
+  readonly hosts: HostList;
   /** What we are called there: two bridges may use one host. */
   readonly name: string;
   /** The scripts and settings, by their path in the home there. */
@@ -39,10 +39,8 @@ export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions)
   const connectors = new Map<string, () => void>();
 
   function home(host: string): Promise<string> {
-    if (hosts.isLocal(host))
-      throw new ThreadmuxError('bad_usage', `${host} is this machine: it needs no other home`);
-    const made =
-      homes.get(host) ?? equip(hosts.get(host), name, files(name)).then((made) => made.home);
+    if (hosts.isLocal(host)) throw new ThreadmuxError('bad_usage', `${host} is this machine: it needs no other home`);
+    const made = homes.get(host) ?? putScripts(hosts.get(host), name, files(name)).then((made) => made.home);
     homes.set(host, made);
     connectors.get(host)?.(); // what is about to be started there reports soon
     made.catch(() => homes.delete(host)); // tried again next time

@@ -1,13 +1,13 @@
 // Which tmux session a letter came from: the pane that ran the hook, on its own server, whoever is attached where. A
 // pane that is gone before its last letter is known from the registry.
 
-import type { Hosts } from '../tmux/hosts.ts';
-import { readTmuxVariable, whoami } from '../tmux/whoami.ts';
+import { currentPane, readTmuxVariable } from '../tmux/current-pane.ts';
+import type { HostList } from '../tmux/host-list.ts';
 import type { Registry } from './registry.ts';
-import type { SessionPane } from './threads.ts';
+import type { SessionPane } from './session-threads.ts';
 
 /** `again` when the pane may run something else than a moment ago. */
-export type SessionOf = (
+export type SessionLookup = (
   host: string,
   tmux: string,
   pane: string,
@@ -17,7 +17,7 @@ export type SessionOf = (
 const FRESH_MS = 10_000;
 const KEPT = 1_000;
 
-export function createSessionOf(hosts: Hosts, registry: Registry): SessionOf {
+export function createSessionLookup(hosts: HostList, registry: Registry): SessionLookup {
   const seen = new Map<string, { readonly at: number; readonly session: SessionPane }>();
 
   function remembered(host: string, tmux: string, pane: string): SessionPane | undefined {
@@ -40,7 +40,7 @@ export function createSessionOf(hosts: Hosts, registry: Registry): SessionOf {
     const registered = remembered(host, tmux, pane);
     // Asking another host takes a round trip, and renamed sessions are noticed there by tmux's own hooks.
     if (registered !== undefined && !again && !hosts.isLocal(host)) return registered;
-    const found = await whoami(hosts.get(host), tmux, pane);
+    const found = await currentPane(hosts.get(host), tmux, pane);
     if (found === undefined) return known?.session ?? registered;
     const session = { ...found, host };
     if (seen.size >= KEPT) seen.clear();

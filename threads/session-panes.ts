@@ -1,17 +1,17 @@
 // The sessions of a host with the pane that has their focus, on every tmux server that we know there.
 
 import { isThreadmuxError } from '../core/errors.ts';
-import type { Hosts } from '../tmux/hosts.ts';
+import type { HostList } from '../tmux/host-list.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
-import { sessionKey, type ThreadRecord } from './record.ts';
-import type { SessionPane } from './threads.ts';
+import type { SessionPane } from './session-threads.ts';
+import { sessionKey, type ThreadRecord } from './thread-record.ts';
 
 const ALIVE_MS = 10_000;
 
 /** Hooks report from any server a person runs, not only from the one that new sessions go to. */
 export async function sessionPanes(
-  hosts: Hosts,
+  hosts: HostList,
   host: string,
   records: readonly Pick<ThreadRecord, 'socket'>[],
   timeoutMs: number,
@@ -31,16 +31,14 @@ export async function sessionPanes(
 }
 
 /** An unreachable host rejects: its sessions are not known to be gone. */
-export async function isAlive(hosts: Hosts, record: ThreadRecord): Promise<boolean> {
+export async function isAlive(hosts: HostList, record: ThreadRecord): Promise<boolean> {
   const tmux = tmuxOn(hosts.get(record.host), record.socket);
   const sessions = await listSessions(tmux, { timeoutMs: ALIVE_MS });
-  return sessions.some(
-    (one) => sessionKey(toSessionPane(record.host, '', one)) === sessionKey(record),
-  );
+  return sessions.some((one) => sessionKey(toSessionPane(record.host, '', one)) === sessionKey(record));
 }
 
 /** The socket of the server that new sessions are started on; undefined while none runs. */
-export function socketOf(hosts: Hosts, host: string): Promise<string | undefined> {
+export function socketOf(hosts: HostList, host: string): Promise<string | undefined> {
   return hosts
     .tmux(host)
     .run(['display-message', '-p', '#{socket_path}'])

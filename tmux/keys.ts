@@ -2,12 +2,11 @@
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import type { ShOptions } from '../hosts/host.ts';
-import { PRESS_SCRIPT } from './deliver-script.ts';
 import {
   allOf,
   deliveryId,
   type PaneGuard,
-  type Refusal,
+  type PaneRefusal,
   readyFormat,
   refusalOf,
   type Seen,
@@ -15,11 +14,12 @@ import {
   seenFormat,
 } from './pane.ts';
 import type { Tmux } from './tmux.ts';
+import { PRESS_SCRIPT } from './type-scripts.ts';
 
 export type Press =
   | { readonly kind: 'pressed' }
   | { readonly kind: 'already' }
-  | { readonly kind: 'refused'; readonly because: Refusal; readonly seen: Seen | undefined };
+  | { readonly kind: 'refused'; readonly because: PaneRefusal; readonly seen: Seen | undefined };
 
 const NAMED: ReadonlySet<string> = new Set([
   ...['Enter', 'Escape', 'Tab', 'BTab', 'Space', 'BSpace', 'DC', 'Up', 'Down', 'Left', 'Right'],
@@ -41,13 +41,9 @@ export async function pressKeys(
 ): Promise<Press> {
   const unknown = keys.find((key) => !isKey(key));
   if (unknown !== undefined || keys.length === 0)
-    throw new ThreadmuxError(
-      'bad_usage',
-      `${JSON.stringify(unknown ?? '')} is not a key that threadmux presses`,
-      {
-        hint: `Keys are ${[...NAMED].join(', ')}, F1 to F12, C-a to C-z, M-a to M-z, or one letter or digit.`,
-      },
-    );
+    throw new ThreadmuxError('bad_usage', `${JSON.stringify(unknown ?? '')} is not a key that threadmux presses`, {
+      hint: `Keys are ${[...NAMED].join(', ')}, F1 to F12, C-a to C-z, M-a to M-z, or one letter or digit.`,
+    });
   const mark = deliveryId(id);
   return press(tmux, guard, options, {
     keys: keys.join(' '),
@@ -82,16 +78,9 @@ interface Stroke {
   readonly marks: Readonly<Record<string, string>>;
 }
 
-async function press(
-  tmux: Tmux,
-  guard: PaneGuard,
-  options: ShOptions,
-  stroke: Stroke,
-): Promise<Press> {
+async function press(tmux: Tmux, guard: PaneGuard, options: ShOptions, stroke: Stroke): Promise<Press> {
   const { paneId } = guard.pane;
-  const marks = Object.entries(stroke.marks).map(
-    ([name, value]) => `set-option -p -t ${paneId} ${name} ${value}`,
-  );
+  const marks = Object.entries(stroke.marks).map(([name, value]) => `set-option -p -t ${paneId} ${name} ${value}`);
   const args = [
     paneId,
     sameFormat(guard),
@@ -112,8 +101,7 @@ async function press(
     if (line === 'ALREADY') return { kind: 'already' };
     return { kind: 'refused', ...refusalOf(guard, line.replace(/^REFUSED /, '')) };
   } catch (error) {
-    if (isThreadmuxError(error, 'session_not_found'))
-      return { kind: 'refused', because: 'gone', seen: undefined };
+    if (isThreadmuxError(error, 'session_not_found')) return { kind: 'refused', because: 'gone', seen: undefined };
     throw error;
   }
 }

@@ -2,13 +2,13 @@
 
 import { randomBytes } from 'node:crypto';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
-import { code } from '../core/outside-words.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
+import { readRow, rowFormat } from './format-row.ts';
 import { isPaneId, type PaneRef } from './pane.ts';
-import { readRow, rowFormat } from './row.ts';
 import type { Tmux } from './tmux.ts';
 
-export type Look = PaneLook | { readonly kind: 'gone' };
+export type LookResult = PaneLook | { readonly kind: 'gone' };
 
 export interface PaneLook {
   readonly kind: 'pane';
@@ -42,14 +42,7 @@ const VARIABLES = [
   ...(['pane_id', 'pid', 'pane_pid', 'session_name', 'pane_current_command'] as const),
   ...(['pane_current_path', 'pane_title', 'pane_dead', 'pane_dead_status', 'pane_mode'] as const),
   ...(['pane_input_off', 'pane_synchronized', 'pane_width', 'pane_height'] as const),
-  ...([
-    'cursor_x',
-    'cursor_y',
-    'cursor_flag',
-    'history_size',
-    '@threadmux_text',
-    '@threadmux_enter',
-  ] as const),
+  ...(['cursor_x', 'cursor_y', 'cursor_flag', 'history_size', '@threadmux_text', '@threadmux_enter'] as const),
 ];
 
 interface LookOptions extends ShOptions {
@@ -58,7 +51,7 @@ interface LookOptions extends ShOptions {
   readonly wholeRows?: boolean;
 }
 
-export async function look(tmux: Tmux, pane: PaneRef, options: LookOptions = {}): Promise<Look> {
+export async function lookAtPane(tmux: Tmux, pane: PaneRef, options: LookOptions = {}): Promise<LookResult> {
   if (!isPaneId(pane.paneId)) return { kind: 'gone' };
   const { history = 0, wholeRows = false, ...call } = options;
   const mark = randomBytes(8).toString('hex'); // random, so that nothing on the screen can imitate it
@@ -85,7 +78,7 @@ export async function look(tmux: Tmux, pane: PaneRef, options: LookOptions = {})
   const [line = '', text = '', ansi = ''] = printed.split(`\n${mark}\n`);
   const row = readRow(VARIABLES, line);
   if (row === undefined)
-    throw new ThreadmuxError('tmux_failed', `tmux said of pane ${pane.paneId}: ${code(line)}`);
+    throw new ThreadmuxError('tmux_failed', `tmux said of pane ${pane.paneId}: ${untrustedCode(line)}`);
   if (row.pane_id !== pane.paneId || Number(row.pid) !== pane.serverPid) return { kind: 'gone' };
   return { ...toFacts(row), text, ansi };
 }
@@ -93,9 +86,7 @@ export async function look(tmux: Tmux, pane: PaneRef, options: LookOptions = {})
 const LOOK = `t display-message -p -t "$1" "$2" \\; display-message -p "$3" \\; capture-pane -p -S "$4" -t "$1" \\; \\
   display-message -p "$3" \\; capture-pane -p "$5" -S "$4" -t "$1" \\; display-message -p "$3"`;
 
-function toFacts(
-  row: Readonly<Record<(typeof VARIABLES)[number], string>>,
-): Omit<PaneLook, 'text' | 'ansi'> {
+function toFacts(row: Readonly<Record<(typeof VARIABLES)[number], string>>): Omit<PaneLook, 'text' | 'ansi'> {
   return {
     kind: 'pane',
     serverPid: Number(row.pid),

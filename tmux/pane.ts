@@ -2,8 +2,8 @@
 // The conditions are tmux formats; every value is validated before it is put into one.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { code } from '../core/outside-words.ts';
-import { readRow, rowFormat } from './row.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
+import { readRow, rowFormat } from './format-row.ts';
 
 /** One program's pane: after a restart of the server or the program, it no longer matches. */
 export interface PaneRef {
@@ -23,7 +23,7 @@ export interface PaneGuard {
   readonly shows?: readonly string[];
 }
 
-export type Refusal =
+export type PaneRefusal =
   | 'gone'
   | 'other-server'
   | 'other-process'
@@ -48,8 +48,7 @@ export function isPaneId(text: string): boolean {
 
 /** tmux compares ids as text: they must all have the same width. */
 export function deliveryId(id: string): string {
-  if (!/^\d{1,20}$/.test(id))
-    throw new ThreadmuxError('bad_usage', `${JSON.stringify(id)} is not a delivery id`);
+  if (!/^\d{1,20}$/.test(id)) throw new ThreadmuxError('bad_usage', `${JSON.stringify(id)} is not a delivery id`);
   return id.padStart(20, '0');
 }
 
@@ -65,8 +64,7 @@ export function isPaneFormat(pane: PaneRef): string {
 
 /** The right program runs and accepts input; the pane may be in a mode such as copy mode. */
 export function sameFormat({ pane, command }: PaneGuard): string {
-  if (command !== undefined && !/^[\w.+@-]{1,64}$/.test(command))
-    throw unfit('program name', command);
+  if (command !== undefined && !/^[\w.+@-]{1,64}$/.test(command)) throw unfit('program name', command);
   return allOf([
     isPaneFormat(pane),
     '#{==:#{pane_dead},0}',
@@ -107,12 +105,11 @@ export function seenFormat(guard: PaneGuard): string {
   return `${rowFormat(VARIABLES)}\t${dialog}`;
 }
 
-export function refusalOf(guard: PaneGuard, line: string): { because: Refusal; seen: Seen } {
+export function refusalOf(guard: PaneGuard, line: string): { because: PaneRefusal; seen: Seen } {
   const row = readRow([...VARIABLES, 'dialog'] as const, line);
-  if (row === undefined)
-    throw new ThreadmuxError('tmux_failed', `tmux said of a pane: ${code(line)}`);
+  if (row === undefined) throw new ThreadmuxError('tmux_failed', `tmux said of a pane: ${untrustedCode(line)}`);
   const { pane, command } = guard;
-  const rules: readonly (readonly [boolean, Refusal])[] = [
+  const rules: readonly (readonly [boolean, PaneRefusal])[] = [
     [Number(row.pid) !== pane.serverPid, 'other-server'],
     [row.pane_id !== pane.paneId, 'gone'],
     [row.pane_dead === '1', 'dead'],
@@ -134,8 +131,5 @@ export function refusalOf(guard: PaneGuard, line: string): { because: Refusal; s
 }
 
 function unfit(what: string, value: string): ThreadmuxError {
-  return new ThreadmuxError(
-    'bad_usage',
-    `threadmux cannot guard a pane by the ${what} ${JSON.stringify(value)}`,
-  );
+  return new ThreadmuxError('bad_usage', `threadmux cannot guard a pane by the ${what} ${JSON.stringify(value)}`);
 }

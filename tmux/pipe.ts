@@ -2,11 +2,11 @@
 // exists before tmux reads the first byte of the program.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { code } from '../core/outside-words.ts';
 import type { SessionName } from '../core/session-name.ts';
-import { quoteAll } from '../core/shell-word.ts';
+import { quoteShellWords } from '../core/shell-word.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
+import { readRow, rowFormat } from './format-row.ts';
 import { isPaneFormat, type PaneRef } from './pane.ts';
-import { readRow, rowFormat } from './row.ts';
 import type { Tmux } from './tmux.ts';
 
 interface Piped {
@@ -48,19 +48,13 @@ export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> 
     START,
     [
       ...[name, directory, String(size.width), String(size.height)],
-      ...[
-        pipeCommand(wanted.log),
-        rowFormat(VARIABLES),
-        RUN,
-        command.replace(/;$/, '\\;'),
-        wanted.atEnd ?? '',
-      ],
+      ...[pipeCommand(wanted.log), rowFormat(VARIABLES), RUN, command.replace(/;$/, '\\;'), wanted.atEnd ?? ''],
     ],
     { doing: `start session ${name}` },
   );
   const row = readRow(VARIABLES, printed.trimEnd());
   if (row === undefined)
-    throw new ThreadmuxError('tmux_failed', `tmux said of a new session: ${code(printed)}`);
+    throw new ThreadmuxError('tmux_failed', `tmux said of a new session: ${untrustedCode(printed)}`);
   return {
     socket: row.socket_path,
     serverPid: Number(row.pid),
@@ -127,5 +121,5 @@ done
 /** tmux expands "%" and "#" before the shell sees them. Everything is in single quotes, so '' can separate "#" from a following "[". */
 function pipeCommand({ folder, readsPerSegment, maxBytes }: PipeLog): string {
   const words = ['sh', '-c', WRITE, 'sh', folder, String(readsPerSegment), String(maxBytes)];
-  return `exec ${quoteAll(words)}`.replaceAll('%', '%%').replaceAll('#', "##''");
+  return `exec ${quoteShellWords(words)}`.replaceAll('%', '%%').replaceAll('#', "##''");
 }

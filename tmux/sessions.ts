@@ -2,11 +2,11 @@
 // A session is addressed by its id and its server's pid; a name must match exactly.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
-import { code } from '../core/outside-words.ts';
 import type { SessionName } from '../core/session-name.ts';
-import { quoteAll } from '../core/shell-word.ts';
+import { quoteShellWords } from '../core/shell-word.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
-import { readRow, rowFormat } from './row.ts';
+import { readRow, rowFormat } from './format-row.ts';
 import type { Tmux } from './tmux.ts';
 
 export interface Session {
@@ -66,31 +66,23 @@ export async function newSession(
 ): Promise<{ readonly session: Session; readonly created: boolean }> {
   const { name, directory = '~', command = [] } = wanted;
   if (!/^(~$|~\/|\/)/.test(directory) || directory.includes('\0'))
-    throw new ThreadmuxError(
-      'bad_usage',
-      `${JSON.stringify(directory)} is not a directory to start in`,
-      {
-        hint: 'Give an absolute path, or one that begins with "~/".',
-      },
-    );
+    throw new ThreadmuxError('bad_usage', `${JSON.stringify(directory)} is not a directory to start in`, {
+      hint: 'Give an absolute path, or one that begins with "~/".',
+    });
   const { width, height } = wanted.size ?? { width: 200, height: 50 };
   const printed = await tmux.script(
     NEW_SESSION,
     [
       ...[name, directory, String(width), String(height), wanted.remainOnExit === true ? 'on' : ''],
-      ...(command.length === 0 ? [] : [`exec ${quoteAll(command)}`]),
+      ...(command.length === 0 ? [] : [`exec ${quoteShellWords(command)}`]),
     ],
     { doing: `start session ${name}` },
   );
   const session = (await listSessions(tmux)).find((one) => one.name === name);
   if (session === undefined)
-    throw new ThreadmuxError(
-      'tmux_failed',
-      `session ${name} ended right after its start on ${tmux.host.name}`,
-      {
-        hint: 'Its command may not exist there; try the same command in a shell on that host.',
-      },
-    );
+    throw new ThreadmuxError('tmux_failed', `session ${name} ended right after its start on ${tmux.host.name}`, {
+      hint: 'Its command may not exist there; try the same command in a shell on that host.',
+    });
   return { session, created: printed.includes('created') };
 }
 
@@ -115,30 +107,17 @@ fi || { case $said in *'duplicate session'*) echo existed; exit 0;; esac; echo "
 echo created`;
 
 /** Checks and acts inside the server in one command: after a restart, the same id is another session. */
-async function onSession(
-  tmux: Tmux,
-  session: SessionKey,
-  verb: string,
-  command: string,
-): Promise<void> {
+async function onSession(tmux: Tmux, session: SessionKey, verb: string, command: string): Promise<void> {
   const id = idOf(session);
   const same = `#{&&:#{==:#{pid},${session.serverPid}},#{==:#{session_id},${id}}}`;
   const done = await tmux.run(
-    [
-      'if-shell',
-      '-F',
-      '-t',
-      `${id}:`,
-      same,
-      `display-message -p done ; ${command}`,
-      'display-message -p gone',
-    ],
-    { doing: `${verb} session ${code(session.name)}` },
+    ['if-shell', '-F', '-t', `${id}:`, same, `display-message -p done ; ${command}`, 'display-message -p gone'],
+    { doing: `${verb} session ${untrustedCode(session.name)}` },
   );
   if (!done.includes('done'))
     throw new ThreadmuxError(
       'session_not_found',
-      `threadmux could not ${verb} session ${code(session.name)} on ${tmux.host.name}: it no longer exists`,
+      `threadmux could not ${verb} session ${untrustedCode(session.name)} on ${tmux.host.name}: it no longer exists`,
       { hint: 'Run `threadmux sessions` to see all sessions.' },
     );
 }

@@ -1,7 +1,7 @@
 // Runs tmux on a host. No shell and no tmux parser ever reads an argument as a command.
 
-import { NO_TMUX } from '../hosts/errors.ts';
 import type { Host, ShOptions } from '../hosts/host.ts';
+import { NO_TMUX } from '../hosts/host-errors.ts';
 
 export interface Tmux {
   readonly host: Host;
@@ -20,8 +20,7 @@ export function tmuxOn(host: Host, socket?: string): Tmux {
     host,
     socket,
     script,
-    run: (args, options) =>
-      script('t "$@"', args.map(keepSemicolon), { doing: `run tmux ${args[0]}`, ...options }),
+    run: (args, options) => script('t "$@"', args.map(keepSemicolon), { doing: `run tmux ${args[0]}`, ...options }),
   };
 }
 

@@ -1,9 +1,9 @@
 // Where tests get in: with this one option they make the workspace as strict, and as unreliable, as Discord is. The program gives none.
 
-import type { Connection } from './gateway.ts';
-import type { Answer } from './refusal.ts';
-import type { Sessions } from './sessions.ts';
-import type { Actor } from './wire-guild.ts';
+import type { ClientSessions } from './gateway/client-sessions.ts';
+import type { Connection } from './gateway/gateway-server.ts';
+import type { RefusalAnswer } from './refusal.ts';
+import type { Actor } from './wire/guild.ts';
 
 export interface InspectedRequest {
   readonly method: string;
@@ -16,14 +16,14 @@ export interface InspectedRequest {
 }
 
 /** What goes out: an answer, a connection that breaks, or nothing at all. */
-export type Outcome = Answer | 'reset' | 'silence';
+export type InspectionOutcome = RefusalAnswer | 'reset' | 'silence';
 
 export interface Inspection {
   /** Stands around every request that was let in: it may refuse it, delay it, and change or lose its answer. Undefined: as usual. */
   request?(
     request: InspectedRequest,
-    answer: () => Answer,
-  ): Outcome | undefined | Promise<Outcome | undefined>;
+    answer: () => RefusalAnswer,
+  ): InspectionOutcome | undefined | Promise<InspectionOutcome | undefined>;
   /** Gets each connection to the gateway when it begins. */
-  connection?(connection: Connection, sessions: Sessions): void;
+  connection?(connection: Connection, sessions: ClientSessions): void;
 }

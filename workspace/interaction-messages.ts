@@ -1,20 +1,20 @@
 // The messages that interactions lead to, and what the person is told of an interaction besides them.
 
-import { readForm } from './form.ts';
-import type { Interaction } from './interactions.ts';
-import { interactionMessageSchema } from './limits.ts';
-import { compose, EPHEMERAL, post, requireUnlocked, wakeFor } from './posting.ts';
-import type { Call } from './router.ts';
-import { findMessage, type StoredMessage } from './store.ts';
-import { wireMessage } from './wire-message.ts';
-import type { World } from './world.ts';
+import { readForm } from './check-form.ts';
+import type { OpenInteraction } from './open-interactions.ts';
+import { composeMessage, EPHEMERAL, postMessage, requireUnlocked, wakeFor } from './posting.ts';
+import { interactionMessageSchema } from './request-schemas.ts';
+import type { RouteCall } from './routes/router.ts';
+import { findMessage, type StoredMessage } from './storage/store.ts';
+import { wireMessage } from './wire/message.ts';
+import type { WorkspaceContext } from './workspace-context.ts';
 
 /** "Is thinking…": a deferred answer that nothing has filled yet. */
 export const LOADING = 128;
 
 export function answerMessage(
-  call: Call,
-  interaction: Interaction,
+  call: RouteCall,
+  interaction: OpenInteraction,
   data: unknown,
   flags: number,
 ): StoredMessage {
@@ -22,7 +22,7 @@ export function answerMessage(
   const form = readForm(interactionMessageSchema, data);
   const author = world.identity.botId;
   requireUnlocked(world, interaction.channelId);
-  const message = compose(world, {
+  const message = composeMessage(world, {
     channelId: interaction.channelId,
     author,
     // Unlike elsewhere, only people are pinged here when nothing is said about it.
@@ -44,28 +44,33 @@ export function answerMessage(
     },
   });
   if ((message.flags & EPHEMERAL) === 0) wakeFor(world, interaction.channelId, author);
-  post(world, message);
+  postMessage(world, message);
   return message;
 }
 
-export function refMessage(world: World, ref: Interaction['source']): StoredMessage | undefined {
+export function refMessage(world: WorkspaceContext, ref: OpenInteraction['source']): StoredMessage | undefined {
   if (ref === undefined) return undefined;
   return world.interactions.ephemeral.get(ref.id) ?? findMessage(world.state, ref.channel, ref.id);
 }
 
-export function show(world: World, message: StoredMessage) {
+export function show(world: WorkspaceContext, message: StoredMessage) {
   return wireMessage(world, message, { actor: 'bot', seesContent: true });
 }
 
 export function tellOutcome(
-  world: World,
-  interaction: Interaction,
+  world: WorkspaceContext,
+  interaction: OpenInteraction,
   type: 'INTERACTION_SUCCESS' | 'INTERACTION_FAILURE',
 ): void {
-  tell(world, type, interaction, {});
+  sendInteractionEvent(world, type, interaction, {});
 }
 
-export function tell(world: World, type: string, interaction: Interaction, data: object): void {
+export function sendInteractionEvent(
+  world: WorkspaceContext,
+  type: string,
+  interaction: OpenInteraction,
+  data: object,
+): void {
   const { id, nonce, channelId } = interaction;
   world.publish({
     type,

@@ -5,23 +5,23 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
-import type { Entrance } from './access.ts';
-import type { Gateway } from './gateway.ts';
-import { API, type Rest } from './http.ts';
-import { SIGN_IN } from './sign-in-requests.ts';
-import { limitStrangers } from './strangers.ts';
+import type { WorkspaceEntrance } from './access/admit.ts';
+import { SIGN_IN } from './access/sign-in-requests.ts';
+import { limitStrangers } from './access/strangers.ts';
+import type { GatewayServer } from './gateway/gateway-server.ts';
+import { API, type RestServer } from './rest-server.ts';
 
 interface Part {
   handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
 }
 
 interface Parts {
-  readonly entrance: Entrance;
-  readonly rest: Rest;
+  readonly entrance: WorkspaceEntrance;
+  readonly rest: RestServer;
   readonly pages: Part;
   /** Not on the socket: the bot has its token. */
   readonly signIn?: Part;
-  readonly gateway: Gateway;
+  readonly gateway: GatewayServer;
   log(line: string): void;
 }
 
@@ -50,14 +50,10 @@ export function makeServer(log: (line: string) => void): Server {
 /** Gives the port that was taken. */
 export async function listenOn(server: Server, port: number, listen: string): Promise<number> {
   await listening(server, { port, host: listen }).catch((cause: unknown) => {
-    throw new ThreadmuxError(
-      'workspace_failed',
-      `The workspace cannot listen on ${listen}:${port}.`,
-      {
-        cause,
-        hint: 'Choose another port, or stop the program that uses this one.',
-      },
-    );
+    throw new ThreadmuxError('workspace_failed', `The workspace cannot listen on ${listen}:${port}.`, {
+      cause,
+      hint: 'Choose another port, or stop the program that uses this one.',
+    });
   });
   return (server.address() as AddressInfo).port;
 }
@@ -114,8 +110,7 @@ export function serve(server: Server, parts: Parts): void {
 }
 
 function answer(parts: Parts, request: IncomingMessage, response: ServerResponse, url: URL) {
-  if (url.pathname.startsWith(`${API}/`))
-    return parts.rest.handle(request, response, url, parts.entrance);
+  if (url.pathname.startsWith(`${API}/`)) return parts.rest.handle(request, response, url, parts.entrance);
   const isSignIn = url.pathname.startsWith(SIGN_IN);
   const part = (isSignIn ? parts.signIn : undefined) ?? parts.pages;
   return part.handle(request, response, url);
@@ -142,11 +137,9 @@ function upgrade(
   // A browser cannot send its token along with a WebSocket, but it always sends Origin; the token comes with the identify.
   if (entrance.admit(headers).kind === 'refused' || (isPage && headers.origin === undefined))
     return turnAway(socket, '403 Forbidden');
-  if (url === undefined || !/^\/(?:gateway\/?)?$/.test(url.pathname))
-    return turnAway(socket, '404 Not Found');
+  if (url === undefined || !/^\/(?:gateway\/?)?$/.test(url.pathname)) return turnAway(socket, '404 Not Found');
   const query = url.searchParams;
-  if ((query.get('encoding') ?? 'json') !== 'json' || query.has('compress'))
-    return turnAway(socket, '400 Bad Request');
+  if ((query.get('encoding') ?? 'json') !== 'json' || query.has('compress')) return turnAway(socket, '400 Bad Request');
   const caller = { actor: entrance.actor, host: headers.host ?? 'localhost', admitted };
   gateway.accept(request, socket, head, caller, query.get('v'));
 }

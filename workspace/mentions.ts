@@ -1,6 +1,6 @@
 // Who a message pings: what its text names, cut down to what its sender allowed. Pure.
 
-import type { AllowedMentions } from './limits.ts';
+import type { AllowedMentions } from './request-schemas.ts';
 
 interface Mentioned {
   readonly mentions: string[];
@@ -21,9 +21,7 @@ export function mentionsOf(
   known: Mentionable,
 ): Mentioned {
   const everything = allowed == null;
-  const parse: readonly string[] = everything
-    ? ['users', 'roles', 'everyone']
-    : (allowed.parse ?? []);
+  const parse: readonly string[] = everything ? ['users', 'roles', 'everyone'] : (allowed.parse ?? []);
   const pick = (kind: 'users' | 'roles', pattern: RegExp) =>
     idsIn(content, pattern)
       .filter((id) => known[kind].includes(id))

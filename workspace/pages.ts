@@ -2,9 +2,9 @@
 
 import { createReadStream, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Door, isOurHost } from './access.ts';
+import { type AdmittedCaller, isOurHost } from './access/admit.ts';
 import { type Asset, openAssets } from './assets.ts';
-import type { Attachments } from './attachments.ts';
+import type { Uploads } from './storage/uploads.ts';
 
 const SHOWN_TYPES: Record<string, string> = {
   png: 'image/png',
@@ -27,12 +27,11 @@ interface Pages {
   handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
 }
 
-export function makePages(attachments: Attachments, door: Door): Pages {
+export function makePages(attachments: Uploads, door: AdmittedCaller): Pages {
   const assets = openAssets();
   return {
     async handle(request, response, url) {
-      if (!isOurHost(door, request.headers.host))
-        return end(response, 403, 'This is not an address of the workspace.');
+      if (!isOurHost(door, request.headers.host)) return end(response, 403, 'This is not an address of the workspace.');
       if (request.method !== 'GET' && request.method !== 'HEAD')
         return end(response, 405, 'Only GET is answered here.');
       const asset = await assets.load(url.pathname);
@@ -46,12 +45,11 @@ export function makePages(attachments: Attachments, door: Door): Pages {
 }
 
 /** For the bot, which alone reaches the socket: an address that it kept over a restart must still work. */
-export function makeFiles(attachments: Attachments): Pages {
+export function makeFiles(attachments: Uploads): Pages {
   return {
     async handle(request, response, url) {
       const file = attachments.locate(url.pathname);
-      if (file === undefined || request.method !== 'GET')
-        return end(response, 404, 'There is nothing here.');
+      if (file === undefined || request.method !== 'GET') return end(response, 404, 'There is nothing here.');
       sendFile(response, file, url.pathname);
     },
   };

@@ -7,52 +7,47 @@ import {
   TOO_MANY_ATTACHMENTS,
   UNKNOWN_CHANNEL,
 } from '../discord/error-codes.ts';
-import { cleanFilename, MAX_FILES } from './attachments.ts';
-import type { Upload } from './body.ts';
-import { numbered } from './component-limits.ts';
-import { publishMembers, publishMessage, publishMessageGone, publishThread } from './events.ts';
-import type { EditForm, MessageForm } from './limits.ts';
+import { numbered } from './component-schema.ts';
+import { publishMembers, publishMessage, publishMessageGone, publishThread } from './gateway/publish.ts';
 import { mentionsOf } from './mentions.ts';
 import { refuse, refuseField } from './refusal.ts';
-import { beyondLimits } from './retention.ts';
-import {
-  findMessage,
-  type StoredAttachment,
-  type StoredMessage,
-  type StoredThread,
-} from './store.ts';
-import { isoOf } from './wire-guild.ts';
-import type { World } from './world.ts';
+import type { UploadedFile } from './request-body.ts';
+import type { EditForm, MessageForm } from './request-schemas.ts';
+import { beyondLimits } from './storage/retention.ts';
+import { findMessage, type StoredAttachment, type StoredMessage, type StoredThread } from './storage/store.ts';
+import { cleanFilename, MAX_FILES } from './storage/uploads.ts';
+import { isoOf } from './wire/guild.ts';
+import type { WorkspaceContext } from './workspace-context.ts';
 
 export const EPHEMERAL = 64;
 
 /** The thread, `undefined` for the one channel; anything else does not exist. */
-export function findThread(world: World, channelId: string): StoredThread | undefined {
+export function requireThread(world: WorkspaceContext, channelId: string): StoredThread | undefined {
   if (channelId === world.identity.channelId) return undefined;
   return world.state.threads.get(channelId) ?? refuse(UNKNOWN_CHANNEL);
 }
 
 /** Editing, reacting and joining do not wake an archived thread. */
-export function requireAwake(world: World, channelId: string): StoredThread | undefined {
-  const thread = findThread(world, channelId);
+export function requireAwake(world: WorkspaceContext, channelId: string): StoredThread | undefined {
+  const thread = requireThread(world, channelId);
   if (thread?.archived) refuse(THREAD_ARCHIVED);
   return thread;
 }
 
-export function requireUnlocked(world: World, channelId: string): void {
-  if (findThread(world, channelId)?.locked) refuse(THREAD_LOCKED);
+export function requireUnlocked(world: WorkspaceContext, channelId: string): void {
+  if (requireThread(world, channelId)?.locked) refuse(THREAD_LOCKED);
 }
 
 /** A message wakes an archived thread and makes its author a member. */
-export function wakeFor(world: World, channelId: string, author: string): void {
-  const thread = findThread(world, channelId);
+export function wakeFor(world: WorkspaceContext, channelId: string, author: string): void {
+  const thread = requireThread(world, channelId);
   if (thread === undefined) return;
   if (thread.archived) changeThread(world, thread, { archived: false });
   joinThread(world, channelId, author);
 }
 
 export function changeThread(
-  world: World,
+  world: WorkspaceContext,
   thread: StoredThread,
   change: Partial<StoredThread>,
 ): StoredThread {
@@ -67,7 +62,7 @@ export function changeThread(
   return next;
 }
 
-export function joinThread(world: World, threadId: string, user: string): void {
+export function joinThread(world: WorkspaceContext, threadId: string, user: string): void {
   const thread = world.state.threads.get(threadId);
   if (thread === undefined || thread.members.some((member) => member.user === user)) return;
   const members = [...thread.members, { user, joined: isoOf(world.nextId()) }];
@@ -75,17 +70,16 @@ export function joinThread(world: World, threadId: string, user: string): void {
   publishMembers(world, { ...thread, members }, { added: user });
 }
 
-export interface Draft {
+export interface PostDraft {
   readonly channelId: string;
   readonly author: string;
-  readonly form: Omit<MessageForm, 'nonce' | 'enforce_nonce' | 'message_reference'> &
-    Partial<MessageForm>;
-  readonly uploads: readonly Upload[];
+  readonly form: Omit<MessageForm, 'nonce' | 'enforce_nonce' | 'message_reference'> & Partial<MessageForm>;
+  readonly uploads: readonly UploadedFile[];
   readonly extra?: Partial<StoredMessage>;
 }
 
 /** Keeps the uploads and builds the message; nothing is stored or told yet. */
-export function compose(world: World, draft: Draft): StoredMessage {
+export function composeMessage(world: WorkspaceContext, draft: PostDraft): StoredMessage {
   const { form, channelId, author, uploads, extra } = draft;
   const reply = replyTo(world, channelId, form.message_reference);
   const content = form.content ?? '';
@@ -117,12 +111,12 @@ export function compose(world: World, draft: Draft): StoredMessage {
   };
 }
 
-function known(world: World) {
+function known(world: WorkspaceContext) {
   const { userId, botId, roleId } = world.identity;
   return { users: [userId, botId], roles: [roleId] };
 }
 
-function replyTo(world: World, channelId: string, reference: MessageForm['message_reference']) {
+function replyTo(world: WorkspaceContext, channelId: string, reference: MessageForm['message_reference']) {
   if (reference == null) return undefined;
   const found = findMessage(world.state, reference.channel_id ?? channelId, reference.message_id);
   if (found?.channel_id === channelId) return found;
@@ -131,17 +125,13 @@ function replyTo(world: World, channelId: string, reference: MessageForm['messag
 }
 
 function keepUploads(
-  world: World,
-  uploads: readonly Upload[],
+  world: WorkspaceContext,
+  uploads: readonly UploadedFile[],
   described: MessageForm['attachments'],
 ): StoredAttachment[] {
   const missing = (described ?? []).findIndex(({ id }) => !uploads.some(({ key }) => key === id));
   if (missing >= 0)
-    refuseField(
-      ['attachments', missing, 'id'],
-      'ATTACHMENT_NOT_FOUND',
-      'There is no file with this number',
-    );
+    refuseField(['attachments', missing, 'id'], 'ATTACHMENT_NOT_FOUND', 'There is no file with this number');
   return uploads.map(({ key, filename, contentType, data }) => {
     const words = described?.find(({ id }) => id === key);
     const id = world.nextId();
@@ -160,17 +150,16 @@ function richEmbeds(embeds: MessageForm['embeds']): unknown[] {
   return (embeds ?? []).map((embed) => ({ type: 'rich', ...embed }));
 }
 
-export function post(world: World, message: StoredMessage): void {
+export function postMessage(world: WorkspaceContext, message: StoredMessage): void {
   if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
   else world.commit({ t: 'message', message });
   publishMessage(world, 'MESSAGE_CREATE', message);
-  for (const old of beyondLimits(world.state, message.channel_id)) remove(world, old);
+  for (const old of beyondLimits(world.state, message.channel_id)) removeMessage(world, old);
 }
 
-export function replace(world: World, message: StoredMessage): void {
+export function replaceMessage(world: WorkspaceContext, message: StoredMessage): void {
   const before =
-    world.interactions.ephemeral.get(message.id) ??
-    findMessage(world.state, message.channel_id, message.id);
+    world.interactions.ephemeral.get(message.id) ?? findMessage(world.state, message.channel_id, message.id);
   if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
   else world.commit({ t: 'message', message });
   // Only now: the change may have been refused by a full disk.
@@ -180,7 +169,7 @@ export function replace(world: World, message: StoredMessage): void {
   publishMessage(world, 'MESSAGE_UPDATE', message);
 }
 
-export function remove(world: World, message: StoredMessage): void {
+export function removeMessage(world: WorkspaceContext, message: StoredMessage): void {
   if (!world.interactions.ephemeral.delete(message.id))
     world.commit({ t: 'message-gone', channel: message.channel_id, id: message.id });
   for (const { id } of message.attachments) world.attachments.forget(id);
@@ -189,15 +178,13 @@ export function remove(world: World, message: StoredMessage): void {
 
 /** What the message becomes; fields that are not in the form stay, those that are null are emptied. */
 export function edited(
-  world: World,
+  world: WorkspaceContext,
   message: StoredMessage,
   form: EditForm,
-  uploads: readonly Upload[],
+  uploads: readonly UploadedFile[],
 ): StoredMessage {
   const listedIds = form.attachments?.map(({ id }) => id);
-  const retained = message.attachments.filter(
-    ({ id }) => listedIds?.includes(id) ?? form.attachments !== null,
-  );
+  const retained = message.attachments.filter(({ id }) => listedIds?.includes(id) ?? form.attachments !== null);
   const described = form.attachments?.filter(({ id }) => !retained.some((kept) => kept.id === id));
   // A list says what is there afterwards: a new file that it leaves out is left out, too.
   const added = uploads.filter(({ key }) => listedIds?.includes(key) ?? true);
@@ -205,10 +192,8 @@ export function edited(
   if (files > MAX_FILES) refuse(TOO_MANY_ATTACHMENTS);
   const content = form.content === undefined ? message.content : (form.content ?? '');
   const embeds = form.embeds === undefined ? message.embeds : richEmbeds(form.embeds);
-  const components =
-    form.components === undefined ? message.components : numbered(form.components ?? []);
-  if (content.trim() === '' && files + embeds.length + components.length === 0)
-    refuse(EMPTY_MESSAGE);
+  const components = form.components === undefined ? message.components : numbered(form.components ?? []);
+  if (content.trim() === '' && files + embeds.length + components.length === 0) refuse(EMPTY_MESSAGE);
   const attachments = [...retained, ...keepUploads(world, added, described)];
   return {
     ...message,

@@ -31,7 +31,7 @@ import {
   WRONG_CHANNEL_TYPE,
 } from '../discord/error-codes.ts';
 
-export interface Answer {
+export interface RefusalAnswer {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -90,26 +90,22 @@ export function refuseForm(errors: FormErrors): never {
   });
 }
 
-export function refuseField(
-  path: readonly (string | number)[],
-  code: string,
-  message: string,
-): never {
+export function refuseField(path: readonly (string | number)[], code: string, message: string): never {
   const leaf: FormErrors = { _errors: [{ code, message }] };
   refuseForm(path.reduceRight<FormErrors>((inner, key) => ({ [key]: inner }), leaf));
 }
 
-export function refuseWith(answer: Answer): never {
+export function refuseWith(answer: RefusalAnswer): never {
   throw refusal(answer);
 }
 
-function refusal(answer: Answer): ThreadmuxError {
+function refusal(answer: RefusalAnswer): ThreadmuxError {
   return new ThreadmuxError('workspace_failed', 'The workspace refused the request.', {
     cause: { answer },
   });
 }
 
-export function answerOf(error: unknown): Answer | undefined {
+export function answerOf(error: unknown): RefusalAnswer | undefined {
   if (!isThreadmuxError(error, 'workspace_failed')) return undefined;
-  return (error.cause as { answer?: Answer } | undefined)?.answer;
+  return (error.cause as { answer?: RefusalAnswer } | undefined)?.answer;
 }

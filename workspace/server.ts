@@ -4,32 +4,32 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
-import { admitBot, admitPerson, type Door, type Entrance } from './access.ts';
-import { openAttachments } from './attachments.ts';
+import { type AdmittedCaller, admitBot, admitPerson, type WorkspaceEntrance } from './access/admit.ts';
+import { loadIdentity } from './access/identity.ts';
+import { makeSignIn } from './access/sign-in.ts';
+import { makeSignInRequests } from './access/sign-in-requests.ts';
 import { archiveIdleThreads } from './auto-archive.ts';
-import { makeGateway } from './gateway.ts';
-import { API, makeRest } from './http.ts';
-import { loadIdentity } from './identity.ts';
+import { makeClientSessions } from './gateway/client-sessions.ts';
+import { makeGatewayServer } from './gateway/gateway-server.ts';
+import { greet } from './gateway/ready.ts';
 import type { Inspection } from './inspection.ts';
 import { tellOutcome } from './interaction-messages.ts';
-import { makeInteractions } from './interactions.ts';
 import { listenAt, listenOn, makeServer, serve, urlHost } from './listening.ts';
-import { openMemory } from './memory.ts';
+import { makeOpenInteractions } from './open-interactions.ts';
 import { makeFiles, makePages } from './pages.ts';
-import { greet } from './ready.ts';
-import { uploadsOf } from './retention.ts';
-import { callbackRoutes } from './routes-callbacks.ts';
-import { commandRoutes } from './routes-commands.ts';
-import { guildRoutes } from './routes-guild.ts';
-import { messageRoutes } from './routes-messages.ts';
-import { personRoutes } from './routes-person.ts';
-import { reactionRoutes } from './routes-reactions.ts';
-import { threadListRoutes } from './routes-thread-lists.ts';
-import { threadRoutes } from './routes-threads.ts';
-import { makeSessions } from './sessions.ts';
-import { makeSignIn } from './sign-in.ts';
-import { makeSignInRequests } from './sign-in-requests.ts';
-import type { World } from './world.ts';
+import { API, makeRestServer } from './rest-server.ts';
+import { commandRoutes } from './routes/commands.ts';
+import { guildRoutes } from './routes/guild.ts';
+import { callbackRoutes } from './routes/interaction-replies.ts';
+import { messageRoutes } from './routes/messages.ts';
+import { personRoutes } from './routes/person.ts';
+import { reactionRoutes } from './routes/reactions.ts';
+import { threadListRoutes } from './routes/thread-lists.ts';
+import { threadRoutes } from './routes/threads.ts';
+import { openMemory } from './storage/memory.ts';
+import { uploadsOf } from './storage/retention.ts';
+import { openUploads } from './storage/uploads.ts';
+import type { WorkspaceContext } from './workspace-context.ts';
 
 export interface WorkspaceOptions {
   /** Where everything is kept. */
@@ -105,18 +105,18 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
       memory.close();
       throw error;
     });
-  const door: Door = { listen, port };
+  const door: AdmittedCaller = { listen, port };
   const url = `http://${urlHost(listen)}:${port}`;
   const gatewayUrl = (host: string) => `ws://${host}/gateway`;
   const signIn = makeSignIn(join(dir, 'keys.json'));
   const newLink = () => `${url}/#/enter/${signIn.newCode()}`;
 
-  const sessions = makeSessions(RESUMABLE_MS);
-  const interactions = makeInteractions((late) => tellOutcome(world, late, 'INTERACTION_FAILURE'));
-  const attachments = openAttachments(join(dir, 'files'));
+  const sessions = makeClientSessions(RESUMABLE_MS);
+  const interactions = makeOpenInteractions((late) => tellOutcome(world, late, 'INTERACTION_FAILURE'));
+  const attachments = openUploads(join(dir, 'files'));
   attachments.sweep(uploadsOf(memory.state));
   const messageContentIntent = options.messageContentIntent ?? true;
-  const world: World = {
+  const world: WorkspaceContext = {
     identity,
     state: memory.state,
     url,
@@ -134,7 +134,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
       session_start_limit: SESSION_STARTS,
     }),
   };
-  const gateway = makeGateway({
+  const gateway = makeGatewayServer({
     gate: { token: identity.token, messageContentIntent },
     sessions,
     inspection,
@@ -142,12 +142,12 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     isPerson: signIn.isSession,
     greet: (session, host) => greet(world, session, gatewayUrl(host)),
   });
-  const rest = makeRest({ world, routes: ROUTES, inspection, log });
-  const forBot: Entrance = {
+  const rest = makeRestServer({ world, routes: ROUTES, inspection, log });
+  const forBot: WorkspaceEntrance = {
     actor: 'bot',
     admit: (headers) => admitBot(identity.token, headers),
   };
-  const forPerson: Entrance = {
+  const forPerson: WorkspaceEntrance = {
     actor: 'person',
     admit: (headers) => admitPerson(door, signIn.isSession, headers),
   };
@@ -196,11 +196,7 @@ function lock(dir: string): () => void {
   const path = join(dir, 'lock');
   const unlock = tryLock(path);
   if (unlock !== undefined) return unlock;
-  throw new ThreadmuxError(
-    'busy',
-    `Process ${holderOf(path) ?? '(unknown)'} already serves the workspace in ${dir}.`,
-    {
-      hint: 'Use the one that is running, or stop it first.',
-    },
-  );
+  throw new ThreadmuxError('busy', `Process ${holderOf(path) ?? '(unknown)'} already serves the workspace in ${dir}.`, {
+    hint: 'Use the one that is running, or stop it first.',
+  });
 }

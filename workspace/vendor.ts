@@ -35,10 +35,7 @@ export const VENDOR: Readonly<Record<string, string>> = {
   'markdown-it.js': 'markdown-it/dist/markdown-it.min.js',
   'highlight/core.js': '@highlightjs/cdn-assets/es/core.min.js',
   ...Object.fromEntries(
-    LANGUAGES.map((name) => [
-      `highlight/${name}.js`,
-      `@highlightjs/cdn-assets/es/languages/${name}.min.js`,
-    ]),
+    LANGUAGES.map((name) => [`highlight/${name}.js`, `@highlightjs/cdn-assets/es/languages/${name}.min.js`]),
   ),
 };
 

@@ -5,12 +5,12 @@ import { openCursors } from '../../dist/bridge/cursors.js';
 import { openInbox } from '../../dist/bridge/inbox.js';
 import { listen } from '../../dist/bridge/listen.js';
 import { openGateway } from '../../dist/discord/gateway.js';
-import { sessionSchema } from '../../dist/discord/gateway-payload.js';
+import { gatewaySessionSchema } from '../../dist/discord/gateway-payload.js';
 import { connectRest } from '../../dist/discord/rest.js';
-import { openPlace } from '../../dist/discord/threads.js';
-import { readJson, writeJson } from '../../dist/home/files.js';
+import { openThreadChannel } from '../../dist/discord/threads.js';
 import { openHome } from '../../dist/home/home.js';
-import { openLog } from '../../dist/home/log-file.js';
+import { openLogFile } from '../../dist/home/log-file.js';
+import { readJson, writeJson } from '../../dist/home/whole-file.js';
 import { createKnownThreads } from '../../dist/threads/known-threads.js';
 
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);
@@ -18,7 +18,7 @@ const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);
 /** `handled` is called with the name of every event before and after it was handled. */
 export async function openClient({ env, handling = () => {}, handled = () => {} }) {
   const home = openHome(env.THREADMUX_HOME);
-  const log = openLog(home, 'bench');
+  const log = openLogFile(home, 'bench');
   const server = {
     name: 'bench',
     api: env.DISCORD_API_BASE,
@@ -29,7 +29,7 @@ export async function openClient({ env, handling = () => {}, handled = () => {} 
     onlyProjects: false,
   };
   const rest = connectRest({ token: server.token, api: server.api, log });
-  const place = await openPlace(rest, server.channel);
+  const place = await openThreadChannel(rest, server.channel);
   const cursors = openCursors(`${home.folder('state')}/cursors.json`);
   const inbox = openInbox(home.folder('inbox'), cursors);
   const handle = listen({
@@ -53,7 +53,7 @@ export async function openClient({ env, handling = () => {}, handled = () => {} 
       await handle(name, data);
       handled(name);
     },
-    load: () => readJson(home.path('state', 'gateway.json'), sessionSchema),
+    load: () => readJson(home.path('state', 'gateway.json'), gatewaySessionSchema),
     save: (session) => writeJson(home.path('state', 'gateway.json'), session),
     onFatal: (error) => {
       throw error;

@@ -14,7 +14,6 @@ await openClient({
   },
   handled(name) {
     if (name === 'GUILD_CREATE') process.send('ready');
-    if (name === 'MESSAGE_CREATE' && ++done === COUNT)
-      process.send({ seconds: (performance.now() - begun) / 1000 });
+    if (name === 'MESSAGE_CREATE' && ++done === COUNT) process.send({ seconds: (performance.now() - begun) / 1000 });
   },
 });

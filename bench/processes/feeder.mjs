@@ -5,9 +5,8 @@ import { createServer } from 'node:http';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 
-const [BOT, GUILD, CHANNEL, THREAD, FOREIGN, LISTED, STRANGER] = Array.from(
-  { length: 7 },
-  (_, at) => String(1_200_000_000_000_000_000n + BigInt(at)),
+const [BOT, GUILD, CHANNEL, THREAD, FOREIGN, LISTED, STRANGER] = Array.from({ length: 7 }, (_, at) =>
+  String(1_200_000_000_000_000_000n + BigInt(at)),
 );
 const MAX_BUFFERED = 1 << 20;
 

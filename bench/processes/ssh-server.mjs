@@ -40,8 +40,7 @@ function run(channel, command, user) {
   const home = homeOf(user);
   const env = { HOME: home, PATH: process.env.PATH, SHELL: '/bin/sh' };
   const child = spawn('/bin/sh', ['-c', command], { cwd: home, env });
-  for (const stream of [child.stdin, child.stdout, child.stderr, channel])
-    stream.on('error', () => {});
+  for (const stream of [child.stdin, child.stdout, child.stderr, channel]) stream.on('error', () => {});
   channel.pipe(child.stdin);
   child.stdout.on('data', (bytes) => {
     counts.printed += bytes.length;

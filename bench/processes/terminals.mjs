@@ -5,7 +5,7 @@ import { connectRest } from '../../dist/discord/rest.js';
 import { openHome } from '../../dist/home/home.js';
 import { loadStreamRecords } from '../../dist/home/stream-record.js';
 import { localHost } from '../../dist/hosts/host.js';
-import { followTerminal } from '../../dist/streams/terminal.js';
+import { followTerminal } from '../../dist/streams/terminal/terminal.js';
 import { tmuxOn } from '../../dist/tmux/tmux.js';
 
 const { root, socket, api, token, botId } = JSON.parse(process.argv[2]);

@@ -44,8 +44,7 @@ export function startCli(config?: unknown): Cli {
   const dir = join(tmux.dir, 'person');
   const root = join(dir, '.threadmux');
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  if (config !== undefined)
-    writeFileSync(join(root, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+  if (config !== undefined) writeFileSync(join(root, 'config.json'), JSON.stringify(config), { mode: 0o600 });
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: dir,

@@ -32,27 +32,24 @@ function up(cli: Cli, home: string, args: readonly string[] = []) {
 const times = (text: string, part: string) => text.split(part).length - 1;
 
 describe('up on a full disk', () => {
-  it.each(['a new home', 'a home that is there'])(
-    'waits for room and goes on by itself: %s',
-    async (which) => {
-      const cli = startCli();
-      const disk = smallDisk();
-      const home = join(disk.dir, 'home');
-      if (which !== 'a new home') mkdirSync(join(home, 'state'), { recursive: true, mode: 0o700 });
-      disk.fill();
-      const bridge = up(cli, home, ['--port', '0']);
-      const words = `The disk is full: ${home}. threadmux waits for room.`;
-      await vi.waitFor(() => expect(bridge.stderr()).toContain(words), WAIT);
-      await new Promise((resolve) => setTimeout(resolve, 2_500));
-      expect(bridge.child.exitCode).toBeNull();
-      disk.free();
-      await vi.waitFor(() => expect(bridge.stdout()).toMatch(/http:\S+\/enter\//), WAIT);
-      expect(times(bridge.stderr(), words)).toBe(1);
-      expect(bridge.stderr()).not.toMatch(TRACE);
-      bridge.child.kill('SIGTERM');
-      expect(await bridge.ended).toBe(0);
-    },
-  );
+  it.each(['a new home', 'a home that is there'])('waits for room and goes on by itself: %s', async (which) => {
+    const cli = startCli();
+    const disk = smallDisk();
+    const home = join(disk.dir, 'home');
+    if (which !== 'a new home') mkdirSync(join(home, 'state'), { recursive: true, mode: 0o700 });
+    disk.fill();
+    const bridge = up(cli, home, ['--port', '0']);
+    const words = `The disk is full: ${home}. threadmux waits for room.`;
+    await vi.waitFor(() => expect(bridge.stderr()).toContain(words), WAIT);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(bridge.child.exitCode).toBeNull();
+    disk.free();
+    await vi.waitFor(() => expect(bridge.stdout()).toMatch(/http:\S+\/enter\//), WAIT);
+    expect(times(bridge.stderr(), words)).toBe(1);
+    expect(bridge.stderr()).not.toMatch(TRACE);
+    bridge.child.kill('SIGTERM');
+    expect(await bridge.ended).toBe(0);
+  });
 });
 
 describe('a read-only home', () => {
@@ -113,8 +110,7 @@ describe('a disk that fills up while the bridge runs', () => {
     }, WAIT);
     const person = await enter(link);
     const { channel } = JSON.parse(readFileSync(join(home, 'state', 'workspace.json'), 'utf8'));
-    const said = async (id: string) =>
-      (await person.messages(id)).map(({ content }) => content).join('\n\n');
+    const said = async (id: string) => (await person.messages(id)).map(({ content }) => content).join('\n\n');
     const steps = JSON.stringify([{ say: 'I begin.' }, { waitMs: 2_000 }, { say: 'I end.' }]);
     await person.say(channel, `!agent shop ${steps}`);
     const agent = await vi.waitFor(async () => {
@@ -168,10 +164,7 @@ describe('a disk that fills up while the bridge runs', () => {
     await person.say(channelId, `!agent shop ${steps}`);
     const [, agent = ''] = await answer(channelId, /`shop-agent` is at work.*<#(\d+)>/);
     await answer(agent, /I begin\./);
-    await person.say(
-      channelId,
-      '!terminal shop for i in $(seq 1 30); do echo line $i; sleep 0.2; done; cat',
-    );
+    await person.say(channelId, '!terminal shop for i in $(seq 1 30); do echo line $i; sleep 0.2; done; cat');
     const [, terminal = ''] = await answer(channelId, /is up: <#(\d+)>/);
     await answer(terminal, /line 2/);
 
@@ -196,13 +189,11 @@ describe('a disk that fills up while the bridge runs', () => {
       expect((await marked(typed)).length).toBeGreaterThan(0);
     }, late);
     const all = (await said(agent)).join('\n\n');
-    for (const text of ['I begin.', 'I end.', 'Echo: second', 'Echo: third'])
-      expect(times(all, text), text).toBe(1);
+    for (const text of ['I begin.', 'I end.', 'Echo: second', 'Echo: third']) expect(times(all, text), text).toBe(1);
     expect(readFileSync(fakeLog, 'utf8').trim().split('\n')).toHaveLength(3);
     await vi.waitFor(async () => {
       const shown = (await said(terminal)).join('\n');
-      for (let n = 1; n <= 30; n++)
-        expect(shown.match(new RegExp(`^line ${n}$`, 'gm')), `line ${n}`).toHaveLength(1);
+      for (let n = 1; n <= 30; n++) expect(shown.match(new RegExp(`^line ${n}$`, 'gm')), `line ${n}`).toHaveLength(1);
       expect(shown).toContain('to the terminal');
     }, late);
     await vi.waitFor(() => expect(readdirSync(join(home, 'inbox'))).toEqual([]), late);

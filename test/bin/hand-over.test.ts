@@ -43,28 +43,25 @@ async function up({ home }: Machine, env: Readonly<Record<string, string>>) {
 }
 
 describe('a courier of its own', () => {
-  it.each(['hands over', 'is killed'])(
-    'that %s in the middle of a letter loses and doubles nothing',
-    async (how) => {
-      const { workspace, machine, slow, env } = await start();
-      const pane = machine.session('web');
-      machine.write(pane, stopInput('one'));
-      const courier = machine.courier();
-      await untilSaid(workspace, WEB, ['one']);
-      slow.ms = 1_500;
-      for (const text of ['two', 'three', 'four']) machine.write(pane, stopInput(text));
-      await vi.waitFor(() => expect(slow.begun).toBeGreaterThan(0), WAIT);
-      if (how === 'is killed') await courier.kill();
-      const bridge = await up(machine, env);
-      slow.ms = 0;
-      await courier.ended;
-      expect(courier.child.signalCode).toBe(how === 'is killed' ? 'SIGKILL' : null);
-      expect(machine.courierPid()).toBe(bridge.pid());
-      machine.drop(pane, stopInput('five'));
-      await vi.waitFor(() => expect(machine.letters()).toEqual([]), WAIT);
-      await untilSaid(workspace, WEB, ['one', 'two', 'three', 'four', 'five']);
-    },
-  );
+  it.each(['hands over', 'is killed'])('that %s in the middle of a letter loses and doubles nothing', async (how) => {
+    const { workspace, machine, slow, env } = await start();
+    const pane = machine.session('web');
+    machine.write(pane, stopInput('one'));
+    const courier = machine.courier();
+    await untilSaid(workspace, WEB, ['one']);
+    slow.ms = 1_500;
+    for (const text of ['two', 'three', 'four']) machine.write(pane, stopInput(text));
+    await vi.waitFor(() => expect(slow.begun).toBeGreaterThan(0), WAIT);
+    if (how === 'is killed') await courier.kill();
+    const bridge = await up(machine, env);
+    slow.ms = 0;
+    await courier.ended;
+    expect(courier.child.signalCode).toBe(how === 'is killed' ? 'SIGKILL' : null);
+    expect(machine.courierPid()).toBe(bridge.pid());
+    machine.drop(pane, stopInput('five'));
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]), WAIT);
+    await untilSaid(workspace, WEB, ['one', 'two', 'three', 'four', 'five']);
+  });
 
   it('posts again when the bridge has stopped, and starts by itself', async () => {
     const { workspace, machine, env } = await start();

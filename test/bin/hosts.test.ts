@@ -6,16 +6,13 @@ import { startTmux } from '../support/tmux-server.ts';
 import { binWith, type Cli, PROGRAM, startCli, WAIT } from './cli.ts';
 
 /** This machine, and "far", which ssh reaches: another home and another tmux server. */
-async function startTwo(
-  there: object = {},
-): Promise<{ cli: Cli; far: SshServer; run: Cli['run'] }> {
+async function startTwo(there: object = {}): Promise<{ cli: Cli; far: SshServer; run: Cli['run'] }> {
   const far = await startSshServer();
   const other = startTmux();
   const cli = startCli({ hosts: { far: { ssh: 'far', socket: other.socket, ...there } } });
   const ssh = `exec ${spawnSync('sh', ['-c', 'command -v ssh']).stdout.toString().trim()} -F ${far.configFile} "$@"`;
   const PATH = `${binWith(cli.dir, 'ssh', ssh)}:${cli.env.PATH}`;
-  const run: Cli['run'] = (args, options = {}) =>
-    cli.run(args, { ...options, env: { PATH, ...options.env } });
+  const run: Cli['run'] = (args, options = {}) => cli.run(args, { ...options, env: { PATH, ...options.env } });
   onTestFinished(() => {
     // The connection stays for the next command; it must not outlive the test.
     const script = 'for s in "$1"/ssh/*; do ssh -O exit -o ControlPath="$s" far; done';
@@ -39,8 +36,7 @@ describe('sessions of another host', () => {
     expect((await run(['sessions'])).stdout).toMatch(/^web@far +cat/m);
     expect((await run(['send', 'web@far', 'over there'])).status).toBe(0);
     await vi.waitFor(
-      async () =>
-        expect((await run(['capture', 'web', '--host', 'far'])).stdout).toContain('over there'),
+      async () => expect((await run(['capture', 'web', '--host', 'far'])).stdout).toContain('over there'),
       WAIT,
     );
     expect((await run(['capture', 'web'])).stdout).not.toContain('over there');

@@ -1,14 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Cli, PROGRAM, startCli, WAIT } from './cli.ts';
@@ -92,10 +84,7 @@ describe('logs', () => {
     appendFileSync(log, `${line(5)}\n`);
     renameSync(log, `${log}.1`);
     writeFileSync(log, `${line(6)}\n`);
-    await vi.waitFor(
-      () => expect(following.stdout()).toBe(`${[3, 4, 5, 6].map(line).join('\n')}\n`),
-      WAIT,
-    );
+    await vi.waitFor(() => expect(following.stdout()).toBe(`${[3, 4, 5, 6].map(line).join('\n')}\n`), WAIT);
   });
 });
 
@@ -106,8 +95,7 @@ describe('outbox', () => {
   it('lists and shows what waits and what was set aside, and gives that back to its pane', async () => {
     const cli = startCli();
     const outbox = join(cli.root, 'outbox');
-    for (const folder of ['77.3', 'aside'])
-      mkdirSync(join(outbox, folder), { recursive: true, mode: 0o700 });
+    for (const folder of ['77.3', 'aside']) mkdirSync(join(outbox, folder), { recursive: true, mode: 0o700 });
     writeFileSync(join(outbox, '77.3', '100000002.9'), letter);
     writeFileSync(join(outbox, 'aside', '1760000000000-77.3-100000001.8'), letter);
     writeFileSync(join(outbox, 'aside', 'notes.txt'), 'not ours');
@@ -126,9 +114,7 @@ describe('outbox', () => {
     expect(readdirSync(join(outbox, 'aside'))).toEqual(['notes.txt']);
     // A courier may have taken them up already; one that is still there has its old place.
     const left = existsSync(join(outbox, '77.3')) ? readdirSync(join(outbox, '77.3')) : [];
-    expect(left.filter((name) => !name.startsWith('.')).toSorted()[0] ?? '100000001').toMatch(
-      /^10000000[12]/,
-    );
+    expect(left.filter((name) => !name.startsWith('.')).toSorted()[0] ?? '100000001').toMatch(/^10000000[12]/);
   });
 });
 

@@ -17,12 +17,7 @@ function withoutWatches(limit: string): readonly string[] {
   const up = [PROGRAM, 'up'];
   const namespace = ['--user', '--map-root-user'];
   if (spawnSync('unshare', [...namespace, 'true']).status !== 0)
-    return [
-      process.execPath,
-      '--import',
-      `data:text/javascript,${encodeURIComponent(REFUSE)}`,
-      ...up,
-    ];
+    return [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(REFUSE)}`, ...up];
   const script = `echo 0 > /proc/sys/user/${limit} && exec "$@"`;
   return ['unshare', ...namespace, 'sh', '-c', script, 'sh', process.execPath, ...up];
 }

@@ -34,13 +34,7 @@ describe('the command line', () => {
 
   it('tells programs of wrong usage as JSON, and nothing else', async () => {
     const { run } = startCli();
-    const wrong = [
-      ['frobnicate'],
-      ['kill'],
-      ['capture', 'x', '-n', 'y'],
-      ['new', 'a b'],
-      ['list', '--x'],
-    ];
+    const wrong = [['frobnicate'], ['kill'], ['capture', 'x', '-n', 'y'], ['new', 'a b'], ['list', '--x']];
     const results = await Promise.all(wrong.map((args) => run([...args, '--json'])));
     for (const result of results) {
       expect(result).toMatchObject({ status: EXIT.usage, stdout: '' });
@@ -96,8 +90,7 @@ describe('the command line', () => {
     expect((await run(['--version'])).stdout).toBe(`${VERSION}\n`);
     const { stdout, status } = await run(['--help']);
     expect(status).toBe(0);
-    for (const code of Object.values(EXIT))
-      expect(stdout).toMatch(new RegExp(`^ {2}${code} `, 'm'));
+    for (const code of Object.values(EXIT)) expect(stdout).toMatch(new RegExp(`^ {2}${code} `, 'm'));
     const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)?(?: [[<]|\s{2,})/gm)]
       .map(([, name]) => name as string)
       .filter((name) => name !== 'help' && name !== 'threadmux');

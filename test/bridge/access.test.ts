@@ -1,7 +1,7 @@
 // Who is not on the list gets nothing done, on any way in; and nothing they wrote is kept.
 
 import { describe, expect, it, vi } from 'vitest';
-import { aWhile, startSetting, WAIT } from './setting.ts';
+import { aWhile, startSetting, WAIT } from './bridge-setup.ts';
 
 const STRANGER = '424242424242424242';
 

@@ -1,7 +1,7 @@
 // Many messages at once: each arrives once, in the order it was written.
 
 import { describe, expect, it, vi } from 'vitest';
-import { startSetting, untilPrompts, WAIT } from './setting.ts';
+import { startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `message ${n}`);
 
@@ -34,9 +34,7 @@ describe('a burst of messages', () => {
     );
     const wanted = numbered(5);
     for (const text of wanted)
-      await Promise.all(
-        claudes.map((claude) => setting.say(claude, `${text} for ${claude.session}`)),
-      );
+      await Promise.all(claudes.map((claude) => setting.say(claude, `${text} for ${claude.session}`)));
     for (const claude of claudes)
       await untilPrompts(
         claude,

@@ -2,14 +2,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import type { OnItsWay } from '../../bridge/attempt.ts';
-import { confirm, type ProofOptions } from '../../bridge/confirm.ts';
+import type { TypedState } from '../../bridge/attempt.ts';
+import { type ConfirmOptions, confirm } from '../../bridge/confirm.ts';
 import { createSharedLook } from '../../bridge/shared-look.ts';
-import { deliver } from '../../tmux/deliver.ts';
+import { typeMessage } from '../../tmux/type-message.ts';
 import { type FakeClaude, startFakeClaude } from '../support/fake-claude.ts';
 import { startMachine } from '../support/hook-process.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
-import { startSetting } from './setting.ts';
+import { startSetting } from './bridge-setup.ts';
 
 /** A stand-in with a text typed into it, and a receipt that comes when the test says so. */
 async function typed(
@@ -21,19 +21,14 @@ async function typed(
   const claude = await startFakeClaude(machine, 'web');
   await prepare(claude);
   const record = claude.record();
-  const message: OnItsWay = {
+  const message: TypedState = {
     deliveryId: '1000',
-    thread: { id: claude.thread, title: '[agent] web', archived: false } as OnItsWay['thread'],
+    thread: { id: claude.thread, title: '[agent] web', archived: false } as TypedState['thread'],
     typed: { kind, text },
   };
   const { tmux } = machine.tmux;
-  await deliver(
-    tmux,
-    { pane: record, command: 'node' },
-    { id: message.deliveryId, text },
-    { settleMs: 30 },
-  );
-  const proof: ProofOptions = {
+  await typeMessage(tmux, { pane: record, command: 'node' }, { id: message.deliveryId, text }, { settleMs: 30 });
+  const proof: ConfirmOptions = {
     tmux,
     record,
     signal: new AbortController().signal,
@@ -95,7 +90,7 @@ describe('proof of a message', () => {
   it('is waited for by two hundred messages with hardly more looks than by one', async () => {
     const { claude, message, proof } = await typed('queued', (one) => one.tell('busy'));
     const looks: number[] = [];
-    const tmux: ProofOptions['tmux'] = {
+    const tmux: ConfirmOptions['tmux'] = {
       ...proof.tmux,
       script: (...args) => {
         looks.push(Date.now());
@@ -111,9 +106,7 @@ describe('proof of a message', () => {
     expect(looks.length / seconds).toBeLessThanOrEqual(1_000 / 125);
     expect(looks.length).toBeGreaterThan(seconds);
     await claude.tell('idle');
-    expect(new Set((await Promise.all(all)).map(({ kind }) => kind))).toEqual(
-      new Set(['submitted']),
-    );
+    expect(new Set((await Promise.all(all)).map(({ kind }) => kind))).toEqual(new Set(['submitted']));
   });
 
   it('is looked for after every wait by a message that is alone', async () => {

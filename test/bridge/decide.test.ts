@@ -1,8 +1,8 @@
 // What is done about a message, from what the pane shows. A table: every kind of screen, every fact that overrules it.
 
 import { describe, expect, it } from 'vitest';
-import { decide, type Facts, type Step } from '../../bridge/decide.ts';
-import type { Screen } from '../../claude/screen.ts';
+import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
+import { decide, type PaneState, type TypingStep } from '../../bridge/decide.ts';
 import type { PaneLook } from '../../tmux/look.ts';
 
 const pane: PaneLook = {
@@ -31,9 +31,9 @@ const record = {
   ...{ serverPid: 10, panePid: 20, claudeSession: 'c', at: 0 },
   shell: 'no' as 'no' | 'ours' | 'found',
 };
-const empty: Screen = { kind: 'empty', busy: false, queued: false, stashed: false, mode: 'normal' };
-const draft: Screen = { kind: 'draft', text: 'half a thought', busy: false, stashed: false };
-const dialog: Screen = {
+const empty: ClaudeScreen = { kind: 'empty', busy: false, queued: false, stashed: false, mode: 'normal' };
+const draft: ClaudeScreen = { kind: 'draft', text: 'half a thought', busy: false, stashed: false };
+const dialog: ClaudeScreen = {
   kind: 'dialog',
   which: 'permission',
   full: false,
@@ -41,12 +41,12 @@ const dialog: Screen = {
   options: [],
   help: 'Esc to cancel',
 };
-const facts: Facts = {
+const facts: PaneState = {
   ...{ look: pane, screen: empty, record, isAgent: true, allowShell: false },
   ...{ standing: undefined, now: 3_600_000 },
 };
 
-const SCREENS: readonly [string, Screen, Step['do']][] = [
+const SCREENS: readonly [string, ClaudeScreen, TypingStep['do']][] = [
   ['an empty box', empty, 'type'],
   ['an empty box while it works', { ...empty, busy: true }, 'type'],
   ['an empty box with a queue', { ...empty, busy: true, queued: true }, 'type'],
@@ -77,15 +77,9 @@ describe('deciding', () => {
   });
 
   it.each(SCREENS)('never types where the pane is not the one reported: %s', (_, screen) => {
-    for (const look of [
-      { kind: 'gone' } as const,
-      { ...pane, serverPid: 11 },
-      { ...pane, panePid: 21 },
-    ])
+    for (const look of [{ kind: 'gone' } as const, { ...pane, serverPid: 11 }, { ...pane, panePid: 21 }])
       for (const shell of ['no', 'ours', 'found'] as const)
-        expect(
-          decide({ ...facts, look, screen, record: { ...record, shell }, allowShell: true }).do,
-        ).toBe('refuse');
+        expect(decide({ ...facts, look, screen, record: { ...record, shell }, allowShell: true }).do).toBe('refuse');
   });
 
   it('waits where keys would be lost or go to others', () => {
@@ -105,7 +99,7 @@ describe('deciding', () => {
     expect(decide({ ...facts, screen: placeholder, standing: 'a\n'.repeat(10) }).do).toBe('wait');
   });
 
-  const shell: Screen = { kind: 'shell', suspended: false };
+  const shell: ClaudeScreen = { kind: 'shell', suspended: false };
   it.each([
     ['ours', false, 'run'],
     ['ours', true, 'run'],

@@ -7,8 +7,8 @@ import { openInbox } from '../../bridge/inbox.ts';
 import { silentLog } from '../../core/log.ts';
 import { openHome } from '../../home/home.ts';
 import { holderOf } from '../../home/lock.ts';
-import { runCourier } from '../../hooks/courier.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
+import { runCourier } from '../../hooks/courier-loop.ts';
 import { smallDisk } from '../support/disk.ts';
 import { stopInput } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -38,11 +38,7 @@ describe('the inbox', () => {
     const disk = smallDisk(256);
     const folder = join(disk.dir, 'inbox');
     mkdirSync(folder);
-    const inbox = openInbox(
-      folder,
-      openCursors(join(tempFolder(), 'cursors.json'), Date.now()),
-      'test',
-    );
+    const inbox = openInbox(folder, openCursors(join(tempFolder(), 'cursors.json'), Date.now()), 'test');
     inbox.take(MESSAGE);
     disk.readOnly();
     expect(() => inbox.done(MESSAGE.id)).not.toThrow();
@@ -85,14 +81,7 @@ describe('the courier', () => {
     const root = join(disk.dir, 'home');
     const box = join(openHome(root).folder('outbox'), '4242.7');
     mkdirSync(box);
-    const letter = [
-      'threadmux 1',
-      '/run/tmux,4242,0',
-      '%7',
-      'cli',
-      '',
-      JSON.stringify(stopInput('hi')),
-    ];
+    const letter = ['threadmux 1', '/run/tmux,4242,0', '%7', 'cli', '', JSON.stringify(stopInput('hi'))];
     writeFileSync(join(box, '000000001.1'), letter.join('\n'));
     let times = 0;
     begin(root, async () => {

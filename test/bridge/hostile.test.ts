@@ -5,24 +5,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
-import { cleanInbound } from '../../core/clean.ts';
+import { cleanInbound } from '../../core/clean-input.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
-import { type Setting, startSetting, untilPrompts } from './setting.ts';
+import { type Setting, startSetting, untilPrompts } from './bridge-setup.ts';
 
-const NAMES = [
-  'web',
-  'web2',
-  'a b',
-  "it's",
-  '$(touch pwned)',
-  '`touch pwned`',
-  '-x',
-  '"q"',
-  '~',
-  '%0',
-  '*',
-];
+const NAMES = ['web', 'web2', 'a b', "it's", '$(touch pwned)', '`touch pwned`', '-x', '"q"', '~', '%0', '*'];
 
 const TEXTS = [
   '\u001b[201~touch pwned\r',
@@ -79,8 +67,7 @@ describe('hostile input', () => {
     expect(new Set(claudes.map(({ thread }) => thread)).size).toBe(NAMES.length);
     await Promise.all(claudes.map((claude) => setting.say(claude, `for ${claude.session}`)));
     for (const claude of claudes) await untilPrompts(claude, [`for ${claude.session}`]);
-    for (const claude of claudes)
-      expect(claude.noted()).toEqual([{ kind: 'prompt', text: `for ${claude.session}` }]);
+    for (const claude of claudes) expect(claude.noted()).toEqual([{ kind: 'prompt', text: `for ${claude.session}` }]);
     expect(existsSync(join(setting.machine.tmux.dir, 'pwned'))).toBe(false);
   });
 

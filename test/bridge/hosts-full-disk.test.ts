@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { smallDisk } from '../support/disk.ts';
 import { buttonOf, decisionIn, promptIn, verdictOf } from '../support/prompt-pane.ts';
-import { farAgent, farHook, farPromptPane, farWithHooks, startFar, startFarHost } from './far.ts';
-import { aWhile, untilPrompts, WAIT } from './setting.ts';
+import { aWhile, untilPrompts, WAIT } from './bridge-setup.ts';
+import { farAgent, farHook, farPromptPane, farWithHooks, startFar, startFarHost } from './remote-host.ts';
 
 describe('a host whose disk is full', { timeout: 60_000 }, () => {
   it('keeps what its hooks say until there is room, in order, and is typed into meanwhile', async () => {
@@ -60,8 +60,7 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     const hook = farHook(far, pane, pane.input('Bash'));
     const asked = await promptIn(far.workspace, pane.thread);
     // A letter that is removed there would leave room for the answer.
-    const filesIn = (folder: string) =>
-      readdirSync(join(far.ours, folder), { recursive: true, encoding: 'utf8' });
+    const filesIn = (folder: string) => readdirSync(join(far.ours, folder), { recursive: true, encoding: 'utf8' });
     const letters = () => filesIn('outbox').filter((name) => /\/\d/.test(name));
     await vi.waitFor(() => expect(letters()).toEqual([]), WAIT);
     disk.fill();

@@ -10,8 +10,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { holderOf } from '../../home/lock.ts';
 import { processesWith, startMachine } from '../support/hook-process.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
-import { farWithHooks, startFarHost } from './far.ts';
-import { WAIT } from './setting.ts';
+import { WAIT } from './bridge-setup.ts';
+import { farWithHooks, startFarHost } from './remote-host.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 
@@ -97,9 +97,7 @@ function atLetter(folder: string, fits: RegExp, act: () => void): void {
 const holders = (path: string, pids: readonly number[]) =>
   pids.filter((pid) => {
     try {
-      return readdirSync(`/proc/${pid}/fd`).some(
-        (fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === path,
-      );
+      return readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === path);
     } catch {
       return false; // it has ended
     }
@@ -141,23 +139,19 @@ describe('with a host, killed', () => {
       ({ far }: Awaited<ReturnType<typeof start>>) =>
         holders(join(far.ours, 'bell'), processesWith(`HOME=${far.ssh.home}`)),
     ],
-  ] as const)(
-    '%s, three times in the middle of messages',
-    { timeout: 90_000 },
-    async (_, victims) => {
-      const all = await start();
-      const texts = Array.from({ length: 9 }, (_, n) => `message ${n}`);
-      let killed = 0;
-      for (const [n, text] of texts.entries()) {
-        await all.say(text);
-        if (n % 3 !== 1) continue;
-        await vi.waitFor(() => expect(victims(all).length).toBeGreaterThan(0), WAIT);
-        killed += killAll(victims(all));
-      }
-      expect(killed).toBeGreaterThanOrEqual(3);
-      await all.settled(...texts);
-    },
-  );
+  ] as const)('%s, three times in the middle of messages', { timeout: 90_000 }, async (_, victims) => {
+    const all = await start();
+    const texts = Array.from({ length: 9 }, (_, n) => `message ${n}`);
+    let killed = 0;
+    for (const [n, text] of texts.entries()) {
+      await all.say(text);
+      if (n % 3 !== 1) continue;
+      await vi.waitFor(() => expect(victims(all).length).toBeGreaterThan(0), WAIT);
+      killed += killAll(victims(all));
+    }
+    expect(killed).toBeGreaterThanOrEqual(3);
+    await all.settled(...texts);
+  });
 
   it('the program, three times while a terminal there streams', { timeout: 90_000 }, async () => {
     const { workspace, up, running, answers, claude } = await start();

@@ -4,8 +4,8 @@
 import { readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { farWithHooks, startFar } from './far.ts';
-import { WAIT } from './setting.ts';
+import { WAIT } from './bridge-setup.ts';
+import { farWithHooks, startFar } from './remote-host.ts';
 
 const SESSIONS = ['api', 'shop', 'web'] as const;
 const REPLIES = 10;

@@ -12,8 +12,8 @@ import {
   verdictOf,
 } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { type Far, farHook, farPromptPane, startFar } from './far.ts';
-import { aWhile, WAIT } from './setting.ts';
+import { aWhile, WAIT } from './bridge-setup.ts';
+import { type Far, farHook, farPromptPane, startFar } from './remote-host.ts';
 
 interface Asked {
   readonly far: Far;
@@ -22,12 +22,7 @@ interface Asked {
   readonly message: WireMessage;
 }
 
-async function ask(
-  far: Far,
-  pane: PromptPane,
-  name = 'Bash',
-  screen = 'dialog-permission-bash',
-): Promise<Asked> {
+async function ask(far: Far, pane: PromptPane, name = 'Bash', screen = 'dialog-permission-bash'): Promise<Asked> {
   await pane.show(screen);
   const hook = farHook(far, pane, pane.input(name));
   return { far, pane, hook, message: await promptIn(far.workspace, pane.thread) };

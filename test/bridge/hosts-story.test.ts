@@ -5,13 +5,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { saveAuto } from '../../home/auto.ts';
-import { loadHooks } from '../../tmux/hooks.ts';
+import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { loadHooks } from '../../tmux/tmux-hooks.ts';
 import { standInAt } from '../support/fake-claude.ts';
 import { processesWith, readIfThere, threadNames } from '../support/hook-process.ts';
 import { buttonOf, decisionIn, promptIn, verdictOf } from '../support/prompt-pane.ts';
-import { type FarHost, farAgent, farHook, farPromptPane, startFar, startFarHost } from './far.ts';
-import { type SettingOptions, WAIT } from './setting.ts';
+import { type SettingOptions, WAIT } from './bridge-setup.ts';
+import { type FarHost, farAgent, farHook, farPromptPane, startFar, startFarHost } from './remote-host.ts';
 
 const LONG = Array.from({ length: 256 }, (_, n) => `line ${n} of a reply that is long, to be cut`);
 const COUNT = 'i=0; while [ $i -lt 90 ]; do i=$((i+1)); echo n$i; sleep 0.1; done; exit 4';
@@ -72,7 +72,7 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     const shown = await setting.answer(shop, /^What `shop` shows:$/);
     expect(shown.attachments).toMatchObject([{ filename: 'screen.png' }]);
 
-    saveAuto(setting.machine.home, true);
+    saveAutoThreads(setting.machine.home, true);
     expect(await loadHooks(tmux.tmux, join(mini.ours, 'tmux.conf'))).toBe(true);
     tmux.call('new-session', '-d', '-s', 'byhand', 'cat');
     await untilThreads(['[agent] byhand@mini', '[agent] shop@mini']);
@@ -120,24 +120,16 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     const streamed = '[terminal] shop-i-0@mini';
     await untilThreads([...all, streamed]);
     tmux.call('kill-session', '-t', '=renamed');
-    await untilThreads([
-      '([agent] renamed@mini)',
-      ...all.filter((name) => !/renamed/.test(name)),
-      streamed,
-    ]);
+    await untilThreads(['([agent] renamed@mini)', ...all.filter((name) => !/renamed/.test(name)), streamed]);
     await setting.answer(terminal, /^⏹️ Exited with code 4/);
-    expect((await printed(terminal)).match(/^n\d+$/gm)).toEqual(
-      Array.from({ length: 90 }, (_, at) => `n${at + 1}`),
-    );
+    expect((await printed(terminal)).match(/^n\d+$/gm)).toEqual(Array.from({ length: 90 }, (_, at) => `n${at + 1}`));
 
     const texts = (await setting.answers(shop)).map(({ content }) => content).join('\n');
     expect(texts.match(/(?<=Echo: ).*/g)).toEqual(echoed);
     const lines = texts.match(/line \d+ of/g) ?? [];
     expect(lines).toEqual(lines.map((_, n) => `line ${n} of`));
     expect(lettersIn(mini)).toEqual([]);
-    const written = (await person.messages(pane.thread)).filter(({ content }) =>
-      /curl|Which/.test(content),
-    );
+    const written = (await person.messages(pane.thread)).filter(({ content }) => /curl|Which/.test(content));
     expect(written.map(({ id }) => id).sort()).toEqual([asked.id, questioned.id].sort());
 
     // The search finds what was said there, and not the token.
@@ -148,16 +140,11 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     expect(seen(token)).toBe(false);
 
     async function printed(thread: string): Promise<string> {
-      const blocks = (await setting.answers(thread)).filter(({ content }) =>
-        content.startsWith('```'),
-      );
+      const blocks = (await setting.answers(thread)).filter(({ content }) => content.startsWith('```'));
       return blocks.map(({ content }) => content.replace(/^```text\n|```$/g, '')).join('');
     }
     async function untilThreads(names: readonly string[]): Promise<void> {
-      await vi.waitFor(
-        async () => expect(await threadNames(workspace)).toEqual(names.toSorted()),
-        WAIT,
-      );
+      await vi.waitFor(async () => expect(await threadNames(workspace)).toEqual(names.toSorted()), WAIT);
     }
     function isAway(): boolean {
       return setting.shared.remote.state('mini').kind === 'unreachable';
@@ -181,9 +168,7 @@ function search(words: string, places: readonly string[]): readonly string[] {
   });
   if (inside.status !== 0 && inside.status !== 1) throw new Error(inside.stderr);
   const names = execFileSync('find', places, { encoding: 'utf8' }).split('\n');
-  return [...inside.stdout.split('\n'), ...names.filter((name) => name.includes(words))].filter(
-    Boolean,
-  );
+  return [...inside.stdout.split('\n'), ...names.filter((name) => name.includes(words))].filter(Boolean);
 }
 
 /** The words and the environment of every process of that host which ran at one of many looks. */

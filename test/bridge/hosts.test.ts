@@ -1,24 +1,16 @@
 // A host that was only named: nothing is installed there, no Node.js is in its PATH, and everything works as it does here.
 
 import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { saveAuto } from '../../home/auto.ts';
-import { loadHooks } from '../../tmux/hooks.ts';
+import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { loadHooks } from '../../tmux/tmux-hooks.ts';
 import { stopInput } from '../support/hook-process.ts';
-import { type Far, farAgent, farPromptPane, farWithHooks, startFar, startFarHost } from './far.ts';
-import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './setting.ts';
+import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
+import { type Far, farAgent, farPromptPane, farWithHooks, startFar, startFarHost } from './remote-host.ts';
 
-const texts = async (far: Far, thread: string) =>
-  (await far.answers(thread)).map(({ content }) => content);
+const texts = async (far: Far, thread: string) => (await far.answers(thread)).map(({ content }) => content);
 
 describe('a host that was only named', () => {
   it('reports, is typed into and answers, once each and in order', {
@@ -26,13 +18,10 @@ describe('a host that was only named', () => {
   }, async () => {
     const far = await startFar();
     const claude = await farWithHooks(far, far, 'web');
-    for (const text of ['one', 'two', 'three'])
-      await far.untilMarked(await far.say(claude, text), '✅');
+    for (const text of ['one', 'two', 'three']) await far.untilMarked(await far.say(claude, text), '✅');
     await untilPrompts(claude, ['one', 'two', 'three']);
     for (const text of ['one', 'two', 'three']) await far.answer(claude, new RegExp(`${text}`));
-    const replies = (await texts(far, claude.thread)).filter((text) =>
-      /(one|two|three)/.test(text),
-    );
+    const replies = (await texts(far, claude.thread)).filter((text) => /(one|two|three)/.test(text));
     expect(replies).toHaveLength(3);
     expect(claude.record()).toMatchObject({ host: 'far', shell: 'no' });
     expect(far.ssh.counts.connections).toBe(1);
@@ -75,10 +64,7 @@ describe('a host that was only named', () => {
     const claude = await farWithHooks(far, far, 'web');
     const project = far.place.tmux.dir;
     writeFileSync(join(project, 'chart.txt'), 'ä chart\n');
-    await far.untilMarked(
-      await far.say(claude, 'see\n[ATTACH: chart.txt]\n[ATTACH: /etc/passwd]'),
-      '✅',
-    );
+    await far.untilMarked(await far.say(claude, 'see\n[ATTACH: chart.txt]\n[ATTACH: /etc/passwd]'), '✅');
     const reply = await far.answer(claude, /outside the project/);
     expect(reply.content).not.toContain('chart.txt');
     expect(reply.attachments?.map(({ filename }) => filename)).toEqual(['chart.txt']);
@@ -96,10 +82,7 @@ describe('a session on a host', () => {
     await far.untilMarked(message, '✅');
     expect(claude.prompts()).toEqual(['[Image #1]look']);
     expect(existsSync(join(far.ours, 'files', message.id, 'photo.png'))).toBe(true);
-    const long = Array.from(
-      { length: 256 },
-      (_, n) => `line ${n} of a reply that is long, to be cut`,
-    );
+    const long = Array.from({ length: 256 }, (_, n) => `line ${n} of a reply that is long, to be cut`);
     expect(long.join('\n').length).toBeGreaterThan(11_000);
     await claude.tell('replies', long.join('\n'));
     await far.untilMarked(await far.say(claude, 'long'), '✅');
@@ -118,7 +101,7 @@ describe('a session on a host', () => {
   }, async () => {
     const far = await startFar();
     const { tmux } = far.place;
-    saveAuto(far.machine.home, true);
+    saveAutoThreads(far.machine.home, true);
     tmux.call('new-session', '-d', '-s', 'keeper', 'cat');
     await reconcile(far);
     await untilActive(far, ['[agent] keeper@far']);
@@ -186,10 +169,7 @@ describe('several hosts and several bridges', () => {
   it('serve each other in nothing: two hosts, one of them away', { timeout: 90_000 }, async () => {
     const mini = await startFarHost('mini');
     const far = await startFar({ others: [mini] });
-    const [here, there] = [
-      await farWithHooks(far, far, 'web'),
-      await farWithHooks(far, mini, 'web'),
-    ];
+    const [here, there] = [await farWithHooks(far, far, 'web'), await farWithHooks(far, mini, 'web')];
     expect(here.thread).not.toBe(there.thread);
     await far.untilMarked(await far.say(here, 'to far'), '✅');
     await mini.ssh.stop();
@@ -228,18 +208,12 @@ describe('several hosts and several bridges', () => {
     await far.answer(mine, /Echo: three for web/);
     await desk.answer(theirs, /Echo: three for shop/);
     const echoes = async (setting: Setting) => {
-      const all = await setting.workspace.bot(
-        'GET',
-        `/guilds/${setting.workspace.guildId}/threads/active`,
-      );
+      const all = await setting.workspace.bot('GET', `/guilds/${setting.workspace.guildId}/threads/active`);
       const threads = all.body.threads as { id: string }[];
       const said = await Promise.all(threads.map(({ id }) => setting.answers(id)));
-      return said.flatMap((some) =>
-        some.flatMap(({ content }) => content.match(/Echo: \w+ for \w+/)?.[0] ?? []),
-      );
+      return said.flatMap((some) => some.flatMap(({ content }) => content.match(/Echo: \w+ for \w+/)?.[0] ?? []));
     };
-    const wanted = (session: string) =>
-      ['one', 'two', 'three'].map((text) => `Echo: ${text} for ${session}`);
+    const wanted = (session: string) => ['one', 'two', 'three'].map((text) => `Echo: ${text} for ${session}`);
     expect(await echoes(far)).toEqual(wanted('web'));
     expect(await echoes(desk)).toEqual(wanted('shop'));
   });

@@ -10,7 +10,7 @@ import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf, messageNow } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
-import { aWhile, type Setting, screenOf, startSetting, WAIT } from './setting.ts';
+import { aWhile, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
 
 const SHOWN = /^What `web` shows:$/;
 const CHANGED = /^⚠️ Not pressed: the screen has changed/;
@@ -56,10 +56,7 @@ describe('a key button', () => {
     await aWhile();
     expect(claude.noted()).toEqual([]);
     await tap(setting, fresh, 'Enter');
-    await vi.waitFor(
-      () => expect(claude.noted()).toEqual([{ kind: 'approved', text: 'rm -rf /' }]),
-      WAIT,
-    );
+    await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'approved', text: 'rm -rf /' }]), WAIT);
   });
 
   it('under another dialog presses nothing', async () => {
@@ -103,10 +100,7 @@ describe('a key button', () => {
       expect(buttonOf(now, 'Enter')).not.toBe(buttonOf(shown, 'Enter'));
       await tap(setting, now, 'Enter');
     }, WAIT);
-    await vi.waitFor(
-      () => expect(claude.noted().at(-1)).toEqual({ kind: 'approved', text: 'rm -rf /' }),
-      WAIT,
-    );
+    await vi.waitFor(() => expect(claude.noted().at(-1)).toEqual({ kind: 'approved', text: 'rm -rf /' }), WAIT);
   });
 
   it('without a dialog may be tapped again once its message shows the screen after it', async () => {

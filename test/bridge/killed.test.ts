@@ -8,17 +8,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { holderOf } from '../../home/lock.ts';
-import { loadThreadRecords } from '../../threads/record.ts';
+import { loadThreadRecords } from '../../threads/thread-record.ts';
 import type { Faults } from '../support/as-discord.mjs';
 import { startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
-import {
-  startTestWorkspace,
-  type TestWorkspace,
-  type UploadedFile,
-  type WireMessage,
-} from '../support/workspace.ts';
-import { WAIT } from './setting.ts';
+import { startTestWorkspace, type TestWorkspace, type UploadedFile, type WireMessage } from '../support/workspace.ts';
+import { WAIT } from './bridge-setup.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 
@@ -48,11 +43,7 @@ interface Running {
   kill(): void;
 }
 
-function startUp(
-  machine: Machine,
-  env: Record<string, string>,
-  command: string,
-): () => Promise<Running> {
+function startUp(machine: Machine, env: Record<string, string>, command: string): () => Promise<Running> {
   const bin = join(machine.tmux.dir, 'bin');
   const trap = join(machine.tmux.dir, 'trap');
   mkdirSync(bin);
@@ -105,8 +96,7 @@ async function start({ local = false } = {}) {
   const onRequest: Faults['onRequest'] = ({ method, path }) => {
     const trap = onMark;
     if (trap === undefined || method !== 'PUT') return undefined;
-    if (!path.includes(encodeURIComponent(trap.mark)) && !path.includes(trap.mark))
-      return undefined;
+    if (!path.includes(encodeURIComponent(trap.mark)) && !path.includes(trap.mark)) return undefined;
     onMark = undefined;
     trap.act();
     return { kind: trap.when === 'before' ? 'reset' : 'apply-then-reset' };
@@ -192,8 +182,7 @@ describe('threadmux up, killed', () => {
     const { serverPid, paneId, thread } = claude.record();
     if (step === 'on disk') atChange(home.folder('inbox'), kill);
     if (step === 'files') atChange(home.folder('files'), kill);
-    if (step === 'letter')
-      atChange(home.path('outbox', `${serverPid}.${paneId.replace('%', '')}`), kill);
+    if (step === 'letter') atChange(home.path('outbox', `${serverPid}.${paneId.replace('%', '')}`), kill);
     if (step === 'noted')
       atChange(home.folder('threads'), kill, () =>
         Boolean(

@@ -2,9 +2,9 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { saveAuto } from '../../home/auto.ts';
-import { eventScript, hooksConf, loadHooks } from '../../tmux/hooks.ts';
-import { aWhile, type Setting, startSetting, WAIT } from './setting.ts';
+import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { eventScript, hooksConf, loadHooks } from '../../tmux/tmux-hooks.ts';
+import { aWhile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
 
 interface Thread {
   readonly id: string;
@@ -48,11 +48,11 @@ describe('sessions made by hand', () => {
     const { tmux, home } = setting.machine;
     tmux.call('new-session', '-d', '-s', 'infra-db');
     await withHooks(setting);
-    saveAuto(home, false);
+    saveAutoThreads(home, false);
     tmux.call('new-session', '-d', '-s', 'private');
     await aWhile(1_500);
     expect(await active(setting)).toEqual([]);
-    saveAuto(home, true);
+    saveAutoThreads(home, true);
     tmux.call('new-session', '-d', '-s', 'public');
     await untilActive(setting, ['[agent] private', '[agent] public']);
   });
@@ -64,12 +64,7 @@ describe('sessions made by hand', () => {
     tmux.call('new-session', '-d', '-s', 'keeper');
     await withHooks(setting);
     tmux.call('new-session', '-d', '-s', 'plain');
-    tmux.call(
-      'rename-session',
-      '-t',
-      '=plain',
-      `x"; touch ${pwned}; $(touch ${pwned}) \`touch ${pwned}\``,
-    );
+    tmux.call('rename-session', '-t', '=plain', `x"; touch ${pwned}; $(touch ${pwned}) \`touch ${pwned}\``);
     await vi.waitFor(
       async () => expect((await active(setting)).some((name) => name.includes('touch'))).toBe(true),
       WAIT,
@@ -85,16 +80,11 @@ describe('sessions made by hand', () => {
     const welcome = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, {
       content: 'Welcome',
     });
-    await workspace.bot(
-      'POST',
-      `/channels/${workspace.channelId}/messages/${welcome.body.id}/threads`,
-      { name: '[agent] web@mini' },
-    );
+    await workspace.bot('POST', `/channels/${workspace.channelId}/messages/${welcome.body.id}/threads`, {
+      name: '[agent] web@mini',
+    });
     await setting.restart();
-    await vi.waitFor(
-      () => expect(setting.log.join('\n')).toMatch(/lifecycle host=mini because=/),
-      WAIT,
-    );
+    await vi.waitFor(() => expect(setting.log.join('\n')).toMatch(/lifecycle host=mini because=/), WAIT);
     expect(await active(setting)).toEqual(['[agent] web@mini']);
   });
 

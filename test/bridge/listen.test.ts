@@ -9,10 +9,10 @@ import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
 import { listen } from '../../bridge/listen.ts';
 import { silentLog } from '../../core/log.ts';
-import { ensureThread, openPlace } from '../../discord/threads.ts';
-import { readText } from '../../home/files.ts';
+import { ensureThread, openThreadChannel } from '../../discord/threads.ts';
 import type { Home } from '../../home/home.ts';
 import { localServer, saveLocalServer } from '../../home/local-server.ts';
+import { readText } from '../../home/whole-file.ts';
 import { createKnownThreads } from '../../threads/known-threads.ts';
 import { listenTo, restOf } from '../support/client.ts';
 import { tempHome } from '../support/temp-home.ts';
@@ -25,10 +25,8 @@ function addressOf(workspace: TestWorkspace) {
 
 async function startListening(workspace: TestWorkspace, home: Home, names: readonly string[]) {
   const rest = restOf(workspace);
-  const place = await openPlace(rest, workspace.channelId);
-  const threads = await Promise.all(
-    names.map((name) => ensureThread(place, `[agent] ${name}`, 'Welcome')),
-  );
+  const place = await openThreadChannel(rest, workspace.channelId);
+  const threads = await Promise.all(names.map((name) => ensureThread(place, `[agent] ${name}`, 'Welcome')));
   const stop = new AbortController();
   const cursors = openCursors(home.path('cursors.json'));
   const accepted: { id: string; channelId: string; text: string; kind: string }[] = [];
@@ -73,14 +71,12 @@ describe('listening', () => {
     await vi.waitFor(() => expect(accepted.length).toBeGreaterThanOrEqual(180), 15_000);
     const wanted = Array.from({ length: 60 }, (_, n) => `m${n}`);
     for (const { id } of threads)
-      expect(accepted.filter(({ channelId }) => channelId === id).map(({ text }) => text)).toEqual(
-        wanted,
-      );
+      expect(accepted.filter(({ channelId }) => channelId === id).map(({ text }) => text)).toEqual(wanted);
   });
 
   it('replays nothing that was written before the very first run', async () => {
     const workspace = await startTestWorkspace();
-    const place = await openPlace(restOf(workspace), workspace.channelId);
+    const place = await openThreadChannel(restOf(workspace), workspace.channelId);
     const thread = await ensureThread(place, '[agent] old', 'Welcome');
     await workspace.person.say(thread.id, 'long ago');
     await sleep(5);
@@ -114,7 +110,7 @@ describe('listening', () => {
     const workspace = await startTestWorkspace();
     const home = tempHome();
     saveLocalServer(home, addressOf(workspace));
-    const place = await openPlace(restOf(workspace), workspace.channelId);
+    const place = await openThreadChannel(restOf(workspace), workspace.channelId);
     const thread = await ensureThread(place, '[agent] web', 'Welcome');
     const record = home.path('record');
     const start = () => startTaker(home, record);
@@ -147,7 +143,7 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
     const [{ openCursors }, { openInbox }, { createKnownThreads }, { listen }, { connectRest }, { openGateway },
       { openPlace }, { readJson, writeJson }, { openHome }, { loadLocalServer }, { silentLog }, { sessionSchema }] =
       await Promise.all(['bridge/cursors.js', 'bridge/inbox.js', 'threads/known-threads.js', 'bridge/listen.js',
-        'discord/rest.js', 'discord/gateway.js', 'discord/threads.js', 'home/files.js', 'home/home.js',
+        'discord/rest.js', 'discord/gateway.js', 'discord/threads.js', 'home/whole-file.js', 'home/home.js',
         'home/local-server.js', 'core/log.js', 'discord/gateway-payload.js'].map(load));
     const home = openHome(process.argv[2]);
     const server = loadLocalServer(home);

@@ -14,7 +14,7 @@ import {
   startPromptPane,
   verdictOf,
 } from '../support/prompt-pane.ts';
-import { aWhile, type Setting, startSetting, WAIT } from './setting.ts';
+import { aWhile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
 
 const UNCLEAR = /^⚠️ Not taken as an answer.*Tap a button/s;
 
@@ -35,29 +35,23 @@ async function ask({ setting, pane }: { setting: Setting; pane: PromptPane }, co
   return { hook, message: await promptIn(setting.workspace, pane.thread, new RegExp(command)) };
 }
 
-async function expectOpen(
-  { workspace }: Setting,
-  { hook, message }: Awaited<ReturnType<typeof ask>>,
-) {
+async function expectOpen({ workspace }: Setting, { hook, message }: Awaited<ReturnType<typeof ask>>) {
   await aWhile();
   expect(hook.hasEnded()).toBe(false);
   expect((await messageNow(workspace, message)).components).not.toEqual([]);
 }
 
 describe('a text that was not received live', () => {
-  it.each(['yes', 'No', '1'])(
-    '"%s" written while threadmux was down decides nothing',
-    async (text) => {
-      const parts = await start();
-      const { setting, pane } = parts;
-      await setting.bridge.close();
-      await setting.say(pane.thread, text);
-      const prompt = await ask(parts, 'rm -rf build');
-      await setting.restart();
-      await setting.answer(pane.thread, UNCLEAR);
-      await expectOpen(setting, prompt);
-    },
-  );
+  it.each(['yes', 'No', '1'])('"%s" written while threadmux was down decides nothing', async (text) => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    await setting.bridge.close();
+    await setting.say(pane.thread, text);
+    const prompt = await ask(parts, 'rm -rf build');
+    await setting.restart();
+    await setting.answer(pane.thread, UNCLEAR);
+    await expectOpen(setting, prompt);
+  });
 
   it('decides nothing either if it is newer than the prompt', async () => {
     const parts = await start();
@@ -74,32 +68,29 @@ describe('a text that was not received live', () => {
   it.each([
     ['for unclear', 'unclear' as const],
     ['for a message, before the prompt came', undefined],
-  ])(
-    '"yes" that an earlier process left in the inbox, taken %s, decides nothing',
-    async (_, answers) => {
-      const parts = await start();
-      const { setting, pane } = parts;
-      const prompt = await ask(parts, 'rm -rf build');
-      await setting.bridge.close();
-      const { home } = setting.machine;
-      const said = await setting.say(pane.thread, 'yes');
-      const cursors = openCursors(`${home.folder('state')}/local.cursors.json`);
-      openInbox(home.folder('inbox'), cursors, 'local').take({
-        id: said.id,
-        channelId: pane.thread,
-        authorId: setting.workspace.userId,
-        author: 'you',
-        text: 'yes',
-        attachments: [],
-        liveAt: performance.now(),
-        ...(answers === undefined ? {} : { answers }),
-      });
-      await setting.restart();
-      if (answers === 'unclear') await setting.answer(pane.thread, UNCLEAR);
-      await setting.untilMarked(said, answers === 'unclear' ? '⚠️' : '📨');
-      await expectOpen(setting, prompt);
-    },
-  );
+  ])('"yes" that an earlier process left in the inbox, taken %s, decides nothing', async (_, answers) => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    const prompt = await ask(parts, 'rm -rf build');
+    await setting.bridge.close();
+    const { home } = setting.machine;
+    const said = await setting.say(pane.thread, 'yes');
+    const cursors = openCursors(`${home.folder('state')}/local.cursors.json`);
+    openInbox(home.folder('inbox'), cursors, 'local').take({
+      id: said.id,
+      channelId: pane.thread,
+      authorId: setting.workspace.userId,
+      author: 'you',
+      text: 'yes',
+      attachments: [],
+      liveAt: performance.now(),
+      ...(answers === undefined ? {} : { answers }),
+    });
+    await setting.restart();
+    if (answers === 'unclear') await setting.answer(pane.thread, UNCLEAR);
+    await setting.untilMarked(said, answers === 'unclear' ? '⚠️' : '📨');
+    await expectOpen(setting, prompt);
+  });
 
   it('and is no answer by its words waits as any message does', async () => {
     const parts = await start();
@@ -147,16 +138,11 @@ describe('two prompts in one thread', () => {
 describe('a prompt on the screen of which we do not know yet', () => {
   it.each<[string, Fault]>([
     ['because the answer to its posting is late', { kind: 'apply-then-silence' }],
-    [
-      'because the answer was lost and it is posted again later',
-      { kind: 'apply-then-answer', status: 200, body: {} },
-    ],
+    ['because the answer was lost and it is posted again later', { kind: 'apply-then-answer', status: 200, body: {} }],
   ])('%s: "yes" does not allow the other', async (_, fault) => {
     const parts = await start({
       onRequest: ({ method, body }) =>
-        method === 'POST' && JSON.stringify(body ?? '').includes('rm -rf build')
-          ? fault
-          : undefined,
+        method === 'POST' && JSON.stringify(body ?? '').includes('rm -rf build') ? fault : undefined,
     });
     const { setting, pane } = parts;
     const first = await ask(parts, 'make');
@@ -170,32 +156,27 @@ describe('a prompt on the screen of which we do not know yet', () => {
 
 describe('a button with the id of a prompt, on another message', () => {
   async function forge(setting: Setting, thread: string, customId: string) {
-    const components = [
-      { type: 1, components: [{ type: 2, style: 3, label: 'Continue', custom_id: customId }] },
-    ];
+    const components = [{ type: 1, components: [{ type: 2, style: 3, label: 'Continue', custom_id: customId }] }];
     const path = `/channels/${thread}/messages`;
     return (await setting.workspace.bot('POST', path, { content: 'Go on?', components })).body;
   }
 
-  it.each(['its own thread', 'the thread of another session'])(
-    'in %s decides nothing',
-    async (where) => {
-      const parts = await start();
-      const { setting, pane } = parts;
-      const { person } = setting.workspace;
-      const other = await startPromptPane(setting.machine, 'other');
-      const prompt = await ask(parts, 'rm -rf build');
-      const thread = where === 'its own thread' ? pane.thread : other.thread;
-      const allow = buttonOf(prompt.message, 'Allow');
-      const forged = await forge(setting, thread, allow);
-      await person.tap(thread, forged.id, allow);
-      const field = buttonOf(prompt.message, 'reason');
-      const withField = await forge(setting, thread, field);
-      const tapped = await person.tap(thread, withField.id, field);
-      await vi.waitFor(() => person.submitModal(thread, tapped, { words: 'no' }), WAIT);
-      await expectOpen(setting, prompt);
-      await person.tap(pane.thread, prompt.message.id, allow);
-      expect(decisionIn(await prompt.hook.printed)).toEqual({ behavior: 'allow' });
-    },
-  );
+  it.each(['its own thread', 'the thread of another session'])('in %s decides nothing', async (where) => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    const { person } = setting.workspace;
+    const other = await startPromptPane(setting.machine, 'other');
+    const prompt = await ask(parts, 'rm -rf build');
+    const thread = where === 'its own thread' ? pane.thread : other.thread;
+    const allow = buttonOf(prompt.message, 'Allow');
+    const forged = await forge(setting, thread, allow);
+    await person.tap(thread, forged.id, allow);
+    const field = buttonOf(prompt.message, 'reason');
+    const withField = await forge(setting, thread, field);
+    const tapped = await person.tap(thread, withField.id, field);
+    await vi.waitFor(() => person.submitModal(thread, tapped, { words: 'no' }), WAIT);
+    await expectOpen(setting, prompt);
+    await person.tap(pane.thread, prompt.message.id, allow);
+    expect(decisionIn(await prompt.hook.printed)).toEqual({ behavior: 'allow' });
+  });
 });

@@ -5,25 +5,18 @@ import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
-import type { Decision } from '../../core/prompt.ts';
-import { writeJson } from '../../home/files.ts';
+import type { PromptDecision } from '../../core/prompt.ts';
+import { writeJson } from '../../home/whole-file.ts';
 import { decisionOutput, promptOf } from '../../threads/prompts/decision.ts';
-import { loadPromptRecords, type PromptRecord } from '../../threads/prompts/record.ts';
+import { loadPromptRecords, type PromptRecord } from '../../threads/prompts/prompt-record.ts';
 import { readIfThere } from '../support/hook-process.ts';
-import {
-  decisionIn,
-  messageNow,
-  promptIn,
-  startHook,
-  startPromptPane,
-  verdictOf,
-} from '../support/prompt-pane.ts';
-import { aWhile, screenOf, startSetting, WAIT } from './setting.ts';
+import { decisionIn, messageNow, promptIn, startHook, startPromptPane, verdictOf } from '../support/prompt-pane.ts';
+import { aWhile, screenOf, startSetting, WAIT } from './bridge-setup.ts';
 
 const UNCLEAR = /^⚠️ Not taken as an answer.*Tap a button/s;
 const BY = { id: '1', name: 'you' };
 
-const TEXTS: readonly (readonly [string, Decision])[] = [
+const TEXTS: readonly (readonly [string, PromptDecision])[] = [
   ['yes', { kind: 'allow', always: false }],
   ['Not like this', { kind: 'deny', reason: 'Not like this' }],
 ];
@@ -47,12 +40,12 @@ async function start(text: string) {
     authorId: setting.workspace.userId,
     answers: { id: record.id, messageId: message.id, question: 0, labels: [] },
   });
-  const decide = (decision: Decision) =>
+  const decide = (decision: PromptDecision) =>
     writeJson(home.path('prompts', `${record.id}.json`), {
       ...record,
       ...{ ended: { kind: 'decided', decision, by: BY }, orders: [said.id] },
     });
-  const output = (decision: Decision) => decisionOutput(input, promptOf(input), decision);
+  const output = (decision: PromptDecision) => decisionOutput(input, promptOf(input), decision);
   const answers = (suffix = '') => home.path('answers', `${record.id}${suffix}`);
   const before = screenOf(setting.machine, 'web');
   const untouched = async () => {

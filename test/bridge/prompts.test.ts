@@ -1,9 +1,9 @@
 // A prompt from the thread to the hook that waits for it, and back: real bridge, real hook, real workspace.
 
 import { describe, expect, it, vi } from 'vitest';
-import { parseCustomId } from '../../core/prompt-id.ts';
+import { parseCustomId } from '../../core/prompt-button-id.ts';
 import { interactionSchema } from '../../discord/interactions.ts';
-import { loadPromptRecords } from '../../threads/prompts/record.ts';
+import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import { listenTo, restOf } from '../support/client.ts';
 import {
   buttonOf,
@@ -18,7 +18,7 @@ import {
 } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
-import { aWhile, type Setting, type SettingOptions, startSetting, WAIT } from './setting.ts';
+import { aWhile, type Setting, type SettingOptions, startSetting, WAIT } from './bridge-setup.ts';
 
 async function start(options: SettingOptions = {}) {
   const setting = await startSetting(options);
@@ -42,16 +42,13 @@ const askTwo = (parts: { setting: Setting; pane: PromptPane }) =>
 const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
   workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
 
-const openIn = ({ machine }: Setting) =>
-  loadPromptRecords(machine.home).filter(({ ended }) => ended === undefined);
+const openIn = ({ machine }: Setting) => loadPromptRecords(machine.home).filter(({ ended }) => ended === undefined);
 
 /** What only the person who tapped sees, from now on. */
 async function listenAsPerson({ workspace }: Setting): Promise<() => readonly string[]> {
   const page = await openPageSocket(workspace);
   return () =>
-    page.heard
-      .filter(({ t, d }) => t === 'MESSAGE_CREATE' && (d.flags & 64) !== 0)
-      .map(({ d }) => d.content);
+    page.heard.filter(({ t, d }) => t === 'MESSAGE_CREATE' && (d.flags & 64) !== 0).map(({ d }) => d.content);
 }
 
 describe('a tap', () => {
@@ -82,9 +79,7 @@ describe('a tap', () => {
       await person.submitModal(message.channel_id, tapped, { words: 'use a temp dir' });
     }, WAIT);
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'deny', message: 'use a temp dir' });
-    expect(await verdictOf(parts.setting.workspace, message)).toBe(
-      '⛔ **Denied**: use a temp dir — you',
-    );
+    expect(await verdictOf(parts.setting.workspace, message)).toBe('⛔ **Denied**: use a temp dir — you');
   });
 
   it('steps through several questions in one message: button, field, menu, again, submit', async () => {
@@ -96,10 +91,7 @@ describe('a tap', () => {
     await tap(parts.setting, message, '2. Postgres');
     await tap(parts.setting, await untilShown(/\(2 of 2\)/), 'Start again');
     const other = await tap(parts.setting, await untilShown(/\(1 of 2\)/), 'Other');
-    await vi.waitFor(
-      () => person.submitModal(message.channel_id, other, { words: 'I want 1 MySQL' }),
-      WAIT,
-    );
+    await vi.waitFor(() => person.submitModal(message.channel_id, other, { words: 'I want 1 MySQL' }), WAIT);
     const second = await untilShown(/\(2 of 2\)/);
     expect(second.content).toContain('✔ **Database**: I want 1 MySQL');
     const menu = buttonsOf(second).find(({ options }) => options !== undefined);
@@ -127,10 +119,7 @@ describe('a tap', () => {
   it('at the same time as another one: one decision, and a word for the other', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await Promise.all([
-      tap(parts.setting, message, 'Allow'),
-      tap(parts.setting, message, 'Deny').catch(() => ''),
-    ]);
+    await Promise.all([tap(parts.setting, message, 'Allow'), tap(parts.setting, message, 'Deny').catch(() => '')]);
     const { behavior } = decisionIn(await hook.printed);
     const verdict = await verdictOf(parts.setting.workspace, message);
     expect(verdict).toContain(behavior === 'allow' ? 'Allowed' : 'Denied');
@@ -169,17 +158,12 @@ describe('a tap', () => {
     const whispers = await listenAsPerson(setting);
     // A client may still show the buttons.
     const customId = buttonOf(message, 'Allow');
-    const components = [
-      { type: 1, components: [{ type: 2, style: 3, label: 'Allow', custom_id: customId }] },
-    ];
+    const components = [{ type: 1, components: [{ type: 2, style: 3, label: 'Allow', custom_id: customId }] }];
     for (const thread of new Set([pane.thread, next.thread])) {
       const path = `/channels/${thread}/messages`;
       const { body } = await setting.workspace.bot('POST', path, { content: 'old', components });
       await setting.workspace.person.tap(thread, body.id, customId);
-      await vi.waitFor(
-        () => expect(whispers().at(-1)).toBe('This prompt is over; nothing was changed.'),
-        WAIT,
-      );
+      await vi.waitFor(() => expect(whispers().at(-1)).toBe('This prompt is over; nothing was changed.'), WAIT);
     }
     await aWhile();
     expect(later.hook.hasEnded()).toBe(false);
@@ -256,10 +240,7 @@ describe('what is written while a prompt is open', () => {
     const waits = await setting.say(pane.thread, 'and run the tests');
     await setting.untilMarked(waits, '📨');
     await setting.untilMarked(await setting.say(pane.thread, 'submit'), '✅');
-    expect(Object.values(decisionIn(await hook.printed).updatedInput.answers)).toEqual([
-      'Postgres',
-      'Cache, Search',
-    ]);
+    expect(Object.values(decisionIn(await hook.printed).updatedInput.answers)).toEqual(['Postgres', 'Cache, Search']);
     expect(await verdictOf(setting.workspace, message)).toContain('Postgres · Cache, Search');
     expect(await setting.marks(waits)).toEqual(['📨']);
   });
@@ -309,34 +290,28 @@ describe('a prompt that is too large for the server', () => {
   it.each([
     ['a command', 'Bash', { command: `echo ${'a'.repeat(5_000)}` }, 413, 'by a code of Discord'],
     ['a plan', 'ExitPlanMode', { plan: 'a\n'.repeat(5_000) }, 413, 'by a proxy'],
-  ])(
-    '(%s) can be denied here and allowed only in the terminal',
-    async (_, name, input, status, by) => {
-      const body = by === 'by a proxy' ? 'too large' : { code: 40005, message: 'too large' };
-      const parts = await start({
-        faults: {
-          onRequest: (request) =>
-            request.method === 'POST' &&
-            request.path.endsWith('/messages') &&
-            request.body === undefined
-              ? { kind: 'answer', status, body }
-              : undefined,
-        },
-      });
-      const { setting, pane } = parts;
-      await pane.show('dialog-permission-bash');
-      const hook = startHook(setting.machine, pane, pane.input(name, { tool_input: input }));
-      const message = await promptIn(setting.workspace, pane.thread);
-      expect(message.content).toMatch(/too large to be shown here.*in the terminal/s);
-      expect(buttonsOf(message).map(({ label }) => label)).toEqual(['Deny', 'Deny with a reason…']);
-      await setting.restart();
-      for (const text of ['yes', 'approve'])
-        await setting.untilMarked(await setting.say(pane.thread, text), '⚠️');
-      const deny = buttonOf(message, 'Deny');
-      expect(hook.hasEnded()).toBe(false);
-      await setting.workspace.person.tap(pane.thread, message.id, deny);
-      expect(decisionIn(await hook.printed)).toMatchObject({ behavior: 'deny' });
-      expect(await verdictOf(setting.workspace, message)).toContain('**Denied**');
-    },
-  );
+  ])('(%s) can be denied here and allowed only in the terminal', async (_, name, input, status, by) => {
+    const body = by === 'by a proxy' ? 'too large' : { code: 40005, message: 'too large' };
+    const parts = await start({
+      faults: {
+        onRequest: (request) =>
+          request.method === 'POST' && request.path.endsWith('/messages') && request.body === undefined
+            ? { kind: 'answer', status, body }
+            : undefined,
+      },
+    });
+    const { setting, pane } = parts;
+    await pane.show('dialog-permission-bash');
+    const hook = startHook(setting.machine, pane, pane.input(name, { tool_input: input }));
+    const message = await promptIn(setting.workspace, pane.thread);
+    expect(message.content).toMatch(/too large to be shown here.*in the terminal/s);
+    expect(buttonsOf(message).map(({ label }) => label)).toEqual(['Deny', 'Deny with a reason…']);
+    await setting.restart();
+    for (const text of ['yes', 'approve']) await setting.untilMarked(await setting.say(pane.thread, text), '⚠️');
+    const deny = buttonOf(message, 'Deny');
+    expect(hook.hasEnded()).toBe(false);
+    await setting.workspace.person.tap(pane.thread, message.id, deny);
+    expect(decisionIn(await hook.printed)).toMatchObject({ behavior: 'deny' });
+    expect(await verdictOf(setting.workspace, message)).toContain('**Denied**');
+  });
 });

@@ -7,14 +7,7 @@ import { FAKE_CLAUDE, type FakeClaude } from '../support/fake-claude.ts';
 import { DROP } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import {
-  aWhile,
-  type Setting,
-  startSetting,
-  tellOfSession,
-  untilPrompts,
-  WAIT,
-} from './setting.ts';
+import { aWhile, type Setting, startSetting, tellOfSession, untilPrompts, WAIT } from './bridge-setup.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
@@ -61,13 +54,11 @@ describe('a receipt', () => {
     await setting.untilMarked(await setting.say(claude, 'first'), '✅');
     setting.requests.length = 0;
     const messages: WireMessage[] = [];
-    for (const text of ['one', 'two\nlines', 'one', '/clear', 'three'])
-      messages.push(await setting.say(claude, text));
+    for (const text of ['one', 'two\nlines', 'one', '/clear', 'three']) messages.push(await setting.say(claude, text));
     for (const message of messages) await setting.untilMarked(message, '✅');
     await aWhile();
     const bot = setting.requests.filter((one) => one.startsWith('PUT') || one.startsWith('GET'));
-    for (const { id } of messages)
-      expect(bot.filter((one) => one.includes(id) && one.includes(CHECK))).toHaveLength(1);
+    for (const { id } of messages) expect(bot.filter((one) => one.includes(id) && one.includes(CHECK))).toHaveLength(1);
     const reads = bot.filter((one) => one.startsWith('GET') && !isOurs(one, messages));
     expect(reads).toEqual([]);
   });
@@ -75,9 +66,7 @@ describe('a receipt', () => {
 
 /** The test itself reads marks, one message at a time. */
 function isOurs(request: string, messages: readonly WireMessage[]): boolean {
-  return messages.some(
-    ({ id, channel_id }) => request === `GET /channels/${channel_id}/messages/${id}`,
-  );
+  return messages.some(({ id, channel_id }) => request === `GET /channels/${channel_id}/messages/${id}`);
 }
 
 describe('what was typed and not confirmed', () => {
@@ -93,9 +82,7 @@ describe('what was typed and not confirmed', () => {
       timeout: 40_000,
     });
     const told = await setting.answer(claude, /^⚠️ Typed, but not confirmed\. Check the screen/);
-    expect((await notices(setting, claude)).filter((text) => /Not delivered/.test(text))).toEqual(
-      [],
-    );
+    expect((await notices(setting, claude)).filter((text) => /Not delivered/.test(text))).toEqual([]);
     expect(JSON.stringify(told.components)).toContain(`retry-asks:${message.id}`);
 
     await setting.workspace.person.tap(claude.thread, told.id, `retry-asks:${message.id}`);
@@ -165,9 +152,7 @@ describe('a message written as soon as the thread is there', () => {
   const threadOf = (setting: Setting, session: string) =>
     vi.waitFor(
       () => {
-        const record = setting.shared.threads.registry
-          .all()
-          .find(({ sessionName }) => sessionName === session);
+        const record = setting.shared.threads.registry.all().find(({ sessionName }) => sessionName === session);
         if (record === undefined) throw new Error('no thread yet');
         return record.thread;
       },
@@ -175,10 +160,7 @@ describe('a message written as soon as the thread is there', () => {
     );
 
   function makeSession({ machine }: Setting, session: string): void {
-    const variables = Object.entries(machine.env).flatMap(([name, value]) => [
-      '-e',
-      `${name}=${value}`,
-    ]);
+    const variables = Object.entries(machine.env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
     const size = ['-x', '120', '-y', '40', '-c', machine.tmux.dir];
     machine.tmux.call('new-session', '-d', '-s', session, ...size, ...variables, 'sh');
     tellOfSession(machine, session);

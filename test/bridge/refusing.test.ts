@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { madeLongAgo, type Setting, screenOf, startSetting, WAIT } from './setting.ts';
+import { madeLongAgo, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
 
 /** A command line that would leave a trace if any shell ran it. */
 const trace = (setting: Setting) => join(setting.machine.tmux.dir, 'pwned');

@@ -2,18 +2,18 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { safeName } from '../../bridge/attachments.ts';
-import { strangerness } from '../../bridge/authorise.ts';
-import { parseNew } from '../../bridge/command-new.ts';
-import { COMMANDS, helpText, pressesKeys } from '../../bridge/commands.ts';
-import { compose } from '../../bridge/compose.ts';
-import { type Incoming, route, type Where } from '../../bridge/route.ts';
-import { newLines } from '../../bridge/shell.ts';
-import { restOf, SLASH_COMMANDS } from '../../bridge/slash.ts';
+import { refusalReason } from '../../bridge/allow-list.ts';
+import { COMMANDS, helpText, pressesKeys } from '../../bridge/commands/commands.ts';
+import { parseNew } from '../../bridge/commands/new.ts';
+import { restOf, SLASH_COMMANDS } from '../../bridge/commands/slash.ts';
+import { safeName } from '../../bridge/incoming-files.ts';
+import { newLines } from '../../bridge/other-program.ts';
+import { type Incoming, type RouteContext, route } from '../../bridge/route.ts';
+import { composeForClaude } from '../../bridge/typed-text.ts';
 import { parseConfig } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { interactionSchema } from '../../discord/interactions.ts';
-import type { Hosts } from '../../tmux/hosts.ts';
+import type { HostList } from '../../tmux/host-list.ts';
 
 const server = { allow: ['1'] };
 
@@ -25,13 +25,11 @@ describe('who may speak', () => {
     ['a listed bot', { userId: '1', isBot: true, isWebhook: false }, 'bot'],
     ['a webhook with a listed id', { userId: '1', isBot: false, isWebhook: true }, 'webhook'],
   ] as const)('%s', (_, speaker, wanted) => {
-    expect(strangerness(speaker, server)).toBe(wanted);
+    expect(refusalReason(speaker, server)).toBe(wanted);
   });
 
   it('is nobody when the list is empty', () => {
-    expect(strangerness({ userId: '1', isBot: false, isWebhook: false }, { allow: [] })).toBe(
-      'not listed',
-    );
+    expect(refusalReason({ userId: '1', isBot: false, isWebhook: false }, { allow: [] })).toBe('not listed');
   });
 });
 
@@ -48,7 +46,7 @@ describe('what a message means', () => {
   };
   const ignored = (because: string) => ({ kind: 'ignore', because });
 
-  it.each<[string, Partial<Incoming>, Where, object]>([
+  it.each<[string, Partial<Incoming>, RouteContext, object]>([
     ['text', {}, 'thread', { kind: 'forward', text: 'hello' }],
     ['text in the channel', {}, 'channel', ignored('talk')],
     ['text elsewhere', {}, 'elsewhere', ignored('elsewhere')],
@@ -57,21 +55,11 @@ describe('what a message means', () => {
     ['a bot', { fromBot: true }, 'thread', ignored('bot')],
     ['a webhook', { fromWebhook: true }, 'thread', ignored('webhook')],
     ['a stranger', { authorId: '2' }, 'thread', ignored('not listed')],
-    [
-      'a stranger with a command',
-      { authorId: '2', text: '!kill web' },
-      'channel',
-      ignored('not listed'),
-    ],
+    ['a stranger with a command', { authorId: '2', text: '!kill web' }, 'channel', ignored('not listed')],
     ['nothing', { text: ' \n ' }, 'thread', ignored('empty')],
     ['control characters only', { text: '\u001b\u0000\u009f' }, 'thread', ignored('empty')],
     ['a file alone', { text: '', attachments: 1 }, 'thread', { kind: 'forward', text: '' }],
-    [
-      'a command',
-      { text: '!sessions' },
-      'channel',
-      { kind: 'command', name: 'sessions', rest: '' },
-    ],
+    ['a command', { text: '!sessions' }, 'channel', { kind: 'command', name: 'sessions', rest: '' }],
     [
       'a command in capitals',
       { text: ' !NEW shop  mini ' },
@@ -85,18 +73,8 @@ describe('what a message means', () => {
       { kind: 'command', name: 'sh', rest: 'echo a\necho b' },
     ],
     ['a lone !', { text: '!' }, 'thread', { kind: 'command', name: '', rest: '' }],
-    [
-      'a ! behind an escape byte',
-      { text: '\u001b\u200d!rm' },
-      'thread',
-      { kind: 'forward', text: '\u200d!rm' },
-    ],
-    [
-      'a ! behind a control character',
-      { text: '\u0007!rm x' },
-      'thread',
-      { kind: 'command', name: 'rm', rest: 'x' },
-    ],
+    ['a ! behind an escape byte', { text: '\u001b\u200d!rm' }, 'thread', { kind: 'forward', text: '\u200d!rm' }],
+    ['a ! behind a control character', { text: '\u0007!rm x' }, 'thread', { kind: 'command', name: 'rm', rest: 'x' }],
   ])('%s', (_, more, where, wanted) => {
     expect(route({ ...message, ...more }, where, server)).toEqual(wanted);
   });
@@ -123,7 +101,7 @@ describe('what is typed', () => {
     ['@file', [], prompt(' @file ')],
     ['a \\', [], prompt('a \\ ')],
   ] as const)('%j with %j', (text, paths, wanted) => {
-    expect(compose(text, paths, slash)).toEqual(wanted);
+    expect(composeForClaude(text, paths, slash)).toEqual(wanted);
   });
 
   it('never begins with what Claude Code acts on, and holds no control character', () => {
@@ -135,7 +113,7 @@ describe('what is typed', () => {
     );
     fc.assert(
       fc.property(nasty, (parts) => {
-        const typed = compose(parts.join(''), [], []);
+        const typed = composeForClaude(parts.join(''), [], []);
         if (typed.kind === 'nothing') return;
         expect(typed.text).not.toMatch(/^[!/@#&]|\\$|@\S*$|[^\P{Cc}\t\n]|\p{Cs}/u);
         expect(typed.text.trim()).not.toBe('');
@@ -173,11 +151,7 @@ describe('names of files', () => {
       { numRuns: 2_000 },
     );
     expect(safeName(`${'x'.repeat(500)}.png`, 0)).toMatch(/^x{56}\.png$/);
-    for (const name of [
-      `${'𠀀'.repeat(200)}x`,
-      `${'a'.repeat(9)}-${'b'.repeat(79)}`,
-      `${'漢'.repeat(300)}`,
-    ]) {
+    for (const name of [`${'𠀀'.repeat(200)}x`, `${'a'.repeat(9)}-${'b'.repeat(79)}`, `${'漢'.repeat(300)}`]) {
       expect(safeName(name, 12)).toMatch(/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u);
       expect(safeName(name, 0)).toMatch(/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u);
       expect(Buffer.byteLength(safeName(name, 12))).toBeLessThanOrEqual(255);
@@ -186,13 +160,10 @@ describe('names of files', () => {
 
   it('are never the same for two files of one message', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom('x', '1-x', '2-x', '3-x', '2-2-x'), { maxLength: 6 }),
-        (names) => {
-          const safe = names.map(safeName);
-          expect(new Set(safe).size).toBe(names.length);
-        },
-      ),
+      fc.property(fc.array(fc.constantFrom('x', '1-x', '2-x', '3-x', '2-2-x'), { maxLength: 6 }), (names) => {
+        const safe = names.map(safeName);
+        expect(new Set(safe).size).toBe(names.length);
+      }),
     );
   });
 });
@@ -208,7 +179,7 @@ describe('!new', () => {
       if (config.hosts[name] === undefined) throw new ThreadmuxError('not_found', `no ${name}`);
       return undefined;
     },
-  } as unknown as Hosts;
+  } as unknown as HostList;
   const parse = (rest: string) => parseNew(rest, { config, hosts });
 
   it.each([
@@ -251,12 +222,7 @@ describe('what a shell printed', () => {
   it.each([
     ['at the first prompt', ['$ '], ['$ echo hi', 'hi', '$ '], '$ echo hi\nhi\n$ '],
     ['further down', ['a', 'b', '$ '], ['a', 'b', '$ ls', 'x', '$ '], '$ ls\nx\n$ '],
-    [
-      'after the screen has scrolled',
-      ['a', 'b', 'c', '$ '],
-      ['c', '$ seq', '1', '$ '],
-      '$ seq\n1\n$ ',
-    ],
+    ['after the screen has scrolled', ['a', 'b', 'c', '$ '], ['c', '$ seq', '1', '$ '], '$ seq\n1\n$ '],
     ['when all of it scrolled away', ['a', '$ '], ['7', '8', '$ '], '7\n8\n$ '],
     ['after clear', ['a', 'b', '$ '], ['$ '], '$ '],
     ['nothing new', ['a', '$ '], ['a', '$ '], '$ '],
@@ -282,11 +248,7 @@ describe('slash commands', () => {
 
   it.each([
     ['new', { name: 'shop' }, 'shop'],
-    [
-      'new',
-      { command: 'bash -l', name: 'shop', directory: '~/x', host: 'mini' },
-      'shop mini ~/x -- bash -l',
-    ],
+    ['new', { command: 'bash -l', name: 'shop', directory: '~/x', host: 'mini' }, 'shop mini ~/x -- bash -l'],
     ['kill', { name: ' shop@mini ' }, 'shop@mini'],
     ['key', { key: 'Down Enter' }, 'Down Enter'],
     ['retry', {}, ''],
@@ -310,7 +272,6 @@ describe('slash commands', () => {
   it('know their short forms, and nothing else', () => {
     for (const name of ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down', 'key', 'stop'])
       expect(pressesKeys(name)).toBe(true);
-    for (const name of ['', 'rm', 'constructor', '__proto__', 'screens', 'new'])
-      expect(pressesKeys(name)).toBe(false);
+    for (const name of ['', 'rm', 'constructor', '__proto__', 'screens', 'new']) expect(pressesKeys(name)).toBe(false);
   });
 });

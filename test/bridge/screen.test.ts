@@ -5,7 +5,7 @@ import type { FakeClaude } from '../support/fake-claude.ts';
 import { readPng } from '../support/png.ts';
 import { buttonOf } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { type Setting, startSetting, WAIT } from './setting.ts';
+import { type Setting, startSetting, WAIT } from './bridge-setup.ts';
 
 const PICTURED = /^What `web` shows:$/;
 
@@ -20,12 +20,7 @@ const pixelsOf = async ({ attachments: [file] }: WireMessage) =>
   readPng(new Uint8Array(await (await fetch(file?.url ?? '')).arrayBuffer()));
 
 /** What the message has become once it fits. */
-const become = (
-  setting: Setting,
-  claude: FakeClaude,
-  { id }: WireMessage,
-  fits: (message: WireMessage) => void,
-) =>
+const become = (setting: Setting, claude: FakeClaude, { id }: WireMessage, fits: (message: WireMessage) => void) =>
   vi.waitFor(async () => {
     const now = (await setting.answers(claude)).find((message) => message.id === id);
     if (now === undefined) throw new Error('the message is gone');
@@ -43,10 +38,7 @@ describe('!screen', () => {
       },
     ]);
     const { width, height } = await pixelsOf(shown);
-    expect([width, height]).toEqual([
-      120 * 17 + 34,
-      expect.toSatisfy((value: number) => value % 33 === 1),
-    ]);
+    expect([width, height]).toEqual([120 * 17 + 34, expect.toSatisfy((value: number) => value % 33 === 1)]);
     expect(JSON.stringify(shown.components)).toContain('key:look');
   });
 
@@ -70,9 +62,7 @@ describe('!screen', () => {
     const { person } = setting.workspace;
     await claude.tell('draft', '漢字');
     await person.tap(claude.thread, shown.id, 'key:look');
-    const text = await become(setting, claude, shown, ({ content }) =>
-      expect(content).toContain('漢字'),
-    );
+    const text = await become(setting, claude, shown, ({ content }) => expect(content).toContain('漢字'));
     expect(text).toMatchObject({ content: expect.stringContaining('```'), attachments: [] });
     await claude.tell('draft', 'kanji');
     await person.tap(claude.thread, shown.id, 'key:look');

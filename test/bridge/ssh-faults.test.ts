@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
-import { startFar } from './far.ts';
-import { untilPrompts, WAIT } from './setting.ts';
+import { untilPrompts, WAIT } from './bridge-setup.ts';
+import { startFar } from './remote-host.ts';
 
 describe('a host', () => {
   it('that is down at the start keeps messages waiting, and gets them in order', async () => {
@@ -74,10 +74,7 @@ describe('a host', () => {
     await far.answer(claude, /^📨/);
     await far.bridge.close();
     const { home } = far.machine;
-    const inbox = openInbox(
-      home.folder('inbox'),
-      openCursors(home.path('state', 'unused.json'), 0),
-    );
+    const inbox = openInbox(home.folder('inbox'), openCursors(home.path('state', 'unused.json'), 0));
     inbox.done(id);
     const old = snowflakeAt(Date.now() - 25 * 3_600_000);
     inbox.put({

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { startFar } from './far.ts';
-import { untilPrompts } from './setting.ts';
+import { untilPrompts } from './bridge-setup.ts';
+import { startFar } from './remote-host.ts';
 
 describe('a session on another host', () => {
   it('is typed into and confirmed by its screen, over one connection', async () => {
@@ -20,13 +20,8 @@ describe('a session on another host', () => {
     await claude.tell('draft', 'half a thought');
     await far.untilMarked(await far.say(claude, 'over a draft'), '✅');
     expect((await claude.tell('close')).box).toBe('half a thought');
-    const threads = await far.workspace.bot(
-      'GET',
-      `/guilds/${far.workspace.guildId}/threads/active`,
-    );
-    expect(threads.body.threads.map(({ name }: { name: string }) => name)).toEqual([
-      '[agent] web@far',
-    ]);
+    const threads = await far.workspace.bot('GET', `/guilds/${far.workspace.guildId}/threads/active`);
+    expect(threads.body.threads.map(({ name }: { name: string }) => name)).toEqual(['[agent] web@far']);
   });
 
   it('over a slow line is typed into all the same', async () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { loadStreamRecord, saveStreamRecord } from '../../home/stream-record.ts';
 import { tempFolder } from '../support/temp-home.ts';
-import { type Setting, type SettingOptions, startSetting, WAIT } from './setting.ts';
+import { type Setting, type SettingOptions, startSetting, WAIT } from './bridge-setup.ts';
 
 const FAKE = fileURLToPath(new URL('../support/headless-claude.mjs', import.meta.url));
 
@@ -195,10 +195,7 @@ describe('!agent', () => {
     await setting.untilMarked(second, '✅');
     await setting.untilMarked(third, '✅');
     const echoes = (await setting.answers(thread)).filter(({ content }) => /^Echo/.test(content));
-    expect(echoes.map(({ content }) => content.split('\n')[0])).toEqual([
-      'Echo: with a file',
-      'Echo: without',
-    ]);
+    expect(echoes.map(({ content }) => content.split('\n')[0])).toEqual(['Echo: with a file', 'Echo: without']);
   });
 
   it('is bound by the configuration of now, not by that of its beginning', async () => {
@@ -232,10 +229,7 @@ describe('!agent', () => {
     await setting.answer(thread, /^busy$/);
     await setting.untilMarked(await setting.say(thread, 'waits'), '📨');
     await setting.workspace.bot('DELETE', `/channels/${thread}`);
-    await vi.waitFor(
-      () => expect(readdirSync(setting.machine.home.folder('inbox'))).toEqual([]),
-      WAIT,
-    );
+    await vi.waitFor(() => expect(readdirSync(setting.machine.home.folder('inbox'))).toEqual([]), WAIT);
     expect(() => process.kill(runs()[1]?.pid ?? 0, 0)).toThrow('ESRCH');
     await setting.say(channelId, '!status');
     await setting.answer(channelId, /^No terminals/);

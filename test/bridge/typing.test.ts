@@ -6,7 +6,7 @@ import { openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf } from '../support/prompt-pane.ts';
-import { aWhile, type Setting, screenOf, startSetting, untilPrompts, WAIT } from './setting.ts';
+import { aWhile, type Setting, screenOf, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 
 const TEXTS = [
   'hello',
@@ -51,9 +51,7 @@ describe('a message in a thread', () => {
   it('is typed once each time, however often the same is written', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
-    const messages = await Promise.all(
-      Array.from({ length: 6 }, () => setting.say(claude, 'again')),
-    );
+    const messages = await Promise.all(Array.from({ length: 6 }, () => setting.say(claude, 'again')));
     for (const message of messages) await setting.untilMarked(message, '✅');
     expect(claude.prompts()).toEqual(Array(6).fill('again'));
   });
@@ -136,8 +134,7 @@ describe('a message in a thread', () => {
   it('that begins with "!" is never typed, and is answered with the commands', async () => {
     const setting = await startSetting({ file: { allowShell: false } });
     const claude = await setting.claude('web');
-    for (const text of ['!echo pwned', '! ls', '!', '!rm -rf /', ' !id', '!sh id'])
-      await setting.say(claude, text);
+    for (const text of ['!echo pwned', '! ls', '!', '!rm -rf /', ' !id', '!sh id']) await setting.say(claude, text);
     await vi.waitFor(async () => {
       const said = (await setting.answers(claude)).filter(({ content }) => content.startsWith('⚠️'));
       expect(said).toHaveLength(6);

@@ -3,16 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { startFar } from './far.ts';
-import {
-  aWhile,
-  madeLongAgo,
-  screenOf,
-  startSetting,
-  tellOfSession,
-  untilPrompts,
-  WAIT,
-} from './setting.ts';
+import { aWhile, madeLongAgo, screenOf, startSetting, tellOfSession, untilPrompts, WAIT } from './bridge-setup.ts';
+import { startFar } from './remote-host.ts';
 
 describe('an agent without our hooks', () => {
   it('is typed into, confirmed by its screen, and the thread says once what is missing', {
@@ -76,17 +68,11 @@ describe('a plain shell', () => {
     tmux.call('run-shell', `tmux -S ${tmux.socket} capture-pane -p -t '=web:' > ${picture}`);
     await claude.tell('exit');
     await vi.waitFor(
-      () =>
-        expect(tmux.call('display-message', '-p', '-t', '=web:', '#{pane_current_command}')).toBe(
-          'sh',
-        ),
+      () => expect(tmux.call('display-message', '-p', '-t', '=web:', '#{pane_current_command}')).toBe('sh'),
       WAIT,
     );
     tmux.call('send-keys', '-t', '=web:', `clear; cat ${picture} | head -8`, 'Enter');
-    await vi.waitFor(
-      () => expect(screenOf(setting.machine, 'web')).toContain('? for shortcuts'),
-      WAIT,
-    );
+    await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain('? for shortcuts'), WAIT);
     madeLongAgo(setting, claude.thread);
     const trace = join(tmux.dir, 'pwned');
     const message = await setting.say(claude, `touch ${trace}`);

@@ -27,17 +27,12 @@ const KINDS: Readonly<Record<number, Heard['kind']>> = {
 export async function startRestClient(workspace: TestWorkspace) {
   const heard: Heard[] = [];
   let choices: (heard: Heard) => readonly object[] = () => [];
-  const socket = new WebSocket(
-    `${workspace.botUrl.replace('http', 'ws')}/gateway?v=10&encoding=json`,
-  );
+  const socket = new WebSocket(`${workspace.botUrl.replace('http', 'ws')}/gateway?v=10&encoding=json`);
   onTestFinished(() => socket.terminate());
   await new Promise<void>((ready) => {
     socket.on('message', (raw) => {
       const { op, t, d } = JSON.parse(String(raw));
-      if (op === 10)
-        socket.send(
-          JSON.stringify({ op: 2, d: { token: workspace.token, intents: 1, properties: {} } }),
-        );
+      if (op === 10) socket.send(JSON.stringify({ op: 2, d: { token: workspace.token, intents: 1, properties: {} } }));
       if (t === 'READY') ready();
       if (t === 'INTERACTION_CREATE') void answer(d);
     });
@@ -68,11 +63,7 @@ export async function startRestClient(workspace: TestWorkspace) {
       choices = act;
     },
     register: (commands: readonly object[]) =>
-      workspace.bot(
-        'PUT',
-        `/applications/${workspace.applicationId}/guilds/${workspace.guildId}/commands`,
-        commands,
-      ),
+      workspace.bot('PUT', `/applications/${workspace.applicationId}/guilds/${workspace.guildId}/commands`, commands),
     heard: (kind: Heard['kind']) => heard.filter((one) => one.kind === kind),
     next: (kind: Heard['kind']) =>
       vi.waitFor(

@@ -4,13 +4,7 @@
 /// <reference lib="dom.iterable" />
 
 import { existsSync } from 'node:fs';
-import {
-  type Browser,
-  type BrowserContextOptions,
-  chromium,
-  type Locator,
-  type Page,
-} from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
 
 export const DESKTOP = { width: 1200, height: 800 };
@@ -63,20 +57,15 @@ export interface Sheet {
   readonly complaints: string[];
 }
 
-export async function openPage(
-  options: BrowserContextOptions & { readonly tolerate?: RegExp } = {},
-): Promise<Sheet> {
-  const {
-    tolerate = /ERR_(?:CONNECTION|INTERNET|SOCKET|EMPTY_RESPONSE|NETWORK)|WebSocket connection/,
-    ...rest
-  } = options;
+export async function openPage(options: BrowserContextOptions & { readonly tolerate?: RegExp } = {}): Promise<Sheet> {
+  const { tolerate = /ERR_(?:CONNECTION|INTERNET|SOCKET|EMPTY_RESPONSE|NETWORK)|WebSocket connection/, ...rest } =
+    options;
   const context = await (await browser()).newContext({ viewport: DESKTOP, ...rest });
   const complaints: string[] = [];
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(`threw: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !tolerate.test(message.text()))
-      complaints.push(message.text());
+    if (message.type() === 'error' && !tolerate.test(message.text())) complaints.push(message.text());
   });
   onTestFinished(async () => {
     await context.close();
@@ -107,8 +96,7 @@ export function person(page: Page) {
       await box.fill(text);
       await box.press('Enter');
     },
-    button: (label: string | RegExp): Locator =>
-      page.getByRole('button', { name: label, exact: true }).last(),
+    button: (label: string | RegExp): Locator => page.getByRole('button', { name: label, exact: true }).last(),
   };
 }
 

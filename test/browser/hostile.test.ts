@@ -11,8 +11,7 @@ closeBrowserAtTheEnd();
 
 const SCRIPT = '<img src=x onerror="window.__pwned=1"><script>window.__pwned=1</script>';
 
-const pwned = (page: Page) =>
-  page.evaluate(() => (window as unknown as { __pwned?: unknown }).__pwned);
+const pwned = (page: Page) => page.evaluate(() => (window as unknown as { __pwned?: unknown }).__pwned);
 
 describe('what is shown never runs', () => {
   it.each([
@@ -68,10 +67,7 @@ describe('what is shown never runs', () => {
     await say('hello');
     await page.locator('#sessions a', { hasText: '<img src=x' }).click();
     await see(page.locator('#place-name', { hasText: '<img src=x' }));
-    await sayIn(
-      workspace,
-      workspace.channelId,
-    )(`see <#${await startThread(workspace, `${name}2`)}>`);
+    await sayIn(workspace, workspace.channelId)(`see <#${await startThread(workspace, `${name}2`)}>`);
     await page.locator('#sessions a', { hasText: 'agents' }).click();
     await see(page.locator('#messages a.mention'));
     expect(await pwned(page)).toBeUndefined();

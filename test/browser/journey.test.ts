@@ -31,9 +31,7 @@ describe.each([
     await you.write('echo hello-$((40 + 2))');
 
     await see(you.last.getByText('hello-42'));
-    expect(program.machine.tmux.call('capture-pane', '-p', '-t', '=demo:')).toContain(
-      '\nhello-42\n',
-    );
+    expect(program.machine.tmux.call('capture-pane', '-p', '-t', '=demo:')).toContain('\nhello-42\n');
     await see(page.locator('.mine .delivery'));
     expect(await you.box.inputValue()).toBe('');
   });
@@ -87,18 +85,13 @@ describe.each([
     const pictures = page.locator('.mine .picture img');
     await see(pictures);
     await vi.waitFor(async () =>
-      expect(
-        await pictures.evaluateAll((all) =>
-          all.map((one) => (one as HTMLImageElement).naturalWidth),
-        ),
-      ).toEqual([1, 1]),
+      expect(await pictures.evaluateAll((all) => all.map((one) => (one as HTMLImageElement).naturalWidth))).toEqual([
+        1, 1,
+      ]),
     );
-    await vi.waitFor(
-      () => expect(claude.prompts()[0]).toMatch(/look at these[\s\S]*dropped\.png/),
-      {
-        timeout: 15_000,
-      },
-    );
+    await vi.waitFor(() => expect(claude.prompts()[0]).toMatch(/look at these[\s\S]*dropped\.png/), {
+      timeout: 15_000,
+    });
     // The path of a picture that stands last becomes the picture itself.
     expect(claude.prompts()[0]).toContain('[Image #1]');
     expect(await page.locator('#pending').isVisible()).toBe(false);

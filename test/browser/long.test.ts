@@ -48,8 +48,7 @@ it('shows the end at once, loads older ones as one scrolls, and holds still mean
   await page.goto(workspace.link);
   await you.openSession('long');
   await see(you.last.getByText(`line ${COUNT - 1}`));
-  const oldest = async () =>
-    Number(/line (\d+)/.exec((await you.messages.first().textContent()) ?? '')?.[1]);
+  const oldest = async () => Number(/line (\d+)/.exec((await you.messages.first().textContent()) ?? '')?.[1]);
   const shown = () => you.messages.count();
   expect(await shown()).toBeLessThanOrEqual(150);
 
@@ -67,10 +66,7 @@ it('shows the end at once, loads older ones as one scrolls, and holds still mean
       const was = row.getBoundingClientRect().top;
       const id = (document.querySelector('#messages > li') as HTMLElement).dataset.id;
       const end = performance.now() + 3000;
-      while (
-        performance.now() < end &&
-        (document.querySelector('#messages > li') as HTMLElement).dataset.id === id
-      )
+      while (performance.now() < end && (document.querySelector('#messages > li') as HTMLElement).dataset.id === id)
         await new Promise((drawn) => requestAnimationFrame(drawn));
       await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 30)));
       return row.getBoundingClientRect().top - was;

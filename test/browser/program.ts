@@ -63,10 +63,7 @@ function newLink({ env }: Machine): string {
 function printedLink(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let printed = '';
-    const late = setTimeout(
-      () => reject(new Error(`the program has not started: ${printed}`)),
-      STARTS_WITHIN_MS,
-    );
+    const late = setTimeout(() => reject(new Error(`the program has not started: ${printed}`)), STARTS_WITHIN_MS);
     const hear = (chunk: Buffer) => {
       printed += chunk;
       const link = /http:\/\/\S+\/enter\/\S+/.exec(printed)?.[0];

@@ -43,8 +43,7 @@ async function squat(port: number) {
   return { requests, frames, close };
 }
 
-const restart = ({ dir, url }: TestWorkspace) =>
-  startTestWorkspace({ dir, port: Number(new URL(url).port) });
+const restart = ({ dir, url }: TestWorkspace) => startTestWorkspace({ dir, port: Number(new URL(url).port) });
 
 describe('after a restart', () => {
   it('the page is signed in again, when it was open and when it is reloaded; the old token is refused', async () => {
@@ -88,10 +87,7 @@ describe('after a restart', () => {
     await workspace.close();
     await see(page.getByText('Offline'));
     await restart(workspace);
-    await vi.waitFor(
-      async () => expect(await picture.getAttribute('src')).not.toBe(before),
-      30_000,
-    );
+    await vi.waitFor(async () => expect(await picture.getAttribute('src')).not.toBe(before), 30_000);
     await vi.waitFor(async () =>
       expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1),
     );
@@ -108,9 +104,7 @@ describe('whoever has the port while the program is down', () => {
       timeout: 30_000,
     });
     await you.write('written while he listens');
-    await vi.waitFor(() =>
-      expect(squatter.requests.some(({ body }) => body.includes('written while'))).toBe(true),
-    );
+    await vi.waitFor(() => expect(squatter.requests.some(({ body }) => body.includes('written while'))).toBe(true));
     await page.close();
     await squatter.close();
     complaints.length = 0;
@@ -150,9 +144,7 @@ describe('whoever has the port while the program is down', () => {
             asked.onsuccess = async () => {
               const { privateKey } = asked.result;
               const read = await Promise.allSettled(
-                (['pkcs8', 'jwk'] as const).map((form) =>
-                  crypto.subtle.exportKey(form, privateKey),
-                ),
+                (['pkcs8', 'jwk'] as const).map((form) => crypto.subtle.exportKey(form, privateKey)),
               );
               resolve([privateKey.extractable, ...read.map(({ status }) => status)]);
             };

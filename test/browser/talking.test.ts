@@ -1,7 +1,7 @@
 // Writing, commands, drafts, marks, search and keys: the page as a person uses it.
 
 import { describe, expect, it, vi } from 'vitest';
-import { renderPicture } from '../../streams/picture.ts';
+import { renderPicture } from '../../streams/picture/picture.ts';
 import { withFiles } from '../support/workspace.ts';
 import { startRestClient } from './bot.ts';
 import { closeBrowserAtTheEnd, openPage, PHONE, person, see } from './browser.ts';
@@ -27,16 +27,10 @@ describe('a terminal’s thread', () => {
 describe('the message box', () => {
   it('has its height on a phone, where it is hidden at first', async () => {
     const { page } = await openWorkspace({ viewport: PHONE });
-    await page
-      .locator('#sessions a, #sessions button')
-      .filter({ hasText: 'agents' })
-      .first()
-      .click();
+    await page.locator('#sessions a, #sessions button').filter({ hasText: 'agents' }).first().click();
     const box = page.locator('#text');
     await see(box);
-    await vi.waitFor(async () =>
-      expect((await box.boundingBox())?.height ?? 0).toBeGreaterThan(20),
-    );
+    await vi.waitFor(async () => expect((await box.boundingBox())?.height ?? 0).toBeGreaterThan(20));
   });
 });
 
@@ -132,9 +126,7 @@ describe('what is shown', () => {
       const png = await renderPicture(ansi, { width: 80, height: 24 });
       const attachments = [{ id: '0', filename: 'screen.png', description }];
       const data = new Uint8Array(png ?? []);
-      return withFiles({ content: 'What `web` shows:', attachments }, [
-        { name: 'screen.png', data },
-      ]);
+      return withFiles({ content: 'What `web` shows:', attachments }, [{ name: 'screen.png', data }]);
     };
     const path = `/channels/${thread}/messages`;
     const small = await screen('$ ls', 'a prompt');
@@ -145,8 +137,7 @@ describe('what is shown', () => {
     const image = you.last.getByAltText('many lines');
     await see(image);
     expect(await page.locator('.picture img').count()).toBe(1);
-    const heightOf = () =>
-      image.evaluate((one) => (one as unknown as { naturalHeight: number }).naturalHeight);
+    const heightOf = () => image.evaluate((one) => (one as unknown as { naturalHeight: number }).naturalHeight);
     await vi.waitFor(async () => expect(await heightOf()).toBe(24 * 33 + 34));
     await workspace.bot('PATCH', `${path}/${message.id}`, { content: 'gone', attachments: [] });
     await see(you.last.getByText('gone'));
@@ -166,10 +157,7 @@ describe('what is shown', () => {
 
     const mine = await workspace.person.say(thread, 'do it');
     const mark = (method: string, emoji: string) =>
-      workspace.bot(
-        method,
-        `/channels/${thread}/messages/${mine.id}/reactions/${encodeURIComponent(emoji)}/@me`,
-      );
+      workspace.bot(method, `/channels/${thread}/messages/${mine.id}/reactions/${encodeURIComponent(emoji)}/@me`);
     await mark('PUT', '👀');
     await see(you.last.locator('.delivery', { hasText: 'Typed' }));
     await mark('PUT', '✅');
@@ -177,10 +165,7 @@ describe('what is shown', () => {
     await see(you.last.locator('.delivery', { hasText: 'Submitted' }));
     await you.last.locator('.delivery', { hasText: 'Typed' }).waitFor({ state: 'detached' });
 
-    await workspace.bot(
-      'PUT',
-      `/channels/${thread}/messages/${message.id}/reactions/${encodeURIComponent('🎉')}/@me`,
-    );
+    await workspace.bot('PUT', `/channels/${thread}/messages/${message.id}/reactions/${encodeURIComponent('🎉')}/@me`);
     await page.getByRole('button', { name: '🎉, 1' }).click();
     await see(page.getByRole('button', { name: '🎉, 2' }));
 
@@ -317,8 +302,7 @@ describe('by keyboard', () => {
   it('goes between sessions, searches every message, and comes back to the box', async () => {
     const { workspace, page, you, say } = await openWorkspace();
     const other = await startThread(workspace, '[agent] api');
-    for (let at = 0; at < 150; at++)
-      await sayIn(workspace, other)(`line ${at} of many${at === 7 ? ' needle' : ''}`);
+    for (let at = 0; at < 150; at++) await sayIn(workspace, other)(`line ${at} of many${at === 7 ? ' needle' : ''}`);
     await sayIn(workspace, other)('the very last');
     await say('nothing here');
     await you.openSession('web');
@@ -360,9 +344,7 @@ describe('appearance', () => {
     await you.openSession('web');
     expect(await page.locator('#list').isVisible()).toBe(false);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-    expect(
-      await page.locator('#scroller').evaluate((one) => one.scrollWidth - one.clientWidth),
-    ).toBe(0);
+    expect(await page.locator('#scroller').evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     await page.goBack();
     await see(page.locator('#list'));
   });
@@ -404,9 +386,7 @@ describe('notifications', () => {
     await say('🔔 Claude wants', { components: buttons('Allow') });
     await say('working', { flags: 4096 });
     await say('the reply');
-    await vi.waitFor(async () =>
-      expect(await look()).toEqual({ shown: ['web needs you', 'web is done'], asked: 1 }),
-    );
+    await vi.waitFor(async () => expect(await look()).toEqual({ shown: ['web needs you', 'web is done'], asked: 1 }));
     await first.close();
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Env, parseConfig, shownConfig } from '../../core/config.ts';
+import { type ConfigEnvironment, maskedConfig, parseConfig } from '../../core/config.ts';
 
 const ID = '123456789012345678';
 const PATH = '/home/me/.threadmux/config.json';
 
-function parse(file: unknown, env: Env = {}) {
+function parse(file: unknown, env: ConfigEnvironment = {}) {
   const text = typeof file === 'string' ? file : JSON.stringify(file);
   return parseConfig({
     file: file === undefined ? undefined : { path: PATH, text },
@@ -57,9 +57,7 @@ describe('the configuration', () => {
     expect(parse({ servers: [server] }).servers[0]?.token).toBe('secret-token');
     const { token: _, ...bare } = server;
     const env = { DISCORD_BOT_TOKEN: 'from-env' };
-    expect(parse({ servers: [{ ...bare, tokenFile: '/t' }] }, env).servers[0]?.token).toBe(
-      'from-the-file',
-    );
+    expect(parse({ servers: [{ ...bare, tokenFile: '/t' }] }, env).servers[0]?.token).toBe('from-the-file');
     expect(parse({ servers: [bare] }, env).servers[0]?.token).toBe('from-env');
   });
 
@@ -69,36 +67,16 @@ describe('the configuration', () => {
   });
 
   it('is shown without its tokens', () => {
-    const shown = JSON.stringify(shownConfig(parse({ servers: [server] })));
+    const shown = JSON.stringify(maskedConfig(parse({ servers: [server] })));
     expect(shown).not.toContain('secret-token');
     expect(shown).toContain('[secret]');
   });
 
-  it.each<[string, unknown, Env, RegExp]>([
-    [
-      'an unknown key',
-      { serverz: [] },
-      {},
-      /config\.json: serverz is not a key that threadmux knows/,
-    ],
-    [
-      'an unknown key deeper down',
-      { servers: [{ ...server, alow: [] }] },
-      {},
-      /servers\[0\]\.alow is not a key/,
-    ],
-    [
-      'nobody allowed',
-      { servers: [{ ...server, allow: [] }] },
-      {},
-      /servers\[0\]\.allow names nobody/,
-    ],
-    [
-      'no list of who may speak',
-      { servers: [{ channel: ID, token: 't' }] },
-      {},
-      /servers\[0\]\.allow is missing/,
-    ],
+  it.each<[string, unknown, ConfigEnvironment, RegExp]>([
+    ['an unknown key', { serverz: [] }, {}, /config\.json: serverz is not a key that threadmux knows/],
+    ['an unknown key deeper down', { servers: [{ ...server, alow: [] }] }, {}, /servers\[0\]\.alow is not a key/],
+    ['nobody allowed', { servers: [{ ...server, allow: [] }] }, {}, /servers\[0\]\.allow names nobody/],
+    ['no list of who may speak', { servers: [{ channel: ID, token: 't' }] }, {}, /servers\[0\]\.allow is missing/],
     [
       'an id without quotes',
       { servers: [{ ...server, channel: 123 }] },
@@ -107,25 +85,10 @@ describe('the configuration', () => {
     ],
     ['no channel', { servers: [{ allow: [ID], token: 't' }] }, {}, /servers\[0\]\.channel/],
     ['no token', { servers: [{ channel: ID, allow: [ID] }] }, {}, /servers\[0\]\.token is missing/],
-    [
-      'a token with a space',
-      { servers: [{ ...server, token: 'a b' }] },
-      {},
-      /servers\[0\]\.token contains a space/,
-    ],
-    [
-      'a wrong progress',
-      { progress: 'loud' },
-      {},
-      /progress must be "quiet", "normal" or "verbose"/,
-    ],
+    ['a token with a space', { servers: [{ ...server, token: 'a b' }] }, {}, /servers\[0\]\.token contains a space/],
+    ['a wrong progress', { progress: 'loud' }, {}, /progress must be "quiet", "normal" or "verbose"/],
     ['a bad pattern', { strip: ['('] }, {}, /strip\[0\] must be a regular expression/],
-    [
-      'an ssh name that is an option',
-      { hosts: { mini: { ssh: '-oProxyCommand=x' } } },
-      {},
-      /hosts\.mini/,
-    ],
+    ['an ssh name that is an option', { hosts: { mini: { ssh: '-oProxyCommand=x' } } }, {}, /hosts\.mini/],
     ['an ssh name with a port', { hosts: { mini: { ssh: 'mini:22' } } }, {}, /hosts\.mini/],
     ['a host name with a space', { host: 'my host' }, {}, /host must be a host name/],
     [
@@ -134,12 +97,7 @@ describe('the configuration', () => {
       {},
       /defaultHost "mars" is not one of the hosts \(laptop\)/,
     ],
-    [
-      'two servers of one name',
-      { servers: [server, server] },
-      {},
-      /has two entries named "discord"/,
-    ],
+    ['two servers of one name', { servers: [server, server] }, {}, /has two entries named "discord"/],
     ['broken JSON', '{"host": ', {}, /the file is not JSON/],
     ['a list instead of an object', [], {}, /must hold one JSON object/],
     [
@@ -148,12 +106,7 @@ describe('the configuration', () => {
       { DISCORD_BOT_TOKEN: 't' },
       /DISCORD_CHANNEL_ID is missing; DISCORD_ALLOWED_USERS names nobody/,
     ],
-    [
-      'an ssh host that is an option',
-      undefined,
-      { SSH_HOSTS: '-x' },
-      /SSH_HOSTS "-x" is not a host name/,
-    ],
+    ['an ssh host that is an option', undefined, { SSH_HOSTS: '-x' }, /SSH_HOSTS "-x" is not a host name/],
   ])('refuses %s, naming the key and the place', (_, file, env, sentence) => {
     expect(() => parse(file, env)).toThrow(sentence);
     expect(() => parse(file, env)).toThrow(expect.objectContaining({ hint: expect.any(String) }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duration } from '../../core/duration.ts';
+import { formatDuration } from '../../core/duration.ts';
 
 describe('how long something took', () => {
   it.each([
@@ -12,10 +12,10 @@ describe('how long something took', () => {
     [7_201_000, '2 h'],
     [356_400_000, '4 d 3 h'],
   ])('%i ms is %j', (ms, words) => {
-    expect(duration(ms)).toBe(words);
+    expect(formatDuration(ms)).toBe(words);
   });
 
   it('can be told in one unit', () => {
-    expect(duration(185_000, 1)).toBe('3 min');
+    expect(formatDuration(185_000, 1)).toBe('3 min');
   });
 });

@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readJsonTree } from '../../claude/json-edit.ts';
-import { openTool, readTurn } from '../../claude/transcript.ts';
-import { parseEntry } from '../../claude/transcript-line.ts';
+import { readJsonTree } from '../../agents/claude/json-edit.ts';
+import { parseTranscriptEntry } from '../../agents/claude/transcript/entry.ts';
+import { openTool, readTurn } from '../../agents/claude/transcript/transcript.ts';
 import { MOST_LEVELS, parseJson } from '../../core/json.ts';
-import { judge } from '../../discord/verdict.ts';
+import { judgeResponse } from '../../discord/response.ts';
 import { parseLetter } from '../../hooks/letter.ts';
-import { parseBody } from '../../workspace/body.ts';
+import { parseBody } from '../../workspace/request-body.ts';
 
 const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
 const DEEP = nested(500_000);
@@ -51,12 +51,11 @@ describe('what is nested too deep', () => {
     const turn = await readTurn(path);
     expect(turn && openTool(turn, 'Bash', { x: JSON.parse(DEEP) })).toBeUndefined();
     expect(() => JSON.stringify(turn)).not.toThrow();
-    expect(parseEntry(line)).toBeUndefined();
+    expect(parseTranscriptEntry(line)).toBeUndefined();
   });
 
   it('is not stored by the workspace, which would send it inside more levels', () => {
-    const body = (levels: number) => () =>
-      parseBody(Buffer.from(nested(levels)), 'application/json');
+    const body = (levels: number) => () => parseBody(Buffer.from(nested(levels)), 'application/json');
     expect(body(50)()).toMatchObject({ uploads: [] });
     expect(body(52)).toThrow();
     expect(body(500_000)).toThrow();
@@ -64,7 +63,7 @@ describe('what is nested too deep', () => {
 
   it('is no answer of Discord, and no settings of an agent', () => {
     const answer = { status: 400, headers: {}, body: `{"code":1,"errors":${DEEP}}` };
-    expect(judge('GET /x', answer).kind).toBe('refused');
+    expect(judgeResponse('GET /x', answer).kind).toBe('refused');
     expect(readJsonTree(DEEP)).toMatchObject({
       kind: 'invalid',
       why: 'it is nested more than 100 levels deep',

@@ -19,13 +19,10 @@ describe('the difference of two texts', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
     fc.assert(
       fc.property(text, text, (before, after) => {
-        const count = (lines: readonly string[], line: string) =>
-          lines.filter((one) => one === line).length;
+        const count = (lines: readonly string[], line: string) => lines.filter((one) => one === line).length;
         const diff = lineDiff(before.join('\n'), after.join('\n'));
         for (const line of ['a', 'b', 'c', 'd'])
-          expect(count(diff, `+ ${line}`) - count(diff, `- ${line}`)).toBe(
-            count(after, line) - count(before, line),
-          );
+          expect(count(diff, `+ ${line}`) - count(diff, `- ${line}`)).toBe(count(after, line) - count(before, line));
       }),
     );
   });

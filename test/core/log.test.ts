@@ -29,10 +29,7 @@ describe('the log', () => {
     ['anything shaped like a bot token', `t=${'M'.repeat(24)}.GabcdE.${'z'.repeat(38)}`],
     ['an authorization header', `Authorization: Bot ${'abcDEF123'.repeat(4)}`],
     ['an API key', 'sk-ant-api03-abcdefghijkl'],
-    [
-      'an interaction token in a path',
-      `/interactions/123456789012345678/${'aW50ZXJhY3Rpb24'.repeat(3)}/callback`,
-    ],
+    ['an interaction token in a path', `/interactions/123456789012345678/${'aW50ZXJhY3Rpb24'.repeat(3)}/callback`],
   ])('masks %s', (_, text) => {
     const masked = maskSecrets(text, ['hunter2hunter2']);
     expect(masked).toContain('[secret]');

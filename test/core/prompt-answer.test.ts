@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING_YET, optionValue, type Prompt, step } from '../../core/prompt.ts';
+import { NO_ANSWER_YET, nextPromptStep, optionValue, type Prompt } from '../../core/prompt.ts';
 import {
   isOwnMessage,
   looksLikeAnswer,
   type ShownPrompt,
   textMeaning,
-  type Written,
+  type WrittenText,
 } from '../../core/prompt-answer.ts';
 
 const shown = (messageId: string, labels: readonly string[] = []): ShownPrompt => ({
@@ -18,13 +18,13 @@ const A = shown('100');
 const B = shown('200');
 
 describe('a text', () => {
-  const meaning = (written: Partial<Written>, open: readonly ShownPrompt[]) => {
+  const meaning = (written: Partial<WrittenText>, open: readonly ShownPrompt[]) => {
     const whole = { id: '300', text: 'yes', repliedTo: undefined, live: true, ...written };
     const meant = textMeaning(whole, open);
     return meant.kind === 'answer' ? meant.prompt.messageId : meant.kind;
   };
 
-  it.each<[string, Partial<Written>, readonly ShownPrompt[], string]>([
+  it.each<[string, Partial<WrittenText>, readonly ShownPrompt[], string]>([
     ['answers the only prompt', {}, [A], '100'],
     ['denies it with any words', { text: 'not like this' }, [A], '100'],
     ['is a message while nothing is open', {}, [], 'message'],
@@ -33,12 +33,7 @@ describe('a text', () => {
     ['whose id is shorter, and so older', { id: '99', text: 'no' }, [A], 'unclear'],
     ['that was not received live', { live: false }, [A], 'unclear'],
     ['that was not received live, as a reply', { live: false, repliedTo: '100' }, [A], 'unclear'],
-    [
-      'not received live and no answer by its words',
-      { live: false, text: 'run the tests' },
-      [A],
-      'message',
-    ],
+    ['not received live and no answer by its words', { live: false, text: 'run the tests' }, [A], 'message'],
     ['older and no answer by its words', { id: '99', text: 'run the tests' }, [A], 'message'],
     ['while two are open', {}, [A, B], 'unclear'],
     ['while another is being posted', {}, [A, shown('')], 'unclear'],
@@ -47,20 +42,10 @@ describe('a text', () => {
     ['while two are open, in other words', { text: 'not like this' }, [A, B], 'message'],
     ['replying to the first of two', { repliedTo: '100' }, [A, B], '100'],
     ['replying to the second of two', { repliedTo: '200' }, [A, B], '200'],
-    [
-      'replying to one that is newer than itself',
-      { id: '150', repliedTo: '200' },
-      [A, B],
-      'unclear',
-    ],
+    ['replying to one that is newer than itself', { id: '150', repliedTo: '200' }, [A, B], 'unclear'],
     ['replying to a prompt that is over', { repliedTo: '100' }, [B], 'unclear'],
     ['replying to something else', { repliedTo: '50' }, [A], 'unclear'],
-    [
-      'replying to something else, in other words',
-      { repliedTo: '50', text: 'why?' },
-      [A],
-      'message',
-    ],
+    ['replying to something else, in other words', { repliedTo: '50', text: 'why?' }, [A], 'message'],
   ])('%s', (_, written, open, expected) => {
     expect(meaning(written, open)).toBe(expected);
   });
@@ -92,26 +77,22 @@ describe('what looks like an answer', () => {
     expect(looksLikeAnswer(text, [])).toBe(false);
   });
 
-  it.each([
-    'yes, but first run the tests',
-    'mysql',
-    '1 more thing',
-    '123',
-    'no way around it',
-    ',',
-  ])('not %j', (text) => {
-    expect(looksLikeAnswer(text, open)).toBe(false);
-  });
+  it.each(['yes, but first run the tests', 'mysql', '1 more thing', '123', 'no way around it', ','])(
+    'not %j',
+    (text) => {
+      expect(looksLikeAnswer(text, open)).toBe(false);
+    },
+  );
 });
 
 describe('the question that a text was written for', () => {
   const question = { question: '?', header: '', multiSelect: false, options: [] };
   const prompt: Prompt = { kind: 'question', questions: [question, question] };
   const write = (at: number, chosen: readonly string[]) =>
-    step(prompt, { chosen }, { action: 'text', values: [optionValue(at, 0)], text: 'yes' }).kind;
+    nextPromptStep(prompt, { chosen }, { action: 'text', values: [optionValue(at, 0)], text: 'yes' }).kind;
 
   it('is the only one it answers', () => {
-    expect(write(1, NOTHING_YET.chosen)).toBe('goes on');
+    expect(write(1, NO_ANSWER_YET.chosen)).toBe('goes on');
     expect(write(1, ['a'])).toBe('no answer');
     expect(write(2, ['a'])).toBe('goes on');
     expect(write(2, ['a', 'b'])).toBe('no answer');

@@ -1,31 +1,31 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type Answer,
-  type Decision,
-  NOTHING_YET,
+  NO_ANSWER_YET,
+  nextPromptStep,
   optionValue,
-  type Progress,
   type Prompt,
-  type Question,
-  step,
+  type PromptAnswer,
+  type PromptDecision,
+  type PromptProgress,
+  type PromptQuestion,
 } from '../../core/prompt.ts';
-import { customId, parseCustomId } from '../../core/prompt-id.ts';
+import { customId, parseCustomId } from '../../core/prompt-button-id.ts';
 
-const does = (action: string, ...values: string[]): Answer => ({ action, values, text: '' });
-const writes = (text: string, action = 'text', ...values: string[]): Answer => ({
+const does = (action: string, ...values: string[]): PromptAnswer => ({ action, values, text: '' });
+const writes = (text: string, action = 'text', ...values: string[]): PromptAnswer => ({
   action,
   values,
   text,
 });
 
-const database: Question = {
+const database: PromptQuestion = {
   question: 'Which database?',
   header: 'Database',
   multiSelect: false,
   options: ['SQLite', 'Postgres', 'DuckDB'].map((label) => ({ label, description: '' })),
 };
-const extras: Question = {
+const extras: PromptQuestion = {
   question: 'Which extras?',
   header: 'Extras',
   multiSelect: true,
@@ -33,10 +33,10 @@ const extras: Question = {
 };
 
 /** What a row of answers leads to: the decision, or why there is none. */
-function play(prompt: Prompt, ...answers: readonly Answer[]): Decision | Progress | string {
-  let progress: Progress = NOTHING_YET;
+function play(prompt: Prompt, ...answers: readonly PromptAnswer[]): PromptDecision | PromptProgress | string {
+  let progress: PromptProgress = NO_ANSWER_YET;
   for (const answer of answers) {
-    const next = step(prompt, progress, answer);
+    const next = nextPromptStep(prompt, progress, answer);
     if (next.kind === 'decided') return next.decision;
     if (next.kind === 'no answer') return next.because;
     progress = next.progress;
@@ -51,7 +51,7 @@ const NOT_PERMISSION = 'that is not an answer to a permission request';
 const NOT_PLAN = 'that is not an answer to a plan';
 
 describe('a permission', () => {
-  it.each<[string, Answer, unknown]>([
+  it.each<[string, PromptAnswer, unknown]>([
     ['the button Allow', does('allow'), ALLOW],
     ['the button Always allow', does('always'), ALWAYS],
     ['the button Deny', does('deny'), deny('')],
@@ -82,7 +82,7 @@ describe('a permission', () => {
   it('is given by no text but the two words', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        const next = step({ kind: 'permission', canAlways: true }, NOTHING_YET, writes(text));
+        const next = nextPromptStep({ kind: 'permission', canAlways: true }, NO_ANSWER_YET, writes(text));
         const allowed = next.kind === 'decided' && next.decision.kind === 'allow';
         expect(allowed).toBe(['allow', 'yes'].includes(text.trim().toLowerCase()));
       }),
@@ -92,7 +92,7 @@ describe('a permission', () => {
 });
 
 describe('a plan', () => {
-  it.each<[string, Answer, unknown]>([
+  it.each<[string, PromptAnswer, unknown]>([
     ['the button Approve', does('approve'), ALLOW],
     ['"Approve"', writes('Approve '), ALLOW],
     ['"yes" is feedback', writes('yes'), deny('yes')],
@@ -109,7 +109,7 @@ describe('a question', () => {
   const answered = (...answers: string[]) => ({ kind: 'answers', answers });
   const NOT_AN_OPTION = 'that is not one of the options';
 
-  it.each<[string, Answer, unknown]>([
+  it.each<[string, PromptAnswer, unknown]>([
     ['a button', does('pick', '1.2'), answered('Postgres')],
     ['a menu', does('choose', '1.3'), answered('DuckDB')],
     ['a number', writes('2'), answered('Postgres')],
@@ -130,7 +130,7 @@ describe('a question', () => {
     expect(play({ kind: 'question', questions: [database] }, answer)).toEqual(expected);
   });
 
-  it.each<[string, Answer, unknown]>([
+  it.each<[string, PromptAnswer, unknown]>([
     ['a menu', does('choose', '1.1', '1.2'), answered('Cache, Queue')],
     ['the same twice', does('choose', '1.1', '1.1'), answered('Cache')],
     ['numbers', writes('1, 2'), answered('Cache, Queue')],
@@ -147,7 +147,7 @@ describe('a question', () => {
     const full = [does('pick', '1.1'), does('choose', '2.1', '2.2')];
 
     it('is followed by the next, and the end has to be submitted', () => {
-      expect(play(both, full[0] as Answer)).toEqual({ chosen: ['SQLite'] });
+      expect(play(both, full[0] as PromptAnswer)).toEqual({ chosen: ['SQLite'] });
       expect(play(both, ...full)).toEqual({ chosen: ['SQLite', 'Cache, Queue'] });
       expect(play(both, ...full, does('submit'))).toEqual(answered('SQLite', 'Cache, Queue'));
     });
@@ -163,12 +163,12 @@ describe('a question', () => {
     });
 
     it('cannot be submitted half answered', () => {
-      expect(play(both, full[0] as Answer, does('submit'))).toBe(NOT_AN_OPTION);
+      expect(play(both, full[0] as PromptAnswer, does('submit'))).toBe(NOT_AN_OPTION);
     });
 
     it('starts again on demand', () => {
-      expect(play(both, ...full, does('again'))).toEqual(NOTHING_YET);
-      expect(play(both, full[0] as Answer, does('again'), does('pick', '1.2'))).toEqual({
+      expect(play(both, ...full, does('again'))).toEqual(NO_ANSWER_YET);
+      expect(play(both, full[0] as PromptAnswer, does('again'), does('pick', '1.2'))).toEqual({
         chosen: ['Postgres'],
       });
     });
@@ -191,9 +191,9 @@ describe('a question', () => {
     });
     fc.assert(
       fc.property(fc.array(action, { maxLength: 30 }), (answers) => {
-        let progress = NOTHING_YET;
+        let progress = NO_ANSWER_YET;
         for (const answer of answers) {
-          const next = step({ kind: 'question', questions }, progress, answer);
+          const next = nextPromptStep({ kind: 'question', questions }, progress, answer);
           if (next.kind === 'decided') {
             expect(next.decision.kind === 'answers' && next.decision.answers).toHaveLength(3);
             return;

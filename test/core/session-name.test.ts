@@ -1,27 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSessionName, placeOfTitle, threadTitle } from '../../core/session-name.ts';
+import { parseSessionName, parseThreadTitle, threadTitle } from '../../core/session-name.ts';
 
 describe('session names', () => {
   it.each(['web', 'a', '0', 'my_app-2', 'A'.repeat(64)])('lets us create %s', (name) => {
     expect(parseSessionName(name)).toBe(name);
   });
 
-  it.each([
-    '',
-    '-web',
-    '_x',
-    'a b',
-    'a.b',
-    'a:b',
-    '#(touch x)',
-    '$(id)',
-    'ä',
-    'a\n',
-    'A'.repeat(65),
-  ])('does not create %j', (name) => {
-    expect(() => parseSessionName(name)).toThrow(/cannot name a session/);
-  });
+  it.each(['', '-web', '_x', 'a b', 'a.b', 'a:b', '#(touch x)', '$(id)', 'ä', 'a\n', 'A'.repeat(65)])(
+    'does not create %j',
+    (name) => {
+      expect(() => parseSessionName(name)).toThrow(/cannot name a session/);
+    },
+  );
 });
 
 describe('thread titles', () => {
@@ -40,7 +31,7 @@ describe('thread titles', () => {
     ['shell words', '$(id) `x` "q"', '[agent] $(id) `x` "q"'],
   ])('can hold %s', (_, session, title) => {
     expect(threadTitle({ session })).toBe(title);
-    expect(placeOfTitle(title)).toEqual({ session });
+    expect(parseThreadTitle(title)).toEqual({ session });
   });
 
   it.each([
@@ -62,7 +53,7 @@ describe('thread titles', () => {
     '[agent] a@bad host',
     '[bot] a',
   ])('that we would not have written are nobody’s: %j', (title) => {
-    expect(placeOfTitle(title)).toBeUndefined();
+    expect(parseThreadTitle(title)).toBeUndefined();
   });
 
   it('give every name back, or refuse it', () => {
@@ -81,7 +72,7 @@ describe('thread titles', () => {
         }
         expect(title.length).toBeLessThanOrEqual(100);
         expect(title.trim()).toBe(title);
-        expect(placeOfTitle(title)).toEqual(place);
+        expect(parseThreadTitle(title)).toEqual(place);
       }),
       { numRuns: 5_000 },
     );

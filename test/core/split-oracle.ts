@@ -5,51 +5,10 @@ import type { SplitOptions } from '../../core/split.ts';
 
 /** Pieces that random texts are made of: fences of every kind, long words, odd characters, line ends. */
 export const fragments: readonly string[] = [
-  ...[
-    '```',
-    '````',
-    '~~~',
-    '`',
-    '``',
-    '```js\n',
-    '\n```\n',
-    '\n~~~\n',
-    '~~~~py x\n',
-    '``````````````',
-  ],
-  ...[
-    '- ```sh\n',
-    '  ```\n',
-    '> ```\n',
-    '\n> ',
-    '1. ',
-    '     ```c\n',
-    '\n     ```\n',
-    '```a`b',
-    '\n```` \n',
-  ],
-  ...[
-    ' ',
-    '\n',
-    '\n\n',
-    '\r\n',
-    '\r',
-    '\t',
-    '    ',
-    ' \n \n',
-    '\u200b',
-    '\u00a0',
-    '\u0000',
-    '\ufeff',
-  ],
-  ...[
-    'a',
-    'word ',
-    'two words',
-    'x'.repeat(70),
-    'long words in one line '.repeat(5),
-    '| a | b |\n|---|---|\n',
-  ],
+  ...['```', '````', '~~~', '`', '``', '```js\n', '\n```\n', '\n~~~\n', '~~~~py x\n', '``````````````'],
+  ...['- ```sh\n', '  ```\n', '> ```\n', '\n> ', '1. ', '     ```c\n', '\n     ```\n', '```a`b', '\n```` \n'],
+  ...[' ', '\n', '\n\n', '\r\n', '\r', '\t', '    ', ' \n \n', '\u200b', '\u00a0', '\u0000', '\ufeff'],
+  ...['a', 'word ', 'two words', 'x'.repeat(70), 'long words in one line '.repeat(5), '| a | b |\n|---|---|\n'],
   ...[
     '😀',
     '👨‍👩‍👧‍👦',
@@ -62,16 +21,7 @@ export const fragments: readonly string[] = [
     '\u0301'.repeat(30),
     `a${'\u{e0100}'.repeat(40)}`,
   ],
-  ...[
-    '**bold**',
-    '# Title\n',
-    '* item\n',
-    'let a = 1;\n',
-    'let b = 2;\n'.repeat(9),
-    '@everyone',
-    '<@1>',
-    '\\',
-  ],
+  ...['**bold**', '# Title\n', '* item\n', 'let a = 1;\n', 'let b = 2;\n'.repeat(9), '@everyone', '<@1>', '\\'],
 ];
 
 interface Fence {
@@ -86,11 +36,7 @@ interface Place {
   readonly fence: Fence | undefined;
 }
 
-export function expectFaithful(
-  text: string,
-  parts: readonly string[],
-  options: SplitOptions,
-): void {
+export function expectFaithful(text: string, parts: readonly string[], options: SplitOptions): void {
   const { limit = 2000, header = 0, footer = 0 } = options;
   const longest = Math.floor(limit / 8);
   const say = (what: string) => () => `${what}: ${JSON.stringify({ text, parts, options })}`;

@@ -41,9 +41,7 @@ describe('splitMessage', () => {
   });
 
   it('closes a code fence at the cut and opens it again with its language', () => {
-    const code = Array.from({ length: 200 }, (_, i) => `const x${i} = ${i}; // some code`).join(
-      '\n',
-    );
+    const code = Array.from({ length: 200 }, (_, i) => `const x${i} = ${i}; // some code`).join('\n');
     const parts = splitMessage(`Look:\n\n\`\`\`ts title="a.ts"\n${code}\n\`\`\`\n\nDone.`);
     expect(parts.length).toBeGreaterThan(2);
     expect(parts[0]).toMatch(/^Look:\n\n```ts title="a.ts"\n[\s\S]*\n```$/);
@@ -53,8 +51,7 @@ describe('splitMessage', () => {
 
   it('keeps the indentation of code across a cut', () => {
     const code = Array.from({ length: 200 }, (_, i) => `    indented line number ${i}`).join('\n');
-    for (const part of splitMessage(`\`\`\`\n${code}\n\`\`\``))
-      expect(part).toMatch(/^```\n {4}indented[\s\S]*\n```$/);
+    for (const part of splitMessage(`\`\`\`\n${code}\n\`\`\``)) expect(part).toMatch(/^```\n {4}indented[\s\S]*\n```$/);
   });
 
   it.each([

@@ -7,11 +7,8 @@ const table = (...lines: string[]) => lines.join('\n');
 
 describe('tablesToCode', () => {
   it('makes a table an aligned code block and leaves the rest alone', () => {
-    const text =
-      'Results:\n\n| name | value |\n|------|-------|\n| a | 1 |\n| long | 22 |\n\nDone.';
-    expect(tablesToCode(text)).toBe(
-      'Results:\n\n```\nname  value\n----  -----\na     1\nlong  22\n```\n\nDone.',
-    );
+    const text = 'Results:\n\n| name | value |\n|------|-------|\n| a | 1 |\n| long | 22 |\n\nDone.';
+    expect(tablesToCode(text)).toBe('Results:\n\n```\nname  value\n----  -----\na     1\nlong  22\n```\n\nDone.');
   });
 
   it('honours the alignment marks', () => {
@@ -22,14 +19,7 @@ describe('tablesToCode', () => {
 
   it('lines up wide, combining and joined characters', () => {
     const code = tablesToCode(
-      table(
-        '| k | v |',
-        '|--|--|',
-        '| 漢字 | 1 |',
-        '| 👨‍👩‍👧 | 2 |',
-        `| ${'é'.normalize('NFD')} | 3 |`,
-        '| ❤️ | 4 |',
-      ),
+      table('| k | v |', '|--|--|', '| 漢字 | 1 |', '| 👨‍👩‍👧 | 2 |', `| ${'é'.normalize('NFD')} | 3 |`, '| ❤️ | 4 |'),
     );
     const columns = code
       .split('\n')
@@ -95,21 +85,7 @@ describe('tablesToCode', () => {
   });
 
   it('loses no word and changes no text without a table', () => {
-    const piece = fc.constantFrom(
-      '|',
-      '-',
-      ':',
-      '\n',
-      ' ',
-      'a',
-      'b c',
-      '`',
-      '```\n',
-      '\\',
-      '**',
-      '|-|\n',
-      '> ',
-    );
+    const piece = fc.constantFrom('|', '-', ':', '\n', ' ', 'a', 'b c', '`', '```\n', '\\', '**', '|-|\n', '> ');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
         const text = pieces.join('');

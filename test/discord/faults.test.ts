@@ -2,9 +2,9 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { stableNonce } from '../../core/nonce.ts';
-import type { Session } from '../../discord/gateway-state.ts';
+import type { GatewaySession } from '../../discord/gateway-state.ts';
 import { createMessage } from '../../discord/messages.ts';
-import { activeThreads, ensureThread, openPlace } from '../../discord/threads.ts';
+import { activeThreads, ensureThread, openThreadChannel } from '../../discord/threads.ts';
 import type { Fault } from '../support/as-discord.mjs';
 import { listenTo, restOf } from '../support/client.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
@@ -53,15 +53,13 @@ describe('posting to a server that fails', () => {
       },
     });
     const rest = restOf(workspace, { timeoutMs: 700, perSecond: 400 });
-    const place = await openPlace(rest, workspace.channelId);
+    const place = await openThreadChannel(rest, workspace.channelId);
     const threads = await Promise.all(
       Array.from({ length: 20 }, (_, n) => ensureThread(place, `[agent] s${n}`, 'Welcome')),
     );
     const post = (thread: string, n: number) =>
       createMessage(rest, thread, stableNonce(thread, n), { content: `post ${n}` });
-    await Promise.all(
-      threads.flatMap(({ id }) => Array.from({ length: 50 }, (_, n) => post(id, n))),
-    );
+    await Promise.all(threads.flatMap(({ id }) => Array.from({ length: 50 }, (_, n) => post(id, n))));
 
     const wanted = Array.from({ length: 50 }, (_, n) => `post ${n}`);
     for (const { id } of threads) {
@@ -76,16 +74,13 @@ describe('posting to a server that fails', () => {
     const random = dice(7);
     const workspace = await startTestWorkspace({
       faults: {
-        onRequest: ({ method }) =>
-          method === 'POST' && random() < 0.3 ? { kind: 'apply-then-reset' } : undefined,
+        onRequest: ({ method }) => (method === 'POST' && random() < 0.3 ? { kind: 'apply-then-reset' } : undefined),
       },
     });
     const racers = await Promise.all(
-      Array.from({ length: 8 }, () => openPlace(restOf(workspace), workspace.channelId)),
+      Array.from({ length: 8 }, () => openThreadChannel(restOf(workspace), workspace.channelId)),
     );
-    const threads = await Promise.all(
-      racers.map((place) => ensureThread(place, '[agent] web', 'Welcome')),
-    );
+    const threads = await Promise.all(racers.map((place) => ensureThread(place, '[agent] web', 'Welcome')));
     expect(new Set(threads.map(({ id }) => id)).size).toBe(1);
     expect(await activeThreads(racers[0] as never)).toHaveLength(1);
   });
@@ -113,21 +108,16 @@ describe('posting to a server that fails', () => {
     await new Promise((resolve) => setTimeout(resolve, 100)); // the ban has to arrive first
     banned = false;
     const second = rest.call('GET', '/gateway', { signal: stop.signal }).catch(() => 'stopped');
-    const raced = await Promise.race([
-      first,
-      second,
-      new Promise((r) => setTimeout(r, 500, 'waiting')),
-    ]);
+    const raced = await Promise.race([first, second, new Promise((r) => setTimeout(r, 500, 'waiting'))]);
     expect(raced).toBe('waiting');
     stop.abort();
     expect(await Promise.all([first, second])).toEqual(['stopped', 'stopped']);
   });
 
   it('gives up after its patience, saying what it tried, and never shows the token', async () => {
-    const rest = restOf(
-      { token: 'sekret-token', api: 'http://127.0.0.1:9/api/v10' } as TestWorkspace,
-      { patienceMs: 300 },
-    );
+    const rest = restOf({ token: 'sekret-token', api: 'http://127.0.0.1:9/api/v10' } as TestWorkspace, {
+      patienceMs: 300,
+    });
     const error = await rest.call('GET', '/users/@me').catch((e: unknown) => e);
     expect(error).toMatchObject({
       code: 'discord_unreachable',
@@ -159,9 +149,7 @@ describe('posting to a server that fails', () => {
     const rest = restOf(workspace);
     const posted = await createMessage(rest, workspace.channelId, 'once', { content: 'x' });
     await workspace.bot('DELETE', `/channels/${workspace.channelId}/messages/${posted?.id}`);
-    expect(
-      await createMessage(rest, workspace.channelId, 'once', { content: 'x' }),
-    ).toBeUndefined();
+    expect(await createMessage(rest, workspace.channelId, 'once', { content: 'x' })).toBeUndefined();
   });
 });
 
@@ -212,7 +200,7 @@ describe('listening to a server that fails', () => {
 
   it('identifies afresh when its session is gone', async () => {
     const workspace = await startTestWorkspace();
-    const store: { session: Session | undefined } = {
+    const store: { session: GatewaySession | undefined } = {
       session: {
         id: 'long-gone',
         resumeUrl: `${workspace.botUrl.replace('http', 'ws')}/gateway`,

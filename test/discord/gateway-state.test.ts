@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type Effect,
-  type Event,
-  FATAL,
-  firstState,
-  type Session,
-  type State,
-  step,
+  FATAL_CLOSE_CODES,
+  firstGatewayState,
+  type GatewayEffect,
+  type GatewayEvent,
+  type GatewaySession,
+  type GatewayState,
+  nextGatewayStep,
 } from '../../discord/gateway-state.ts';
 
-const session: Session = { id: 's1', resumeUrl: 'wss://resume.test', seq: 7 };
+const session: GatewaySession = { id: 's1', resumeUrl: 'wss://resume.test', seq: 7 };
 const trying = { session, attempt: 0, failedResumes: 0 };
 const fresh = { session: undefined, attempt: 0, failedResumes: 0 };
-const waiting: State = { at: 'waiting', ...trying };
-const greeting: State = { at: 'greeting', ...trying };
-const authenticating: State = { at: 'authenticating', acked: true, ...trying };
-const live: State = { at: 'live', session, acked: true };
-const stopped: State = { at: 'stopped', why: 'x' };
+const waiting: GatewayState = { at: 'waiting', ...trying };
+const greeting: GatewayState = { at: 'greeting', ...trying };
+const authenticating: GatewayState = { at: 'authenticating', acked: true, ...trying };
+const live: GatewayState = { at: 'live', session, acked: true };
+const stopped: GatewayState = { at: 'stopped', why: 'x' };
 const every = [waiting, greeting, authenticating, live, stopped];
 
-function play(from: State, ...events: Event[]) {
-  const effects: Effect[] = [];
+function play(from: GatewayState, ...events: GatewayEvent[]) {
+  const effects: GatewayEffect[] = [];
   let state = from;
   for (const event of events) {
-    const [next, ...todo] = step(state, event);
+    const [next, ...todo] = nextGatewayStep(state, event);
     state = next;
     effects.push(...todo);
   }
@@ -34,13 +34,13 @@ const RECONNECT = { do: 'connect', url: session.resumeUrl, attempt: 0, pace: 'ba
 
 describe('the gateway machine, connecting', () => {
   it('connects without a url when it has no session', () => {
-    expect(play(firstState(undefined), { on: 'start' }).effects).toEqual([
+    expect(play(firstGatewayState(undefined), { on: 'start' }).effects).toEqual([
       { do: 'connect', url: undefined, attempt: 0, pace: 'soon' },
     ]);
   });
 
   it('connects to the resume url of a stored session', () => {
-    expect(play(firstState(session), { on: 'start' }).effects).toEqual([
+    expect(play(firstGatewayState(session), { on: 'start' }).effects).toEqual([
       { do: 'connect', url: session.resumeUrl, attempt: 0, pace: 'soon' },
     ]);
   });
@@ -50,10 +50,7 @@ describe('the gateway machine, connecting', () => {
   });
 
   it('identifies on the first hello', () => {
-    const { state, effects } = play(
-      { at: 'greeting', ...fresh },
-      { on: 'hello', intervalMs: 41_250 },
-    );
+    const { state, effects } = play({ at: 'greeting', ...fresh }, { on: 'hello', intervalMs: 41_250 });
     expect(state).toEqual({ at: 'authenticating', acked: true, ...fresh });
     expect(effects).toEqual([{ do: 'startBeating', everyMs: 41_250 }, { do: 'identify' }]);
   });
@@ -82,7 +79,7 @@ describe('the gateway machine, connecting', () => {
   });
 
   it('does not take RESUMED for a session it does not have', () => {
-    const state: State = { at: 'authenticating', acked: true, ...fresh };
+    const state: GatewayState = { at: 'authenticating', acked: true, ...fresh };
     expect(play(state, { on: 'resumed' })).toEqual({ state, effects: [] });
   });
 });
@@ -95,7 +92,7 @@ describe('the gateway machine, events', () => {
   });
 
   it('counts nothing before it has a session', () => {
-    const state: State = { at: 'authenticating', acked: true, ...fresh };
+    const state: GatewayState = { at: 'authenticating', acked: true, ...fresh };
     expect(play(state, { on: 'dispatch', seq: 9 }).state).toEqual(state);
     expect(play(waiting, { on: 'dispatch', seq: 9 }).state).toEqual(waiting);
   });
@@ -110,7 +107,7 @@ describe('the gateway machine, heartbeats', () => {
   });
 
   it('beats with null before the first event', () => {
-    const state: State = { at: 'authenticating', acked: true, ...fresh };
+    const state: GatewayState = { at: 'authenticating', acked: true, ...fresh };
     expect(play(state, { on: 'beat' }).effects).toEqual([{ do: 'beat', seq: null }]);
   });
 
@@ -164,10 +161,7 @@ describe('the gateway machine, losing the connection', () => {
 
   it('gives up on a connection that never greets or never lets us in', () => {
     for (const state of [waiting, greeting, authenticating])
-      expect(play(state, { on: 'stalled' }).effects).toEqual([
-        HANG_UP,
-        { ...RECONNECT, attempt: 1 },
-      ]);
+      expect(play(state, { on: 'stalled' }).effects).toEqual([HANG_UP, { ...RECONNECT, attempt: 1 }]);
     expect(play(live, { on: 'stalled' })).toEqual({ state: live, effects: [] });
   });
 
@@ -175,30 +169,24 @@ describe('the gateway machine, losing the connection', () => {
     expect(play(live, { on: 'closed', code })).toEqual({ state: waiting, effects: [RECONNECT] });
   });
 
-  it.each([1000, 1001, 4003, 4005, 4007, 4008, 4009])(
-    'identifies afresh after close code %i',
-    (code) => {
-      expect(play(live, { on: 'closed', code })).toEqual({
-        state: { at: 'waiting', ...fresh },
-        effects: [{ do: 'connect', url: undefined, attempt: 0, pace: 'backoff' }],
-      });
-    },
-  );
+  it.each([1000, 1001, 4003, 4005, 4007, 4008, 4009])('identifies afresh after close code %i', (code) => {
+    expect(play(live, { on: 'closed', code })).toEqual({
+      state: { at: 'waiting', ...fresh },
+      effects: [{ do: 'connect', url: undefined, attempt: 0, pace: 'backoff' }],
+    });
+  });
 
-  it.each([4004, 4010, 4011, 4012, 4013, 4014])(
-    'stops for good on close code %i and says why',
-    (code) => {
-      for (const from of [greeting, authenticating, live]) {
-        const { state, effects } = play(from, { on: 'closed', code });
-        expect(state).toEqual({ at: 'stopped', why: FATAL[code] });
-        expect(effects).toEqual([{ do: 'stop', why: FATAL[code] }]);
-      }
-      expect(FATAL[code]?.length).toBeGreaterThan(30);
-    },
-  );
+  it.each([4004, 4010, 4011, 4012, 4013, 4014])('stops for good on close code %i and says why', (code) => {
+    for (const from of [greeting, authenticating, live]) {
+      const { state, effects } = play(from, { on: 'closed', code });
+      expect(state).toEqual({ at: 'stopped', why: FATAL_CLOSE_CODES[code] });
+      expect(effects).toEqual([{ do: 'stop', why: FATAL_CLOSE_CODES[code] }]);
+    }
+    expect(FATAL_CLOSE_CODES[code]?.length).toBeGreaterThan(30);
+  });
 
   it('identifies afresh after three resumes that failed', () => {
-    const lost: Event = { on: 'closed', code: 1006 };
+    const lost: GatewayEvent = { on: 'closed', code: 1006 };
     const { state, effects } = play(live, lost, lost, lost, lost);
     expect(effects.map((effect) => effect.do === 'connect' && effect.url)).toEqual([
       session.resumeUrl,
@@ -210,7 +198,7 @@ describe('the gateway machine, losing the connection', () => {
   });
 
   it('waits longer each time, until it is live again', () => {
-    const lost: Event = { on: 'closed', code: 1006 };
+    const lost: GatewayEvent = { on: 'closed', code: 1006 };
     const attempts = play({ at: 'waiting', ...fresh }, lost, lost, lost).effects;
     expect(attempts.map((effect) => effect.do === 'connect' && effect.attempt)).toEqual([1, 2, 3]);
     expect(play(live, lost).effects).toEqual([RECONNECT]);
@@ -218,7 +206,7 @@ describe('the gateway machine, losing the connection', () => {
 });
 
 describe('the gateway machine, whatever comes', () => {
-  const events: Event[] = [
+  const events: GatewayEvent[] = [
     { on: 'start' },
     { on: 'opened' },
     { on: 'hello', intervalMs: 1 },
@@ -238,7 +226,7 @@ describe('the gateway machine, whatever comes', () => {
     expect(play(stopped, event)).toEqual({ state: stopped, effects: [] });
   });
 
-  it.each<[Event, readonly State['at'][]]>([
+  it.each<[GatewayEvent, readonly GatewayState['at'][]]>([
     [{ on: 'opened' }, ['waiting']],
     [{ on: 'hello', intervalMs: 1 }, ['greeting']],
     [{ on: 'ready', session }, ['authenticating']],

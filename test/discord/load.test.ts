@@ -39,9 +39,7 @@ describe('one client', () => {
     counting = true;
     await Promise.all(
       threads.flatMap(({ id, message }) => [
-        ...Array.from({ length: 3 }, (_, n) =>
-          createMessage(rest, id, stableNonce(id, n), { content: `post ${n}` }),
-        ),
+        ...Array.from({ length: 3 }, (_, n) => createMessage(rest, id, stableNonce(id, n), { content: `post ${n}` })),
         ...['👀', '✅', '📨'].map((emoji) => react(hurried, id, message, emoji)),
         ...Array.from({ length: 2 }, () => hurried.call('GET', `/channels/${id}/messages?limit=1`)),
       ]),
@@ -61,9 +59,7 @@ describe('one client', () => {
       const workspace = await startTestWorkspace({
         faults: {
           onRequest: () =>
-            at.push(performance.now()) === 1
-              ? { kind: 'limited', retryAfterMs: 1_000, scope }
-              : undefined,
+            at.push(performance.now()) === 1 ? { kind: 'limited', retryAfterMs: 1_000, scope } : undefined,
         },
       });
       at.length = 0; // the person's way in is not counted

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { type Endpoint, endpointOf, isRepeatable } from '../../discord/endpoint.ts';
 import { createRateLimits, type RateLimits } from '../../discord/rate-limits.ts';
-import { isRepeatable, type Route, routeOf } from '../../discord/route.ts';
 
 const A = '111111111111111111';
 const B = '222222222222222222';
-const post = (channel: string) => routeOf('POST', `/channels/${channel}/messages`);
+const post = (channel: string) => endpointOf('POST', `/channels/${channel}/messages`);
 const headers = (remaining: number, resetAfter = 2, bucket = 'hash') => ({
   'x-ratelimit-bucket': bucket,
   'x-ratelimit-limit': '5',
@@ -12,13 +12,12 @@ const headers = (remaining: number, resetAfter = 2, bucket = 'hash') => ({
   'x-ratelimit-reset-after': String(resetAfter),
 });
 
-const callback = routeOf('POST', `/interactions/${A}/token/callback`);
+const callback = endpointOf('POST', `/interactions/${A}/token/callback`);
 
 /** Sends a request and gets its answer at the same moment. */
-const answered = (limits: RateLimits, route: Route, told: object, now: number, status = 200) =>
+const answered = (limits: RateLimits, route: Endpoint, told: object, now: number, status = 200) =>
   limits.ended(limits.sent(route, now), { status, headers: { ...told } }, now);
-const channels = (count: number) =>
-  Array.from({ length: count }, (_, n) => post(String(10n ** 17n + BigInt(n))));
+const channels = (count: number) => Array.from({ length: count }, (_, n) => post(String(10n ** 17n + BigInt(n))));
 
 describe('rate limits', () => {
   it('let the first request go', () => {
@@ -40,7 +39,7 @@ describe('rate limits', () => {
 
   it('are shared by routes with the same bucket hash', () => {
     const limits = createRateLimits();
-    const edit = routeOf('PATCH', `/channels/${A}/messages/${B}`);
+    const edit = endpointOf('PATCH', `/channels/${A}/messages/${B}`);
     answered(limits, edit, headers(3), 0);
     answered(limits, post(A), headers(0), 0);
     expect(limits.waitMs(edit, 0)).toBeGreaterThan(0);
@@ -91,7 +90,7 @@ describe('rate limits', () => {
     limits.blocked(post(A), 'route', 1_000, 10);
     expect(limits.waitMs(post(A), 0)).toBe(600_050);
     expect(limits.waitMs(post(B), 0)).toBe(0);
-    expect(limits.waitMs(routeOf('PATCH', `/channels/${A}`), 0)).toBe(0);
+    expect(limits.waitMs(endpointOf('PATCH', `/channels/${A}`), 0)).toBe(0);
   });
 
   it('hold back everything after a global refusal, but no interaction', () => {
@@ -136,7 +135,7 @@ describe('rate limits', () => {
 });
 
 describe('the next to send', () => {
-  const read = (channel: string) => ({ route: routeOf('GET', `/channels/${channel}/messages`) });
+  const read = (channel: string) => ({ route: endpointOf('GET', `/channels/${channel}/messages`) });
   const write = (channel: string) => ({ route: post(channel) });
 
   it('is of the kind that had no turn for longest, and the oldest of it', () => {
@@ -167,21 +166,18 @@ describe('refused requests', () => {
     for (let n = 0; n < count; n++) answered(limits, callback, told, 0, status);
   };
 
-  it.each([401, 403, 429])(
-    'past 5,000 in ten minutes (%i) slow everything that is not urgent',
-    (status) => {
-      const limits = createRateLimits();
-      refuse(limits, 5_000, status);
-      expect(limits.isSlowed(0)).toBe(false);
-      refuse(limits, 1, status);
-      expect(limits.isSlowed(0)).toBe(true);
-      answered(limits, post(A), {}, 0);
-      expect(limits.waitMs(post(B), 0)).toBe(1_050);
-      expect(limits.waitMs(callback, 0)).toBe(0);
-      expect(limits.isSlowed(599_000)).toBe(true);
-      expect(limits.isSlowed(620_000)).toBe(false);
-    },
-  );
+  it.each([401, 403, 429])('past 5,000 in ten minutes (%i) slow everything that is not urgent', (status) => {
+    const limits = createRateLimits();
+    refuse(limits, 5_000, status);
+    expect(limits.isSlowed(0)).toBe(false);
+    refuse(limits, 1, status);
+    expect(limits.isSlowed(0)).toBe(true);
+    answered(limits, post(A), {}, 0);
+    expect(limits.waitMs(post(B), 0)).toBe(1_050);
+    expect(limits.waitMs(callback, 0)).toBe(0);
+    expect(limits.isSlowed(599_000)).toBe(true);
+    expect(limits.isSlowed(620_000)).toBe(false);
+  });
 
   it('do not count if Discord does not count them', () => {
     const limits = createRateLimits();
@@ -205,12 +201,12 @@ describe('routes', () => {
     ['POST', `/interactions/${A}/tok/callback`, 'POST /interactions/:id/:token/callback', ''],
     ['GET', '/users/@me', 'GET /users/@me', ''],
   ] as const)('%s %s is counted as %s', (method, path, key, major) => {
-    expect(routeOf(method, path)).toMatchObject({ key, major });
+    expect(endpointOf(method, path)).toMatchObject({ key, major });
   });
 
   it('keep a rename, which may have to wait ten minutes, apart from archiving', () => {
-    const rename = routeOf('PATCH', `/channels/${A}`, { name: 'x' });
-    expect(rename.key).not.toBe(routeOf('PATCH', `/channels/${A}`, { archived: true }).key);
+    const rename = endpointOf('PATCH', `/channels/${A}`, { name: 'x' });
+    expect(rename.key).not.toBe(endpointOf('PATCH', `/channels/${A}`, { archived: true }).key);
   });
 
   it.each([

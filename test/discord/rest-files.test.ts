@@ -4,23 +4,21 @@ import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMessage } from '../../discord/messages.ts';
-import { connectRest, type Upload } from '../../discord/rest.ts';
+import { connectRest, type FileUpload } from '../../discord/rest.ts';
 import { restOf } from '../support/client.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
 const hostileName = fc
-  .array(
-    fc.constantFrom('a', '.md', '"', '\r', '\n', '\r\n', ';', '=', '\\', "'", 'ü', '😀', ' ', '%'),
-    { minLength: 1, maxLength: 8 },
-  )
+  .array(fc.constantFrom('a', '.md', '"', '\r', '\n', '\r\n', ';', '=', '\\', "'", 'ü', '😀', ' ', '%'), {
+    minLength: 1,
+    maxLength: 8,
+  })
   .map((letters) => letters.join(''));
 const hostileBytes = fc
   .array(
     fc.oneof(
       fc.uint8Array({ maxLength: 20 }),
-      fc
-        .constantFrom('\r\n', '--', '\r\n--', '\r\n------formdata-undici-0', '\0')
-        .map((t) => Buffer.from(t)),
+      fc.constantFrom('\r\n', '--', '\r\n--', '\r\n------formdata-undici-0', '\0').map((t) => Buffer.from(t)),
     ),
     { maxLength: 6 },
   )
@@ -31,8 +29,7 @@ const uploads = fc.array(fc.record({ name: hostileName, data: hostileBytes }), {
 });
 
 /** What a name becomes on the wire cannot be told from a name that was written so. */
-const decoded = (name: string) =>
-  name.replace(/%0A/gi, '\n').replace(/%0D/gi, '\r').replace(/%22/g, '"');
+const decoded = (name: string) => name.replace(/%0A/gi, '\n').replace(/%0D/gi, '\r').replace(/%22/g, '"');
 const hex = (data: Uint8Array) => Buffer.from(data).toString('hex');
 
 /** A web server that keeps the body of every request, and a client of it. */
@@ -50,7 +47,7 @@ async function listening() {
     await rest.close();
     server.close();
   });
-  const send = async (body: unknown, files: readonly Upload[]) => {
+  const send = async (body: unknown, files: readonly FileUpload[]) => {
     await rest.call('POST', '/channels/1/messages', { body, files });
     return bodies.at(-1) ?? expect.fail('nothing arrived');
   };
@@ -82,9 +79,7 @@ describe('a request with files', () => {
     const { send } = await listening();
     const name = 'a"b\r\nX-Evil: 1\nü😀.md';
     const { bytes } = await send({}, [{ name, data: Buffer.of(1) }]);
-    expect(bytes.toString()).toContain(
-      'name="files[0]"; filename="a%22b%0D%0AX-Evil: 1%0Aü😀.md"\r\n',
-    );
+    expect(bytes.toString()).toContain('name="files[0]"; filename="a%22b%0D%0AX-Evil: 1%0Aü😀.md"\r\n');
   });
 
   it('has another boundary each time, so that no file can contain it', async () => {
@@ -104,7 +99,7 @@ describe('a request with files', () => {
         },
       },
     });
-    const files: readonly Upload[] = [
+    const files: readonly FileUpload[] = [
       { name: 'large "one".bin', data: Buffer.alloc(5_000_000, 'abcdefg') },
       { name: 'empty.txt', data: new Uint8Array() },
       { name: 'ünï.md', data: Buffer.from('# ünï') },

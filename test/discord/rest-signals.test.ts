@@ -9,8 +9,7 @@ it('leaves nothing behind on a signal that lives long, however often it waits', 
   let requests = 0;
   const workspace = await startTestWorkspace({
     faults: {
-      onRequest: () =>
-        ++requests % 2 === 0 ? { kind: 'limited', retryAfterMs: 5, scope: 'user' } : undefined,
+      onRequest: () => (++requests % 2 === 0 ? { kind: 'limited', retryAfterMs: 5, scope: 'user' } : undefined),
     },
   });
   const rest = restOf(workspace);
@@ -38,8 +37,7 @@ it('shares one client among its views; closing one stops only what waits in that
   let refusing = true;
   const workspace = await startTestWorkspace({
     faults: {
-      onRequest: () =>
-        refusing ? { kind: 'limited', retryAfterMs: 500, scope: 'user' } : undefined,
+      onRequest: () => (refusing ? { kind: 'limited', retryAfterMs: 500, scope: 'user' } : undefined),
     },
   });
   const rest = restOf(workspace);

@@ -6,23 +6,16 @@ import {
   interactionSchema,
   openModal,
   registerCommands,
-  sayToThem,
+  replyPrivately,
   suggest,
   takeCommand,
   takeTap,
 } from '../../discord/interactions.ts';
-import {
-  createMessage,
-  editMessage,
-  messagesAfter,
-  react,
-  showTyping,
-  unreact,
-} from '../../discord/messages.ts';
+import { createMessage, editMessage, messagesAfter, react, showTyping, unreact } from '../../discord/messages.ts';
 import {
   archiveThread,
   ensureThread,
-  openPlace,
+  openThreadChannel,
   renameThread,
   unarchiveAndRetry,
 } from '../../discord/threads.ts';
@@ -36,7 +29,7 @@ async function connected() {
   const rest = restOf(workspace);
   const listener = listenTo(workspace, rest);
   await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
-  return { workspace, rest, listener, place: await openPlace(rest, workspace.channelId) };
+  return { workspace, rest, listener, place: await openThreadChannel(rest, workspace.channelId) };
 }
 
 describe('our client', () => {
@@ -51,8 +44,7 @@ describe('our client', () => {
     const { workspace, rest, place } = await connected();
     const { id } = await ensureThread(place, '[agent] web', 'Welcome');
     const posted = await createMessage(rest, id, 'n1', { content: 'one' });
-    const isArchived = async () =>
-      (await workspace.bot('GET', `/channels/${id}`)).body.thread_metadata.archived;
+    const isArchived = async () => (await workspace.bot('GET', `/channels/${id}`)).body.thread_metadata.archived;
     const edit = (content: string) => () => editMessage(rest, id, posted?.id ?? '', { content });
     await archiveThread(rest, id);
     await expect(edit('refused')()).rejects.toThrow('Thread is archived');
@@ -121,9 +113,7 @@ describe('our client', () => {
     expect(await seen()).toMatchObject({ content: 'three', attachments: shown?.attachments });
     await editMessage(rest, channelId, id, { content: 'four', files: [] });
     expect(await seen()).toMatchObject({ content: 'four', attachments: [] });
-    await vi.waitFor(() =>
-      expect(listener.named('MESSAGE_UPDATE').at(-1)?.data.attachments).toEqual([]),
-    );
+    await vi.waitFor(() => expect(listener.named('MESSAGE_UPDATE').at(-1)?.data.attachments).toEqual([]));
   });
 
   it('answers a slash command with a file', async () => {
@@ -160,18 +150,11 @@ describe('our client', () => {
       {
         name: 'kill',
         description: 'End a session',
-        options: [
-          { type: 3, name: 'name', description: 'Which', required: true, autocomplete: true },
-        ],
+        options: [{ type: 3, name: 'name', description: 'Which', required: true, autocomplete: true }],
       },
     ] as const;
     const register = () =>
-      registerCommands(
-        rest,
-        workspace.applicationId,
-        workspace.guildId,
-        structuredClone(commands) as never,
-      );
+      registerCommands(rest, workspace.applicationId, workspace.guildId, structuredClone(commands) as never);
     expect(await register()).toBe(true);
     expect(await register()).toBe(false);
 
@@ -188,9 +171,7 @@ describe('our client', () => {
     expect(command.data).toMatchObject({ name: 'kill', options: [{ name: 'name', value: 'web' }] });
     await takeCommand(rest, command);
     await followUp(rest, command, { content: 'killed web' });
-    expect((await person.messages(channelId)).map(({ content }) => content)).toContain(
-      'killed web',
-    );
+    expect((await person.messages(channelId)).map(({ content }) => content)).toContain('killed web');
 
     const button = { type: 2, style: 1, label: 'Allow', custom_id: 'allow' } as const;
     const asked = await createMessage(rest, channelId, 'q', {
@@ -204,14 +185,12 @@ describe('our client', () => {
     await openModal(rest, tap, {
       custom_id: 'why',
       title: 'Why?',
-      components: [
-        { type: 1, components: [{ type: 4, custom_id: 'reason', label: 'Reason', style: 1 }] },
-      ],
+      components: [{ type: 1, components: [{ type: 4, custom_id: 'reason', label: 'Reason', style: 1 }] }],
     });
     await person.submitModal(channelId, tap.id, { reason: 'too risky' });
     const modal = await next(5);
     expect(modal.data?.components).toEqual([{ custom_id: 'reason', value: 'too risky' }]);
-    expect(await sayToThem(rest, modal, 'Denied.')).toBe(true);
+    expect(await replyPrivately(rest, modal, 'Denied.')).toBe(true);
   });
 
   it('reads back what it missed, over several pages, oldest first', async () => {
@@ -219,9 +198,7 @@ describe('our client', () => {
     const first = await workspace.person.say(workspace.channelId, 'm0');
     for (let n = 1; n <= 230; n++) await workspace.person.say(workspace.channelId, `m${n}`);
     const missed = await messagesAfter(rest, workspace.channelId, first.id);
-    expect(missed.map(({ content }) => content)).toEqual(
-      Array.from({ length: 230 }, (_, n) => `m${n + 1}`),
-    );
+    expect(missed.map(({ content }) => content)).toEqual(Array.from({ length: 230 }, (_, n) => `m${n + 1}`));
   });
 
   it('resumes after its socket was cut, and hears once what was said meanwhile', async () => {
@@ -231,10 +208,7 @@ describe('our client', () => {
     await vi.waitFor(() => expect(listener.named('RESUMED')).toHaveLength(1));
     await workspace.person.say(workspace.channelId, 'after');
     await vi.waitFor(() =>
-      expect(listener.named('MESSAGE_CREATE').map(({ data }) => data.content)).toEqual([
-        'while away',
-        'after',
-      ]),
+      expect(listener.named('MESSAGE_CREATE').map(({ data }) => data.content)).toEqual(['while away', 'after']),
     );
     expect(workspace.gateway.received).toContain(RECEIVED_RESUME);
     expect(listener.named('READY')).toHaveLength(1);

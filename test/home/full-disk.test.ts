@@ -4,13 +4,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
-import { createLater } from '../../bridge/later.ts';
-import { readJson, writeWhole } from '../../home/files.ts';
+import { createDebouncedWrite } from '../../bridge/debounced-write.ts';
+import { cancelPendingWrite, writeBestEffort } from '../../home/best-effort-write.ts';
+import { onDiskFailure } from '../../home/disk-failures.ts';
 import { openHome } from '../../home/home.ts';
-import { forgetKept, keep } from '../../home/keep.ts';
 import { tryLock } from '../../home/lock.ts';
-import { openLog } from '../../home/log-file.ts';
-import { onTrouble } from '../../home/trouble.ts';
+import { openLogFile } from '../../home/log-file.ts';
+import { readJson, writeWhole } from '../../home/whole-file.ts';
 import { smallDisk } from '../support/disk.ts';
 
 const WAIT = { timeout: 15_000, interval: 50 } as const;
@@ -19,7 +19,7 @@ const openFiles = () => readdirSync('/dev/fd').length;
 
 function said() {
   const lines: string[] = [];
-  onTestFinished(onTrouble(({ words }) => lines.push(words)));
+  onTestFinished(onDiskFailure(({ words }) => lines.push(words)));
   return lines;
 }
 
@@ -30,8 +30,7 @@ describe('a full disk', () => {
     writeWhole(path, 'before');
     disk.fill();
     const before = openFiles();
-    for (let n = 0; n < 20; n++)
-      expect(() => writeWhole(path, 'x'.repeat(9_000))).toThrow('ENOSPC');
+    for (let n = 0; n < 20; n++) expect(() => writeWhole(path, 'x'.repeat(9_000))).toThrow('ENOSPC');
     expect(openFiles()).toBe(before);
     expect(readdirSync(disk.dir).sort()).toEqual(['a', 'ballast']);
   });
@@ -41,8 +40,8 @@ describe('a full disk', () => {
     const lines = said();
     const path = join(disk.dir, 'kept.json');
     disk.fill();
-    for (let n = 1; n <= 3; n++) keep(path, { n });
-    keep(join(disk.dir, 'other.json'), { n: 9 });
+    for (let n = 1; n <= 3; n++) writeBestEffort(path, { n });
+    writeBestEffort(join(disk.dir, 'other.json'), { n: 9 });
     expect(lines).toEqual([expect.stringContaining('The disk is full')]);
     disk.free();
     await vi.waitFor(() => expect(readJson(path, schema)).toEqual({ n: 3 }), WAIT);
@@ -53,9 +52,9 @@ describe('a full disk', () => {
   it('does not bring back what was given up meanwhile', async () => {
     const disk = smallDisk(256);
     disk.fill();
-    keep(join(disk.dir, 'gone.json'), { n: 1 });
-    keep(join(disk.dir, 'stays.json'), { n: 2 });
-    forgetKept(join(disk.dir, 'gone.json'));
+    writeBestEffort(join(disk.dir, 'gone.json'), { n: 1 });
+    writeBestEffort(join(disk.dir, 'stays.json'), { n: 2 });
+    cancelPendingWrite(join(disk.dir, 'gone.json'));
     disk.free();
     await vi.waitFor(() => expect(readdirSync(disk.dir)).toEqual(['stays.json']), WAIT);
   });
@@ -63,7 +62,7 @@ describe('a full disk', () => {
   it('does not end a process that writes in a timer', async () => {
     const disk = smallDisk(256);
     const path = join(disk.dir, 'later');
-    const later = createLater<string>((text) => writeWhole(path, text), 10);
+    const later = createDebouncedWrite<string>((text) => writeWhole(path, text), 10);
     const lines = said();
     disk.fill();
     later.set('one');
@@ -86,7 +85,7 @@ describe('a full disk', () => {
 
   it('is said when the log itself finds no room', async () => {
     const disk = smallDisk(256);
-    const log = openLog(openHome(join(disk.dir, 'home')), 'test');
+    const log = openLogFile(openHome(join(disk.dir, 'home')), 'test');
     const lines = said();
     disk.fill();
     for (let n = 0; n < 100; n++) log.info('x'.repeat(100));

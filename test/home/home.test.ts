@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { loadConfig } from '../../home/config-file.ts';
-import { readJson, readText, writeJson, writeWhole } from '../../home/files.ts';
 import { homeRoot, openHome } from '../../home/home.ts';
-import { openLog } from '../../home/log-file.ts';
+import { openLogFile } from '../../home/log-file.ts';
+import { readJson, readText, writeJson, writeWhole } from '../../home/whole-file.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 
 const mode = (path: string) => statSync(path).mode & 0o777;
@@ -48,8 +48,7 @@ describe('files', () => {
     writeFileSync(join(folder, 'broken'), '{"n":');
     writeFileSync(join(folder, 'other'), '{"m":1}');
     const schema = z.object({ n: z.number() });
-    for (const name of ['missing', 'broken', 'other'])
-      expect(readJson(join(folder, name), schema)).toBeUndefined();
+    for (const name of ['missing', 'broken', 'other']) expect(readJson(join(folder, name), schema)).toBeUndefined();
   });
 });
 
@@ -84,7 +83,7 @@ describe('config.json', () => {
 describe('the log file', () => {
   it('is turned over when it is full, and keeps three old ones', () => {
     const home = tempHome();
-    const log = openLog(home, 'test', { limit: 500 });
+    const log = openLogFile(home, 'test', { limit: 500 });
     for (let n = 0; n < 60; n++) log.info('event', { n });
     expect(readdirSync(home.path('log')).sort()).toEqual([
       'threadmux.log',
@@ -98,7 +97,7 @@ describe('the log file', () => {
 
   it('never holds a secret', () => {
     const home = tempHome();
-    openLog(home, 'test', { secrets: ['tok-123456'] }).info('said', { text: 'my tok-123456 here' });
+    openLogFile(home, 'test', { secrets: ['tok-123456'] }).info('said', { text: 'my tok-123456 here' });
     expect(readText(home.path('log', 'threadmux.log'))).not.toContain('tok-123456');
   });
 });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Home } from '../../home/home.ts';
-import { sweepHome, toSweep } from '../../home/sweep.ts';
+import { filesToSweep, sweepHome } from '../../home/sweep.ts';
 import { tempHome } from '../support/temp-home.ts';
 
 const DAY = 86_400_000;
@@ -12,7 +12,7 @@ const GB = 2 ** 30;
 const NOW = 1_000 * DAY;
 
 const swept = (...all: readonly (readonly [name: string, days: number, bytes?: number])[]) =>
-  toSweep(
+  filesToSweep(
     all.map(([name, days, bytes = 1]) => ({ name, at: NOW - days * DAY, bytes })),
     NOW,
   );

@@ -64,9 +64,7 @@ function ask(machine: Machine, shell: readonly string[], options: Options = {}):
     });
   return {
     child,
-    done: new Promise((resolve) =>
-      child.once('close', (status) => resolve({ status, ...printed })),
-    ),
+    done: new Promise((resolve) => child.once('close', (status) => resolve({ status, ...printed }))),
     letter: () =>
       soon(() => {
         const path = machine.letters().find((one) => !known.has(one)) ?? '';
@@ -77,16 +75,12 @@ function ask(machine: Machine, shell: readonly string[], options: Options = {}):
   };
 }
 
-const answers = (machine: Machine, ...name: readonly string[]) =>
-  machine.home.path('answers', ...name);
+const answers = (machine: Machine, ...name: readonly string[]) => machine.home.path('answers', ...name);
 
 /** As the bridge does it; false if nobody waits. */
 function ring(machine: Machine, id = ''): boolean {
   try {
-    const bell = openSync(
-      answers(machine, `${id}.bell`),
-      constants.O_WRONLY | constants.O_NONBLOCK,
-    );
+    const bell = openSync(answers(machine, `${id}.bell`), constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(bell, '\n');
     closeSync(bell);
     return true;
@@ -109,8 +103,7 @@ function running({ child }: Asking): readonly string[] {
   return lines.filter((line) => line.split(/\s+/)[0] === group && !/^\d+\s+Z/.test(line));
 }
 
-const untilRunning = (asking: Asking, count: number) =>
-  soon(() => expect(running(asking)).toHaveLength(count));
+const untilRunning = (asking: Asking, count: number) => soon(() => expect(running(asking)).toHaveLength(count));
 
 /** The usual tools, with another `sleep`. */
 function withSleep(machine: Machine, script: string): string {
@@ -187,19 +180,16 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     expect(readdirSync(answers(machine))).toEqual([`${id}.taken`]);
   });
 
-  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
-    'leaves at %s, with nothing left behind',
-    async (signal) => {
-      const machine = startMachine();
-      const asking = ask(machine, shell);
-      await asking.letter();
-      await untilRunning(asking, 3); // it, what watches over it, and the `sleep` of that
-      asking.child.kill(signal);
-      expect(await asking.done).toEqual(NOTHING);
-      expect(readdirSync(answers(machine))).toEqual([]);
-      await untilRunning(asking, 0);
-    },
-  );
+  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('leaves at %s, with nothing left behind', async (signal) => {
+    const machine = startMachine();
+    const asking = ask(machine, shell);
+    await asking.letter();
+    await untilRunning(asking, 3); // it, what watches over it, and the `sleep` of that
+    asking.child.kill(signal);
+    expect(await asking.done).toEqual(NOTHING);
+    expect(readdirSync(answers(machine))).toEqual([]);
+    await untilRunning(asking, 0);
+  });
 
   it('leaves when its parent was killed', async () => {
     const machine = startMachine();
@@ -238,11 +228,9 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     for (const { id } of asking.toReversed()) {
       writeFileSync(answers(machine, '.new'), `for ${id}`);
       renameSync(answers(machine, '.new'), answers(machine, id ?? ''));
-      for (const other of asking)
-        if (existsSync(answers(machine, `${other.id}.bell`))) ring(machine, other.id);
+      for (const other of asking) if (existsSync(answers(machine, `${other.id}.bell`))) ring(machine, other.id);
     }
-    for (const { id, done } of asking)
-      expect(await done).toEqual({ ...NOTHING, stdout: `for ${id}` });
+    for (const { id, done } of asking) expect(await done).toEqual({ ...NOTHING, stdout: `for ${id}` });
   });
 
   it('takes no answer that somebody took back before', async () => {
@@ -290,10 +278,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     ['with a TMUX that tmux did not set', { ...PANE, TMUX: 'nonsense' }],
     ['in a Claude inside of another one', { ...PANE, CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' }],
     ['with a thread that is none', { ...HEADLESS, THREADMUX_THREAD: '../1' }],
-    [
-      'in a pane inside of a headless agent',
-      { ...HEADLESS, ...PANE, CLAUDE_CODE_ENTRYPOINT: 'sdk' },
-    ],
+    ['in a pane inside of a headless agent', { ...HEADLESS, ...PANE, CLAUDE_CODE_ENTRYPOINT: 'sdk' }],
   ])('does nothing %s, and says nothing', async (__, env) => {
     const machine = startMachine();
     expect(await ask(machine, shell, { env }).done).toEqual(NOTHING);

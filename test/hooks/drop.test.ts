@@ -1,13 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readLetter } from '../../hooks/letter.ts';
@@ -145,9 +137,7 @@ describe('drop', () => {
     const file = join(tempFolder(), 'file');
     writeFileSync(file, '');
     for (const home of [file, join(file, 'below')])
-      expect(
-        machine.drop(PANE, fixture('Stop'), { env: { THREADMUX_HOME: home }, withoutNode: true }),
-      ).toEqual(SILENT);
+      expect(machine.drop(PANE, fixture('Stop'), { env: { THREADMUX_HOME: home }, withoutNode: true })).toEqual(SILENT);
   });
 
   it('closes its pipes at once, while the courier goes on', async () => {
@@ -216,8 +206,7 @@ describe('drop', () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
-    for (const folder of ['outbox', 'log', 'threads', 'status'] as const)
-      machine.home.folder(folder);
+    for (const folder of ['outbox', 'log', 'threads', 'status'] as const) machine.home.folder(folder);
     // No file may grow: every write of the hook and of its courier fails, as on a full disk.
     const full = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"'];
     expect(machine.drop(pane, stopInput('no room'), { shell: full })).toEqual(SILENT);
@@ -279,30 +268,27 @@ describe('drop in a home with a bell, on a host that is collected over ssh', () 
     },
   );
 
-  it.each(SHELLS)(
-    'brings the status line and the end of the transcript along with a reply under %s',
-    (_, ...shell) => {
-      const { machine, env } = startHost();
-      const input = { ...stopInput('ü "x"'), session_id: 's-1' };
-      const path = join(tempFolder(), "my transcript's *");
-      const data = Buffer.alloc(200_001, 'ä\0\nthreadmux-transcript 1 2 3\n');
-      writeFileSync(path, data);
-      writeFileSync(join(machine.home.folder('status'), 's-1.json'), '{"model":\n "ü"}\n');
-      machine.drop(PANE, { ...input, transcript_path: path }, { shell, env });
-      const [first = ''] = machine.letters();
-      const from = 2 * 32_768;
-      const { ino: id } = statSync(path, { bigint: true });
-      expect(readLetter(first)).toMatchObject({
-        letter: {
-          ...{ ...TOLD, status: '{"model": "ü"}' },
-          transcript: { id: String(id), size: data.length, from, bytes: data.subarray(from) },
-        },
-      });
-      // Nobody takes the letters: while they pile up they stay small.
-      machine.drop(PANE, { ...input, transcript_path: path }, { shell, env });
-      expect(statSync(machine.letters()[1] ?? '').size).toBeLessThan(1_000);
-    },
-  );
+  it.each(SHELLS)('brings the status line and the end of the transcript along with a reply under %s', (_, ...shell) => {
+    const { machine, env } = startHost();
+    const input = { ...stopInput('ü "x"'), session_id: 's-1' };
+    const path = join(tempFolder(), "my transcript's *");
+    const data = Buffer.alloc(200_001, 'ä\0\nthreadmux-transcript 1 2 3\n');
+    writeFileSync(path, data);
+    writeFileSync(join(machine.home.folder('status'), 's-1.json'), '{"model":\n "ü"}\n');
+    machine.drop(PANE, { ...input, transcript_path: path }, { shell, env });
+    const [first = ''] = machine.letters();
+    const from = 2 * 32_768;
+    const { ino: id } = statSync(path, { bigint: true });
+    expect(readLetter(first)).toMatchObject({
+      letter: {
+        ...{ ...TOLD, status: '{"model": "ü"}' },
+        transcript: { id: String(id), size: data.length, from, bytes: data.subarray(from) },
+      },
+    });
+    // Nobody takes the letters: while they pile up they stay small.
+    machine.drop(PANE, { ...input, transcript_path: path }, { shell, env });
+    expect(statSync(machine.letters()[1] ?? '').size).toBeLessThan(1_000);
+  });
 
   it.each([
     ['the transcript is not there', { transcript_path: '/nowhere/at/all' }],

@@ -10,8 +10,7 @@ import { tempHome } from '../support/temp-home.ts';
 const start = () => {
   const home = tempHome();
   const outbox = hostOutbox(home, 'mini');
-  const put = (name: string, text: string) =>
-    putHostLetter(outbox, '42.7', name, Buffer.from(text));
+  const put = (name: string, text: string) => putHostLetter(outbox, '42.7', name, Buffer.from(text));
   const texts = () =>
     openOutbox(outbox)
       .letters('42.7')

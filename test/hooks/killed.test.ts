@@ -4,8 +4,8 @@
 import { cpSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { fit } from '../../hooks/fit.ts';
-import { loadThreadRecords } from '../../threads/record.ts';
+import { fitMessage } from '../../hooks/fit-message.ts';
+import { loadThreadRecords } from '../../threads/thread-record.ts';
 import { startWorkspace } from '../../workspace/server.ts';
 import {
   type Courier,
@@ -23,9 +23,7 @@ import { startTmux } from '../support/tmux-server.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
 const LONG = Array.from({ length: 3 }, (_, n) => `${n} ${'word '.repeat(300)}`).join('\n\n');
-const PARTS = fit({ text: LONG, header: 'laptop · shop · web' }).map((part) =>
-  withoutSmall(part.content),
-);
+const PARTS = fitMessage({ text: LONG, header: 'laptop · shop · web' }).map((part) => withoutSmall(part.content));
 const SAID = [...PARTS, 'Done.', 'Done.'];
 
 /** So long ago that the server has forgotten the nonces of a first attempt. */
@@ -97,8 +95,7 @@ describe('a courier killed with SIGKILL', () => {
 
     writeLetters(machine, pane, true);
     for (const name of lost)
-      if (existsSync(machine.home.path(name)))
-        cpSync(machine.home.path(name), copyOf(name), { recursive: true });
+      if (existsSync(machine.home.path(name))) cpSync(machine.home.path(name), copyOf(name), { recursive: true });
     const [letter = ''] = machine.letters();
     const copy = join(machine.home.root, 'copy');
     linkSync(letter, copy);
@@ -110,8 +107,7 @@ describe('a courier killed with SIGKILL', () => {
     // The moment before: the files as they were, the letter where it was.
     for (const name of lost) {
       rmSync(machine.home.path(name), { recursive: true, force: true });
-      if (existsSync(copyOf(name)))
-        cpSync(copyOf(name), machine.home.path(name), { recursive: true });
+      if (existsSync(copyOf(name))) cpSync(copyOf(name), machine.home.path(name), { recursive: true });
     }
     mkdirSync(dirname(letter), { recursive: true });
     renameSync(copy, letter);

@@ -15,14 +15,7 @@ describe('a letter', () => {
   });
 
   it('has headers in any order, and keys of a newer version do no harm', () => {
-    const headers = [
-      'asker 42',
-      'colour blue',
-      `ask ${ask}`,
-      'project /my  shop',
-      'thread 7',
-      'odd',
-    ];
+    const headers = ['asker 42', 'colour blue', `ask ${ask}`, 'project /my  shop', 'thread 7', 'odd'];
     const reading = read('threadmux 2', ...headers, '', json, '');
     expect(reading).toMatchObject({
       letter: {
@@ -47,8 +40,7 @@ describe('a letter', () => {
   it.each(['../../x', ask.slice(1), `${ask}/x`, ''])('has no answer with the name %j', (name) => {
     const reading = read('threadmux 2', `ask ${name}`, 'asker x', 'thread ../7', '', json);
     expect(reading.kind).toBe('letter');
-    for (const key of ['ask', 'asker', 'thread'])
-      expect(reading).not.toHaveProperty(`letter.${key}`);
+    for (const key of ['ask', 'asker', 'thread']) expect(reading).not.toHaveProperty(`letter.${key}`);
   });
 
   it.each([

@@ -2,20 +2,13 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Turn } from '../../claude/transcript.ts';
+import type { TranscriptTurn } from '../../agents/claude/transcript/transcript.ts';
 import { silentLog } from '../../core/log.ts';
 import { createProgress, type ProgressOptions } from '../../hooks/progress.ts';
-import { type Level, progressText, summaryText } from '../../hooks/progress-text.ts';
+import { type ProgressLevel, progressText, summaryText } from '../../hooks/progress-text.ts';
 import { restOf } from '../support/client.ts';
-import { openTestDesk } from '../support/desk.ts';
-import {
-  fixture,
-  messagesIn,
-  soon,
-  startMachine,
-  stopInput,
-  transcriptFixture,
-} from '../support/hook-process.ts';
+import { openTestDesk } from '../support/courier-setup.ts';
+import { fixture, messagesIn, soon, startMachine, stopInput, transcriptFixture } from '../support/hook-process.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../support/workspace.ts';
 
@@ -42,7 +35,7 @@ async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) 
     return progress;
   };
   const rest = restOf(workspace);
-  const follow = (level: Level = 'normal') => ({
+  const follow = (level: ProgressLevel = 'normal') => ({
     key: 'web',
     rest,
     thread: workspace.channelId,
@@ -52,8 +45,7 @@ async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) 
   });
   const messages = async (): Promise<readonly WireMessage[]> =>
     (await workspace.person.messages(workspace.channelId)).filter(({ type }) => type === 0);
-  const write = (from: number, to: number) =>
-    appendFileSync(transcript, `${LINES.slice(from, to).join('\n')}\n`);
+  const write = (from: number, to: number) => appendFileSync(transcript, `${LINES.slice(from, to).join('\n')}\n`);
   return { workspace, asked, transcript, open, rest, follow, messages, write };
 }
 
@@ -63,15 +55,11 @@ describe('while a turn runs', () => {
     const progress = open();
     progress.begin(follow());
     await soon(async () =>
-      expect((await messages())[0]?.content).toMatch(
-        /^Step 1 of 2[^\n]*\n⏳ Bash: Show the step\n/,
-      ),
+      expect((await messages())[0]?.content).toMatch(/^Step 1 of 2[^\n]*\n⏳ Bash: Show the step\n/),
     );
     write(3, 7);
     await soon(async () =>
-      expect((await messages())[0]?.content).toMatch(
-        /^Step 2 of 2[^\n]*\n✔ Bash: Show the step\n-# working · Bash ×2/,
-      ),
+      expect((await messages())[0]?.content).toMatch(/^Step 2 of 2[^\n]*\n✔ Bash: Show the step\n-# working · Bash ×2/),
     );
     expect(progress.isBusy()).toBe(true);
     await progress.end('web', rest, 'done');
@@ -97,11 +85,8 @@ describe('while a turn runs', () => {
     const edits = asked.filter(({ method }) => method === 'PATCH').map(({ at }) => at);
     expect(edits.length).toBeGreaterThan(1);
     // The last edit is the line it becomes, which waits for nothing.
-    for (const [n, at] of edits.slice(1, -1).entries())
-      expect(at - (edits[n] ?? 0)).toBeGreaterThan(200);
-    expect(
-      asked.filter(({ method, path }) => method === 'POST' && path.endsWith('/messages')),
-    ).toHaveLength(1);
+    for (const [n, at] of edits.slice(1, -1).entries()) expect(at - (edits[n] ?? 0)).toBeGreaterThan(200);
+    expect(asked.filter(({ method, path }) => method === 'POST' && path.endsWith('/messages'))).toHaveLength(1);
   });
 
   it('the passing of time alone is not worth an edit', async () => {
@@ -115,10 +100,7 @@ describe('while a turn runs', () => {
   it('typing is shown, and quiet people see nothing else', async () => {
     const { asked, open, follow, messages } = await start();
     open().begin(follow('quiet'));
-    await vi.waitFor(
-      () => expect(asked.filter(({ path }) => path.endsWith('/typing'))).toHaveLength(1),
-      3_000,
-    );
+    await vi.waitFor(() => expect(asked.filter(({ path }) => path.endsWith('/typing'))).toHaveLength(1), 3_000);
     expect(await messages()).toEqual([]);
   });
 
@@ -130,9 +112,7 @@ describe('while a turn runs', () => {
     progress.begin({ ...follow(), isAtRest });
     await vi.waitFor(() => expect(progress.isBusy()).toBe(false), 5_000);
     expect(looks).toEqual([]);
-    await soon(async () =>
-      expect((await messages())[0]?.content).toMatch(/^-# interrupted · Bash · \d+ s$/),
-    );
+    await soon(async () => expect((await messages())[0]?.content).toMatch(/^-# interrupted · Bash · \d+ s$/));
   });
 
   it('a turn that is interrupted in the terminal ends its message', async () => {
@@ -146,9 +126,7 @@ describe('while a turn runs', () => {
       transcript,
       `${JSON.stringify({ type: 'user', isSidechain: false, uuid: 'x', promptId: STEPS, message })}\n`,
     );
-    await soon(async () =>
-      expect((await messages())[0]?.content).toMatch(/^-# interrupted · Bash · \d+ s$/),
-    );
+    await soon(async () => expect((await messages())[0]?.content).toMatch(/^-# interrupted · Bash · \d+ s$/));
     expect(progress.isBusy()).toBe(false);
   });
 
@@ -209,7 +187,7 @@ describe('what progress looks like', () => {
     input: {},
     outcome,
   });
-  const turn: Turn = {
+  const turn: TranscriptTurn = {
     promptId: 'p',
     prompts: ['go'],
     messages: [{ id: 'm', texts: [{ uuid: 'u', text: 'Looking.' }] }],
@@ -223,18 +201,13 @@ describe('what progress looks like', () => {
   it.each([
     ['quiet', undefined],
     ['normal', 'Looking.\n⏳ Edit a.ts\n-# working · Bash ×2, Edit · 1 min 5 s'],
-    [
-      'verbose',
-      'Looking.\n✔ Bash ls \\*.ts\n✘ Bash rm \\_x\\_\n⏳ Edit a.ts\n-# working · Bash ×2, Edit · 1 min 5 s',
-    ],
+    ['verbose', 'Looking.\n✔ Bash ls \\*.ts\n✘ Bash rm \\_x\\_\n⏳ Edit a.ts\n-# working · Bash ×2, Edit · 1 min 5 s'],
   ] as const)('%s', (level, text) => {
     expect(progressText(turn, level, 65_000)).toBe(text);
   });
 
   it('shows what hides or reorders its neighbours in the name of a tool and in what it does', () => {
-    const tools = [
-      { id: 't', name: 'Ba\u202esh', label: 'Bash: ls \u202e<@1>', input: {}, outcome: undefined },
-    ];
+    const tools = [{ id: 't', name: 'Ba\u202esh', label: 'Bash: ls \u202e<@1>', input: {}, outcome: undefined }];
     const text = progressText({ ...turn, tools }, 'normal', 1_000) ?? '';
     expect(text).toContain('⏳ Bash: ls ⟨U+202E⟩\\<\\@1\\>');
     expect(text).toContain('Ba⟨U+202E⟩sh');
@@ -243,8 +216,7 @@ describe('what progress looks like', () => {
   it('fits into a message whatever Claude said', () => {
     const texts = [{ uuid: 'u', text: '🧵'.repeat(5_000) }];
     const tools = Array.from({ length: 50 }, (_, n) => tool(`Bash ${'*'.repeat(300)} ${n}`, 'ok'));
-    const text =
-      progressText({ ...turn, messages: [{ id: 'm', texts }], tools }, 'verbose', 1) ?? '';
+    const text = progressText({ ...turn, messages: [{ id: 'm', texts }], tools }, 'verbose', 1) ?? '';
     expect(text.length).toBeLessThanOrEqual(2_000);
     expect(text.isWellFormed()).toBe(true);
     expect(text).toContain('-# working');

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { loadThreadRecords } from '../../threads/record.ts';
-import { openTestDesk } from '../support/desk.ts';
+import { loadThreadRecords } from '../../threads/thread-record.ts';
+import { openTestDesk } from '../support/courier-setup.ts';
 import {
   fixture,
   type Machine,
@@ -32,9 +32,7 @@ describe('which session', () => {
     // The next courier, or the same one some seconds later.
     const later = openTestDesk(machine);
     await later.tell(pane, stopInput('two'));
-    await soon(async () =>
-      expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']),
-    );
+    await soon(async () => expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']));
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two']);
   });
 
@@ -55,26 +53,19 @@ describe('which session', () => {
     await openTestDesk(machine).tell(pane, stopInput('two'));
     await soon(() => expect(renames).toBe(1));
     await openTestDesk(machine).tell(pane, stopInput('three'));
-    await soon(async () =>
-      expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']),
-    );
+    await soon(async () => expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']));
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two', 'three']);
   });
 
   it.each([
-    [
-      'the word of its end',
-      () => ({ ...fixture('SessionEnd'), session_id: fixture('Stop').session_id }),
-    ],
+    ['the word of its end', () => ({ ...fixture('SessionEnd'), session_id: fixture('Stop').session_id })],
     ['a reply that was read late', () => stopInput('bye')],
   ])('the shell that Claude has left is not taken for Claude: %s', async (_, input) => {
     const { machine, tell } = await start();
     const pane = machine.session('web');
     const running = (command: string) =>
       soon(async () =>
-        expect(
-          machine.tmux.call('display-message', '-p', '-t', '=web:', '#{pane_current_command}'),
-        ).toContain(command),
+        expect(machine.tmux.call('display-message', '-p', '-t', '=web:', '#{pane_current_command}')).toContain(command),
       );
     machine.tmux.call('respawn-pane', '-k', '-t', '=web:', 'sh');
     machine.tmux.call('send-keys', '-t', '=web:', 'sleep 1000', 'Enter');
@@ -95,11 +86,7 @@ describe('which session', () => {
     await later.tell(pane, stopInput('in a group'));
     machine.tmux.call('new-session', '-d', '-t', '=web', '-s', 'third');
     await openTestDesk(machine).tell(pane, stopInput('in a larger group'));
-    expect(await saidIn(workspace, '[agent] web')).toEqual([
-      'alone',
-      'in a group',
-      'in a larger group',
-    ]);
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['alone', 'in a group', 'in a larger group']);
     expect(await threadsOf(workspace)).toHaveLength(1);
   });
 
@@ -150,17 +137,11 @@ describe('which session', () => {
     await tell(left, stopInput('hello'));
     const letter = { salt: 'the same letter', writtenAt: Date.now() - MINUTES_AGO };
     isLost = true;
-    await expect(
-      tell(left, stopInput('posted, but the answer was lost'), letter),
-    ).rejects.toThrow();
+    await expect(tell(left, stopInput('posted, but the answer was lost'), letter)).rejects.toThrow();
     isLost = false;
     await tell(right, stopInput('meanwhile'));
     await tell(left, stopInput('posted, but the answer was lost'), letter);
-    expect(await saidIn(workspace, '[agent] web')).toEqual([
-      'hello',
-      'posted, but the answer was lost',
-      'meanwhile',
-    ]);
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', 'posted, but the answer was lost', 'meanwhile']);
   });
 
   it('the last words of a pane that is gone reach its thread', async () => {
@@ -254,9 +235,7 @@ describe('which thread', () => {
     await tell(pane, stopInput('two'));
     const [made] = await threadsOf(workspace);
     expect(made?.id).not.toBe(old?.id);
-    expect(loadThreadRecords(machine.home).find((one) => one.thread === made?.id)?.paneId).toBe(
-      pane.TMUX_PANE,
-    );
+    expect(loadThreadRecords(machine.home).find((one) => one.thread === made?.id)?.paneId).toBe(pane.TMUX_PANE);
     await tell(pane, stopInput('three'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['two', 'three']);
   });
@@ -295,9 +274,7 @@ describe('which thread', () => {
     await workspace.person.startThread(workspace.channelId, bait.id, '[agent] web');
     await tell(machine.session('web'), stopInput('secret'));
     const baited = await workspace.person.messages(bait.id);
-    expect(baited.map(({ content }) => content)).not.toContainEqual(
-      expect.stringContaining('secret'),
-    );
+    expect(baited.map(({ content }) => content)).not.toContainEqual(expect.stringContaining('secret'));
     expect(await threadsOf(workspace)).toHaveLength(2);
   });
 });
@@ -313,8 +290,7 @@ describe('ten sessions that finish at the same moment', () => {
     for (const [n, pane] of panes.entries()) machine.drop(pane, stopInput(`reply ${n}`));
     await vi.waitFor(() => expect(machine.letters()).toEqual([]), 25_000);
     expect(await threadsOf(workspace)).toHaveLength(10);
-    for (const [n, name] of names.entries())
-      await untilSaid(workspace, `[agent] ${name}`, [`reply ${n}`], 10_000);
+    for (const [n, name] of names.entries()) await untilSaid(workspace, `[agent] ${name}`, [`reply ${n}`], 10_000);
     expect(machine.log()).toContain('rate limited');
   });
 
@@ -332,20 +308,11 @@ describe('ten sessions that finish at the same moment', () => {
     const names = ['web', 'shop', 'api', 'docs', 'ops'];
     const open = (machine: Machine, mark: string, some: readonly string[]) =>
       some.map((name) => ({ machine, pane: machine.session(name), text: `${name} ${mark}` }));
-    const all = [
-      ...open(here, 'here', names),
-      ...open(twin, 'twin', ['web', 'shop']),
-      ...open(there, 'there', names),
-    ];
+    const all = [...open(here, 'here', names), ...open(twin, 'twin', ['web', 'shop']), ...open(there, 'there', names)];
     for (const { machine, pane, text } of all) machine.drop(pane, stopInput(text));
-    await vi.waitFor(
-      () => expect(all.flatMap(({ machine }) => machine.letters())).toEqual([]),
-      25_000,
-    );
+    await vi.waitFor(() => expect(all.flatMap(({ machine }) => machine.letters())).toEqual([]), 25_000);
     const threads = (await threadsOf(workspace)).map(({ name }) => name);
-    expect(threads.toSorted()).toEqual(
-      names.flatMap((name) => [`[agent] ${name}`, `[agent] ${name}@mini`]).toSorted(),
-    );
+    expect(threads.toSorted()).toEqual(names.flatMap((name) => [`[agent] ${name}`, `[agent] ${name}@mini`]).toSorted());
     for (const name of names) {
       const twins = name === 'web' || name === 'shop' ? [`${name} twin`] : [];
       const said = await saidIn(workspace, `[agent] ${name}`);

@@ -4,8 +4,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { dropCommand, statuslineCommand } from '../../claude/commands.ts';
-import { footer, localClock, parseStatus } from '../../claude/status.ts';
+import { dropCommand, statuslineCommand } from '../../agents/claude/hook-commands.ts';
+import { footer, localClock, parseStatusLineInput } from '../../agents/claude/status-line-input.ts';
 import { SHELLS } from '../support/shells.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
@@ -34,9 +34,7 @@ function run(own: string | undefined, told: Uint8Array | string = input, more: R
   const { home = homeFolder(), shell } = more;
   const wrapped = own === undefined ? undefined : { command: own, borrowed: false };
   const command = statuslineCommand({ node: '/gone/node', dist: DIST }, wrapped);
-  const words = shell
-    ? [...shell, SCRIPT, ...(own === undefined ? [] : ['--', own])]
-    : ['/bin/sh', '-c', command];
+  const words = shell ? [...shell, SCRIPT, ...(own === undefined ? [] : ['--', own])] : ['/bin/sh', '-c', command];
   const env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', ...more.env };
   const done = spawnSync(words[0] ?? '', words.slice(1), { input: told, env });
   const folder = join(home, '.threadmux', 'status');
@@ -87,15 +85,12 @@ describe('the status line', () => {
       ['without a line end, with NUL', '{"session_id":"nul","x":"\0\0 é"}', 'nul'],
       ['of 200 kB', JSON.stringify({ pad: 'é"\n'.repeat(30_000), session_id: 'big' }), 'big'],
       ['with texts like keys', JSON.stringify({ a: ',"session_id":"x"', session_id: 'b' }), 'b'],
-    ])(
-      'gives the user’s command the bytes of a status %s, and keeps them',
-      async (__, told, id) => {
-        const { stdout, stderr, kept } = run('cat', told, { shell });
-        expect(stdout).toBe(Buffer.from(told).toString('latin1'));
-        expect(stderr).toBe('');
-        expect((await kept(id)).equals(Buffer.from(told))).toBe(true);
-      },
-    );
+    ])('gives the user’s command the bytes of a status %s, and keeps them', async (__, told, id) => {
+      const { stdout, stderr, kept } = run('cat', told, { shell });
+      expect(stdout).toBe(Buffer.from(told).toString('latin1'));
+      expect(stderr).toBe('');
+      expect((await kept(id)).equals(Buffer.from(told))).toBe(true);
+    });
 
     it('keeps the status also if the user’s command does not read it, for its owner alone', async () => {
       const { kept, home, status: code } = run('exec 0<&-; echo hi', input, { shell });
@@ -152,10 +147,7 @@ describe('the status line', () => {
   });
 
   it.each([
-    [
-      'all that is known',
-      { context_window: { used_percentage: 62.5 }, cost: { total_cost_usd: 12 } },
-    ],
+    ['all that is known', { context_window: { used_percentage: 62.5 }, cost: { total_cost_usd: 12 } }],
     ['no cost yet', { cost: { total_cost_usd: 0 } }],
     ['a tiny cost', { cost: { total_cost_usd: 5e-7 } }],
     ['no percentage yet', { context_window: { used_percentage: null } }],
@@ -163,7 +155,7 @@ describe('the status line', () => {
     ['a limit without its time', { rate_limits: { five_hour: { used_percentage: 7.4 } } }],
   ])('says of %s what the footer says', (_, told) => {
     const all = { session_id: 'x', model: { id: 'y', display_name: 'Opus (new)' }, ...told };
-    const parsed = parseStatus(all);
+    const parsed = parseStatusLineInput(all);
     const line = Buffer.from(run(undefined, JSON.stringify(all)).stdout, 'latin1').toString();
     expect(line).toBe(`${parsed && footer(parsed)}\n`);
   });

@@ -16,12 +16,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CollectState, keepCollecting } from '../../hosts/collect.ts';
 import type { Host } from '../../hosts/host.ts';
 import { letterReader } from '../../hosts/letter-reader.ts';
-import {
-  loginShells,
-  type SshServer,
-  type SshServerOptions,
-  startSshServer,
-} from '../support/ssh-server.ts';
+import { loginShells, type SshServer, type SshServerOptions, startSshServer } from '../support/ssh-server.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
 /** Nothing else is needed there, and least of all node. */
@@ -86,11 +81,7 @@ function processesOf(home: string): readonly number[] {
   });
 }
 
-function collect(
-  far: Far,
-  host: Host = far.server.host(),
-  more: Partial<Parameters<typeof keepCollecting>[0]> = {},
-) {
+function collect(far: Far, host: Host = far.server.host(), more: Partial<Parameters<typeof keepCollecting>[0]> = {}) {
   const taken: string[] = [];
   const letters: Buffer[] = [];
   const states: CollectState[] = [];
@@ -112,8 +103,7 @@ function collect(
   return { ...collector, taken, letters, states, connected, stop };
 }
 
-const soon = (check: () => void | Promise<void>) =>
-  vi.waitFor(check, { timeout: 15_000, interval: 20 });
+const soon = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
 const sshClients = (far: Far) =>
   execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 1e8 })
     .split('\n')
@@ -173,9 +163,7 @@ describe('collecting letters', () => {
     }
     await soon(() => expect(taken.length).toBe(200));
     for (const box of ['5.0/', '5.1/', '5.2/'])
-      expect(taken.filter((name) => name.startsWith(box))).toEqual(
-        written.filter((name) => name.startsWith(box)),
-      );
+      expect(taken.filter((name) => name.startsWith(box))).toEqual(written.filter((name) => name.startsWith(box)));
     await soon(() => expect(far.letters()).toEqual([]));
   });
 
@@ -211,9 +199,7 @@ describe('collecting letters', () => {
         );
       await soon(() =>
         expect(left().sort()).toEqual(
-          [...young, 'status/t.json', 'files/1', 'files/2', 'files/2/y']
-            .concat('outbox/aside/1.2-100000001.77')
-            .sort(),
+          [...young, 'status/t.json', 'files/1', 'files/2', 'files/2/y'].concat('outbox/aside/1.2-100000001.77').sort(),
         ),
       );
       expect(existsSync(join(far.home, 'files'))).toBe(true);
@@ -253,9 +239,7 @@ describe('collecting letters', () => {
     const { taken } = collect(far);
     await soon(() => expect(taken).toEqual([fine]));
     await soon(() =>
-      expect([...far.letters()].sort()).toEqual(
-        [...names, '1.1/100000000.5', 'aside/1.1-100000001.77'].sort(),
-      ),
+      expect([...far.letters()].sort()).toEqual([...names, '1.1/100000000.5', 'aside/1.1-100000001.77'].sort()),
     );
   });
 
@@ -271,9 +255,7 @@ describe('collecting letters', () => {
     };
     const { states } = collect(far, undefined, { take });
     await soon(() =>
-      expect(states).toContainEqual(
-        expect.objectContaining({ kind: 'lost', because: 'The disk is full.' }),
-      ),
+      expect(states).toContainEqual(expect.objectContaining({ kind: 'lost', because: 'The disk is full.' })),
     );
     expect(far.letters()).toEqual([name]);
     room = true;
@@ -318,12 +300,7 @@ describe('collecting letters', () => {
     ]);
     far.ring();
     other.ring();
-    await soon(() =>
-      expect([mine.taken, yours.taken]).toEqual([
-        written.map(([m]) => m),
-        written.map(([, y]) => y),
-      ]),
-    );
+    await soon(() => expect([mine.taken, yours.taken]).toEqual([written.map(([m]) => m), written.map(([, y]) => y)]));
     expect([mine.states.length, yours.states.length]).toEqual([1, 1]);
   });
 
@@ -398,11 +375,9 @@ describe('a connection that is lost', () => {
 
   it('is noticed when the host only falls silent, and what waited there follows', async () => {
     const far = await startFar();
-    const { taken, states, connected, tryNow } = collect(
-      far,
-      far.server.host({ timeoutMs: 2_000 }),
-      { backoffMs: { first: 60_000, longest: 60_000 } },
-    );
+    const { taken, states, connected, tryNow } = collect(far, far.server.host({ timeoutMs: 2_000 }), {
+      backoffMs: { first: 60_000, longest: 60_000 },
+    });
     await connected();
     far.server.faults.frozen = true;
     const name = far.write('1.1', 100_000_001, 'x');
@@ -435,10 +410,7 @@ describe('a connection that is lost', () => {
 
   it('brings the letter again when we were killed after it was saved and before it was acknowledged', async () => {
     const far = await startFar();
-    const [first, second] = [
-      far.write('1.1', 100_000_001, 'x'),
-      far.write('1.1', 100_000_002, 'y'),
-    ];
+    const [first, second] = [far.write('1.1', 100_000_001, 'x'), far.write('1.1', 100_000_002, 'y')];
     const dist = fileURLToPath(new URL('../../dist/hosts/', import.meta.url));
     const { configFile, controlDir } = far.server;
     const program = `

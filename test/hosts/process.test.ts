@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { connectionFailed, scriptFailed } from '../../hosts/errors.ts';
-import { frameScript, readFrame } from '../../hosts/frame.ts';
 import { localHost } from '../../hosts/host.ts';
+import { connectionFailed, scriptFailed } from '../../hosts/host-errors.ts';
+import { frameScript, readFrame } from '../../hosts/output-frame.ts';
 import { runProcess } from '../../hosts/process.ts';
 
 const ENV = { PATH: process.env.PATH ?? '' };

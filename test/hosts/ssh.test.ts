@@ -43,9 +43,7 @@ describe.each(loginShells())('a host whose login shell is %s', (shell) => {
       writeFileSync(join(server.home, file), noise);
     }
     expect(await server.host().sh('echo ours', [])).toBe('ours\n');
-    await expect(
-      server.host().sh('echo bad >&2; exit 3', [], { doing: 'try' }),
-    ).rejects.toMatchObject({
+    await expect(server.host().sh('echo bad >&2; exit 3', [], { doing: 'try' })).rejects.toMatchObject({
       code: 'tmux_failed',
       message: 'threadmux could not try on far: `bad`',
     });

@@ -89,9 +89,7 @@ describe('a script that stays', () => {
     const server = await startSshServer();
     const host = server.host({ timeoutMs: 3_000 });
     await server.stop();
-    expect(await host.start('cat', []).ended).toMatch(
-      /^threadmux could not keep a script running on far: .*refused/,
-    );
+    expect(await host.start('cat', []).ended).toMatch(/^threadmux could not keep a script running on far: .*refused/);
     await server.start();
     await talk(host.start(ECHO, ["it's", '']));
     server.faults.silent = true;

@@ -12,14 +12,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { hookSettings } from '../../claude/settings.ts';
-import { packageAt } from '../doctor/patient.ts';
+import { hookSettings } from '../../agents/claude/settings.ts';
+import { packageAt } from '../bin/doctor/patient.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { listing } from './listing.ts';
 import { type Person, person } from './person.ts';
 
-const THEIRS =
-  '{\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}\n}\n';
+const THEIRS = '{\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}\n}\n';
 const theirs = (command: string) => ({ hooks: [{ type: 'command', command }] });
 
 describe('install and uninstall', () => {
@@ -71,9 +70,7 @@ describe('install and uninstall', () => {
     expect((await me.install())[0]).toBe(`${me.settings}: nothing to do, it is up to date.`);
     expect(listing(me.home)).toEqual(once);
     await me.uninstall();
-    expect(await me.uninstall()).toEqual([
-      `${me.settings}: nothing to do, it holds nothing of ours.`,
-    ]);
+    expect(await me.uninstall()).toEqual([`${me.settings}: nothing to do, it holds nothing of ours.`]);
     expect(me.read()).toBe(THEIRS);
   });
 
@@ -119,10 +116,7 @@ describe('install and uninstall', () => {
     const me = person();
     await me.install();
     me.write(me.read().replace('{', '{\n  "theme": "dark",'));
-    writeFileSync(
-      `${me.home}/.tmux.conf`,
-      `set -g mouse on\n${readFileSync(`${me.home}/.tmux.conf`)}`,
-    );
+    writeFileSync(`${me.home}/.tmux.conf`, `set -g mouse on\n${readFileSync(`${me.home}/.tmux.conf`)}`);
     await me.uninstall();
     expect(JSON.parse(me.read())).toEqual({ theme: 'dark' });
     expect(readFileSync(`${me.home}/.tmux.conf`, 'utf8')).toBe('set -g mouse on\n');
@@ -160,17 +154,9 @@ describe('install and uninstall', () => {
       /settings.json was left as it is: it is not valid JSON: line 1/,
     ],
     ['comments', (me: Person) => me.write('{\n/* mine */}'), /line 2 contains a comment/],
-    [
-      'bytes that are no text',
-      (me: Person) => me.write(Buffer.from([0x7b, 0xff, 0x7d])),
-      /is not UTF-8 text/,
-    ],
+    ['bytes that are no text', (me: Person) => me.write(Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8 text/],
     ['a read-only file', (me: Person) => me.write(THEIRS, 0o444), /settings.json is read-only/],
-    [
-      'a folder in its place',
-      (me: Person) => mkdirSync(me.settings, { recursive: true }),
-      /is not a file/,
-    ],
+    ['a folder in its place', (me: Person) => mkdirSync(me.settings, { recursive: true }), /is not a file/],
     [
       'a file in its folder’s place',
       (me: Person) => writeFileSync(`${me.home}/.claude`, ''),
@@ -276,13 +262,7 @@ describe('install and uninstall', () => {
       const paths = { node: process.execPath, dist: process.argv[2] };
       console.log((await install({ root: process.env.HOME + '/.threadmux', env: process.env, paths, tmux }))[0]);`;
     const runs = Array.from({ length: 5 }, async () => {
-      const args = [
-        '--input-type=module',
-        '-e',
-        code,
-        `${me.paths.dist}/install/install.js`,
-        me.paths.dist,
-      ];
+      const args = ['--input-type=module', '-e', code, `${me.paths.dist}/install/install.js`, me.paths.dist];
       const child = spawn(process.execPath, args, {
         env: me.env,
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -296,9 +276,7 @@ describe('install and uninstall', () => {
     });
     const said = await Promise.all(runs);
     expect(said.filter((line) => line.startsWith('0 ') && line.includes('added'))).toHaveLength(1);
-    expect(
-      said.filter((line) => line.startsWith('0 ') && line.includes('up to date')),
-    ).toHaveLength(4);
+    expect(said.filter((line) => line.startsWith('0 ') && line.includes('up to date'))).toHaveLength(4);
     expect(JSON.parse(me.read()).hooks.Stop).toHaveLength(2);
     await me.uninstall();
     expect(listing(me.home)).toEqual(before);
@@ -337,8 +315,7 @@ describe('install and uninstall', () => {
     chmodSync(`${me.home}/.claude`, 0o555);
     onTestFinished(() => chmodSync(`${me.home}/.claude`, 0o755));
     const before = listing(me.home);
-    const done =
-      me.asSomebody(`const { checkWritable, readUserFile } = await import(process.argv[1]);
+    const done = me.asSomebody(`const { checkWritable, readUserFile } = await import(process.argv[1]);
       try { checkWritable(readUserFile(process.argv[2])); } catch (error) { console.log(error.message); }`);
     expect(done).toBe(`changing ${me.settings}: permission denied\n`);
     expect(listing(me.home)).toEqual(before);

@@ -42,27 +42,18 @@ export function person() {
     env,
     settings,
     paths,
-    install: (more: Partial<Parameters<typeof install>[0]> = {}) =>
-      install({ ...options, paths, ...more }),
-    uninstall: (more: Partial<Parameters<typeof uninstall>[0]> = {}) =>
-      uninstall({ ...options, ...more }),
+    install: (more: Partial<Parameters<typeof install>[0]> = {}) => install({ ...options, paths, ...more }),
+    uninstall: (more: Partial<Parameters<typeof uninstall>[0]> = {}) => uninstall({ ...options, ...more }),
     read: () => readFileSync(settings, 'utf8'),
     write(data: string | Uint8Array, mode = 0o644) {
       mkdirSync(dirname(settings), { recursive: true });
       writeFileSync(settings, data);
       chmodSync(settings, mode);
     },
-    tmux: (...args: string[]) =>
-      execFileSync('tmux', args, { env, encoding: 'utf8', stdio: 'pipe' }),
-    /** Runs a module with the path of home/user-file.js and of the settings, without a superuser's rights. */
+    tmux: (...args: string[]) => execFileSync('tmux', args, { env, encoding: 'utf8', stdio: 'pipe' }),
+    /** Runs a module with the path of home/user-owned-file.js and of the settings, without a superuser's rights. */
     asSomebody(code: string): string {
-      const args = [
-        '--input-type=module',
-        '-e',
-        code,
-        join(DIST, 'home', 'user-file.js'),
-        settings,
-      ];
+      const args = ['--input-type=module', '-e', code, join(DIST, 'home', 'user-file.js'), settings];
       const uid = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       chmodSync(folder, 0o755);
       return execFileSync(process.execPath, args, { env, encoding: 'utf8', ...uid });

@@ -14,18 +14,8 @@ function installPackage(prefix: string): string {
       stdio: ['ignore', 'pipe', 'ignore'],
       env: { ...process.env, npm_config_update_notifier: 'false' },
     });
-  const [packed] = JSON.parse(
-    npm('pack', '--json', '--ignore-scripts', '--pack-destination', prefix),
-  );
-  npm(
-    'install',
-    '-g',
-    '--prefix',
-    prefix,
-    '--no-audit',
-    '--no-fund',
-    join(prefix, packed.filename),
-  );
+  const [packed] = JSON.parse(npm('pack', '--json', '--ignore-scripts', '--pack-destination', prefix));
+  npm('install', '-g', '--prefix', prefix, '--no-audit', '--no-fund', join(prefix, packed.filename));
   return join(prefix, 'lib', 'node_modules', 'threadmux');
 }
 
@@ -43,7 +33,7 @@ describe('the package as people get it', () => {
           '--input-type=module',
           '-e',
           `const it = await import(process.argv[1]); ${code}`,
-          join(root, 'dist/bin/install.js'),
+          join(root, 'dist/bin/commands/install.js'),
         ],
         { env: me.env, encoding: 'utf8' },
       );

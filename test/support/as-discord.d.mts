@@ -1,5 +1,5 @@
 import type { InspectedRequest, Inspection } from '../../workspace/inspection.ts';
-import type { Answer } from '../../workspace/refusal.ts';
+import type { RefusalAnswer } from '../../workspace/refusal.ts';
 
 export interface FaultyRequest extends InspectedRequest {
   /** How many requests came before this one, of all kinds. */
@@ -37,7 +37,7 @@ export interface DiscordOptions {
   /** How many sessions may be begun in a day. */
   readonly identifyLimit?: { readonly total: number };
   readonly faults?: Faults;
-  readonly refuse?: (request: InspectedRequest) => Answer | undefined;
+  readonly refuse?: (request: InspectedRequest) => RefusalAnswer | undefined;
 }
 
 /** Troubles with the connections of the bot. */

@@ -89,9 +89,7 @@ function countRequests(options) {
       if (actor !== 'bot' || /^\/(?:interactions|webhooks)\//.test(path)) return { headers: {} };
       if (!take(all, now, 1_000, options.globalPerSecond))
         return { headers: {}, refused: { retryAfterMs: all.resetsAt - now, global: true } };
-      const kind = path.includes('/reactions/')
-        ? 'reactions'
-        : `${method} ${path.replace(/\d{15,20}/g, ':id')}`;
+      const kind = path.includes('/reactions/') ? 'reactions' : `${method} ${path.replace(/\d{15,20}/g, ':id')}`;
       const bucket = createHash('md5').update(kind).digest('hex');
       const key = `${bucket}:${/^\/(?:channels|guilds)\/(\d+)/.exec(path)?.[1] ?? ''}`;
       const window = windows.get(key) ?? { resetsAt: 0, used: 0 };
@@ -124,8 +122,7 @@ function controlGateway({ total = 1_000 } = {}) {
   let used = 0;
   let isAcking = true;
   let kept;
-  const say = ({ socket }, op, d = null) =>
-    socket.send(JSON.stringify({ t: null, s: null, op, d }));
+  const say = ({ socket }, op, d = null) => socket.send(JSON.stringify({ t: null, s: null, op, d }));
   const identifying = (connection) => {
     if (used < total) return void used++;
     say(connection, 9, false);

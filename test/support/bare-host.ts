@@ -33,7 +33,6 @@ export async function startBareHost(): Promise<BareHost> {
     ...server,
     socket,
     program,
-    tmux: (...args) =>
-      execFileSync('tmux', ['-S', socket, ...args], { env, encoding: 'utf8', stdio: 'pipe' }),
+    tmux: (...args) => execFileSync('tmux', ['-S', socket, ...args], { env, encoding: 'utf8', stdio: 'pipe' }),
   };
 }

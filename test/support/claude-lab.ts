@@ -2,30 +2,22 @@
 // real pane with our hooks, answered by the scripted model. Has a HOME and a tmux server of its own.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
-import { hookSettings } from '../../claude/settings.ts';
+import { hookSettings } from '../../agents/claude/settings.ts';
 import { type Home, openHome } from '../../home/home.ts';
-import { loadThreadRecords } from '../../threads/record.ts';
+import { loadThreadRecords } from '../../threads/thread-record.ts';
 import { type LabSession, openSession, PATIENCE } from './lab-session.ts';
 import { enter, type Person } from './workspace.ts';
 
 export type { LabSession } from './lab-session.ts';
 
-const SCRIPT = fileURLToPath(new URL('../claude/lab/claude-lab', import.meta.url));
-const DIST =
-  process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../agents/claude/lab/claude-lab', import.meta.url));
+const DIST = process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
 
 export function claudeVersion(): string {
   return process.env.CLAUDE_LAB_VERSION ?? '2.1.197';

@@ -2,7 +2,7 @@
 
 import { onTestFinished } from 'vitest';
 import { type Gateway, openGateway } from '../../discord/gateway.ts';
-import type { Session } from '../../discord/gateway-state.ts';
+import type { GatewaySession } from '../../discord/gateway-state.ts';
 import { connectRest, type Rest, type RestOptions } from '../../discord/rest.ts';
 import type { TestWorkspace } from './workspace.ts';
 
@@ -26,18 +26,14 @@ export interface Listener {
 }
 
 export interface ListenerOptions {
-  readonly store?: { session: Session | undefined };
+  readonly store?: { session: GatewaySession | undefined };
   readonly intents?: number;
   readonly token?: string;
   readonly hurry?: number;
   readonly handle?: (name: string, data: unknown) => Promise<void> | void;
 }
 
-export function listenTo(
-  workspace: TestWorkspace,
-  rest: Rest,
-  options: ListenerOptions = {},
-): Listener {
+export function listenTo(workspace: TestWorkspace, rest: Rest, options: ListenerOptions = {}): Listener {
   const told: Told[] = [];
   const fatal: Error[] = [];
   const store = options.store ?? { session: undefined };

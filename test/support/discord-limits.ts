@@ -2,28 +2,23 @@
 // workspace itself; here is what fields must be to each other, and names.
 
 import * as z from 'zod';
-import { type CommandOption, commandSchema, isSub } from '../../workspace/command-limits.ts';
-import { type MessageRow, modalSchema } from '../../workspace/component-limits.ts';
-import { custom, readForm } from '../../workspace/form.ts';
+import { custom, readForm } from '../../workspace/check-form.ts';
+import { type CommandOption, commandSchema, isSub } from '../../workspace/command-schema.ts';
+import { type MessageRow, modalSchema } from '../../workspace/component-schema.ts';
 import type { InspectedRequest } from '../../workspace/inspection.ts';
+import { answerOf, type RefusalAnswer } from '../../workspace/refusal.ts';
 import {
   type AllowedMentions,
   createMessageSchema,
   editMessageSchema,
   interactionMessageSchema,
-} from '../../workspace/limits.ts';
-import { type Answer, answerOf } from '../../workspace/refusal.ts';
+} from '../../workspace/request-schemas.ts';
 
 type Ctx = Parameters<typeof custom>[0];
 type Path = readonly PropertyKey[];
 
 /** The refusal; undefined if Discord would take it, too. */
-export function refuseAsDiscord({
-  method,
-  path,
-  actor,
-  body,
-}: InspectedRequest): Answer | undefined {
+export function refuseAsDiscord({ method, path, actor, body }: InspectedRequest): RefusalAnswer | undefined {
   const schema = actor === 'person' ? undefined : schemaFor(method, path, body);
   if (schema === undefined) return undefined;
   try {
@@ -100,18 +95,11 @@ interface Button {
 
 function button(given: Button, ctx: Ctx, path: Path): void {
   const needs = given.style === 5 ? 'url' : 'custom_id';
-  if (given[needs] === undefined)
-    custom(ctx, 'BASE_TYPE_REQUIRED', 'This field is required', [...path, needs]);
+  if (given[needs] === undefined) custom(ctx, 'BASE_TYPE_REQUIRED', 'This field is required', [...path, needs]);
   if (given.url !== undefined && given.custom_id !== undefined)
-    custom(ctx, 'COMPONENT_CUSTOM_ID_AND_URL', 'A custom id and url cannot both be specified', [
-      ...path,
-      'url',
-    ]);
+    custom(ctx, 'COMPONENT_CUSTOM_ID_AND_URL', 'A custom id and url cannot both be specified', [...path, 'url']);
   if ((given.label ?? '') === '' && given.emoji === undefined)
-    custom(ctx, 'BUTTON_COMPONENT_INVALID', 'A button needs a label or an emoji', [
-      ...path,
-      'label',
-    ]);
+    custom(ctx, 'BUTTON_COMPONENT_INVALID', 'A button needs a label or an emoji', [...path, 'label']);
 }
 
 interface Select {
@@ -122,28 +110,18 @@ interface Select {
 
 function select({ options, min_values: min, max_values: max }: Select, ctx: Ctx, path: Path): void {
   if (new Set(options.map(({ value }) => value)).size < options.length)
-    custom(
-      ctx,
-      'SELECT_COMPONENT_OPTION_VALUE_DUPLICATED',
-      'The specified option value is already used',
-      [...path, 'options'],
-    );
+    custom(ctx, 'SELECT_COMPONENT_OPTION_VALUE_DUPLICATED', 'The specified option value is already used', [
+      ...path,
+      'options',
+    ]);
   if (max > options.length)
-    custom(ctx, 'SELECT_COMPONENT_MAX_VALUES_TOO_LARGE', 'More values than options', [
-      ...path,
-      'max_values',
-    ]);
-  if (min > max)
-    custom(ctx, 'SELECT_COMPONENT_MIN_VALUES_TOO_LARGE', 'More than max_values', [
-      ...path,
-      'min_values',
-    ]);
+    custom(ctx, 'SELECT_COMPONENT_MAX_VALUES_TOO_LARGE', 'More values than options', [...path, 'max_values']);
+  if (min > max) custom(ctx, 'SELECT_COMPONENT_MIN_VALUES_TOO_LARGE', 'More than max_values', [...path, 'min_values']);
 }
 
 function modal({ components }: z.infer<typeof modalSchema>, ctx: Ctx): void {
   components.forEach((each, at) => {
-    if (each.type === 18 && each.component.type === 3)
-      select(each.component, ctx, ['components', at, 'component']);
+    if (each.type === 18 && each.component.type === 3) select(each.component, ctx, ['components', at, 'component']);
   });
 }
 
@@ -152,8 +130,7 @@ const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 function command(form: z.infer<typeof commandSchema>, ctx: Ctx): void {
   if (form.type !== 1) return;
   name(form.name, ctx, ['name']);
-  if ((form.description ?? '') === '')
-    custom(ctx, 'BASE_TYPE_REQUIRED', 'This field is required', ['description']);
+  if ((form.description ?? '') === '') custom(ctx, 'BASE_TYPE_REQUIRED', 'This field is required', ['description']);
   commandOptions(form.options ?? [], ctx, ['options']);
 }
 
@@ -169,10 +146,7 @@ function commandOptions(options: readonly CommandOption[], ctx: Ctx, path: Path)
     const here = [...path, index];
     name(each.name, ctx, [...here, 'name']);
     if (names.has(each.name))
-      custom(ctx, 'APPLICATION_COMMAND_OPTIONS_NAME_INVALID', 'Option names must be unique', [
-        ...here,
-        'name',
-      ]);
+      custom(ctx, 'APPLICATION_COMMAND_OPTIONS_NAME_INVALID', 'Option names must be unique', [...here, 'name']);
     names.add(each.name);
     const required = each.required === true;
     if (required && optionalSeen)
@@ -184,12 +158,10 @@ function commandOptions(options: readonly CommandOption[], ctx: Ctx, path: Path)
       );
     if (!required && !isSub(each)) optionalSeen = true;
     if (each.autocomplete === true && (each.choices?.length ?? 0) > 0)
-      custom(
-        ctx,
-        'APPLICATION_COMMAND_OPTIONS_AUTOCOMPLETE_CHOICES',
-        'Autocomplete and choices exclude each other',
-        [...here, 'choices'],
-      );
+      custom(ctx, 'APPLICATION_COMMAND_OPTIONS_AUTOCOMPLETE_CHOICES', 'Autocomplete and choices exclude each other', [
+        ...here,
+        'choices',
+      ]);
     commandOptions(each.options ?? [], ctx, [...here, 'options']);
   });
 }

@@ -29,8 +29,7 @@ const state = {
   said: ['Stand-in for Claude Code'],
 };
 
-const note = (kind, text) =>
-  appendFileSync(`${folder}/record`, `${JSON.stringify({ kind, text })}\n`);
+const note = (kind, text) => appendFileSync(`${folder}/record`, `${JSON.stringify({ kind, text })}\n`);
 const textOf = (box) => box.map(({ text }) => text).join('');
 
 function hook(event, more) {
@@ -53,8 +52,7 @@ function turn(texts) {
     write({ ...line, message: { role: 'user', content: text } });
   }
   if (!state.replies) return;
-  const reply =
-    typeof state.replies === 'string' ? state.replies : `Echo: ${texts.at(-1).slice(0, 50)}`;
+  const reply = typeof state.replies === 'string' ? state.replies : `Echo: ${texts.at(-1).slice(0, 50)}`;
   const content = [{ type: 'text', text: reply }];
   const message = { id: `msg-${id}`, role: 'assistant', content };
   write({ type: 'assistant', uuid: `reply-${id}`, message });
@@ -116,8 +114,7 @@ function insert(given, pasted = false) {
   if (state.dialog !== undefined) return note('into-dialog', given);
   const text = pasted ? withImage(given) : given;
   const lines = text.split('\n').length - 1;
-  const shown =
-    pasted && (lines > 2 || text.length > 800) ? `[Pasted text #1 +${lines} lines]` : text;
+  const shown = pasted && (lines > 2 || text.length > 800) ? `[Pasted text #1 +${lines} lines]` : text;
   state.box.push({ text, shown });
 }
 
@@ -187,11 +184,7 @@ function draw() {
       state.queue.length > 0 && state.box.length === 0
         ? '\x1b[7mP\x1b[0;2mress up to edit queued messages\x1b[0m'
         : undefined;
-    rows.push(
-      ...(hint === undefined ? lines : [hint]).map(
-        (line, at) => `${at === 0 ? '❯\u00a0' : '  '}${line}`,
-      ),
-    );
+    rows.push(...(hint === undefined ? lines : [hint]).map((line, at) => `${at === 0 ? '❯\u00a0' : '  '}${line}`));
     rows.push(rule, state.busy ? '  esc to interrupt' : '  ? for shortcuts');
     if (state.stash !== undefined) rows.push('  › stashed');
   }

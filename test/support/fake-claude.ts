@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import type { Home } from '../../home/home.ts';
-import { loadThreadRecords, type ThreadRecord } from '../../threads/record.ts';
+import { loadThreadRecords, type ThreadRecord } from '../../threads/thread-record.ts';
 import { DROP } from './hook-process.ts';
 import type { TmuxServer } from './tmux-server.ts';
 
@@ -24,18 +24,7 @@ export interface Noted {
   readonly text: string;
 }
 
-type Order =
-  | 'busy'
-  | 'idle'
-  | 'dialog'
-  | 'next'
-  | 'slow'
-  | 'close'
-  | 'draft'
-  | 'swallow'
-  | 'mute'
-  | 'replies'
-  | 'exit';
+type Order = 'busy' | 'idle' | 'dialog' | 'next' | 'slow' | 'close' | 'draft' | 'swallow' | 'mute' | 'replies' | 'exit';
 
 export interface FakeClaude {
   readonly session: string;
@@ -63,11 +52,7 @@ export interface FakeOptions {
   readonly announce?: () => Promise<unknown>;
 }
 
-export async function startFakeClaude(
-  place: Place,
-  session: string,
-  options: FakeOptions = {},
-): Promise<FakeClaude> {
+export async function startFakeClaude(place: Place, session: string, options: FakeOptions = {}): Promise<FakeClaude> {
   const folder = join(place.tmux.dir, `fake-${Buffer.from(session).toString('hex')}`);
   mkdirSync(folder, { recursive: true });
   for (const file of ['ready', 'control']) rmSync(join(folder, file), { force: true });

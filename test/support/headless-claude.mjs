@@ -16,8 +16,7 @@ const { argv, env } = process;
 const resumed = argv.includes('--resume') ? argv[argv.indexOf('--resume') + 1] : undefined;
 const session = resumed ?? randomUUID();
 const memory = `${env.CLAUDE_FAKE_LOG}.${session}`;
-const print = (value) =>
-  process.stdout.write(`${JSON.stringify({ ...value, session_id: session })}\n`);
+const print = (value) => process.stdout.write(`${JSON.stringify({ ...value, session_id: session })}\n`);
 const main = { parent_tool_use_id: null };
 const assistant = (block) => print({ type: 'assistant', ...main, message: { content: [block] } });
 const streamed = (event) => print({ type: 'stream_event', ...main, event });
@@ -61,17 +60,14 @@ function stepsOf(text) {
 async function take(step) {
   if (step.print !== undefined) print(step.print);
   if (step.raw !== undefined) process.stdout.write(step.raw);
-  if (step.big !== undefined)
-    print({ type: 'user', ...main, message: { content: [picture(step.big)] } });
+  if (step.big !== undefined) print({ type: 'user', ...main, message: { content: [picture(step.big)] } });
   if (step.stderr !== undefined) process.stderr.write(step.stderr);
   if (step.say !== undefined) await say(step.say, step.everyMs ?? 0);
   if (step.echo) await say(readFileSync(memory, 'utf8'), 0);
-  if (step.tool !== undefined)
-    assistant({ type: 'tool_use', id: 'toolu_1', name: step.tool, input: step.input });
+  if (step.tool !== undefined) assistant({ type: 'tool_use', id: 'toolu_1', name: step.tool, input: step.input });
   if (step.ask !== undefined) await ask(step.ask);
   if (step.run !== undefined) spawnSync('sh', ['-c', step.run], { stdio: 'ignore' });
-  if (step.leave !== undefined)
-    spawn('sh', ['-c', step.leave], { stdio: 'ignore', detached: true }).unref();
+  if (step.leave !== undefined) spawn('sh', ['-c', step.leave], { stdio: 'ignore', detached: true }).unref();
   if (step.waitMs !== undefined) await sleep(step.waitMs);
   if (step.exit !== undefined) process.exit(step.exit);
 }

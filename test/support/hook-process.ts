@@ -2,14 +2,7 @@
 // real processes. Whatever was started here ends with the test.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -163,9 +156,7 @@ export function useWorkspace(home: Home, workspace: Workspace | TestWorkspace): 
 
 export function paneEnv(tmux: TmuxServer, target: string): PaneEnv {
   const format = '#{socket_path},#{pid},#{session_id} #{pane_id}';
-  const [server = '', pane = ''] = tmux
-    .call('display-message', '-p', '-t', target, format)
-    .split(' ');
+  const [server = '', pane = ''] = tmux.call('display-message', '-p', '-t', target, format).split(' ');
   return { TMUX: server.replace('$', ''), TMUX_PANE: pane };
 }
 
@@ -232,16 +223,11 @@ export async function threadsOf(workspace: TestWorkspace): Promise<readonly Thre
 /** The names of all threads, sorted; those that are archived in brackets. */
 export async function threadNames(workspace: TestWorkspace): Promise<readonly string[]> {
   const all = await threadsOf(workspace);
-  return all
-    .map(({ name, thread_metadata: { archived } }) => (archived ? `(${name})` : name))
-    .sort();
+  return all.map(({ name, thread_metadata: { archived } }) => (archived ? `(${name})` : name)).sort();
 }
 
 /** What stands in the one thread of this name, oldest first; not the first message of the thread. */
-export async function messagesIn(
-  workspace: TestWorkspace,
-  name: string,
-): Promise<readonly WireMessage[]> {
+export async function messagesIn(workspace: TestWorkspace, name: string): Promise<readonly WireMessage[]> {
   const [thread, ...others] = (await threadsOf(workspace)).filter((one) => one.name === name);
   if (thread === undefined) return [];
   if (others.length > 0) throw new Error(`there is more than one thread ${name}`);

@@ -1,11 +1,11 @@
 // One Claude in one pane of the lab, and the person in its thread and at its terminal.
 
 import { expect, vi } from 'vitest';
+import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
 import { screenOf } from '../../bridge/attempt.ts';
-import type { Screen } from '../../claude/screen.ts';
 import { localHost } from '../../hosts/host.ts';
-import type { ThreadRecord } from '../../threads/record.ts';
-import { look } from '../../tmux/look.ts';
+import type { ThreadRecord } from '../../threads/thread-record.ts';
+import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { recordedPrompts } from './recorded-prompts.ts';
 import type { Person, WireMessage } from './workspace.ts';
@@ -30,7 +30,7 @@ export interface LabSession {
   /** What Claude Code has recorded as submitted in its current conversation, in order. */
   prompts(): readonly string[];
   screen(): string;
-  read(): Promise<Screen>;
+  read(): Promise<ClaudeScreen>;
   /** Waits until Claude waits for a message. */
   idle(): Promise<void>;
   /** The person at the terminal. */
@@ -44,8 +44,7 @@ interface Parts {
   readonly tmux: (...args: string[]) => string;
 }
 
-const PROGRESS =
-  /(?:^|\n)-# (?:working · |interrupted · |failed · )?(?:\S.* · )?(?:\d+ min )?\d+ s$/;
+const PROGRESS = /(?:^|\n)-# (?:working · |interrupted · |failed · )?(?:\S.* · )?(?:\d+ min )?\d+ s$/;
 
 export function openSession({ record, person, tmux }: Parts): LabSession {
   const { thread, paneId } = record();
@@ -59,9 +58,7 @@ export function openSession({ record, person, tmux }: Parts): LabSession {
     return (await all()).filter(({ author }) => author.id !== you);
   };
   const news = async () =>
-    (await fromBot()).filter(
-      ({ id, content }) => BigInt(id) > BigInt(seen) && !PROGRESS.test(content),
-    );
+    (await fromBot()).filter(({ id, content }) => BigInt(id) > BigInt(seen) && !PROGRESS.test(content));
   const say = (text: string) => person.say(thread, text);
   const marked = async (message: WireMessage, mark: string) =>
     vi.waitFor(async () => {
@@ -72,7 +69,7 @@ export function openSession({ record, person, tmux }: Parts): LabSession {
   const read = async () => {
     const one = record();
     const host = localHost({ name: 'lab', env: process.env });
-    const pane = await look(tmuxOn(host, one.socket), one);
+    const pane = await lookAtPane(tmuxOn(host, one.socket), one);
     return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : screenOf(pane, one);
   };
   return {

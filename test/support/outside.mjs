@@ -13,11 +13,7 @@ export async function signIn(link) {
   const { key } = await post(origin, 'key', { code: hash.split('/').at(-1), publicKey });
   const prove = (nonce, at = origin) =>
     crypto.subtle
-      .sign(
-        { name: 'ECDSA', hash: 'SHA-256' },
-        pair.privateKey,
-        Buffer.from(`threadmux sign-in\n${nonce}\n${at}`),
-      )
+      .sign({ name: 'ECDSA', hash: 'SHA-256' }, pair.privateKey, Buffer.from(`threadmux sign-in\n${nonce}\n${at}`))
       .then((bytes) => ({ key, nonce, signature: Buffer.from(bytes).toString('base64') }));
   const again = async () => {
     const { nonce } = await post(origin, 'nonce', {});
@@ -55,10 +51,7 @@ export async function openBotPort(api, page) {
     inside.on('close', () => client.destroy());
     for (const socket of [client, inside]) socket.on('error', () => socket.destroy());
     client.pipe(inside);
-    (page === undefined
-      ? inside
-      : inside.pipe(renamed(`${page}/attachments/`, `${url}/attachments/`))
-    ).pipe(client);
+    (page === undefined ? inside : inside.pipe(renamed(`${page}/attachments/`, `${url}/attachments/`))).pipe(client);
   });
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${server.address().port}`;

@@ -23,17 +23,11 @@ export function readPng(file: Uint8Array): Pixels {
     if (kind === 'IDAT') packed.push(data);
     at += 12 + length;
   }
-  const [width, height, bits, type] = [
-    head.readUInt32BE(0),
-    head.readUInt32BE(4),
-    head[8],
-    head[9],
-  ];
+  const [width, height, bits, type] = [head.readUInt32BE(0), head.readUInt32BE(4), head[8], head[9]];
   if (bits !== 8 || (type !== 6 && type !== 2)) throw new Error(`a PNG of type ${type}`);
   const channels = type === 6 ? 4 : 3;
   const rows = unfiltered(inflateSync(Buffer.concat(packed)), width * channels, height, channels);
-  const at = (x: number, y: number) =>
-    `#${rows.subarray((y * width + x) * channels).toString('hex', 0, 3)}`;
+  const at = (x: number, y: number) => `#${rows.subarray((y * width + x) * channels).toString('hex', 0, 3)}`;
   return {
     width,
     height,
@@ -41,8 +35,7 @@ export function readPng(file: Uint8Array): Pixels {
     count(colour) {
       const wanted = Number.parseInt(colour.slice(1), 16);
       let found = 0;
-      for (let byte = 0; byte < rows.length; byte += channels)
-        if (rows.readUIntBE(byte, 3) === wanted) found++;
+      for (let byte = 0; byte < rows.length; byte += channels) if (rows.readUIntBE(byte, 3) === wanted) found++;
       return found;
     },
   };

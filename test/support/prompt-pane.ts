@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
-import { type PermissionRequestInput, parseHookInput } from '../../claude/hook-input.ts';
-import { loadThreadRecords, type ThreadRecord } from '../../threads/record.ts';
-import { openTestDesk } from './desk.ts';
+import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
+import { loadThreadRecords, type ThreadRecord } from '../../threads/thread-record.ts';
+import { openTestDesk } from './courier-setup.ts';
 import { fixture, type Machine, type PaneEnv } from './hook-process.ts';
 import type { TestWorkspace, WireMessage } from './workspace.ts';
 
@@ -61,12 +61,9 @@ export async function startPromptPane(
   const tellOf = options.tell ?? openTestDesk(machine).tell;
   await tellOf(env, { ...fixture('SessionStart'), ...facts });
   const record = () =>
-    loadThreadRecords(machine.home).findLast(
-      (one) => one.sessionName === session && !one.closed,
-    ) as ThreadRecord;
+    loadThreadRecords(machine.home).findLast((one) => one.sessionName === session && !one.closed) as ThreadRecord;
   await vi.waitFor(() => expect(record()?.claudeSession).toBe(claudeSession), WAIT);
-  const write = (line: object) =>
-    appendFileSync(transcript, `${JSON.stringify({ isSidechain: false, ...line })}\n`);
+  const write = (line: object) => appendFileSync(transcript, `${JSON.stringify({ isSidechain: false, ...line })}\n`);
   let last = { id: '', promptId: '' };
   return {
     session,
@@ -93,9 +90,7 @@ export async function startPromptPane(
       return { ...parsed, prompt_id: last.promptId };
     },
     result(isError = false) {
-      const content = [
-        { type: 'tool_result', tool_use_id: last.id, content: '', is_error: isError },
-      ];
+      const content = [{ type: 'tool_result', tool_use_id: last.id, content: '', is_error: isError }];
       const line = { type: 'user', promptId: last.promptId, uuid: `r-${++ids}` };
       write({ ...line, message: { role: 'user', content } });
     },
@@ -157,9 +152,7 @@ export interface Button {
 }
 
 export function buttonsOf(message: WireMessage): readonly Button[] {
-  return (message.components as readonly { components: readonly Button[] }[]).flatMap(
-    ({ components }) => components,
-  );
+  return (message.components as readonly { components: readonly Button[] }[]).flatMap(({ components }) => components);
 }
 
 export function buttonOf(message: WireMessage, label: string): string {
@@ -183,10 +176,7 @@ export async function promptIn(
   }, WAIT);
 }
 
-export async function messageNow(
-  workspace: Pick<TestWorkspace, 'person'>,
-  message: WireMessage,
-): Promise<WireMessage> {
+export async function messageNow(workspace: Pick<TestWorkspace, 'person'>, message: WireMessage): Promise<WireMessage> {
   const path = `/channels/${message.channel_id}/messages/${message.id}`;
   return (await workspace.person.call('GET', path)).body;
 }

@@ -30,7 +30,5 @@ function promptOf(line: Line): string | undefined {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   if (blocks.some(({ type }) => type === 'tool_result')) return undefined;
   const text = blocks.map((block) => block.text ?? '').join('\n');
-  return /^(?:\[Request interrupted|<(?:command|local-command|bash)-)/.test(text)
-    ? undefined
-    : text;
+  return /^(?:\[Request interrupted|<(?:command|local-command|bash)-)/.test(text) ? undefined : text;
 }

@@ -63,9 +63,7 @@ export async function startSshServer(options: SshServerOptions = {}): Promise<Ss
   const clientKey = makeKey(dir, 'client');
   const login = { ...options, home, faults, counts, publicKey: parseKey(clientKey) };
   const hostKey = makeKey(dir, 'host');
-  let inner = options.sshd
-    ? openSshd({ dir, home, path: options.path ?? '/usr/bin:/bin' })
-    : openInner(hostKey, login);
+  let inner = options.sshd ? openSshd({ dir, home, path: options.path ?? '/usr/bin:/bin' }) : openInner(hostKey, login);
   const outer = createServer((socket) => {
     counts.connections++;
     track(pairs, socket);
@@ -125,17 +123,13 @@ function openInner(hostKey: string, login: Login): Server {
     client.on('error', () => {}); // cut connections are part of the tests
     client.on('authentication', (attempt) => {
       if (login.faults.passwordOnly) attempt.reject(['password', 'keyboard-interactive']);
-      else if (attempt.method === 'publickey' && attempt.key.data.equals(login.publicKey))
-        attempt.accept();
+      else if (attempt.method === 'publickey' && attempt.key.data.equals(login.publicKey)) attempt.accept();
       else attempt.reject(['publickey']);
     });
     client.on('ready', () => serve(client, login));
   });
   // Its own listener would leave Nagle's algorithm on, and every exec would take 80 ms longer.
-  return createServer({ noDelay: true }, (socket) => server.injectSocket(socket)).listen(
-    0,
-    '127.0.0.1',
-  );
+  return createServer({ noDelay: true }, (socket) => server.injectSocket(socket)).listen(0, '127.0.0.1');
 }
 
 function serve(client: Connection, login: Login): void {
@@ -235,8 +229,7 @@ function clientConfig(dir: string, port: number, { name, sshd }: SshServerOption
 
 /** Those of the four that are here. zsh and fish may be missing; the others are part of every system. */
 export function loginShells(): string[] {
-  const found = (name: string) =>
-    spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
+  const found = (name: string) => spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
   const missing = ['bash', 'dash'].filter((name) => found(name) === '');
   if (missing.length > 0) throw new Error(`these tests need ${missing.join(' and ')}: install it`);
   return ['bash', 'dash', 'zsh', 'fish'].map(found).filter((path) => path !== '');

@@ -7,22 +7,17 @@ import { parseSessionName } from '../../core/session-name.ts';
 import { connectRest } from '../../discord/rest.ts';
 import { openHome } from '../../home/home.ts';
 import type { StreamRecord } from '../../home/stream-record.ts';
+import { sliceOf } from '../../streams/terminal/slices.ts';
 import {
   type FollowOptions,
   followTerminal,
   startTerminal,
   type Terminal,
   type TerminalParts,
-} from '../../streams/terminal.ts';
-import { sliceOf } from '../../streams/terminal-text.ts';
+} from '../../streams/terminal/terminal.ts';
 import { tempHome } from './temp-home.ts';
 import { startTmux, type TmuxServer } from './tmux-server.ts';
-import {
-  startTestWorkspace,
-  type TestWorkspace,
-  type TestWorkspaceOptions,
-  type WireMessage,
-} from './workspace.ts';
+import { startTestWorkspace, type TestWorkspace, type TestWorkspaceOptions, type WireMessage } from './workspace.ts';
 
 export interface TerminalSetting {
   readonly server: TmuxServer;
@@ -30,10 +25,7 @@ export interface TerminalSetting {
   readonly parts: TerminalParts;
   readonly thread: string;
   /** Starts a command; `follow` shows it. */
-  start(
-    command: string,
-    log?: { readsPerSegment?: number; maxBytes?: number },
-  ): Promise<StreamRecord>;
+  start(command: string, log?: { readsPerSegment?: number; maxBytes?: number }): Promise<StreamRecord>;
   follow(record: StreamRecord, options?: FollowOptions): Terminal;
   /** Both, until it has ended. */
   run(command: string, options?: FollowOptions): Promise<StreamRecord>;
@@ -85,9 +77,7 @@ export async function terminalSetting(
     messages,
     text: async () => reassemble(workspace, await messages()),
     captured: ({ pane }) =>
-      server
-        .call('capture-pane', '-p', '-J', '-S', '-', '-t', pane?.paneId ?? '')
-        .replace(/ +$/gm, ''),
+      server.call('capture-pane', '-p', '-J', '-S', '-', '-t', pane?.paneId ?? '').replace(/ +$/gm, ''),
   };
 }
 
@@ -107,10 +97,7 @@ export async function newThread(workspace: TestWorkspace): Promise<{ id: string 
   return (await workspace.bot('POST', `${path}/${body.id}/threads`, { name: 'terminal' })).body;
 }
 
-export async function allMessages(
-  workspace: Pick<TestWorkspace, 'person'>,
-  thread: string,
-): Promise<WireMessage[]> {
+export async function allMessages(workspace: Pick<TestWorkspace, 'person'>, thread: string): Promise<WireMessage[]> {
   const found: WireMessage[] = [];
   for (let after = thread; ; ) {
     const page = await workspace.person.messages(thread, `after=${after}&limit=100`);
@@ -135,10 +122,7 @@ export async function reassemble(
   return text;
 }
 
-export async function download(
-  workspace: Pick<TestWorkspace, 'person'>,
-  url: string,
-): Promise<string> {
+export async function download(workspace: Pick<TestWorkspace, 'person'>, url: string): Promise<string> {
   const response = await fetch(url, { headers: workspace.person.headers });
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   return Buffer.from(await response.arrayBuffer()).toString('utf8');
@@ -157,7 +141,6 @@ export function expectText(text: string, wantedText: string): void {
   });
 }
 
-export const waitFor = <T>(act: () => Promise<T> | T, timeout = 15_000) =>
-  vi.waitFor(act, { timeout, interval: 50 });
+export const waitFor = <T>(act: () => Promise<T> | T, timeout = 15_000) => vi.waitFor(act, { timeout, interval: 50 });
 
 export { sleep };

@@ -65,19 +65,10 @@ export interface Person {
   startThread(channelId: string, messageId: string, name: string): Promise<{ id: string }>;
   /** These give the interaction's id. */
   tap(channelId: string, messageId: string, customId: string): Promise<string>;
-  choose(
-    channelId: string,
-    messageId: string,
-    customId: string,
-    values: readonly string[],
-  ): Promise<string>;
+  choose(channelId: string, messageId: string, customId: string, values: readonly string[]): Promise<string>;
   slash(channelId: string, name: string, options?: readonly GivenOption[]): Promise<string>;
   autocomplete(channelId: string, name: string, options: readonly GivenOption[]): Promise<string>;
-  submitModal(
-    channelId: string,
-    interactionId: string,
-    values: Record<string, string>,
-  ): Promise<string>;
+  submitModal(channelId: string, interactionId: string, values: Record<string, string>): Promise<string>;
   /** Of a request as the person. */
   readonly headers: Record<string, string>;
   readonly token: string;
@@ -96,24 +87,15 @@ export interface TestWorkspace extends Workspace {
   /** A new one each time. */
   readonly link: string;
   /** A request with the bot's token, without any client in between. */
-  bot(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Reply>;
+  bot(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
 }
 
 export const USER_AGENT = 'DiscordBot (https://example.com, 1.0)';
 
-export interface TestWorkspaceOptions
-  extends Partial<Omit<WorkspaceOptions, 'inspection'>>,
-    DiscordOptions {}
+export interface TestWorkspaceOptions extends Partial<Omit<WorkspaceOptions, 'inspection'>>, DiscordOptions {}
 
 /** As strict as Discord, and as unreliable as the test orders. */
-export async function startTestWorkspace(
-  options: TestWorkspaceOptions = {},
-): Promise<TestWorkspace> {
+export async function startTestWorkspace(options: TestWorkspaceOptions = {}): Promise<TestWorkspace> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
   const { inspection, gateway } = asDiscord({ refuse: refuseAsDiscord, ...options });
   const workspace = await startWorkspace({ ...options, dir, inspection });
@@ -158,12 +140,10 @@ export async function enter(link: string): Promise<Person> {
   };
   const done = async (method: string, path: string, body?: unknown) => {
     const reply = await call(method, path, body);
-    if (reply.status >= 300)
-      throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
     return reply.body;
   };
-  const interact = async (body: object): Promise<string> =>
-    (await done('POST', '/interactions', body)).id;
+  const interact = async (body: object): Promise<string> => (await done('POST', '/interactions', body)).id;
   return {
     headers,
     token: signedIn.token,
@@ -174,13 +154,9 @@ export async function enter(link: string): Promise<Person> {
       const body = withFiles({ content, ...reference }, files);
       return done('POST', `/channels/${channelId}/messages`, body);
     },
-    messages: (channelId, query = 'limit=100') =>
-      done('GET', `/channels/${channelId}/messages?${query}`),
+    messages: (channelId, query = 'limit=100') => done('GET', `/channels/${channelId}/messages?${query}`),
     react: (channelId, messageId, emoji) =>
-      done(
-        'PUT',
-        `/channels/${channelId}/messages/${messageId}/reactions/${encodeURIComponent(emoji)}/@me`,
-      ),
+      done('PUT', `/channels/${channelId}/messages/${messageId}/reactions/${encodeURIComponent(emoji)}/@me`),
     startThread: (channelId, messageId, name) =>
       done('POST', `/channels/${channelId}/messages/${messageId}/threads`, { name }),
     tap: (channelId, messageId, customId) =>
@@ -197,10 +173,8 @@ export async function enter(link: string): Promise<Person> {
         message_id: messageId,
         data: { custom_id: customId, values },
       }),
-    slash: (channelId, name, options = []) =>
-      interact({ type: 2, channel_id: channelId, data: { name, options } }),
-    autocomplete: (channelId, name, options) =>
-      interact({ type: 4, channel_id: channelId, data: { name, options } }),
+    slash: (channelId, name, options = []) => interact({ type: 2, channel_id: channelId, data: { name, options } }),
+    autocomplete: (channelId, name, options) => interact({ type: 4, channel_id: channelId, data: { name, options } }),
     submitModal: (channelId, interactionId, values) =>
       interact({ type: 5, channel_id: channelId, interaction_id: interactionId, data: { values } }),
   };

@@ -4,8 +4,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
-import { createAnswers } from '../../threads/prompts/answers.ts';
-import { withElsewhere } from '../../threads/prompts/remote-answers.ts';
+import { createHookAnswers } from '../../threads/prompts/answers.ts';
+import { withRemoteAnswers } from '../../threads/prompts/remote-answers.ts';
 import { startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
 
@@ -33,7 +33,7 @@ function slowHook() {
 describe('an answer', () => {
   it('that lets a hook leave stays until the hook has taken it', async () => {
     const hook = slowHook();
-    const answers = createAnswers(hook.home);
+    const answers = createHookAnswers(hook.home);
     answers.release(ID);
     answers.clear(ID);
     expect(existsSync(hook.path())).toBe(true);
@@ -45,7 +45,7 @@ describe('an answer', () => {
 
   it('of a hook that is gone is removed', async () => {
     const hook = slowHook();
-    const answers = createAnswers(hook.home);
+    const answers = createHookAnswers(hook.home);
     answers.release(ID);
     await hook.leave();
     answers.clear(ID);
@@ -55,7 +55,7 @@ describe('an answer', () => {
   it('that lets a hook on another host leave stays until the hook has taken it', async () => {
     const hook = slowHook();
     const ssh = await startSshServer();
-    const answers = withElsewhere(createAnswers(tempHome()), {
+    const answers = withRemoteAnswers(createHookAnswers(tempHome()), {
       hosts: { get: () => ssh.host(), isLocal: () => false } as never,
       remote: { home: async () => hook.home.root } as never,
       log: silentLog,

@@ -1,13 +1,13 @@
 // A thread that a person archived or deleted stays so until its session speaks or they write.
 
 import { describe, expect, it, vi } from 'vitest';
-import { saveAuto } from '../../home/auto.ts';
-import { reconcile, type Setting, startSetting, WAIT } from '../bridge/setting.ts';
+import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { reconcile, type Setting, startSetting, WAIT } from '../bridge/bridge-setup.ts';
 import { threadNames } from '../support/hook-process.ts';
 
 async function start(): Promise<Setting> {
   const setting = await startSetting();
-  saveAuto(setting.machine.home, true);
+  saveAutoThreads(setting.machine.home, true);
   return setting;
 }
 

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { confirmedBy, confirmedByTurn } from '../../threads/deliveries.ts';
-import type { Delivery } from '../../threads/record.ts';
+import type { DeliveryRecord } from '../../threads/thread-record.ts';
 
-const typed = (id: number, words: string, more: Partial<Delivery> = {}): Delivery => ({
+const typed = (id: number, words: string, more: Partial<DeliveryRecord> = {}): DeliveryRecord => ({
   ...{ id: String(id), message: String(id), words, paths: [], at: id, state: 'typed' as const },
   ...{ receipt: '', submittedAt: 0, notice: '', ...more },
 });
@@ -13,7 +13,7 @@ const done = { state: 'submitted', receipt: 'old', submittedAt: 10 } as const;
 const letter = { id: 'letter', writtenAt: 100 };
 
 describe('a receipt', () => {
-  it.each<[string, string[], Delivery[], string[]]>([
+  it.each<[string, string[], DeliveryRecord[], string[]]>([
     ['one message', ['hi'], [typed(5, 'hi')], ['5']],
     ['nothing that fits', ['hi'], [typed(5, 'ho')], []],
     ['the oldest of equal texts', ['hi'], [typed(5, 'hi'), typed(7, 'hi')], ['5']],

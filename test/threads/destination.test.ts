@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Server } from '../../core/config.ts';
+import type { ServerConfig } from '../../core/config.ts';
 import { destinationOf } from '../../threads/destination.ts';
 
-const server = (name: string, more: Partial<Server> = {}): Server => ({
+const server = (name: string, more: Partial<ServerConfig> = {}): ServerConfig => ({
   name,
   api: 'http://127.0.0.1:1',
   token: 't',
@@ -23,7 +23,7 @@ const work = server('work', {
   projects: [{ path: '/srv/work/', channel: 'work' }],
   onlyProjects: true,
 });
-const where = (cwd: string, servers: readonly Server[]) => {
+const where = (cwd: string, servers: readonly ServerConfig[]) => {
   const to = destinationOf(cwd, servers, (path) => path.replace('~', '/home/me'));
   return to === undefined ? undefined : `${to.server.name}: ${to.channel}`;
 };

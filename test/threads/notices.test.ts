@@ -7,9 +7,7 @@ const CUT = '-# ⚠️ This is only the end: what stands above it does not fit h
 
 describe('a screen in a message', () => {
   it('shows what would hide or reorder its neighbours', () => {
-    expect(screenBlock('echo \u202eevil\u202c ok\u200b')).toBe(
-      '```\necho ⟨U+202E⟩evil⟨U+202C⟩ ok⟨U+200B⟩\n```',
-    );
+    expect(screenBlock('echo \u202eevil\u202c ok\u200b')).toBe('```\necho ⟨U+202E⟩evil⟨U+202C⟩ ok⟨U+200B⟩\n```');
   });
 
   it('shows the odd space of a prompt as a space', () => {

@@ -7,8 +7,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { saveStreamRecord, streamRecordSchema } from '../../home/stream-record.ts';
 import { PROGRAM } from '../bin/cli.ts';
 import { fixture, type Machine, startMachine } from '../support/hook-process.ts';
-import { BY, startPromptDesk } from '../support/prompt-desk.ts';
 import { buttonOf, decisionIn, promptIn, startHook, verdictOf } from '../support/prompt-pane.ts';
+import { BY, startPromptDesk } from '../support/prompt-setup.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
 async function start(kind: 'agent' | 'terminal' = 'agent', server = 'local') {

@@ -3,17 +3,11 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { openCourierContexts } from '../../hooks/context.ts';
-import { deliver } from '../../hooks/deliver.ts';
-import { LOOK_MS, patienceMs } from '../../threads/prompts/watch.ts';
-import { letterOf } from '../support/desk.ts';
+import { openCourierContexts } from '../../hooks/courier-context.ts';
+import { postLetter } from '../../hooks/post-letter.ts';
+import { LOOK_MS, patienceMs } from '../../threads/prompts/watch-prompt.ts';
+import { letterOf } from '../support/courier-setup.ts';
 import { fixture, type Machine, messagesIn, startMachine } from '../support/hook-process.ts';
-import {
-  BY,
-  type PromptDesk,
-  type PromptDeskOptions,
-  startPromptDesk,
-} from '../support/prompt-desk.ts';
 import {
   decisionIn,
   messageNow,
@@ -23,6 +17,7 @@ import {
   startPromptPane,
   verdictOf,
 } from '../support/prompt-pane.ts';
+import { BY, type PromptDesk, type PromptDeskOptions, startPromptDesk } from '../support/prompt-setup.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 
 const IN_TERMINAL = '🖥️ Answered in the terminal.';
@@ -50,11 +45,7 @@ async function start({ faults = {}, inShell, config, ...times }: Options = {}): 
 }
 
 /** The hook beside a dialog, until its prompt is in the thread. */
-async function ask(
-  { workspace, machine, pane, desk }: Parts,
-  name = 'Bash',
-  screen = 'dialog-permission-bash',
-) {
+async function ask({ workspace, machine, pane, desk }: Parts, name = 'Bash', screen = 'dialog-permission-bash') {
   await pane.show(screen);
   const hook = startHook(machine, pane, pane.input(name));
   const message = await promptIn(workspace, pane.thread);
@@ -71,8 +62,7 @@ describe('beside a dialog', () => {
   it('prints the decision of the thread, closes its pipes at once, and then shows who decided', async () => {
     const parts = await start({
       faults: {
-        onRequest: ({ method }: { method: string }) =>
-          method === 'PATCH' ? { kind: 'delay', ms: 4_000 } : undefined,
+        onRequest: ({ method }: { method: string }) => (method === 'PATCH' ? { kind: 'delay', ms: 4_000 } : undefined),
       },
     });
     const { hook, message } = await ask(parts);
@@ -124,11 +114,7 @@ describe('beside a dialog', () => {
 
   it('stays while the person reads the second question in the terminal', async () => {
     const parts = await start();
-    const { hook, message } = await ask(
-      parts,
-      'AskUserQuestion.two-questions',
-      'dialog-question-first',
-    );
+    const { hook, message } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
     await parts.desk.looked();
     await parts.pane.show('dialog-question-second');
     await parts.desk.looked();
@@ -190,9 +176,7 @@ describe('beside a dialog', () => {
     await parts.pane.show('dialog-permission-bash');
     const hook = startHook(parts.machine, parts.pane, parts.pane.input('Bash'));
     const message = await promptIn(parts.workspace, parts.pane.thread);
-    expect(await verdictOf(parts.workspace, message)).toContain(
-      'the dialog in the terminal is still open',
-    );
+    expect(await verdictOf(parts.workspace, message)).toContain('the dialog in the terminal is still open');
     await silent(hook);
   });
 
@@ -210,18 +194,11 @@ describe('beside a dialog', () => {
           method === 'PATCH' ? { kind: 'answer', status: 503 } : undefined,
       },
     });
-    const { hook, message } = await ask(
-      parts,
-      'AskUserQuestion.two-questions',
-      'dialog-question-first',
-    );
+    const { hook, message } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
     await parts.desk.answer(message, 'pick', ['1.1']);
     await parts.desk.answer(message, 'choose', ['2.1', '2.3']);
     await parts.desk.answer(message, 'submit');
-    expect(Object.values(decisionIn(await hook.printed).updatedInput.answers)).toEqual([
-      'SQLite',
-      'Cache, Search',
-    ]);
+    expect(Object.values(decisionIn(await hook.printed).updatedInput.answers)).toEqual(['SQLite', 'Cache, Search']);
   });
 
   it('shows its end when the server is back', async () => {
@@ -364,10 +341,7 @@ describe('the notification that Claude waits', () => {
   });
 
   const tellDesk = ({ desk, pane }: Parts, input: unknown) =>
-    deliver(
-      letterOf(pane.env, input),
-      openCourierContexts(desk.shared).of(desk.shared.config.host),
-    );
+    postLetter(letterOf(pane.env, input), openCourierContexts(desk.shared).of(desk.shared.config.host));
 
   it('adds nothing while the prompt is in the thread', async () => {
     const parts = await start();

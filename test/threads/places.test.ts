@@ -2,17 +2,10 @@
 // that belongs nowhere is named nowhere.
 
 import { describe, expect, it, vi } from 'vitest';
-import type { Server } from '../../core/config.ts';
-import { saveAuto } from '../../home/auto.ts';
+import type { ServerConfig } from '../../core/config.ts';
+import { saveAutoThreads } from '../../home/auto-threads.ts';
 import { localServer } from '../../home/local-server.ts';
-import {
-  addressOf,
-  openSuggestions,
-  reconcile,
-  type Setting,
-  startSetting,
-  WAIT,
-} from '../bridge/setting.ts';
+import { addressOf, openSuggestions, reconcile, type Setting, startSetting, WAIT } from '../bridge/bridge-setup.ts';
 import { FAKE_CLAUDE, startFakeClaude } from '../support/fake-claude.ts';
 import { DROP, threadNames, threadsOf } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -28,10 +21,10 @@ interface Two {
 }
 
 /** The setting's own workspace, and another one that takes one project only. */
-async function startTwo(own: Partial<Server> = {}): Promise<Two> {
+async function startTwo(own: Partial<ServerConfig> = {}): Promise<Two> {
   const work = await startTestWorkspace();
   const [project, outside] = [tempFolder(), tempFolder()];
-  const atWork: Server = {
+  const atWork: ServerConfig = {
     ...localServer(addressOf(work)),
     ...{ name: 'work', projects: [{ path: project, channel: work.channelId }], onlyProjects: true },
   };
@@ -40,17 +33,13 @@ async function startTwo(own: Partial<Server> = {}): Promise<Two> {
     file: { agent },
     servers: (home) => [{ ...home, ...own }, atWork],
   });
-  saveAuto(setting.machine.home, true);
+  saveAutoThreads(setting.machine.home, true);
   return { setting, work, project, outside };
 }
 
 const until = ({ setting, work }: Two, atHome: readonly string[], atWork: readonly string[]) =>
   vi.waitFor(
-    async () =>
-      expect([await threadNames(setting.workspace), await threadNames(work)]).toEqual([
-        atHome,
-        atWork,
-      ]),
+    async () => expect([await threadNames(setting.workspace), await threadNames(work)]).toEqual([atHome, atWork]),
     WAIT,
   );
 
@@ -62,9 +51,7 @@ function byHand({ setting }: Two, name: string, dir: string): void {
 
 async function everythingSaid(workspace: TestWorkspace): Promise<string> {
   const all = (await threadsOf(workspace)).map(({ id }) => id);
-  const messages = await Promise.all(
-    [workspace.channelId, ...all].map((id) => workspace.person.messages(id)),
-  );
+  const messages = await Promise.all([workspace.channelId, ...all].map((id) => workspace.person.messages(id)));
   return JSON.stringify([await threadsOf(workspace), messages.flat()]);
 }
 
@@ -165,19 +152,11 @@ describe('a session that belongs nowhere', () => {
     await reconcile(two.setting);
     await until(two, [], ['[agent] shop']);
     setting.machine.tmux.call(
-      ...[
-        'send-keys',
-        '-t',
-        '=secret:',
-        `${process.execPath} ${FAKE_CLAUDE} ${tempFolder()} ${DROP}`,
-      ],
+      ...['send-keys', '-t', '=secret:', `${process.execPath} ${FAKE_CLAUDE} ${tempFolder()} ${DROP}`],
       'Enter',
     );
     await vi.waitFor(
-      () =>
-        expect(setting.machine.tmux.call('capture-pane', '-p', '-t', '=secret:')).toContain(
-          'Stand-in',
-        ),
+      () => expect(setting.machine.tmux.call('capture-pane', '-p', '-t', '=secret:')).toContain('Stand-in'),
       WAIT,
     );
     setting.machine.tmux.call('rename-session', '-t', '=secret', 'secret-two');
@@ -196,8 +175,7 @@ describe('a session that belongs nowhere', () => {
     await vi.waitFor(async () => expect(await everythingSaid(work)).toContain('nobody'), WAIT);
     await setting.restart();
     await reconcile(two.setting);
-    for (const workspace of [setting.workspace, work])
-      expect(await everythingSaid(workspace)).not.toContain('secret');
+    for (const workspace of [setting.workspace, work]) expect(await everythingSaid(workspace)).not.toContain('secret');
     await setting.say(channelId, '!kill secret-two');
     await setting.answer(channelId, /there is no session `secret-two`/);
     expect(setting.machine.tmux.call('list-sessions', '-F', '#S')).toContain('secret-two');

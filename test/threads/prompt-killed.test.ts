@@ -6,9 +6,8 @@ import { existsSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { loadPromptRecords } from '../../threads/prompts/record.ts';
+import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import { type Machine, messagesIn, startMachine } from '../support/hook-process.ts';
-import { type PromptDeskOptions, startPromptDesk } from '../support/prompt-desk.ts';
 import {
   buttonsOf,
   decisionIn,
@@ -18,6 +17,7 @@ import {
   startPromptPane,
   verdictOf,
 } from '../support/prompt-pane.ts';
+import { type PromptDeskOptions, startPromptDesk } from '../support/prompt-setup.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 
@@ -31,8 +31,7 @@ async function start() {
   const machine = startMachine(workspace);
   const pane = await startPromptPane(machine);
   await pane.show('dialog-permission-bash');
-  const begin = (times: PromptDeskOptions = {}) =>
-    startPromptDesk(machine, { checkAfterMs: 500, ...times });
+  const begin = (times: PromptDeskOptions = {}) => startPromptDesk(machine, { checkAfterMs: 500, ...times });
   return { workspace, machine, pane, begin };
 }
 
@@ -142,10 +141,7 @@ describe('ask is killed', () => {
     hook.child.kill('SIGKILL');
     await first.stop();
     await begin();
-    await vi.waitFor(
-      async () => expect((await lastLine(workspace, message)).line).toBe(NOT_DELIVERED),
-      WAIT,
-    );
+    await vi.waitFor(async () => expect((await lastLine(workspace, message)).line).toBe(NOT_DELIVERED), WAIT);
   });
 
   it('not, and the agent asks the same again: the first answer is not called lost', async () => {

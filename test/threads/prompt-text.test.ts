@@ -1,29 +1,34 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PermissionRequestInput, parseHookInput } from '../../claude/hook-input.ts';
-import { NOTHING_YET, type Progress, type Prompt, type Question, step } from '../../core/prompt.ts';
-import { promptButtons } from '../../threads/prompts/buttons.ts';
-import { decisionOutput, promptOf, verdictText } from '../../threads/prompts/decision.ts';
-import type { Ended } from '../../threads/prompts/record.ts';
-import { contentOf } from '../../threads/prompts/show.ts';
+import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
 import {
+  NO_ANSWER_YET,
+  nextPromptStep,
+  type Prompt,
+  type PromptProgress,
+  type PromptQuestion,
+} from '../../core/prompt.ts';
+import { decisionOutput, promptEndText, promptOf } from '../../threads/prompts/decision.ts';
+import { escapeText } from '../../threads/prompts/escape-text.ts';
+import { promptButtons } from '../../threads/prompts/prompt-buttons.ts';
+import { contentOf } from '../../threads/prompts/prompt-message.ts';
+import type { PromptEnd } from '../../threads/prompts/prompt-record.ts';
+import {
+  PROMPT_TEXT_LIMIT,
+  type PromptText,
   permissionText,
   planText,
   questionText,
-  ROOM,
-  type Shown,
-} from '../../threads/prompts/text.ts';
-import { plain } from '../../threads/prompts/words.ts';
-import { messageComponents } from '../../workspace/component-limits.ts';
+} from '../../threads/prompts/prompt-text.ts';
+import { messageComponents } from '../../workspace/component-schema.ts';
 import { fixture } from '../support/hook-process.ts';
 
 const ID = 'AbCdEfGhIjKlMnOpQr-_12';
 const BIDI = 'rm -rf ~ # \u202egnihtemos sselmrah\u202c';
 const HIDDEN = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 
-const bash = (command: string, more: object = {}) =>
-  permissionText('Bash', { command, ...more }, '/home/me/shop', []);
-const fileOf = (shown: Shown, name: string) => {
+const bash = (command: string, more: object = {}) => permissionText('Bash', { command, ...more }, '/home/me/shop', []);
+const fileOf = (shown: PromptText, name: string) => {
   const file = shown.files.find((one) => one.name === name);
   return file === undefined ? undefined : Buffer.from(file.data as Uint8Array).toString();
 };
@@ -66,7 +71,7 @@ describe('a permission in the thread', () => {
   it('shows a command of 200 kB by its beginning and its end, and attaches all of it', () => {
     const command = `first ${'x'.repeat(200_000)}\u202e last`;
     const shown = bash(command);
-    expect(shown.text.length).toBeLessThanOrEqual(ROOM);
+    expect(shown.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
     expect(shown.text).toContain('first xxx');
     expect(shown.text).toContain('⟨U+202E⟩ last');
     expect(shown.text).toMatch(/\*\*… \d+ more characters, all of them in `command\.txt` …\*\*/);
@@ -102,9 +107,7 @@ describe('a permission in the thread', () => {
 
   it('takes Markdown and mentions in names and descriptions by the letter', () => {
     const { text } = bash('true', { description: '**safe** <@1> @everyone [x](y) `z` ||w||' });
-    expect(text).toContain(
-      '\\*\\*safe\\*\\* \\<\\@1\\> \\@everyone \\[x\\](y) \\`z\\` \\|\\|w\\|\\|',
-    );
+    expect(text).toContain('\\*\\*safe\\*\\* \\<\\@1\\> \\@everyone \\[x\\](y) \\`z\\` \\|\\|w\\|\\|');
   });
 
   it.each([
@@ -153,9 +156,7 @@ describe('a permission in the thread', () => {
       { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
       { type: 'somethingNew' },
     ]);
-    expect(text).toContain(
-      '`removeRules deny Read`, `mode acceptEdits (session)`, `somethingNew allow somethingNew`',
-    );
+    expect(text).toContain('`removeRules deny Read`, `mode acceptEdits (session)`, `somethingNew allow somethingNew`');
   });
 
   it('always fits, and its fences are always closed', () => {
@@ -177,20 +178,14 @@ describe('a permission in the thread', () => {
       rules: fc.array(fc.record({ toolName: words, ruleContent: words }), { maxLength: 3 }),
     });
     fc.assert(
-      fc.property(
-        words,
-        input,
-        words,
-        fc.array(update, { maxLength: 3 }),
-        (tool, of, cwd, rules) => {
-          const shown = permissionText(tool, of, cwd, rules);
-          expect(shown.text.length).toBeLessThanOrEqual(ROOM);
-          expect(fencesOf(shown.text) % 2).toBe(0);
-          expect(shown.text.isWellFormed()).toBe(true);
-          expect(shown.text).not.toMatch(HIDDEN);
-          expect(shown.files.length).toBeLessThanOrEqual(10);
-        },
-      ),
+      fc.property(words, input, words, fc.array(update, { maxLength: 3 }), (tool, of, cwd, rules) => {
+        const shown = permissionText(tool, of, cwd, rules);
+        expect(shown.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
+        expect(fencesOf(shown.text) % 2).toBe(0);
+        expect(shown.text.isWellFormed()).toBe(true);
+        expect(shown.text).not.toMatch(HIDDEN);
+        expect(shown.files.length).toBeLessThanOrEqual(10);
+      }),
       { numRuns: 150 },
     );
   });
@@ -202,13 +197,13 @@ describe('a plan in the thread', () => {
     const allowedPrompts = [{ tool: 'Bash', prompt: 'push to any remote' }];
     const plan = 'a line of the plan\n'.repeat(500);
     const input = { ...asked, tool_input: { plan, allowedPrompts } };
-    expect(contentOf(promptOf(input), input, NOTHING_YET)).toContain('push to any remote');
+    expect(contentOf(promptOf(input), input, NO_ANSWER_YET)).toContain('push to any remote');
   });
 
   it('that is no text is shown as what it is', () => {
     const plan = { steps: ['read', 'push to any remote'] };
     const input = { ...request('ExitPlanMode'), tool_input: { plan } };
-    const shown = contentOf(promptOf(input), input, NOTHING_YET);
+    const shown = contentOf(promptOf(input), input, NO_ANSWER_YET);
     expect(shown).toContain('"push to any remote"');
     expect(shown).not.toContain('[object');
   });
@@ -249,7 +244,7 @@ describe('a plan in the thread', () => {
 
   it.each(['', '```', '```sh\nrm', '\u202e', '😀'.repeat(2_000)])('fits: %j', (plan) => {
     const { text } = planText(plan);
-    expect(text.length).toBeLessThanOrEqual(ROOM);
+    expect(text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
     expect(fencesOf(text) % 2).toBe(0);
     expect(text.isWellFormed()).toBe(true);
     expect(text).not.toMatch(HIDDEN);
@@ -257,7 +252,7 @@ describe('a plan in the thread', () => {
 });
 
 describe('questions in the thread', () => {
-  const question = (over: Partial<Question> = {}): Question => ({
+  const question = (over: Partial<PromptQuestion> = {}): PromptQuestion => ({
     question: 'Which database?',
     header: 'Database',
     multiSelect: false,
@@ -288,11 +283,9 @@ describe('questions in the thread', () => {
   it('take nothing in a label for Markdown, and hide nothing', () => {
     const option = { label: '**1** ||x|| \u202e@everyone', description: '[safe](http://evil)' };
     const asked = question({ options: [option] });
-    const { text } = questionText([asked], NOTHING_YET);
+    const { text } = questionText([asked], NO_ANSWER_YET);
     expect(text).toContain('\\*\\*1\\*\\* \\|\\|x\\|\\| ⟨U+202E⟩\\@everyone — \\[safe\\](http');
-    const rows = JSON.stringify(
-      promptButtons(ID, { kind: 'question', questions: [asked] }, NOTHING_YET),
-    );
+    const rows = JSON.stringify(promptButtons(ID, { kind: 'question', questions: [asked] }, NO_ANSWER_YET));
     expect(rows).not.toMatch(HIDDEN);
     expect(rows).toContain('⟨U+202E⟩');
   });
@@ -302,9 +295,7 @@ describe('questions in the thread', () => {
     const shown = questionText([question(), asked], { chosen: ['w'.repeat(2_000)] });
     expect(shown.text).toContain('And delete it?');
     const huge = question({ question: `${'Why? '.repeat(310)}And delete it?` });
-    expect(fileOf(questionText([question(), huge], NOTHING_YET), 'questions.txt')).toContain(
-      'And delete it?',
-    );
+    expect(fileOf(questionText([question(), huge], NO_ANSWER_YET), 'questions.txt')).toContain('And delete it?');
   });
 
   it('that are long are shortened, and attached in full with the first one', () => {
@@ -312,13 +303,13 @@ describe('questions in the thread', () => {
       label: `Option ${at} ${'x'.repeat(90)} end ${at}.`,
       description: 'd'.repeat(400),
     }));
-    const shown = questionText([question(), question({ options })], NOTHING_YET);
+    const shown = questionText([question(), question({ options })], NO_ANSWER_YET);
     expect(shown.text).toContain('(1 of 2)');
     for (const { label, description } of options) {
       expect(fileOf(shown, 'questions.txt')).toContain(`${label} — ${description}`);
     }
     const second = questionText([question(), question({ options })], { chosen: ['x'] });
-    expect(second.text.length).toBeLessThanOrEqual(ROOM);
+    expect(second.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
     expect(second.text).toContain('**20.** Option 19');
   });
 });
@@ -342,22 +333,17 @@ describe('whatever Claude asks', () => {
   );
 
   it('every message of it is one that Discord accepts, from the first step to the last', () => {
-    const ends = fc.constantFrom<Ended>(
-      { kind: 'answered' },
-      { kind: 'exited' },
-      { kind: 'time is up' },
-    );
+    const ends = fc.constantFrom<PromptEnd>({ kind: 'answered' }, { kind: 'exited' }, { kind: 'time is up' });
     fc.assert(
       fc.property(questions, words, ends, (asked, answer, end) => {
         const prompt: Prompt = { kind: 'question', questions: asked };
-        let progress: Progress = NOTHING_YET;
+        let progress: PromptProgress = NO_ANSWER_YET;
         for (let steps = 0; steps <= asked.length; steps++) {
           const shown = questionText(asked, progress);
           accepted(shown, end, prompt, promptButtons(ID, prompt, progress));
           const text = answer.trim() === '' ? '1' : answer;
-          const next = step(prompt, progress, { action: 'text', values: [], text });
-          if (next.kind === 'decided')
-            return accepted(shown, { ...next, by: { id: '1', name: answer } }, prompt, []);
+          const next = nextPromptStep(prompt, progress, { action: 'text', values: [], text });
+          if (next.kind === 'decided') return accepted(shown, { ...next, by: { id: '1', name: answer } }, prompt, []);
           if (next.kind === 'goes on') progress = next.progress;
         }
       }),
@@ -370,23 +356,18 @@ describe('whatever Claude asks', () => {
     { kind: 'permission', canAlways: false },
     { kind: 'plan' },
   ])('the buttons of %j are ones that Discord accepts', (prompt) => {
-    expect(messageComponents.safeParse(promptButtons(ID, prompt, NOTHING_YET)).error).toBe(
-      undefined,
-    );
+    expect(messageComponents.safeParse(promptButtons(ID, prompt, NO_ANSWER_YET)).error).toBe(undefined);
   });
 
   it('Always is only there if it was offered', () => {
     const labels = (canAlways: boolean) =>
-      JSON.stringify(promptButtons(ID, { kind: 'permission', canAlways }, NOTHING_YET));
+      JSON.stringify(promptButtons(ID, { kind: 'permission', canAlways }, NO_ANSWER_YET));
     expect(labels(true)).toContain('Always allow');
     expect(labels(false)).not.toContain('Always allow');
   });
 
-  function accepted(shown: Shown, end: Ended, prompt: Prompt, rows: readonly unknown[]): void {
-    for (const content of [
-      `${shown.text}\n${shown.hint}`,
-      `${shown.text}\n${verdictText(prompt, end)}`,
-    ]) {
+  function accepted(shown: PromptText, end: PromptEnd, prompt: Prompt, rows: readonly unknown[]): void {
+    for (const content of [`${shown.text}\n${shown.hint}`, `${shown.text}\n${promptEndText(prompt, end)}`]) {
       expect(content.length).toBeLessThanOrEqual(2_000);
       expect(content.isWellFormed()).toBe(true);
       expect(content).not.toMatch(HIDDEN);
@@ -405,9 +386,7 @@ describe('what Claude Code reads', () => {
   });
 
   it('allow', () => {
-    expect(output('Bash', { kind: 'allow', always: false })).toEqual(
-      decision({ behavior: 'allow' }),
-    );
+    expect(output('Bash', { kind: 'allow', always: false })).toEqual(decision({ behavior: 'allow' }));
   });
 
   it('always: with the rules it suggested itself, unchanged', () => {
@@ -451,9 +430,7 @@ describe('what Claude Code reads', () => {
 
   it('a plan', () => {
     expect(promptOf(request('ExitPlanMode'))).toEqual({ kind: 'plan' });
-    expect(output('ExitPlanMode', { kind: 'allow', always: false })).toEqual(
-      decision({ behavior: 'allow' }),
-    );
+    expect(output('ExitPlanMode', { kind: 'allow', always: false })).toEqual(decision({ behavior: 'allow' }));
   });
 
   it('questions that we cannot read are shown as a permission, never answered by guess', () => {
@@ -466,31 +443,23 @@ describe('the verdict', () => {
   const by = { id: '1', name: 'a*b' };
   const permission: Prompt = { kind: 'permission', canAlways: true };
 
-  it.each<[Prompt, Ended, string]>([
+  it.each<[Prompt, PromptEnd, string]>([
     [permission, { kind: 'answered' }, '🖥️ Answered in the terminal.'],
     [permission, { kind: 'exited' }, '⏹️ Claude has exited.'],
     [permission, { kind: 'called off' }, '⏹️ Called off in the terminal.'],
-    [
-      permission,
-      { kind: 'time is up' },
-      '⌛ Nobody answered here; the dialog in the terminal is still open.',
-    ],
+    [permission, { kind: 'time is up' }, '⌛ Nobody answered here; the dialog in the terminal is still open.'],
     [permission, decided({ kind: 'allow', always: false }), '✅ **Allowed** — a\\*b'],
     [permission, decided({ kind: 'allow', always: true }), '✅ **Always allowed** — a\\*b'],
     [permission, decided({ kind: 'deny', reason: '' }), '⛔ **Denied** — a\\*b'],
     [permission, decided({ kind: 'deny', reason: 'x_y' }), '⛔ **Denied**: x\\_y — a\\*b'],
     [{ kind: 'plan' }, decided({ kind: 'allow', always: false }), '✅ **Approved** — a\\*b'],
     [{ kind: 'plan' }, decided({ kind: 'deny', reason: 'no' }), '⛔ **Rejected**: no — a\\*b'],
-    [
-      { kind: 'question', questions: [] },
-      decided({ kind: 'answers', answers: ['A', 'B'] }),
-      '✅ **A · B** — a\\*b',
-    ],
+    [{ kind: 'question', questions: [] }, decided({ kind: 'answers', answers: ['A', 'B'] }), '✅ **A · B** — a\\*b'],
   ])('of %j that was %j', (prompt, ended, expected) => {
-    expect(verdictText(prompt, ended)).toBe(expected);
+    expect(promptEndText(prompt, ended)).toBe(expected);
   });
 
-  function decided(decision: (Ended & { kind: 'decided' })['decision']): Ended {
+  function decided(decision: (PromptEnd & { kind: 'decided' })['decision']): PromptEnd {
     return { kind: 'decided', decision, by };
   }
 });
@@ -502,7 +471,7 @@ describe('plain', () => {
         fc.string({ unit: fc.constantFrom('*', 'a', '😀', '\\') }),
         fc.integer({ min: 2, max: 40 }),
         (text, room) => {
-          const shown = plain(text, room);
+          const shown = escapeText(text, room);
           expect(shown.length).toBeLessThanOrEqual(room);
           expect(shown.replace(/\\./gu, '')).not.toMatch(/[\\*]/);
           expect(shown.isWellFormed()).toBe(true);
@@ -527,7 +496,7 @@ describe('a question whose options have a preview', () => {
         options: [option('A', 'rm -rf ~'), option('B')],
       },
     ];
-    const shown = questionText(questions, NOTHING_YET);
+    const shown = questionText(questions, NO_ANSWER_YET);
     expect(shown.hint).toContain('`questions.txt`');
     expect(fileOf(shown, 'questions.txt')).toContain('rm -rf ~');
   });

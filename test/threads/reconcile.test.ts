@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import type { ThreadRef } from '../../discord/threads.ts';
-import { type Change, type HostState, reconcile } from '../../threads/reconcile.ts';
-import { type ThreadRecord, threadRecordSchema } from '../../threads/record.ts';
-import type { SessionPane } from '../../threads/threads.ts';
+import { type HostState, reconcile, type ThreadChange } from '../../threads/reconcile.ts';
+import type { SessionPane } from '../../threads/session-threads.ts';
+import { type ThreadRecord, threadRecordSchema } from '../../threads/thread-record.ts';
 
 const session = (sessionId: string, sessionName: string, group?: string): SessionPane => ({
   ...{ host: 'laptop', socket: '/s', serverPid: 7, paneId: '%1', panePid: 1 },
@@ -25,7 +25,7 @@ const done = (some: Partial<HostState>) =>
     ...{ ignore: ['^_'], auto: true, channelOf: () => 'c', ...some },
   }).map(told);
 
-function told(change: Change): string {
+function told(change: ThreadChange): string {
   switch (change.do) {
     case 'open':
       return `open ${change.session.sessionName}`;
@@ -94,10 +94,7 @@ describe('threads and sessions', () => {
 
   it('with the same id on a restarted server are not taken for the old ones', () => {
     const old = record('t', '[agent] web', { serverPid: 6 });
-    expect(done({ sessions: [session('$1', 'other')], records: [old] })).toEqual([
-      'close t',
-      'open other',
-    ]);
+    expect(done({ sessions: [session('$1', 'other')], records: [old] })).toEqual(['close t', 'open other']);
   });
 
   it('started again under the same name keep their thread', () => {
@@ -107,10 +104,7 @@ describe('threads and sessions', () => {
 
   it('whose name only begins the same are not mixed up', () => {
     const old = record('t', '[agent] web', { serverPid: 6 });
-    expect(done({ sessions: [session('$1', 'web-2')], records: [old] })).toEqual([
-      'close t',
-      'open web-2',
-    ]);
+    expect(done({ sessions: [session('$1', 'web-2')], records: [old] })).toEqual(['close t', 'open web-2']);
   });
 
   it('that are grouped keep the thread of their group', () => {
@@ -126,15 +120,8 @@ describe('threads and sessions', () => {
 
 describe('threads that the registry does not know', () => {
   it('are taken again for a session of that name, and closed without one', () => {
-    const strays = [
-      stray('t', '[agent] web'),
-      stray('u', '[agent] gone'),
-      stray('v', 'small talk'),
-    ];
-    expect(done({ sessions: [session('$1', 'web')], strays, auto: false })).toEqual([
-      'open web',
-      'close-stray u',
-    ]);
+    const strays = [stray('t', '[agent] web'), stray('u', '[agent] gone'), stray('v', 'small talk')];
+    expect(done({ sessions: [session('$1', 'web')], strays, auto: false })).toEqual(['open web', 'close-stray u']);
   });
 
   it('are left if the session has another thread, or belongs to another channel', () => {

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
 import { openRemoteHosts } from '../../threads/remote-hosts.ts';
-import { openHosts } from '../../tmux/hosts.ts';
-import { configOf } from '../bridge/setting.ts';
+import { openHostList } from '../../tmux/host-list.ts';
+import { configOf } from '../bridge/bridge-setup.ts';
 import { startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
 import { startTmux } from '../support/tmux-server.ts';
@@ -11,7 +11,7 @@ it('has letters collected at once from a host that something is started on', asy
   const { configFile } = await startSshServer();
   const config = configOf({ tmux: startTmux() }, { hosts: { far: { ssh: 'far' } } });
   const env = { PATH: process.env.PATH ?? '' };
-  const hosts = openHosts({ config, home: tempHome(), env, sshConfig: configFile });
+  const hosts = openHostList({ config, home: tempHome(), env, sshConfig: configFile });
   onTestFinished(() => hosts.close());
   const remote = openRemoteHosts({ hosts, name: 'me', files: () => ({}), log: silentLog });
   await remote.home('far');

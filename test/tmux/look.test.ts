@@ -1,16 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
-import { deliver } from '../../tmux/deliver.ts';
+import { currentPane, readTmuxVariable } from '../../tmux/current-pane.ts';
 import { pressKeys } from '../../tmux/keys.ts';
-import { look } from '../../tmux/look.ts';
-import { readTmuxVariable, whoami } from '../../tmux/whoami.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import { typeMessage } from '../../tmux/type-message.ts';
 import { startRawPane, startTmux } from '../support/tmux-server.ts';
 
 describe('look', () => {
   it('tells what runs in a pane and what its screen shows, with and without colours', async () => {
     const server = startTmux();
     const { guard } = await startRawPane(server, 'two words', { shows: '\x1b[31mred\x1b[0m é👍' });
-    await deliver(server.tmux, guard, { id: '42', text: 'x' }, { settleMs: 0 });
-    const seen = await look(server.tmux, guard.pane);
+    await typeMessage(server.tmux, guard, { id: '42', text: 'x' }, { settleMs: 0 });
+    const seen = await lookAtPane(server.tmux, guard.pane);
     expect(seen).toMatchObject({
       ...{ kind: 'pane', serverPid: guard.pane.serverPid, panePid: guard.pane.panePid },
       ...{ sessionName: 'two words', command: 'node', dead: false, exitStatus: undefined },
@@ -29,13 +29,13 @@ describe('look', () => {
     const { guard } = await startRawPane(server, 'web', { shows: '\x1b[?1049h' });
     server.call('set-option', '-p', '-t', guard.pane.paneId, 'remain-on-exit', 'on');
     server.call('copy-mode', '-t', guard.pane.paneId);
-    expect(await look(server.tmux, guard.pane)).toMatchObject({
+    expect(await lookAtPane(server.tmux, guard.pane)).toMatchObject({
       mode: 'copy-mode',
     });
     server.call('copy-mode', '-q', '-t', guard.pane.paneId);
     server.call('respawn-pane', '-k', '-t', guard.pane.paneId, 'exit 3');
     await vi.waitFor(async () =>
-      expect(await look(server.tmux, guard.pane)).toMatchObject({ dead: true, exitStatus: 3 }),
+      expect(await lookAtPane(server.tmux, guard.pane)).toMatchObject({ dead: true, exitStatus: 3 }),
     );
   });
 
@@ -43,21 +43,21 @@ describe('look', () => {
     const server = startTmux();
     const shows = '\x1b[?25l\x1b[41mred   \x1b[0m';
     const { guard } = await startRawPane(server, 'hidden', { shows });
-    const seen = await look(server.tmux, guard.pane);
-    const whole = await look(server.tmux, guard.pane, { wholeRows: true });
+    const seen = await lookAtPane(server.tmux, guard.pane);
+    const whole = await lookAtPane(server.tmux, guard.pane, { wholeRows: true });
     if (seen.kind !== 'pane' || whole.kind !== 'pane') throw new Error('no pane');
     expect([seen.cursorShown, seen.ansi.split('\n')[0]]).toEqual([false, '\x1b[41mred']);
     expect(whole.ansi.split('\n')[0]).toContain('\x1b[41mred   ');
     expect(whole.text).toBe(seen.text);
     const { guard: other } = await startRawPane(server, 'shown');
-    expect(await look(server.tmux, other.pane)).toMatchObject({ cursorShown: true });
+    expect(await lookAtPane(server.tmux, other.pane)).toMatchObject({ cursorShown: true });
   });
 
   it('shows older lines, if they are asked for', async () => {
     const server = startTmux();
     const lines = Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\r\n');
     const { guard } = await startRawPane(server, 'web', { shows: lines });
-    const seen = await look(server.tmux, guard.pane, { history: 500 });
+    const seen = await lookAtPane(server.tmux, guard.pane, { history: 500 });
     expect(seen).toMatchObject({ text: expect.stringMatching(/^line 0\nline 1\n/) });
   });
 
@@ -65,12 +65,12 @@ describe('look', () => {
     const server = startTmux();
     await startRawPane(server, 'other');
     const { guard } = await startRawPane(server);
-    expect(await look(server.tmux, { ...guard.pane, serverPid: 1 })).toEqual({ kind: 'gone' });
+    expect(await lookAtPane(server.tmux, { ...guard.pane, serverPid: 1 })).toEqual({ kind: 'gone' });
     server.call('kill-session', '-t', '=web');
-    expect(await look(server.tmux, guard.pane)).toEqual({ kind: 'gone' });
+    expect(await lookAtPane(server.tmux, guard.pane)).toEqual({ kind: 'gone' });
     server.call('kill-server');
-    expect(await look(server.tmux, guard.pane)).toEqual({ kind: 'gone' });
-    expect(await look(server.tmux, { ...guard.pane, paneId: '' })).toEqual({ kind: 'gone' });
+    expect(await lookAtPane(server.tmux, guard.pane)).toEqual({ kind: 'gone' });
+    expect(await lookAtPane(server.tmux, { ...guard.pane, paneId: '' })).toEqual({ kind: 'gone' });
   });
 });
 
@@ -137,7 +137,7 @@ describe('whoami', () => {
     const server = startTmux();
     const { guard } = await startRawPane(server, 'web');
     const variable = `${server.socket},${guard.pane.serverPid},0`;
-    expect(await whoami(server.host, variable, guard.pane.paneId)).toEqual({
+    expect(await currentPane(server.host, variable, guard.pane.paneId)).toEqual({
       ...guard.pane,
       socket: server.socket,
       sessionId: '$0',
@@ -148,7 +148,7 @@ describe('whoami', () => {
     });
     server.call('rename-session', '-t', '=web', 'new name');
     server.call('new-session', '-d', '-t', '=new name', '-s', 'second');
-    expect(await whoami(server.host, variable, guard.pane.paneId)).toMatchObject({
+    expect(await currentPane(server.host, variable, guard.pane.paneId)).toMatchObject({
       group: 'new name',
     });
   });
@@ -166,7 +166,7 @@ describe('whoami', () => {
       [`${server.socket},${serverPid + 1},0`, paneId],
       [`${server.socket}x,${serverPid},0`, paneId],
     ] as const)
-      expect([tmux, pane, await whoami(server.host, tmux, pane)]).toEqual([tmux, pane, undefined]);
+      expect([tmux, pane, await currentPane(server.host, tmux, pane)]).toEqual([tmux, pane, undefined]);
   });
 
   it('reads a socket whose path holds commas', () => {

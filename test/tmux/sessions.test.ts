@@ -43,15 +43,7 @@ describe('listSessions', () => {
     const server = startTmux();
     const directory = join(realpathSync(server.dir), "a\tb\nc $(x) 'q' é");
     mkdirSync(directory);
-    server.call(
-      'new-session',
-      '-d',
-      '-s',
-      'web',
-      '-c',
-      directory,
-      "printf '\\033]2;ti\\ttle é\\007'; exec cat",
-    );
+    server.call('new-session', '-d', '-s', 'web', '-c', directory, "printf '\\033]2;ti\\ttle é\\007'; exec cat");
     await vi.waitFor(async () =>
       expect(await listSessions(server.tmux)).toMatchObject([
         {
@@ -87,9 +79,7 @@ describe('newSession', () => {
     });
     expect(created).toBe(true);
     await vi.waitFor(() =>
-      expect(readFileSync(out, 'utf8')).toBe(
-        `${words.map((word) => `<${word}>`).join('')}${directory}\n`,
-      ),
+      expect(readFileSync(out, 'utf8')).toBe(`${words.map((word) => `<${word}>`).join('')}${directory}\n`),
     );
     await vi.waitFor(async () => expect((await found(server, 'web')).pane.command).toBe('cat'));
     expect(session).toMatchObject({ name: 'web', pane: { path: directory } });
@@ -100,10 +90,7 @@ describe('newSession', () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'other', 'cat');
     const wanted = { name: WEB, directory: '/', command: ['cat'] };
-    const both = await Promise.all([
-      newSession(server.tmux, wanted),
-      newSession(server.tmux, wanted),
-    ]);
+    const both = await Promise.all([newSession(server.tmux, wanted), newSession(server.tmux, wanted)]);
     expect(both.map(({ created }) => created).sort()).toEqual([false, true]);
     expect((await newSession(server.tmux, wanted)).created).toBe(false);
     expect(both[0].session.id).toBe(both[1].session.id);
@@ -129,21 +116,16 @@ describe('newSession', () => {
     expect(server.call('show-options', '-p', '-t', '=other:')).toBe('');
   });
 
-  it.each(['relative', '-', '', '~someone', 'a\0b'])(
-    'refuses the directory %j',
-    async (directory) => {
-      const server = startTmux();
-      await expect(newSession(server.tmux, { name: WEB, directory })).rejects.toMatchObject({
-        code: 'bad_usage',
-      });
-    },
-  );
+  it.each(['relative', '-', '', '~someone', 'a\0b'])('refuses the directory %j', async (directory) => {
+    const server = startTmux();
+    await expect(newSession(server.tmux, { name: WEB, directory })).rejects.toMatchObject({
+      code: 'bad_usage',
+    });
+  });
 
   it('says that a directory is not there', async () => {
     const server = startTmux();
-    await expect(
-      newSession(server.tmux, { name: WEB, directory: '/no/such' }),
-    ).rejects.toMatchObject({
+    await expect(newSession(server.tmux, { name: WEB, directory: '/no/such' })).rejects.toMatchObject({
       code: 'tmux_failed',
       message: expect.stringContaining('/no/such'),
     });
@@ -167,8 +149,7 @@ describe('newSession', () => {
 describe('killSession', () => {
   it('ends exactly the session that is meant', async () => {
     const server = startTmux();
-    for (const name of ['web', 'web-2', 'web 3'])
-      server.call('new-session', '-d', '-s', name, 'cat');
+    for (const name of ['web', 'web-2', 'web 3']) server.call('new-session', '-d', '-s', name, 'cat');
     await killSession(server.tmux, await found(server, 'web'));
     expect((await listSessions(server.tmux)).map(({ name }) => name)).toEqual(['web 3', 'web-2']);
   });
@@ -206,17 +187,13 @@ describe('tmuxOn', () => {
   it('gives its processes no variable of ours but a few', async () => {
     const { host } = startTmux();
     const names = (await host.sh('env', [])).split('\n').map((line) => line.split('=')[0]);
-    expect(
-      names.filter((name) => !/^(PATH|HOME|LANG|SHELL|PWD|OLDPWD|SHLVL|_|)$/.test(name ?? '')),
-    ).toEqual([]);
+    expect(names.filter((name) => !/^(PATH|HOME|LANG|SHELL|PWD|OLDPWD|SHLVL|_|)$/.test(name ?? ''))).toEqual([]);
   });
 
   it('ends a script that takes too long, with all it started', async () => {
     const { host } = startTmux();
     const started = Date.now();
-    await expect(
-      host.sh('sleep 20; echo late', [], { timeoutMs: 200, doing: 'wait' }),
-    ).rejects.toMatchObject({
+    await expect(host.sh('sleep 20; echo late', [], { timeoutMs: 200, doing: 'wait' })).rejects.toMatchObject({
       code: 'tmux_failed',
       message: 'threadmux could not wait on here: no answer in time',
     });

@@ -181,17 +181,13 @@ describe('a host over ssh', () => {
   it.each(['-oProxyCommand=touch x', 'a b', 'a;b', '$(x)', '', '-', 'a\nb'])(
     'refuses the host name %j',
     async (ssh) => {
-      expect(() => sshHost({ name: 'x', ssh, controlDir: '/tmp', env: {} })).toThrow(
-        /not a valid host/,
-      );
+      expect(() => sshHost({ name: 'x', ssh, controlDir: '/tmp', env: {} })).toThrow(/not a valid host/);
     },
   );
 
   it('says that the home has too long a path for a control socket', () => {
     const controlDir = `/tmp/${'long/'.repeat(20)}`;
-    expect(() => sshHost({ name: 'x', ssh: 'far', controlDir, env: {} })).toThrow(
-      /path that ssh cannot use/,
-    );
+    expect(() => sshHost({ name: 'x', ssh: 'far', controlDir, env: {} })).toThrow(/path that ssh cannot use/);
   });
 });
 

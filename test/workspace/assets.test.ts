@@ -28,9 +28,7 @@ describe('the page', () => {
 
   it('names every module at the start, so that none waits for another', () => {
     const html = read('index.html');
-    const named = [...html.matchAll(/modulepreload" href="\/([\w-]+\.js)"/g)].map(
-      ([, name]) => name,
-    );
+    const named = [...html.matchAll(/modulepreload" href="\/([\w-]+\.js)"/g)].map(([, name]) => name);
     const alone = ['page.js', 'theme.js']; // scripts of their own
     expect(named).toEqual(modules.filter((name) => !alone.includes(name)));
   });

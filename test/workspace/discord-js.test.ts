@@ -47,14 +47,10 @@ describe('a discord.js client', () => {
 
     await workspace.person.say(workspace.channelId, 'hello from the person');
 
-    await vi.waitFor(() =>
-      expect(heard.map((message) => message.content)).toEqual(['hello from the person']),
-    );
+    await vi.waitFor(() => expect(heard.map((message) => message.content)).toEqual(['hello from the person']));
     expect(heard[0]?.author.id).toBe(workspace.userId);
     expect(client.user?.id).toBe(workspace.botId);
-    expect(
-      client.guilds.cache.get(workspace.guildId)?.members.me?.permissions.has('ManageThreads'),
-    ).toBe(true);
+    expect(client.guilds.cache.get(workspace.guildId)?.members.me?.permissions.has('ManageThreads')).toBe(true);
   });
 
   it('creates a thread, posts, edits, reacts, uploads and archives', async () => {
@@ -103,18 +99,14 @@ describe('a discord.js client', () => {
         {
           name: 'new',
           description: 'Starts a session',
-          options: [
-            { name: 'name', description: 'Its name', type: 3, required: true, autocomplete: true },
-          ],
+          options: [{ name: 'name', description: 'Its name', type: 3, required: true, autocomplete: true }],
         },
       ],
       workspace.guildId,
     );
     client.on(Events.InteractionCreate, async (interaction) => {
       if (interaction.isAutocomplete())
-        await interaction.respond([
-          { name: 'Shop', value: `${interaction.options.getFocused()}op` },
-        ]);
+        await interaction.respond([{ name: 'Shop', value: `${interaction.options.getFocused()}op` }]);
       if (!interaction.isChatInputCommand()) return;
       await interaction.deferReply();
       await interaction.editReply(`started ${interaction.options.getString('name', true)}`);
@@ -142,10 +134,7 @@ describe('a discord.js client', () => {
     const prompt = await channel.send({ content: 'Allow?', components: [row] });
     client.on(Events.InteractionCreate, async (interaction) => {
       if (interaction.isButton()) {
-        const input = new TextInputBuilder()
-          .setCustomId('why')
-          .setLabel('Why?')
-          .setStyle(TextInputStyle.Paragraph);
+        const input = new TextInputBuilder().setCustomId('why').setLabel('Why?').setStyle(TextInputStyle.Paragraph);
         await interaction.showModal(
           new ModalBuilder()
             .setCustomId('reason')
@@ -161,9 +150,7 @@ describe('a discord.js client', () => {
     });
 
     const tapped = await workspace.person.tap(workspace.channelId, prompt.id, 'deny');
-    await vi.waitFor(() =>
-      workspace.person.submitModal(workspace.channelId, tapped, { why: 'too risky' }),
-    );
+    await vi.waitFor(() => workspace.person.submitModal(workspace.channelId, tapped, { why: 'too risky' }));
 
     await vi.waitFor(async () => {
       const [message] = await workspace.person.messages(workspace.channelId);
@@ -189,10 +176,7 @@ describe('a discord.js client', () => {
     await vi.waitFor(() => expect(resumed).toBe(1), { timeout: 15_000 });
     await workspace.person.say(workspace.channelId, 'said afterwards');
     await vi.waitFor(() => expect(heard).toHaveLength(2));
-    expect(heard.map((message) => message.content)).toEqual([
-      'said while it was away',
-      'said afterwards',
-    ]);
+    expect(heard.map((message) => message.content)).toEqual(['said while it was away', 'said afterwards']);
     expect(workspace.gateway.received.filter((op) => op === 2)).toHaveLength(1);
     expect(workspace.gateway.received.filter((op) => op === 6)).toHaveLength(1);
   });

@@ -11,8 +11,7 @@ async function withFault(fault: Fault) {
         method === 'POST' && path.endsWith('/messages') && left-- > 0 ? fault : undefined,
     },
   });
-  const post = () =>
-    workspace.bot('POST', `/channels/${workspace.channelId}/messages`, { content: 'x' });
+  const post = () => workspace.bot('POST', `/channels/${workspace.channelId}/messages`, { content: 'x' });
   const kept = async () => (await workspace.person.messages(workspace.channelId)).length;
   return { workspace, post, kept };
 }

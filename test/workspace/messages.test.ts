@@ -5,11 +5,10 @@ async function withMessages(count: number) {
   const workspace = await startTestWorkspace();
   const path = `/channels/${workspace.channelId}/messages`;
   const ids: string[] = [];
-  for (let n = 0; n < count; n++)
-    ids.push((await workspace.person.say(workspace.channelId, `${n}`)).id);
+  for (let n = 0; n < count; n++) ids.push((await workspace.person.say(workspace.channelId, `${n}`)).id);
   const list = async (query: string) =>
-    ((await workspace.bot('GET', `${path}?${query}`)).body as { content: string }[]).map(
-      ({ content }) => Number(content),
+    ((await workspace.bot('GET', `${path}?${query}`)).body as { content: string }[]).map(({ content }) =>
+      Number(content),
     );
   return { workspace, path, ids, list };
 }
@@ -27,16 +26,13 @@ describe('listing messages', () => {
     expect(await list(`before=${ids[0]}`)).toEqual([]);
   });
 
-  it.each(['limit=0', 'limit=101', 'limit=x', 'before=abc', 'after=1&before=2'])(
-    'refuses %s',
-    async (query) => {
-      const { workspace, path } = await withMessages(0);
-      expect(await workspace.bot('GET', `${path}?${query}`)).toMatchObject({
-        status: 400,
-        body: { code: 50035 },
-      });
-    },
-  );
+  it.each(['limit=0', 'limit=101', 'limit=x', 'before=abc', 'after=1&before=2'])('refuses %s', async (query) => {
+    const { workspace, path } = await withMessages(0);
+    expect(await workspace.bot('GET', `${path}?${query}`)).toMatchObject({
+      status: 400,
+      body: { code: 50035 },
+    });
+  });
 
   it('makes ids that grow, also within one millisecond', async () => {
     const { ids } = await withMessages(30);
@@ -59,11 +55,10 @@ describe('a nonce', () => {
   it('counts for its author in every channel, not for others', async () => {
     const { workspace, path } = await withMessages(0);
     const body = { content: 'x', nonce: 7, enforce_nonce: true };
-    const { body: thread } = await workspace.bot(
-      'POST',
-      `/channels/${workspace.channelId}/threads`,
-      { name: 't', type: 11 },
-    );
+    const { body: thread } = await workspace.bot('POST', `/channels/${workspace.channelId}/threads`, {
+      name: 't',
+      type: 11,
+    });
     const first = await workspace.bot('POST', path, body);
     const elsewhere = await workspace.bot('POST', `/channels/${thread.id}/messages`, body);
     expect(elsewhere.body.id).toBe(first.body.id);
@@ -86,9 +81,7 @@ describe('a nonce', () => {
     const path = `/channels/${workspace.channelId}/messages`;
     const enforced = { content: 'x', nonce: 'n', enforce_nonce: true };
     const first = await workspace.bot('POST', path, enforced);
-    await vi.waitFor(async () =>
-      expect((await workspace.bot('POST', path, enforced)).body.id).not.toBe(first.body.id),
-    );
+    await vi.waitFor(async () => expect((await workspace.bot('POST', path, enforced)).body.id).not.toBe(first.body.id));
     const plain = { content: 'x', nonce: 'm' };
     const other = await workspace.bot('POST', path, plain);
     expect((await workspace.bot('POST', path, plain)).body.id).not.toBe(other.body.id);
@@ -122,9 +115,7 @@ describe('changing messages', () => {
     const { workspace, path } = await withMessages(0);
     const theirs = await workspace.person.say(workspace.channelId, 'theirs');
     const { body: mine } = await workspace.bot('POST', path, { content: 'mine' });
-    expect((await workspace.bot('PATCH', `${path}/${theirs.id}`, { content: 'x' })).body.code).toBe(
-      50005,
-    );
+    expect((await workspace.bot('PATCH', `${path}/${theirs.id}`, { content: 'x' })).body.code).toBe(50005);
     expect((await workspace.bot('DELETE', `${path}/${theirs.id}`)).body.code).toBe(50013);
     expect((await workspace.person.call('DELETE', `${path}/${mine.id}`)).status).toBe(204);
     expect((await workspace.bot('GET', `${path}/${mine.id}`)).body.code).toBe(10008);
@@ -155,8 +146,7 @@ describe('changing messages', () => {
     const { body: said } = await workspace.bot('POST', path, first);
     const edit = (payload: object, ...names: string[]) =>
       workspace.bot('PATCH', `${path}/${said.id}`, withFiles(payload, names.map(file)));
-    const names = ({ body }: { body: WireMessage }) =>
-      body.attachments.map(({ filename }) => filename);
+    const names = ({ body }: { body: WireMessage }) => body.attachments.map(({ filename }) => filename);
 
     const listed = [{ id: said.attachments[1].id }, { id: '0', filename: 'c', description: 'see' }];
     const replaced = await edit({ attachments: listed }, 'x', 'unlisted');
@@ -175,8 +165,7 @@ describe('changing messages', () => {
 describe('reactions', () => {
   it('are counted, listed and taken back; words and a 21st kind are refused', async () => {
     const { workspace, path, ids } = await withMessages(1);
-    const at = (emoji: string, who = '/@me') =>
-      `${path}/${ids[0]}/reactions/${encodeURIComponent(emoji)}${who}`;
+    const at = (emoji: string, who = '/@me') => `${path}/${ids[0]}/reactions/${encodeURIComponent(emoji)}${who}`;
     for (const emoji of ['👀', '👨‍👩‍👧', '1️⃣', '🇩🇪', '❤️', '✅']) {
       expect((await workspace.bot('PUT', at(emoji))).status).toBe(204);
       expect((await workspace.bot('PUT', at(emoji))).status).toBe(204);

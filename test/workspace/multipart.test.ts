@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBody } from '../../workspace/body.ts';
 import { answerOf } from '../../workspace/refusal.ts';
+import { parseBody } from '../../workspace/request-body.ts';
 
 const BOUNDARY = '----a-boundary-of-forty-characters-0123456';
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
@@ -48,9 +48,7 @@ describe('a multipart body', () => {
         expect(uploads.map((one) => [one.key, one.filename, one.data.toString('hex')])).toEqual(
           files.map((one, at) => [`${at}`, one.filename, Buffer.from(one.data).toString('hex')]),
         );
-        expect(new Set(uploads.map(({ contentType }) => contentType))).toEqual(
-          new Set(['text/x-test']),
-        );
+        expect(new Set(uploads.map(({ contentType }) => contentType))).toEqual(new Set(['text/x-test']));
       }),
     );
   });
@@ -58,15 +56,11 @@ describe('a multipart body', () => {
   it('that is cut or mangled is refused, never thrown over', async () => {
     const whole = build([{ filename: 'a', data: Buffer.from('data') }]);
     await fc.assert(
-      fc.asyncProperty(
-        fc.nat({ max: whole.length - 1 }),
-        fc.uint8Array({ maxLength: 5 }),
-        async (at, noise) => {
-          const [before, after] = [whole.subarray(0, at), whole.subarray(at)];
-          for (const body of [before, Buffer.concat([before, noise, after])])
-            expect([200, 400]).toContain(await status(body));
-        },
-      ),
+      fc.asyncProperty(fc.nat({ max: whole.length - 1 }), fc.uint8Array({ maxLength: 5 }), async (at, noise) => {
+        const [before, after] = [whole.subarray(0, at), whole.subarray(at)];
+        for (const body of [before, Buffer.concat([before, noise, after])])
+          expect([200, 400]).toContain(await status(body));
+      }),
     );
   });
 
@@ -76,9 +70,7 @@ describe('a multipart body', () => {
     [`Multipart/Form-Data; BOUNDARY=${BOUNDARY}`, 200],
     ['multipart/form-data; boundary=----another-boundary-of-forty-characters', 400],
   ])('of the type %s gets %i', async (type, expected) => {
-    expect(await status(build([{ filename: 'a', data: Buffer.from('data') }]), type)).toBe(
-      expected,
-    );
+    expect(await status(build([{ filename: 'a', data: Buffer.from('data') }]), type)).toBe(expected);
   });
 
   it('of very many parts is refused before it is read', async () => {

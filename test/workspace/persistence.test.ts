@@ -104,9 +104,7 @@ describe('after a restart', () => {
     const dir = makeDir();
     const form = new FormData();
     form.set('files[0]', new Blob(['bytes']), 'a.txt');
-    await once(dir, (workspace) =>
-      call(workspace, 'POST', `/channels/${workspace.channelId}/messages`, form),
-    );
+    await once(dir, (workspace) => call(workspace, 'POST', `/channels/${workspace.channelId}/messages`, form));
     await once(dir, async (workspace) => {
       const { body } = await call(workspace, 'GET', `/channels/${workspace.channelId}/messages`);
       const [{ url }] = body[0].attachments;
@@ -134,10 +132,7 @@ describe('the journal', () => {
     const path = join(dir, 'journal.jsonl');
     const whole = readFileSync(path);
     const ends = [...whole.entries()].filter(([, byte]) => byte === 10).map(([index]) => index + 1);
-    for (const length of [
-      ...ends.flatMap((end) => [end - 1, end, end + 1, end + 40]),
-      whole.length - 8,
-    ]) {
+    for (const length of [...ends.flatMap((end) => [end - 1, end, end + 1, end + 40]), whole.length - 8]) {
       writeFileSync(path, whole.subarray(0, length));
       const complete = ends.filter((end) => end <= Math.min(length, whole.length)).length;
       await once(dir, (workspace) => say(workspace, 'after'));
@@ -164,13 +159,9 @@ describe('the journal', () => {
     const dir = makeDir();
     const form = new FormData();
     form.set('files[0]', new Blob(['x']), 'x');
-    await once(dir, (workspace) =>
-      call(workspace, 'POST', `/channels/${workspace.channelId}/messages`, form),
-    );
+    await once(dir, (workspace) => call(workspace, 'POST', `/channels/${workspace.channelId}/messages`, form));
     const all = readdirSync(dir, { recursive: true, withFileTypes: true });
-    expect(all.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['identity.json', 'journal.jsonl', 'files']),
-    );
+    expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['identity.json', 'journal.jsonl', 'files']));
     for (const entry of all) {
       const mode = statSync(join(entry.parentPath, entry.name)).mode & 0o777;
       expect([entry.name, mode]).toEqual([entry.name, entry.isDirectory() ? 0o700 : 0o600]);
@@ -194,9 +185,7 @@ describe('a second server', () => {
     const dir = makeDir();
     await once(makeDir(), async ({ url }) => {
       const port = Number(new URL(url).port);
-      await expect(startWorkspace({ dir, port })).rejects.toThrow(
-        `cannot listen on 127.0.0.1:${port}`,
-      );
+      await expect(startWorkspace({ dir, port })).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);
     });
     await once(dir, (workspace) => say(workspace, 'free'));
   });

@@ -20,35 +20,28 @@ describe('rate limits', () => {
       body: { global: false, retry_after: expect.any(Number) },
     });
     expect(limited.headers.get('x-ratelimit-scope')).toBe('user');
-    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThanOrEqual(
-      limited.body.retry_after,
-    );
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThanOrEqual(limited.body.retry_after);
     expect(limited.headers.get('x-ratelimit-bucket')).toBe(first.headers.get('x-ratelimit-bucket'));
     expect(await workspace.person.messages(workspace.channelId)).toHaveLength(1);
   });
 
   it('are counted for each thread by itself, under the same bucket', async () => {
     const workspace = await startTestWorkspace({ rateLimits: tight });
-    const say = (channel: string) =>
-      workspace.bot('POST', `/channels/${channel}/messages`, { content: 'x' });
+    const say = (channel: string) => workspace.bot('POST', `/channels/${channel}/messages`, { content: 'x' });
     const message = await say(workspace.channelId);
     const thread = await workspace.person.startThread(workspace.channelId, message.body.id, 't');
     await say(workspace.channelId);
     expect((await say(workspace.channelId)).status).toBe(429);
     const inThread = await say(thread.id);
     expect(inThread.status).toBe(200);
-    expect(inThread.headers.get('x-ratelimit-bucket')).toBe(
-      message.headers.get('x-ratelimit-bucket'),
-    );
+    expect(inThread.headers.get('x-ratelimit-bucket')).toBe(message.headers.get('x-ratelimit-bucket'));
   });
 
   it('hold for everything together', async () => {
     const workspace = await startTestWorkspace({
       rateLimits: { perBucket: 100, windowMs: 1000, globalPerSecond: 3 },
     });
-    const answers = await Promise.all(
-      Array.from({ length: 6 }, () => workspace.bot('GET', '/users/@me')),
-    );
+    const answers = await Promise.all(Array.from({ length: 6 }, () => workspace.bot('GET', '/users/@me')));
     const limited = answers.find(({ status }) => status === 429);
     expect(limited?.body).toMatchObject({ global: true });
     expect(limited?.headers.get('x-ratelimit-global')).toBe('true');

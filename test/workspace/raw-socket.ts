@@ -51,9 +51,7 @@ export function openSocket(
     until: ({ op, t }) =>
       vi.waitFor(
         () => {
-          const found = heard.find(
-            (each) => (op === undefined || each.op === op) && (t === undefined || each.t === t),
-          );
+          const found = heard.find((each) => (op === undefined || each.op === op) && (t === undefined || each.t === t));
           if (found === undefined) throw new Error(`nothing with op ${op}, t ${t} was heard`);
           return found;
         },

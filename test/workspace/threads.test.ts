@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { idleThreads } from '../../workspace/auto-archive.ts';
-import { applyRecord, emptyState, type StoredThread } from '../../workspace/store.ts';
+import { applyRecord, emptyState, type StoredThread } from '../../workspace/storage/store.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 async function startThread(workspace: TestWorkspace, name = 'talk') {
@@ -50,11 +50,7 @@ describe('a thread', () => {
     const workspace = await startTestWorkspace();
     const thread = await startThread(workspace);
     const message = await workspace.person.say(thread.id, 'x');
-    const inside = await workspace.bot(
-      'POST',
-      `/channels/${thread.id}/messages/${message.id}/threads`,
-      { name: 'x' },
-    );
+    const inside = await workspace.bot('POST', `/channels/${thread.id}/messages/${message.id}/threads`, { name: 'x' });
     expect(inside.body.code).toBe(50024);
   });
 
@@ -76,13 +72,9 @@ describe('a thread', () => {
         status: 400,
         body: { code: 50083 },
       });
-    expect((await workspace.bot('POST', `${path}/messages`, { content: ' ' })).body.code).toBe(
-      50006,
-    );
+    expect((await workspace.bot('POST', `${path}/messages`, { content: ' ' })).body.code).toBe(50006);
     expect((await workspace.bot('GET', path)).body.thread_metadata.archived).toBe(true);
-    expect((await workspace.bot('POST', `${path}/messages`, { content: 'wake up' })).status).toBe(
-      200,
-    );
+    expect((await workspace.bot('POST', `${path}/messages`, { content: 'wake up' })).status).toBe(200);
     expect((await workspace.bot('GET', path)).body.thread_metadata.archived).toBe(false);
   });
 
@@ -94,9 +86,10 @@ describe('a thread', () => {
       content: 'x',
     });
     expect(answer).toMatchObject({ status: 403, body: { code: 160005 } });
-    expect(
-      (await workspace.bot('GET', `/channels/${thread.id}`)).body.thread_metadata,
-    ).toMatchObject({ archived: true, locked: true });
+    expect((await workspace.bot('GET', `/channels/${thread.id}`)).body.thread_metadata).toMatchObject({
+      archived: true,
+      locked: true,
+    });
   });
 
   it('is renamed, with a line that says so, also while it is being woken', async () => {

@@ -4,10 +4,10 @@
 import { closeSync, constants, existsSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeWhole } from '../../home/files.ts';
 import type { Home } from '../../home/home.ts';
+import { writeWhole } from '../../home/whole-file.ts';
 
-export interface Answers {
+export interface HookAnswers {
   /** 'taken': the hook has it. 'gone': nobody waits, and nobody will take it. Safe to repeat. */
   give(id: string, answer: string): Promise<'taken' | 'gone'>;
   /** Lets the hook leave without a word. */
@@ -21,7 +21,7 @@ const LOOK_MS = 10;
 const RING_AGAIN_MS = 500;
 const TAKEN_WITHIN_MS = 8_000;
 
-export function createAnswers(home: Home): Answers {
+export function createHookAnswers(home: Home): HookAnswers {
   const path = (id: string, suffix = '') => join(home.folder('answers'), `${id}${suffix}`);
 
   /** False if nobody listens. */

@@ -1,10 +1,10 @@
 // From what Claude Code asks to a prompt of ours, and from a decision back to what it reads.
 
 import * as z from 'zod';
-import type { PermissionRequestInput } from '../../claude/hook-input.ts';
-import type { Decision, Prompt } from '../../core/prompt.ts';
-import type { Ended } from './record.ts';
-import { plain } from './words.ts';
+import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
+import type { Prompt, PromptDecision } from '../../core/prompt.ts';
+import { escapeText } from './escape-text.ts';
+import type { PromptEnd } from './prompt-record.ts';
 
 const questionsSchema = z.object({
   questions: z
@@ -38,11 +38,7 @@ export function promptOf(input: PermissionRequestInput, tooLarge = false): Promp
 }
 
 /** What Claude Code reads from our stdout. */
-export function decisionOutput(
-  input: PermissionRequestInput,
-  prompt: Prompt,
-  decision: Decision,
-): string {
+export function decisionOutput(input: PermissionRequestInput, prompt: Prompt, decision: PromptDecision): string {
   return JSON.stringify({
     hookSpecificOutput: {
       hookEventName: 'PermissionRequest',
@@ -51,7 +47,7 @@ export function decisionOutput(
   });
 }
 
-function answerOf(input: PermissionRequestInput, prompt: Prompt, decision: Decision): object {
+function answerOf(input: PermissionRequestInput, prompt: Prompt, decision: PromptDecision): object {
   switch (decision.kind) {
     case 'allow':
       return {
@@ -62,16 +58,14 @@ function answerOf(input: PermissionRequestInput, prompt: Prompt, decision: Decis
       return { behavior: 'deny', message: decision.reason || 'The user denied this.' };
     case 'answers': {
       const questions = prompt.kind === 'question' ? prompt.questions : [];
-      const answers = Object.fromEntries(
-        questions.map(({ question }, at) => [question, decision.answers[at] ?? '']),
-      );
+      const answers = Object.fromEntries(questions.map(({ question }, at) => [question, decision.answers[at] ?? '']));
       return { behavior: 'allow', updatedInput: { ...input.tool_input, answers } };
     }
   }
 }
 
 /** The last line of a prompt that is over: who answered what, and where. */
-export function verdictText(prompt: Prompt, ended: Ended): string {
+export function promptEndText(prompt: Prompt, ended: PromptEnd): string {
   switch (ended.kind) {
     case 'answered':
       return '🖥️ Answered in the terminal.';
@@ -86,18 +80,18 @@ export function verdictText(prompt: Prompt, ended: Ended): string {
     case 'abandoned':
       return '⚠️ The agent still asks, but takes no answer from here any more. Answer in the terminal.';
     case 'decided':
-      return `${decisionText(prompt, ended.decision)} — ${plain(ended.by.name, 60) || 'you'}`;
+      return `${decisionText(prompt, ended.decision)} — ${escapeText(ended.by.name, 60) || 'you'}`;
   }
 }
 
-function decisionText(prompt: Prompt, decision: Decision): string {
+function decisionText(prompt: Prompt, decision: PromptDecision): string {
   switch (decision.kind) {
     case 'allow':
       if (prompt.kind === 'plan') return '✅ **Approved**';
       return decision.always ? '✅ **Always allowed**' : '✅ **Allowed**';
     case 'deny':
-      return `⛔ **${prompt.kind === 'plan' ? 'Rejected' : 'Denied'}**${decision.reason === '' ? '' : `: ${plain(decision.reason, 250)}`}`;
+      return `⛔ **${prompt.kind === 'plan' ? 'Rejected' : 'Denied'}**${decision.reason === '' ? '' : `: ${escapeText(decision.reason, 250)}`}`;
     case 'answers':
-      return `✅ **${plain(decision.answers.join(' · '), 250)}**`;
+      return `✅ **${escapeText(decision.answers.join(' · '), 250)}**`;
   }
 }

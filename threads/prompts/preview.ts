@@ -2,15 +2,15 @@
 // long for a message shows its beginning and its end, and comes whole as a file.
 
 import { insideFence, neutralise, spelledOut } from '../../core/neutralise.ts';
-import type { Upload } from '../../discord/rest.ts';
-import { code, fitsPlain } from './words.ts';
+import type { FileUpload } from '../../discord/rest.ts';
+import { escapeCode, fitsPlain } from './escape-text.ts';
 
 /** What a description has in the heading of a prompt. */
 export const DESCRIPTION_ROOM = 200;
 
 interface Preview {
   readonly text: string;
-  readonly files: readonly Upload[];
+  readonly files: readonly FileUpload[];
 }
 
 type Input = Readonly<Record<string, unknown>>;
@@ -28,9 +28,7 @@ export function preview(tool: string, input: Input, room: number): Preview {
   const isSaidAbove = (key: string, value: unknown) =>
     key === 'description' && typeof value === 'string' && fitsPlain(value, DESCRIPTION_ROOM);
   const shown = new Set(body.fields);
-  const rest = Object.entries(input).filter(
-    ([key, value]) => !shown.has(key) && !isSaidAbove(key, value),
-  );
+  const rest = Object.entries(input).filter(([key, value]) => !shown.has(key) && !isSaidAbove(key, value));
   if (rest.length === 0) return fenced(body, room);
   // Whatever else it is told may matter as much: another host, no sandbox, all occurrences.
   const more = fenced(json('more', Object.fromEntries(rest)), Math.floor(room / 3));
@@ -39,14 +37,13 @@ export function preview(tool: string, input: Input, room: number): Preview {
 }
 
 /** As a file it is read by people, too: nothing in it may hide either. */
-export function upload(name: string, text: string): Upload {
+export function upload(name: string, text: string): FileUpload {
   return { name, data: new TextEncoder().encode(neutralise(text)) };
 }
 
 function bodyOf(tool: string, input: Input): Body {
   const { command, file_path: path, old_string: before, new_string: after, content } = input;
-  if (typeof command === 'string')
-    return { text: command, language: 'bash', name: 'command.txt', fields: ['command'] };
+  if (typeof command === 'string') return { text: command, language: 'bash', name: 'command.txt', fields: ['command'] };
   const change = { language: 'diff', name: 'change.diff' };
   if (typeof path === 'string' && typeof before === 'string' && typeof after === 'string')
     return {
@@ -88,7 +85,7 @@ function fenced({ text, language, name }: Body, room: number): Preview {
   const head = fitting([...text.slice(0, 2 * third)], 2 * third);
   const tail = fitting([...text.slice(-third)].reverse(), third).reverse();
   const left = pointsIn(text) - head.length - tail.length;
-  const note = `**… ${left} more characters, all of them in ${code(name)} …**`;
+  const note = `**… ${left} more characters, all of them in ${escapeCode(name)} …**`;
   const shown = (points: readonly string[]) => insideFence(neutralise(points.join('')), language);
   return { text: [shown(head), note, shown(tail)].join('\n'), files: [upload(name, text)] };
 }

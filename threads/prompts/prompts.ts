@@ -1,38 +1,38 @@
 // Prompts: the agent asks for a permission, an answer or a plan's approval. Taps, texts and the dialog in the terminal race
 // for one decision, which is written down before it is acted on; without one nothing is given to the hook.
 
-import type { PermissionRequestInput } from '../../claude/hook-input.ts';
+import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import { createInTurn } from '../../core/in-turn.ts';
 import { keepTrying } from '../../core/keep-trying.ts';
+import { createKeyedQueue } from '../../core/keyed-queue.ts';
 import type { Log } from '../../core/log.ts';
-import { step } from '../../core/prompt.ts';
+import { nextPromptStep } from '../../core/prompt.ts';
 import { isOwnMessage, type ShownPrompt } from '../../core/prompt-answer.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
 import type { Home } from '../../home/home.ts';
-import type { Hosts } from '../../tmux/hosts.ts';
+import type { HostList } from '../../tmux/host-list.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
-import type { SessionOf } from '../session-of.ts';
-import type { Threads } from '../threads.ts';
-import { createAnswers } from './answers.ts';
-import { createCards, PROMPT_PAUSES } from './card.ts';
+import type { SessionLookup } from '../session-of.ts';
+import type { Threads } from '../session-threads.ts';
+import { createHookAnswers } from './answers.ts';
 import { promptOf } from './decision.ts';
-import { createEnding, type Taken } from './ending.ts';
-import { sweepPrompts } from './leftovers.ts';
-import { type AskLetter, newRecord, type Place, placeOf } from './place.ts';
+import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
+import { type AskLetter, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
+import { createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
+import { createPromptFiles } from './prompt-files.ts';
+import { asShown } from './prompt-message.ts';
 import {
-  type Ended,
-  type Given,
+  type GivenAnswer,
   inputOf,
   loadPromptRecords,
   type OpenPrompt,
+  type PromptEnd,
   type PromptRecord,
-} from './record.ts';
-import { withElsewhere } from './remote-answers.ts';
-import { asShown } from './show.ts';
-import { createStore } from './store.ts';
-import type { Watch, Watched } from './watch.ts';
+} from './prompt-record.ts';
+import { withRemoteAnswers } from './remote-answers.ts';
+import { sweepPrompts } from './remove-leftovers.ts';
+import type { PromptWatch, WatchedPrompt } from './watch-prompt.ts';
 
 export interface Prompts {
   /** Posts the prompt and waits for its answer, in the background. Safe to repeat. */
@@ -40,7 +40,7 @@ export interface Prompts {
   /** The prompts that wait for an answer in this thread, oldest first. */
   inThread(thread: string): readonly ShownPrompt[];
   isOpenFor(claudeSession: string): boolean;
-  answer(given: Given): Promise<Taken>;
+  answer(given: GivenAnswer): Promise<TakenAnswer>;
   isBusy(): boolean;
   /** What an earlier process left: it goes on. */
   takeUp(): void;
@@ -51,10 +51,10 @@ export interface PromptsOptions {
   readonly home: Home;
   readonly threads: Threads;
   readonly log: Log;
-  readonly sessionOf: SessionOf;
-  readonly hosts: Hosts;
+  readonly sessionOf: SessionLookup;
+  readonly hosts: HostList;
   readonly remote: RemoteHosts;
-  readonly watch: Watch;
+  readonly watch: PromptWatch;
   /** How long the dialog may stay in the terminal after its hook has left. */
   readonly checkAfterMs?: number;
   readonly sweepMs?: number;
@@ -65,7 +65,7 @@ const SWEEP_MS = 3_600_000;
 interface Open extends OpenPrompt {
   /** Its posting failed, but it may be on the screen; its letter comes again. */
   isUnsure?: boolean;
-  watched?: Watched;
+  watched?: WatchedPrompt;
   stop(): void;
 }
 
@@ -73,27 +73,24 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const { home, threads, log } = options;
   const closing = new AbortController();
   const { signal } = closing;
-  const answers = withElsewhere(createAnswers(home), options);
-  const store = createStore(home);
-  const cards = createCards({ home, threads, log, signal });
-  const inTurn = createInTurn();
+  const answers = withRemoteAnswers(createHookAnswers(home), options);
+  const store = createPromptFiles(home);
+  const cards = createPromptMessages({ home, threads, log, signal });
+  const inTurn = createKeyedQueue();
   const open = new Map<string, Open>();
   /** These are over, and that is being shown. */
   const over = new Map<string, Open>();
-  const ending = createEnding({
+  const ending = createPromptFinisher({
     ...{ answers, cards, store, log, signal, watch: options.watch },
     ...{ checkAfterMs: options.checkAfterMs, untilBack: options.remote.untilBack },
     isAskedAgain: ({ record, input }) =>
-      [...open.values()].some(
-        (other) => other.input.session_id === input.session_id && other.record.at > record.at,
-      ),
+      [...open.values()].some((other) => other.input.session_id === input.session_id && other.record.at > record.at),
   });
   const isKnown = (id: string) => open.has(id) || over.has(id);
   const sweep = () => sweepPrompts(home, isKnown, answers, log);
   const sweeping = setInterval(sweep, options.sweepMs ?? SWEEP_MS).unref();
 
-  const failed = (id: string) => (error: Error) =>
-    log.error('ending a prompt', { id, because: error.message });
+  const failed = (id: string) => (error: Error) => log.error('ending a prompt', { id, because: error.message });
 
   function add(record: PromptRecord, input: PermissionRequestInput): Open {
     const one: Open = { record, input, prompt: promptOf(input, record.tooLarge), stop: () => {} };
@@ -110,7 +107,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   }
 
   /** Posted before it is watched; with the same nonce if it is posted again after a crash. */
-  async function begin(one: Open, elsewhere?: (gone: string) => Promise<Place | undefined>) {
+  async function begin(one: Open, elsewhere?: (gone: string) => Promise<PromptPlace | undefined>) {
     const { id, thread } = one.record;
     const posted = await cards.post(one).catch(async (error: unknown) => {
       if (!refusedWith(error, UNKNOWN_CHANNEL)) throw error;
@@ -131,7 +128,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   }
 
   /** The first end is the only one. Written down, acted on, shown. */
-  async function end(one: Open, ended: Ended, order?: string): Promise<Taken> {
+  async function end(one: Open, ended: PromptEnd, order?: string): Promise<TakenAnswer> {
     if (!open.has(one.record.id)) return 'over';
     if (one.record.ended === undefined) {
       const by = ended.kind === 'decided' && order !== undefined ? [order] : [];
@@ -141,7 +138,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     return conclude(one, one.record.ended ?? ended);
   }
 
-  async function conclude(one: Open, ended: Ended): Promise<Taken> {
+  async function conclude(one: Open, ended: PromptEnd): Promise<TakenAnswer> {
     const { id } = one.record;
     const again = () => void inTurn(id, () => end(one, ended)).catch(failed(id));
     const result = await ending.act(one, ended, again);
@@ -164,8 +161,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     await keepTrying(take, {
       ...PROMPT_PAUSES,
       signal,
-      onFailure: (error) =>
-        log.warn('taking up a prompt', { id, because: (error as Error).message }),
+      onFailure: (error) => log.warn('taking up a prompt', { id, because: (error as Error).message }),
     }).catch((error) => {
       if (!signal.aborted) throw error;
     });
@@ -182,10 +178,10 @@ export function openPrompts(options: PromptsOptions): Prompts {
       if (store.read(id)?.ended !== undefined) return; // its letter comes once more
       // A hook that was killed before: the agent itself tells us that its dialog is open. What may be on the screen gets its end.
       if (!answers.isWaiting(id) && !before?.isUnsure) return forget(id, 'its hook is gone');
-      const find = (gone?: string) => placeOf(options, host, letter, input.cwd, gone);
+      const find = (gone?: string) => locatePrompt(options, host, letter, input.cwd, gone);
       const place = await find();
       if (place === undefined) return forget(id, 'it belongs nowhere');
-      const one = add(newRecord(id, place, letter, input), input);
+      const one = add(newPromptRecord(id, place, letter, input), input);
       try {
         store.note(one, {});
         await begin(one, find);
@@ -195,12 +191,9 @@ export function openPrompts(options: PromptsOptions): Prompts {
         throw error;
       }
     },
-    inThread: (thread) =>
-      [...open.values()].filter(({ record }) => record.thread === thread).flatMap(asShown),
+    inThread: (thread) => [...open.values()].filter(({ record }) => record.thread === thread).flatMap(asShown),
     isOpenFor: (session) =>
-      [...open.values()].some(
-        ({ input, record }) => input.session_id === session && answers.isWaiting(record.id),
-      ),
+      [...open.values()].some(({ input, record }) => input.session_id === session && answers.isWaiting(record.id)),
     answer: ({ prompt: id, on, answer, by, order }) =>
       inTurn(id, async () => {
         const one = open.get(id);
@@ -210,7 +203,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         if (one === undefined || one.record.ended !== undefined) return 'over';
         const own = { thread: one.record.thread, message: one.record.message };
         if (!isOwnMessage(on, own)) return 'no answer';
-        const next = step(one.prompt, { chosen: one.record.chosen }, answer);
+        const next = nextPromptStep(one.prompt, { chosen: one.record.chosen }, answer);
         if (next.kind === 'no answer') {
           log.info('not an answer', { id, because: next.because });
           return 'no answer';
@@ -222,8 +215,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         }
         // Whoever was quicker in the terminal has decided; we must not claim otherwise.
         const now = (await one.watched?.now()) ?? 'open';
-        const ended: Ended =
-          now === 'open' ? { kind: 'decided', decision: next.decision, by } : { kind: now };
+        const ended: PromptEnd = now === 'open' ? { kind: 'decided', decision: next.decision, by } : { kind: now };
         return end(one, ended, order);
       }),
     isBusy: () => open.size + over.size > 0,

@@ -3,9 +3,9 @@
 
 import type { Log } from '../../core/log.ts';
 import type { Host } from '../../hosts/host.ts';
-import type { Hosts } from '../../tmux/hosts.ts';
+import type { HostList } from '../../tmux/host-list.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
-import type { Answers } from './answers.ts';
+import type { HookAnswers } from './answers.ts';
 
 /** Arguments: our home there, the id, the waiting process. stdin: the answer. */
 const GIVE = `d=$1/answers; id=$2; asker=$3; umask 077
@@ -31,7 +31,7 @@ rm -f "$d/$id" "$d/$id.taken"; kill -0 "$3" 2>/dev/null || rm -f "$d/$id.bell"; 
 
 const ASK_EVERY_MS = 5_000;
 
-function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, log: Log): Answers {
+function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, log: Log): HookAnswers {
   let waits = true;
   let askedAt = Date.now();
   const run = async (script: string, id: string, doing: string, input?: string) =>
@@ -43,9 +43,7 @@ function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, l
     void done.catch((error: Error) => log.info('a hook elsewhere', { because: error.message }));
   return {
     async give(id, answer) {
-      return (await run(GIVE, id, 'give your answer', answer)).trim() === 'taken'
-        ? 'taken'
-        : 'gone';
+      return (await run(GIVE, id, 'give your answer', answer)).trim() === 'taken' ? 'taken' : 'gone';
     },
     release: (id) => later(run(RELEASE, id, 'let a hook leave')),
     clear: (id) => later(run(CLEAR, id, 'clear an answer')),
@@ -66,17 +64,17 @@ function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, l
 }
 
 /** Answers to hooks of all hosts. */
-interface AnswersOfHosts extends Answers {
+interface AnswersOfHosts extends HookAnswers {
   /** Which host the hook waits on; this machine if it is never told. */
   from(id: string, host: string, asker: number): void;
 }
 
-export function withElsewhere(
-  here: Answers,
-  parts: { readonly hosts: Hosts; readonly remote: RemoteHosts; readonly log: Log },
+export function withRemoteAnswers(
+  here: HookAnswers,
+  parts: { readonly hosts: HostList; readonly remote: RemoteHosts; readonly log: Log },
 ): AnswersOfHosts {
   const { hosts, remote, log } = parts;
-  const others = new Map<string, Answers>();
+  const others = new Map<string, HookAnswers>();
   const of = (id: string) => others.get(id) ?? here;
   return {
     from(id, host, asker) {

@@ -46,11 +46,7 @@ export function codeBlock(text, info) {
   if (language === 'ansi') code.append(...ansi(source));
   else code.append(source);
   if (LANGUAGES.has(language) && source.length <= LONGEST) void colour(code, source, language);
-  const copy = h(
-    'button',
-    { type: 'button', class: 'copy', 'aria-label': 'Copy the code' },
-    'Copy',
-  );
+  const copy = h('button', { type: 'button', class: 'copy', 'aria-label': 'Copy the code' }, 'Copy');
   copy.addEventListener('click', () => void copyText(copy, code.textContent));
   return h(
     'figure',
@@ -116,8 +112,7 @@ function ansi(text) {
         else if (number === 1) bold = true;
         else if (number === 4) underline = true;
         else if (number === 39) colourCode = '';
-        else if ((number >= 30 && number <= 37) || (number >= 90 && number <= 97))
-          colourCode = String(number % 10);
+        else if ((number >= 30 && number <= 37) || (number >= 90 && number <= 97)) colourCode = String(number % 10);
       }
     }
     if (pieces[at] === '') continue;

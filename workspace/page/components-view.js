@@ -26,9 +26,7 @@ export function componentsView(message, tap) {
       h(
         'div',
         { class: 'row' },
-        ...row.components.map((each) =>
-          each.type === 2 ? button(each, act) : menu(each, message.id, act),
-        ),
+        ...row.components.map((each) => (each.type === 2 ? button(each, act) : menu(each, message.id, act))),
       ),
     );
   }
@@ -57,16 +55,11 @@ function menu(each, messageId, act) {
   if (each.type !== 3) return h('span', { class: 'note' }, 'This menu is only for Discord.');
   const many = (each.max_values ?? 1) > 1;
   const options = optionList(each, `${messageId}:${each.custom_id}`, many);
-  const confirm = h(
-    'button',
-    { type: 'button', class: 'button primary', 'data-key': each.custom_id },
-    'Choose',
-  );
+  const confirm = h('button', { type: 'button', class: 'button primary', 'data-key': each.custom_id }, 'Choose');
   const chosen = () => [...options.querySelectorAll('input:checked')].map((input) => input.value);
   const check = () => {
     const count = chosen().length;
-    confirm.disabled =
-      each.disabled === true || count < (each.min_values ?? 1) || count > (each.max_values ?? 1);
+    confirm.disabled = each.disabled === true || count < (each.min_values ?? 1) || count > (each.max_values ?? 1);
   };
   options.addEventListener('change', check);
   confirm.addEventListener('click', () => void act(each.custom_id, chosen(), confirm));

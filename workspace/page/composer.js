@@ -4,7 +4,7 @@ import { call } from './api.js';
 import { byId } from './dom.js';
 import { addFiles, dropFiles, filesView } from './files.js';
 import { newNonce } from './ids.js';
-import { keep, recall } from './kept.js';
+import { recall, remember } from './saved.js';
 import { optionsOf, parseSlash } from './slash.js';
 import { makeSuggestions } from './suggestions.js';
 
@@ -59,7 +59,7 @@ export function makeComposer({ interactions, commands, onSent }) {
   const save = () => {
     if (box.value === '') delete drafts[place];
     else drafts[place] = box.value;
-    keep('drafts', drafts);
+    remember('drafts', drafts);
   };
   const changed = () => {
     nonce = newNonce();
@@ -81,7 +81,7 @@ export function makeComposer({ interactions, commands, onSent }) {
     pending.delete(from);
     nonce = newNonce();
     if (place === from) save();
-    keep('drafts', drafts);
+    remember('drafts', drafts);
   };
 
   const send = async () => {
@@ -105,14 +105,10 @@ export function makeComposer({ interactions, commands, onSent }) {
   };
 
   const dispatch = async (channelId, text, attached) => {
-    const parsed =
-      text.startsWith('/') && attached.length === 0
-        ? parseSlash(text.trimEnd(), commands())
-        : undefined;
+    const parsed = text.startsWith('/') && attached.length === 0 ? parseSlash(text.trimEnd(), commands()) : undefined;
     if (parsed?.command !== undefined) {
       const { command, values = new Map(), missing } = parsed;
-      const needed =
-        missing ?? (parsed.kind === 'naming' && command.options?.find(({ required }) => required));
+      const needed = missing ?? (parsed.kind === 'naming' && command.options?.find(({ required }) => required));
       if (needed) return { ok: false, message: `/${command.name} needs “${needed.name}”.` };
       return interactions.command(channelId, command.name, optionsOf(command, values));
     }

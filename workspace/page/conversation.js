@@ -68,9 +68,7 @@ export function makeConversation(onChange) {
     }
     hasOlder = isAround ? page.length > 0 : page.length === PAGE;
     hasNewer = isAround && page.length > 0;
-    messages = messages.filter(
-      (message) => !isAround && (isEphemeral(message) || touched.has(message.id)),
-    );
+    messages = messages.filter((message) => !isAround && (isEphemeral(message) || touched.has(message.id)));
     messages = merged(page);
     loaded = true;
     onChange('reset');
@@ -94,9 +92,7 @@ export function makeConversation(onChange) {
       from = page.at(-1).id;
     }
     const there = new Set(seen.map(({ id }) => id));
-    messages = messages.filter(
-      (message) => there.has(message.id) || isEphemeral(message) || touched.has(message.id),
-    );
+    messages = messages.filter((message) => there.has(message.id) || isEphemeral(message) || touched.has(message.id));
     messages = merged(seen);
     trim('start');
     onChange('live');
@@ -119,9 +115,7 @@ export function makeConversation(onChange) {
     const there = messages.some(({ id }) => id === message.id);
     const isNext = !hasNewer && loaded;
     if (!there && !isNext && loaded) return false;
-    messages = [...messages.filter(({ id }) => id !== message.id), message].sort((a, b) =>
-      compareIds(a.id, b.id),
-    );
+    messages = [...messages.filter(({ id }) => id !== message.id), message].sort((a, b) => compareIds(a.id, b.id));
     return true;
   };
 
@@ -196,9 +190,7 @@ export function makeConversation(onChange) {
       const count = (before?.count ?? 0) + by;
       const mine = user_id === me ? by > 0 : (before?.me ?? false);
       const after = { emoji, count, me: mine };
-      const next = before
-        ? reactions.map((each) => (each === before ? after : each))
-        : [...reactions, after];
+      const next = before ? reactions.map((each) => (each === before ? after : each)) : [...reactions, after];
       put({ ...message, reactions: next.filter((each) => each.count > 0) });
       onChange('live');
     },

@@ -8,7 +8,7 @@ export function compareIds(a, b) {
 }
 
 /** @param {string | null | undefined} id */
-export function timeOf(id) {
+export function timeOfId(id) {
   return id ? Number((BigInt(id) >> 22n) + EPOCH) : 0;
 }
 
@@ -18,7 +18,5 @@ export function justBefore(id) {
 }
 
 export function newNonce() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

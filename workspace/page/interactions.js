@@ -10,7 +10,7 @@ const NO_ANSWER = 'Nobody answered. Is the program still running?';
 /** @typedef {{ ok: true, choices?: any[] } | { ok: false, message: string }} Outcome */
 
 /** @param {(channelId: string, modal: any) => void} openModal */
-export function makeInteractions(openModal) {
+export function makePersonInteractions(openModal) {
   const waiting = new Map();
 
   /** @returns {Promise<Outcome>} */
@@ -37,10 +37,8 @@ export function makeInteractions(openModal) {
         message_id: message.id,
         data: { custom_id: customId, ...(values && { values }) },
       }),
-    command: (channelId, name, options) =>
-      ask({ type: 2, channel_id: channelId, data: { name, options } }),
-    complete: (channelId, name, options) =>
-      ask({ type: 4, channel_id: channelId, data: { name, options } }),
+    command: (channelId, name, options) => ask({ type: 2, channel_id: channelId, data: { name, options } }),
+    complete: (channelId, name, options) => ask({ type: 4, channel_id: channelId, data: { name, options } }),
     submit: (channelId, interactionId, values) =>
       ask({
         type: 5,

@@ -6,9 +6,7 @@ import { codeBlock } from './code.js';
 import { h } from './dom.js';
 
 const SAFE_LINK = /^(?:https?:\/\/|mailto:)/i;
-const TAGS = new Set(
-  'p h1 h2 h3 h4 h5 h6 ul ol li blockquote strong em s table thead tbody tr th td'.split(' '),
-);
+const TAGS = new Set('p h1 h2 h3 h4 h5 h6 ul ol li blockquote strong em s table thead tbody tr th td'.split(' '));
 
 const parser = globalThis.markdownit({ html: false, linkify: true, breaks: true });
 // A definition of a link disappears from what is shown; Discord has none either.
@@ -87,9 +85,7 @@ function container(token, at) {
   if (token.hidden) return at;
   if (token.type === 'link_open') {
     const href = token.attrGet('href') ?? '';
-    const link = SAFE_LINK.test(href)
-      ? h('a', { href, target: '_blank', rel: 'noopener noreferrer' })
-      : h('span');
+    const link = SAFE_LINK.test(href) ? h('a', { href, target: '_blank', rel: 'noopener noreferrer' }) : h('span');
     at.append(link);
     return link;
   }
@@ -103,9 +99,7 @@ function container(token, at) {
   const side = /text-align:(center|right)/.exec(token.attrGet('style') ?? '')?.[1];
   if (side !== undefined) made.classList.add(side);
   if (token.tag === 'table') {
-    at.append(
-      h('div', { class: 'table', tabindex: '0', role: 'region', 'aria-label': 'Table' }, made),
-    );
+    at.append(h('div', { class: 'table', tabindex: '0', role: 'region', 'aria-label': 'Table' }, made));
   } else {
     at.append(made);
   }
@@ -161,10 +155,7 @@ function moment(seconds, style) {
   if (style === 'R') {
     const away = seconds - Date.now() / 1000;
     const [unit, length] = STEPS.find(([, size]) => Math.abs(away) >= size) ?? ['second', 1];
-    shown = new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(
-      Math.round(away / length),
-      unit,
-    );
+    shown = new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(Math.round(away / length), unit);
   }
   return h('time', { datetime: date.toISOString(), title: full }, shown);
 }

@@ -92,13 +92,9 @@ export function makeMessageList({ context, onNearStart, onNearEnd, onPlaceInList
     render(messages, { change, readUpTo, focus }) {
       if (change === 'reset') rows.clear();
       else record();
-      const firstNew = messages.find(
-        (message) => compareIds(message.id, readUpTo) > 0 && isNews(message, context.me),
-      );
+      const firstNew = messages.find((message) => compareIds(message.id, readUpTo) > 0 && isNews(message, context.me));
       const hasNew = firstNew !== undefined && readUpTo !== '0';
-      const wanted = messages.map((message, at) =>
-        rowFor(message, messages[at - 1], hasNew && message === firstNew),
-      );
+      const wanted = messages.map((message, at) => rowFor(message, messages[at - 1], hasNew && message === firstNew));
       const there = new Set(messages.map(({ id }) => id));
       for (const [id, { row }] of rows) {
         if (there.has(id)) continue;
@@ -172,8 +168,7 @@ function dayOf(message) {
 function dayName(message) {
   const date = new Date(message.timestamp);
   const away = Math.round(
-    (new Date().setHours(0, 0, 0, 0) - new Date(message.timestamp).setHours(0, 0, 0, 0)) /
-      86_400_000,
+    (new Date().setHours(0, 0, 0, 0) - new Date(message.timestamp).setHours(0, 0, 0, 0)) / 86_400_000,
   );
   if (away === 0) return 'Today';
   if (away === 1) return 'Yesterday';

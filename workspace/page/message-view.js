@@ -70,11 +70,7 @@ function head(message, mine) {
     'header',
     {},
     h('span', { class: 'author' }, nameOf(message, mine)),
-    h(
-      'time',
-      { datetime: date.toISOString(), title: date.toLocaleString() },
-      clock(message.timestamp),
-    ),
+    h('time', { datetime: date.toISOString(), title: date.toLocaleString() }, clock(message.timestamp)),
   );
 }
 
@@ -83,8 +79,7 @@ function clock(timestamp) {
 }
 
 function body(message, { names }) {
-  if (message.type === RENAMED)
-    return h('p', { class: 'note' }, 'Renamed to ', h('bdi', {}, message.content));
+  if (message.type === RENAMED) return h('p', { class: 'note' }, 'Renamed to ', h('bdi', {}, message.content));
   if (message.type === THREAD_CREATED)
     return h('p', { class: 'note' }, 'Thread started: ', h('bdi', {}, message.content));
   if ((message.flags & LOADING) !== 0)
@@ -115,11 +110,7 @@ function files({ attachments }) {
           loading: 'lazy',
           decoding: 'async',
         });
-        return h(
-          'li',
-          { class: 'picture' },
-          h('a', { href, target: '_blank', rel: 'noopener noreferrer' }, image),
-        );
+        return h('li', { class: 'picture' }, h('a', { href, target: '_blank', rel: 'noopener noreferrer' }, image));
       }
       return h(
         'li',

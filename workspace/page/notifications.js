@@ -1,7 +1,7 @@
 // Tells you when a session needs you or is done while you look elsewhere. Asked for by a button, never by itself.
 
 import { byId } from './dom.js';
-import { keep, recall } from './kept.js';
+import { recall, remember } from './saved.js';
 import { isEphemeral, isOpenPrompt, isSilent, oneLine } from './session-state.js';
 
 /** @param {{ places: any, current(): string | undefined, open(id: string): void }} options */
@@ -22,7 +22,7 @@ export function makeNotifications({ places, current, open }) {
   };
   button.addEventListener('click', async () => {
     on = !on && (await Notification.requestPermission()) === 'granted';
-    keep('notify', on);
+    remember('notify', on);
     draw();
   });
   draw();
@@ -30,8 +30,7 @@ export function makeNotifications({ places, current, open }) {
   return {
     /** @param {any} message one that has just come */
     heard(message) {
-      if (!on || message.author.id === places.me || isSilent(message) || isEphemeral(message))
-        return;
+      if (!on || message.author.id === places.me || isSilent(message) || isEphemeral(message)) return;
       if (message.channel_id === places.channelId) return;
       const watching = document.visibilityState === 'visible' && document.hasFocus();
       if (watching && current() === message.channel_id) return;

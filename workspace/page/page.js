@@ -5,8 +5,9 @@ import { makeComposer } from './composer.js';
 import { makeConversation } from './conversation.js';
 import { announce, byId } from './dom.js';
 import { connectGateway } from './gateway.js';
+import { makeHeader } from './header.js';
 import { compareIds } from './ids.js';
-import { makeInteractions } from './interactions.js';
+import { makePersonInteractions } from './interactions.js';
 import { listenToKeys } from './keys.js';
 import { makeMessageList } from './message-list.js';
 import { showModal } from './modal.js';
@@ -16,7 +17,6 @@ import { makeSearch } from './search.js';
 import { hrefOf, renderSessions } from './session-list.js';
 import { isSilent, oneLine } from './session-state.js';
 import { makeStatus } from './status.js';
-import { makeTop } from './top.js';
 
 let guildId;
 let commands = [];
@@ -28,7 +28,7 @@ let focus;
 
 const places = makePlaces(drawPlaces);
 const conversation = makeConversation(drawMessages);
-const interactions = makeInteractions((channelId, modal) =>
+const interactions = makePersonInteractions((channelId, modal) =>
   showModal(modal, (values) => interactions.submit(channelId, modal.id, values)),
 );
 const names = {
@@ -66,7 +66,7 @@ const notifications = makeNotifications({
     location.hash = hrefOf(id);
   },
 });
-const top = makeTop();
+const top = makeHeader();
 const status = makeStatus(() => gateway.retryNow());
 const gateway = connectGateway({ onEvent: hear, onLine: status.set });
 
@@ -130,14 +130,10 @@ async function visit() {
     list.clear();
   }
   focus = messageId;
-  const opening =
-    messageId === undefined
-      ? conversation.open(target)
-      : conversation.openAround(target, messageId);
+  const opening = messageId === undefined ? conversation.open(target) : conversation.openAround(target, messageId);
   composer.moveTo(target, places.get(target)?.name ?? '');
   drawPlaces();
-  if (id !== undefined && !matchMedia('(pointer: coarse)').matches && !byId('search').open)
-    composer.focus();
+  if (id !== undefined && !matchMedia('(pointer: coarse)').matches && !byId('search').open) composer.focus();
   await opening;
 }
 
@@ -167,10 +163,8 @@ function seen(atEnd) {
   byId('to-end').hidden = atEnd && !conversation.hasNewer;
   const last = conversation.messages.at(-1);
   const looking = document.visibilityState === 'visible' && document.hasFocus();
-  const showsTalk =
-    matchMedia('(min-width: 48rem)').matches || document.body.dataset.pane === 'talk';
-  if (atEnd && looking && showsTalk && !conversation.hasNewer && last)
-    places.markRead(conversation.place, last.id);
+  const showsTalk = matchMedia('(min-width: 48rem)').matches || document.body.dataset.pane === 'talk';
+  if (atEnd && looking && showsTalk && !conversation.hasNewer && last) places.markRead(conversation.place, last.id);
 }
 
 function tellOf(message) {

@@ -2,8 +2,8 @@
 
 import { call } from './api.js';
 import { compareIds } from './ids.js';
-import { keep, recall } from './kept.js';
-import { isEphemeral, isNews, partsOfTitle, stateOf, whereabouts } from './session-state.js';
+import { recall, remember } from './saved.js';
+import { hostAndDirectory, isEphemeral, isNews, partsOfTitle, stateOf } from './session-state.js';
 
 const RECENT = 20;
 const TYPING_MS = 10_000;
@@ -49,7 +49,7 @@ export function makePlaces(onChange) {
     }
     if (!where.has(id) && id !== channel?.id) {
       const welcome = await call('GET', `/channels/${channel.id}/messages/${id}`);
-      if (welcome.ok) where.set(id, whereabouts(welcome.data.content));
+      if (welcome.ok) where.set(id, hostAndDirectory(welcome.data.content));
     }
     changed();
   };
@@ -70,9 +70,7 @@ export function makePlaces(onChange) {
     const isChannel = each === channel;
     const messages = recent.get(each.id) ?? [];
     const lastRead = read.get(each.id) ?? '0';
-    const unread = messages.filter(
-      (message) => compareIds(message.id, lastRead) > 0 && isNews(message, me),
-    );
+    const unread = messages.filter((message) => compareIds(message.id, lastRead) > 0 && isNews(message, me));
     const { name, host, kind } = isChannel ? { name: each.name } : partsOfTitle(each.name);
     const archived = each.thread_metadata?.archived === true;
     const typingUntil = typing.get(each.id) ?? 0;
@@ -84,9 +82,7 @@ export function makePlaces(onChange) {
       cwd: where.get(each.id)?.cwd,
       archived,
       channel: isChannel,
-      state: isChannel
-        ? 'idle'
-        : stateOf({ recent: messages, typingUntil, archived, me, kind }, Date.now()),
+      state: isChannel ? 'idle' : stateOf({ recent: messages, typingUntil, archived, me, kind }, Date.now()),
       typing: typingUntil > Date.now(),
       unread: unread.length,
       last: messages.at(-1),
@@ -119,7 +115,7 @@ export function makePlaces(onChange) {
     markRead(id, messageId) {
       if (compareIds(messageId, read.get(id) ?? '0') <= 0) return;
       read.set(id, messageId);
-      keep('read', Object.fromEntries(read));
+      remember('read', Object.fromEntries(read));
       changed();
     },
     welcome(user, guild) {
@@ -129,8 +125,7 @@ export function makePlaces(onChange) {
       for (const thread of guild.threads) threads.set(thread.id, thread);
       // A browser that has never been here begins now: not everything ever said is news to it.
       if (read.size === 0)
-        for (const { id, last_message_id: last } of guild.threads.concat(channel))
-          read.set(id, last ?? '0');
+        for (const { id, last_message_id: last } of guild.threads.concat(channel)) read.set(id, last ?? '0');
       changed();
     },
     lookAtAll,

@@ -2,7 +2,7 @@
 
 import { call } from './api.js';
 import { byId, h } from './dom.js';
-import { timeOf } from './ids.js';
+import { timeOfId } from './ids.js';
 import { hrefOf } from './session-list.js';
 import { oneLine, shortAge } from './session-state.js';
 
@@ -43,12 +43,7 @@ export function makeSearch({ places, guildId, current }) {
         const row = h(
           'div',
           { id: `result-${at}`, role: 'option', 'data-href': href },
-          h(
-            'span',
-            { class: 'line' },
-            h('bdi', { class: 'name' }, title),
-            h('span', { class: 'age' }, age),
-          ),
+          h('span', { class: 'line' }, h('bdi', { class: 'name' }, title), h('span', { class: 'age' }, age)),
           text ? h('span', { class: 'preview' }, text) : undefined,
         );
         row.addEventListener('click', () => go(row));
@@ -64,15 +59,13 @@ export function makeSearch({ places, guildId, current }) {
     const words = box.value.trim();
     const sessions = places
       .all()
-      .filter(({ name, host }) =>
-        `${name} ${host ?? ''}`.toLowerCase().includes(words.toLowerCase()),
-      )
+      .filter(({ name, host }) => `${name} ${host ?? ''}`.toLowerCase().includes(words.toLowerCase()))
       .slice(0, words === '' ? 12 : 5)
       .map((place) => ({
         href: hrefOf(place.id),
         title: place.channel ? `# ${place.name}` : place.name,
         text: place.last ? oneLine(place.last) : '',
-        age: place.lastId ? shortAge(Date.now() - timeOf(place.lastId)) : '',
+        age: place.lastId ? shortAge(Date.now() - timeOfId(place.lastId)) : '',
       }));
     const here = only.checked;
     if (words === '') {
@@ -93,7 +86,7 @@ export function makeSearch({ places, guildId, current }) {
         href: `${hrefOf(message.channel_id)}/${message.id}`,
         title: places.get(message.channel_id)?.name ?? '',
         text: oneLine(message) || message.content.slice(0, 160),
-        age: shortAge(Date.now() - timeOf(message.id)),
+        age: shortAge(Date.now() - timeOfId(message.id)),
       })),
     ]);
   };
@@ -109,8 +102,7 @@ export function makeSearch({ places, guildId, current }) {
   box.addEventListener('keydown', (event) => {
     const all = items();
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      active =
-        (active + (event.key === 'ArrowDown' ? 1 : -1) + all.length) % Math.max(all.length, 1);
+      active = (active + (event.key === 'ArrowDown' ? 1 : -1) + all.length) % Math.max(all.length, 1);
       mark();
     } else if (event.key === 'Enter') {
       if (all[active]) go(all[active]);

@@ -1,7 +1,7 @@
 // The sessions on the left: who they are, what they do, where and since when.
 
 import { byId, h } from './dom.js';
-import { timeOf } from './ids.js';
+import { timeOfId } from './ids.js';
 import { oneLine, STATES, shortAge } from './session-state.js';
 
 /** @param {string} id */
@@ -36,7 +36,7 @@ function rowOf(list, place, isCurrent) {
   const row =
     [...list.children].find((each) => each.dataset.id === place.id) ??
     h('li', { 'data-id': place.id }, h('a', { href: hrefOf(place.id) }));
-  const age = place.lastId ? shortAge(Date.now() - timeOf(place.lastId)) : '';
+  const age = place.lastId ? shortAge(Date.now() - timeOfId(place.lastId)) : '';
   const preview = place.last === undefined ? '' : oneLine(place.last);
   const key = JSON.stringify([{ ...place, last: undefined }, preview, age, isCurrent]);
   if (drawn.get(row) === key) return row;
@@ -45,9 +45,7 @@ function rowOf(list, place, isCurrent) {
   if (isCurrent) link.setAttribute('aria-current', 'page');
   else link.removeAttribute('aria-current');
   link.className = place.unread > 0 ? 'session unread' : 'session';
-  link.replaceChildren(
-    ...(place.channel ? channelLines(place) : sessionLines(place, preview, age)),
-  );
+  link.replaceChildren(...(place.channel ? channelLines(place) : sessionLines(place, preview, age)));
   return row;
 }
 
@@ -86,9 +84,5 @@ function sessionLines(place, preview, age) {
 
 function unreadMark({ unread }) {
   if (unread === 0) return undefined;
-  return h(
-    'span',
-    { class: 'count', 'aria-label': `${unread} unread` },
-    unread > 19 ? '19+' : String(unread),
-  );
+  return h('span', { class: 'count', 'aria-label': `${unread} unread` }, unread > 19 ? '19+' : String(unread));
 }

@@ -77,7 +77,7 @@ export function partsOfTitle(title) {
 }
 
 /** Host and folder as the welcome message tells them. */
-export function whereabouts(welcome) {
+export function hostAndDirectory(welcome) {
   const [, host, cwd] = welcome.match(/ on `([^`]+)`, in `([^`]+)`/) ?? [];
   return { host, cwd };
 }

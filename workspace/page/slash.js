@@ -11,8 +11,7 @@ export function parseSlash(text, commands) {
   const [, name, rest] = /^\/([\p{L}\p{N}_-]*)(\s[\s\S]*)?$/u.exec(text) ?? [];
   if (name === undefined) return undefined;
   const command = commands.find((each) => each.name === name);
-  if (rest === undefined || command === undefined)
-    return { kind: 'naming', begun: name.toLowerCase(), command };
+  if (rest === undefined || command === undefined) return { kind: 'naming', begun: name.toLowerCase(), command };
   const given = fillOptions(command.options ?? [], wordsOf(rest.trimStart()));
   return { kind: 'filling', command, ...given };
 }
@@ -35,8 +34,7 @@ function fillOptions(options, words) {
     const option = byName ?? free;
     if (option === undefined) continue;
     const value = (byName ? named[2] : word).replaceAll('"', '');
-    const before =
-      byName === undefined && values.has(option.name) ? `${values.get(option.name)} ` : '';
+    const before = byName === undefined && values.has(option.name) ? `${values.get(option.name)} ` : '';
     values.set(option.name, before + value);
     focused = option;
   }
@@ -51,10 +49,7 @@ export function optionsOf(command, values, focused) {
     .filter(({ name }) => values.has(name) || name === focused)
     .map((option) => ({
       name: option.name,
-      value:
-        focused === undefined
-          ? typedValue(option, values.get(option.name))
-          : (values.get(option.name) ?? ''),
+      value: focused === undefined ? typedValue(option, values.get(option.name)) : (values.get(option.name) ?? ''),
       ...(option.name === focused && { focused: true }),
     }));
 }

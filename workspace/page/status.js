@@ -18,8 +18,7 @@ export function makeStatus(retryNow) {
     again.hidden = kind !== 'offline';
     const seconds = Math.max(0, Math.ceil(((line.retryAt ?? 0) - Date.now()) / 1000));
     if (kind === 'stranger')
-      words.textContent =
-        'This browser is not signed in. Open the link that `threadmux link` prints on this machine.';
+      words.textContent = 'This browser is not signed in. Open the link that `threadmux link` prints on this machine.';
     if (kind === 'insecure')
       words.textContent = `Browsers cannot sign in at this address. Open http://127.0.0.1:${location.port}, from another machine through an ssh tunnel.`;
     if (kind === 'offline')

@@ -106,12 +106,7 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
         draw();
       } else if (event.key === 'Escape') show([]);
       else if (event.key === 'Tab') pick(Math.max(active, 0));
-      else if (
-        event.key === 'Enter' &&
-        active >= 0 &&
-        items[active].text.trim() !== box.value.trim()
-      )
-        pick(active);
+      else if (event.key === 'Enter' && active >= 0 && items[active].text.trim() !== box.value.trim()) pick(active);
       else return false;
       event.preventDefault();
       return true;

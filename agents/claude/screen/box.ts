@@ -1,0 +1,128 @@
+// Finds and reads Claude Code's input box. Only a box at the bottom of the screen counts: the conversation above may show a
+// copy of a box, and everything below it must look like its footer.
+
+import { type AnsiCell, type AnsiRow, textOf } from '../ansi.ts';
+
+export type PermissionMode = 'normal' | 'plan' | 'acceptEdits' | 'auto' | 'bypass' | 'dontAsk';
+
+export interface Box {
+  /** The row of the upper rule, above the first line of the box; negative if it is off the screen. */
+  readonly top: number;
+  /** The row of the lower rule. */
+  readonly bottom: number;
+  /** In shell mode (`!`), submitted text runs as a command. */
+  readonly shell: boolean;
+  /** It contains nothing, not even a line break. */
+  readonly empty: boolean;
+  /** The written text without hints, with the line breaks that the box shows. */
+  readonly text: string;
+  /** The hint that Claude Code shows in an empty box. */
+  readonly hint: string;
+  /** Whether the box shows a cursor; it does not while the terminal has no focus. */
+  readonly cursor: boolean;
+  readonly footer: readonly AnsiRow[];
+  /** The running agents, listed below the footer. */
+  readonly agents: readonly string[];
+}
+
+/** `cursorY` is needed only for a draft that is so long that the upper edge of its box is off the screen. */
+export function findBox(rows: readonly AnsiRow[], width = widestRule(rows), cursorY?: number): Box | undefined {
+  const bottom = rows.findLastIndex((row) => isRule(row, width));
+  const below = rows.slice(bottom + 1, rows.findLastIndex((row) => row.text !== '') + 1);
+  const gap = below.findLastIndex((row) => !AGENT.test(row.text));
+  const footer = below.slice(0, below[gap]?.text === '' ? gap : gap + 1);
+  if (!footer.every((row) => FOOTER.test(row.text) && !QUESTION.test(row.text))) return undefined;
+  let first = bottom - 1;
+  while (CONTINUES.test(rows[first]?.text ?? '!')) first--;
+  const [upper, line] = [rows[first - 1], rows[first]];
+  const prompt = line !== undefined && PROMPT.test(line.text);
+  const whole = prompt && upper !== undefined && isUpperRule(upper, width);
+  const cut = (first < 0 || (first === 0 && prompt)) && cursorY !== undefined && cursorY < bottom;
+  if (!whole && !cut) return undefined;
+  const inside = rows.slice(Math.max(first, 0), bottom).map((row) => row.cells.slice(2));
+  const hint = isHint(inside) ? inside.map(textOf).join('\n').trim() : '';
+  const text = hint === '' ? inside.map(writtenText).join('\n').trimEnd() : '';
+  return {
+    top: first - 1,
+    bottom,
+    shell: line?.text.startsWith('!') ?? false,
+    empty: whole && text === '' && (hint !== '' || inside.length === 1),
+    text,
+    hint,
+    cursor: inside.flat().some((cell) => cell.inverse),
+    footer,
+    agents: below.slice(gap + 1).map((row) => row.text),
+  };
+}
+
+/** A draft has opened a list of commands or files: below the box, or above it in newer versions. */
+export function menuOpen(rows: readonly AnsiRow[], box: Box): boolean {
+  if (box.footer.some((row) => MENU_BELOW.test(row.text))) return true;
+  return /^\/|@/.test(box.text) && MENU_ABOVE.test(rows[box.top - 1]?.text ?? '');
+}
+
+/** A turn runs: the footer says so, or the last unindented line of the conversation is the spinner. */
+export function isBusy(rows: readonly AnsiRow[], box: Box): boolean {
+  if (box.footer.some((row) => row.text.includes('esc to interrupt'))) return true;
+  const above = rows.slice(0, Math.max(box.top, 0)).findLast((row) => /^\S/.test(row.text));
+  return above !== undefined && SPINNER.test(above.text);
+}
+
+/** Notices are in the footer, or in the line above the box in newer versions. */
+export function hasStash(rows: readonly AnsiRow[], box: Box): boolean {
+  return [rows[box.top - 1], ...box.footer].some((row) => row?.text.endsWith('› stashed'));
+}
+
+export function modeOf(box: Box): PermissionMode {
+  const said = box.footer.map((row) => row.text).join('\n');
+  return MODES.find(([words]) => words.test(said))?.[1] ?? 'normal';
+}
+
+const MODES: readonly (readonly [RegExp, PermissionMode])[] = [
+  [/⏸ plan mode on/, 'plan'],
+  [/⏵⏵ accept edits on/, 'acceptEdits'],
+  [/⏵⏵ auto mode on/, 'auto'],
+  [/⏵⏵ bypass permissions on/, 'bypass'],
+  [/⏵⏵ don['’]t ask on/, 'dontAsk'],
+];
+
+/** The prompt is followed by a no-break space; lines of the conversation or of a dialog have a normal space. */
+const PROMPT = /^[❯!](?:\u00a0.*)?$/u;
+const CONTINUES = /^(?: {2}(?! *❯).*)?$/u;
+/** Footers are indented by two columns and have no empty lines; the older list of completions is not indented. */
+const FOOTER = /^(?: {2}.*|[/+*@◇].*)$/u;
+/** The agent whose conversation is shown has the filled dot. */
+const AGENT = /^(?:❯ | {2})[●◯] \S/u;
+const QUESTION = /^\s*❯|\b(?:esc|enter) to (?:cancel|select|confirm|continue|close)\b/iu;
+const MENU_BELOW = /^[/+*@◇]/u;
+const MENU_ABOVE = /^ {2}(?:❯ | {2})\S|^ {20}/u;
+const SPINNER = /^[^\s\w❯●⎿─▔│▎] .*…/u;
+
+/** Claude Code draws its rules over the full width, so the longest rule is the width if tmux did not report it. */
+function widestRule(rows: readonly AnsiRow[]): number {
+  return Math.max(10, ...rows.filter((row) => /^─+$/.test(row.text)).map((row) => row.text.length));
+}
+
+function isRule(row: AnsiRow, width: number): boolean {
+  return row.text.length === width && /^─+$/.test(row.text);
+}
+
+/** A named session shows its name in the upper rule. */
+function isUpperRule(row: AnsiRow, width: number): boolean {
+  return isRule(row, width) || /^─{2,} .+ ─{1,2}$/u.test(row.text);
+}
+
+/** All dim, except the first character if the cursor is on it. */
+function isHint(lines: readonly (readonly AnsiCell[])[]): boolean {
+  const written = lines.flat().filter((cell) => cell.char.trim() !== '');
+  const [first, ...others] = written;
+  if (first === undefined || !(first.dim || first.inverse)) return false;
+  return first.dim ? others.every((cell) => cell.dim) : others.length > 0 && others.every((cell) => cell.dim);
+}
+
+/** Completions are dim; the hint for a command's argument is coloured and comes after the cursor. */
+function writtenText(line: readonly AnsiCell[]): string {
+  const cursor = line.findIndex((cell) => cell.inverse && cell.char === ' ');
+  const hinted = (cell: AnsiCell, at: number) => cell.dim || (cursor >= 0 && at > cursor && cell.coloured);
+  return textOf(line.filter((cell, at) => !hinted(cell, at))).trimEnd();
+}

@@ -1,0 +1,87 @@
+// A short hash of what a key would act on. A key button carries the hash, and its key is pressed only while the pane still has
+// the same one. It includes the pane and the program, but not spinners and clocks outside of a dialog, or no button would ever work.
+
+import { createHash } from 'node:crypto';
+import { hasDialog } from '../dialog-line.ts';
+import { type ClaudeScreen, readScreen } from './screen.ts';
+
+/** The state of a pane at one moment. */
+export interface PaneView {
+  readonly serverPid: number;
+  readonly panePid: number;
+  readonly command: string;
+  readonly cursor: { readonly x: number; readonly y: number };
+  readonly width: number;
+  readonly height: number;
+  readonly dead: boolean;
+  readonly title: string;
+  readonly text: string;
+  readonly ansi: string;
+}
+
+export function screenFingerprint(paneId: string, view: PaneView): string {
+  const { serverPid, panePid, command } = view;
+  const facts = [serverPid, paneId, panePid, command, ...shownTo(readView(view), view.text)];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
+}
+
+/**
+ * The last lines of a dialog as extended regular expressions, which tmux checks at the moment of the key; empty if the pane
+ * shows no dialog.
+ */
+export function dialogPatterns(view: PaneView): readonly string[] {
+  if (!hasDialog(view.text) && readView(view).kind !== 'dialog') return [];
+  const lines = view.text.split('\n').filter((line) => /[a-z]/i.test(line));
+  return lines.slice(-DIALOG_LINES).map((line) => line.slice(0, 60).replace(/[^a-z0-9 ]+/gi, '.*'));
+}
+
+const DIALOG_LINES = 10;
+
+/** Ignores copy mode: pressing a key leaves it first, and then the key reaches the screen below it. */
+function readView({ ansi, cursor, width, height, dead, title }: PaneView): ClaudeScreen {
+  // tmux prints a newline after the last line too.
+  return readScreen(`${ansi}\n`, {
+    ...{ cursorX: cursor.x, cursorY: cursor.y, width, height, title },
+    paneDead: dead,
+  });
+}
+
+/** Above a box there is only conversation. A plan is shown above its dialog, so for a dialog the whole screen counts. */
+function shownTo(screen: ClaudeScreen, text: string): readonly unknown[] {
+  if (hasDialog(text) && screen.kind !== 'dialog') return [stillInDialog(text)];
+  switch (screen.kind) {
+    case 'empty':
+      return ['box', ''];
+    case 'draft':
+    case 'menu':
+    case 'shellMode':
+      return [screen.kind, screen.text];
+    case 'dialog':
+      return screen.full ? [screen.which, screen.options] : [stillInDialog(text)];
+    case 'transcript':
+      return [screen.kind];
+    default:
+      return [still(text)];
+  }
+}
+
+/** Beside a dialog only status lines may change: a number in the text to approve is never a clock. */
+function stillInDialog(text: string): string {
+  const lines = text.split('\n').map((line) => (STATUS.test(line) ? still(line) : line.trimEnd()));
+  return lines.join('\n').trimEnd();
+}
+
+/** A spinner in the first column, where no dialog writes, or the state of a running tool. */
+const STATUS = /^(?:[\u2800-\u28ff·✢✳✶✻✽∗] \S.*…| {2}⎿ {2}\p{L}+…)/u;
+
+/** Removes what changes by itself: spinners, clocks, durations and percentages. */
+function still(text: string): string {
+  return text
+    .replace(/[\u2800-\u28ff·✢✳✶✻✽∗]/g, '*')
+    .replace(/\d{1,2}(?::\d{2}){1,2}/g, '0:00')
+    .replace(/\d{1,9}(?:\.\d{1,3})?\s?(?:ms|s|m|h|%)(?![a-z])/g, '0s')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trimEnd();
+}

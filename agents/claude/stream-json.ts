@@ -1,0 +1,167 @@
+// Parses the output of a headless Claude Code (`--output-format stream-json`), one line at a time. Lines that are not JSON or
+// have an unknown form are ignored, so that a newer Claude Code or output of a shell breaks nothing.
+
+import * as z from 'zod';
+import { parsedJson } from '../../core/json.ts';
+import { toolLabel } from './tool-label.ts';
+
+export type StreamEvent =
+  | { readonly kind: 'init'; readonly sessionId: string }
+  /** A message begins; if the streamed message before it was not completed, it was discarded. */
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'delta'; readonly text: string }
+  /** A complete block of text, which may have been streamed before. */
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'tool'; readonly label: string }
+  | { readonly kind: 'tool failed'; readonly text: string }
+  /** Claude waits until the PermissionRequest hook or a line on stdin allows or denies this. */
+  | { readonly kind: 'asks'; readonly requestId: string; readonly tool: string }
+  | { readonly kind: 'answered'; readonly requestId: string }
+  | StreamResult;
+
+export interface StreamResult {
+  readonly kind: 'result';
+  readonly turns: number;
+  readonly durationMs: number;
+  /** The cost of the process so far; in versions that also report `ownCostUsd`, of the whole conversation. */
+  readonly costUsd: number;
+  /** The cost since the last result, or since the start. */
+  readonly ownCostUsd: number | undefined;
+  readonly isError: boolean;
+  readonly sessionId: string;
+  /** The last text, or the error. */
+  readonly text: string;
+}
+
+const number = z.number().catch(0);
+const text = z.string().catch('');
+const block = z.looseObject({ type: z.string() });
+const isMain = z.null().optional();
+
+const lineSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('system'), subtype: z.string(), session_id: text }),
+  z.object({
+    type: z.literal('stream_event'),
+    parent_tool_use_id: isMain,
+    event: z.object({
+      type: z.string(),
+      delta: z.looseObject({ type: z.string(), text: z.string().optional() }).optional().catch(undefined),
+    }),
+  }),
+  z.object({
+    type: z.enum(['assistant', 'user']),
+    parent_tool_use_id: isMain,
+    message: z.object({ content: z.array(block) }),
+    error: z.unknown().optional(),
+  }),
+  z.object({
+    type: z.literal('control_request'),
+    request_id: z.string(),
+    request: z.object({ subtype: z.literal('can_use_tool'), tool_name: text }),
+  }),
+  z.object({ type: z.literal('control_cancel_request'), request_id: z.string() }),
+  z.object({
+    type: z.literal('result'),
+    num_turns: number,
+    duration_ms: number,
+    total_cost_usd: number,
+    model_usage_since_last_result: z
+      .record(z.string(), z.object({ costUSD: z.number() }))
+      .optional()
+      .catch(undefined),
+    is_error: z.boolean().catch(false),
+    session_id: text,
+    result: text,
+    errors: z.array(z.string()).catch([]),
+  }),
+]);
+type Line = z.output<typeof lineSchema>;
+
+export function parseStreamLine(line: string): readonly StreamEvent[] {
+  if (!line.startsWith('{')) return [];
+  const read = lineSchema.safeParse(parsedJson(line));
+  return read.success ? eventsOf(read.data) : []; // an incomplete line, or output of another program
+}
+
+function eventsOf(line: Line): readonly StreamEvent[] {
+  switch (line.type) {
+    case 'system':
+      return line.subtype === 'init' && line.session_id !== '' ? [{ kind: 'init', sessionId: line.session_id }] : [];
+    case 'stream_event':
+      return streamed(line.event);
+    case 'assistant':
+      // An API error looks like a text of Claude; it is reported with the result.
+      return (line.error ?? undefined) === undefined ? line.message.content.flatMap(said) : [];
+    case 'user':
+      return line.message.content.flatMap(failed);
+    case 'control_request':
+      return [{ kind: 'asks', requestId: line.request_id, tool: line.request.tool_name }];
+    case 'control_cancel_request':
+      return [{ kind: 'answered', requestId: line.request_id }];
+    case 'result':
+      return [
+        {
+          kind: 'result',
+          turns: line.num_turns,
+          durationMs: line.duration_ms,
+          costUsd: line.total_cost_usd,
+          ownCostUsd: costOf(line.model_usage_since_last_result),
+          isError: line.is_error,
+          sessionId: line.session_id,
+          text: line.result || line.errors.join('\n'),
+        },
+      ];
+  }
+}
+
+function costOf(usage: Readonly<Record<string, { costUSD: number }>> | undefined) {
+  return usage && Object.values(usage).reduce((sum, { costUSD }) => sum + costUSD, 0);
+}
+
+function streamed(event: Extract<Line, { type: 'stream_event' }>['event']): readonly StreamEvent[] {
+  if (event.type === 'message_start') return [{ kind: 'begin' }];
+  const { type, text = '' } = event.delta ?? {};
+  return type === 'text_delta' && text !== '' ? [{ kind: 'delta', text }] : [];
+}
+
+type Block = Readonly<z.output<typeof block>>;
+
+function said(part: Block): readonly StreamEvent[] {
+  if (part.type === 'text' && typeof part.text === 'string') return [{ kind: 'text', text: part.text }];
+  if (part.type !== 'tool_use' || typeof part.name !== 'string') return [];
+  return [{ kind: 'tool', label: labelOf(part.name, part.input) }];
+}
+
+/** The command itself says more than Claude's description of it. */
+function labelOf(name: string, input: unknown): string {
+  const fields = typeof input === 'object' && input !== null ? { ...input } : {};
+  if ('command' in fields && 'description' in fields) delete fields.description;
+  const label = toolLabel(name, fields);
+  return label === name ? name : `${name} · ${label.slice(name.length + 2)}`;
+}
+
+function failed(part: Block): readonly StreamEvent[] {
+  if (part.type !== 'tool_result' || part.is_error !== true) return [];
+  return [{ kind: 'tool failed', text: textOf(part.content) }];
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((one: { text?: unknown } | null) => (typeof one?.text === 'string' ? one.text : '')).join('');
+}
+
+/** A prompt on stdin, with `--input-format stream-json`. */
+export function promptLine(text: string): string {
+  return `${JSON.stringify({ type: 'user', message: { role: 'user', content: text } })}\n`;
+}
+
+/** Denies a permission that nobody can be asked for. */
+export function denialLine(requestId: string, message: string): string {
+  const response = {
+    subtype: 'success',
+    request_id: requestId,
+    response: { behavior: 'deny', message },
+  };
+  return `${JSON.stringify({ type: 'control_response', response })}\n`;
+}

@@ -1,0 +1,73 @@
+// threadmux logs: the last lines of the log, also from before it was turned over, and those that come.
+
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readText } from '../../home/whole-file.ts';
+import { openContext } from '../command-context.ts';
+import { printable, printNote, printText } from '../print.ts';
+
+interface LogsFlags {
+  readonly follow?: boolean;
+  readonly lines: number;
+  readonly json?: boolean;
+}
+
+const LOOK_MS = 250;
+
+export async function logs({ follow, lines, json }: LogsFlags): Promise<void> {
+  const { home } = openContext('cli');
+  const path = home.path('log', 'threadmux.log');
+  const show = (line: string) => printText(json ? JSON.stringify(entryOf(line)) : printable(line));
+  const file = open(path);
+  const [now, start] = file === undefined ? ['', 0] : readFrom(file.fd, 0);
+  if (file !== undefined) closeSync(file.fd);
+  const text = `${readText(`${path}.1`) ?? ''}${now}`;
+  const all = text.split('\n').filter(Boolean);
+  for (const line of lines === 0 ? [] : all.slice(-lines)) show(line);
+  if (all.length === 0) printNote('Nothing has been logged yet.');
+  if (follow) await followFile(path, start, show);
+}
+
+/** One line as other programs read it. */
+export function entryOf(line: string) {
+  const [, at, who, level, text] = line.match(/^(\S+) (\S+) (debug|info|warn|error) (.*)$/s) ?? [];
+  return at === undefined ? { text: line } : { at, who, level, text };
+}
+
+/** Until Ctrl-C. A file that was turned over is read to its end, and then the new one from its beginning. */
+async function followFile(path: string, from: number, show: (line: string) => void): Promise<void> {
+  let file = open(path);
+  let at = from;
+  let rest = '';
+  for (; ; await sleep(LOOK_MS)) {
+    file ??= open(path);
+    if (file === undefined) continue;
+    const [bytes, size] = readFrom(file.fd, at);
+    at = size;
+    const parts = (rest + bytes).split('\n');
+    rest = parts.pop() ?? '';
+    for (const line of parts.filter(Boolean)) show(line);
+    if (statSync(path, { throwIfNoEntry: false })?.ino === file.ino) continue;
+    closeSync(file.fd);
+    file = open(path);
+    at = 0;
+  }
+}
+
+function open(path: string): { readonly fd: number; readonly ino: number } | undefined {
+  try {
+    const fd = openSync(path, 'r');
+    return { fd, ino: fstatSync(fd).ino };
+  } catch {
+    return undefined; // not written yet
+  }
+}
+
+/** Lines are written whole, so no character is cut here. */
+function readFrom(fd: number, at: number): readonly [text: string, size: number] {
+  const { size } = fstatSync(fd);
+  if (size <= at) return ['', size];
+  const buffer = Buffer.alloc(size - at);
+  const length = readSync(fd, buffer, 0, buffer.length, at);
+  return [buffer.toString('utf8', 0, length), at + length];
+}

@@ -1,0 +1,155 @@
+// threadmux send: types into a session the way the bridge does: look, decide, deliver. Whatever keeps the text from
+// being typed is said, and the pane is left alone.
+
+import { text as readAll } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DIALOG } from '../../agents/claude/dialog-line.ts';
+import { readPane, STASH } from '../../bridge/attempt.ts';
+import { decide, type TypingStep } from '../../bridge/decide.ts';
+import { composeForClaude } from '../../bridge/typed-text.ts';
+import { cleanInbound } from '../../core/clean-input.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
+import { newest } from '../../core/snowflake.ts';
+import { leaveMode } from '../../tmux/leave-mode.ts';
+import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
+import { typeMessage } from '../../tmux/type-message.ts';
+import { findTarget, openSessionFinder, paneOf, type SessionFinder, type SessionTarget } from '../find-session.ts';
+import { printable, printJson, printNote, withProgress } from '../print.ts';
+import { hasMessagesFor } from '../waiting-messages.ts';
+
+interface SendFlags {
+  readonly host?: string;
+  readonly json?: boolean;
+  /** How long to wait for the pane to be ready, in seconds. */
+  readonly wait: number;
+}
+
+type Outcome =
+  | { readonly outcome: 'typed' }
+  /** Nothing was typed. */
+  | { readonly outcome: 'refused'; readonly because: string; readonly passing: boolean }
+  /** The text stands in the pane, and Enter was not pressed. */
+  | { readonly outcome: 'held'; readonly because: string };
+
+const PAUSE_MS = 250;
+
+export async function send(name: string | undefined, words: readonly string[], flags: SendFlags): Promise<void> {
+  const text = await wholeText(words);
+  const reach = openSessionFinder();
+  const target = await findTarget(reach, name, flags.host);
+  const { host, session } = target;
+  const sent = await withProgress(`typing into ${session.name}`, untilReady(target, text, reach, flags));
+  if (sent.outcome !== 'typed') process.exitCode = EXIT.failed;
+  const because = sent.outcome === 'typed' ? null : sent.because;
+  if (flags.json) return printJson({ host, name: session.name, outcome: sent.outcome, because });
+  const where = `${printable(session.name)} on ${host}`;
+  if (sent.outcome === 'typed') printNote(`Typed into ${where}.`);
+  else if (sent.outcome === 'held') printNote(`The text stands in ${where}, not entered: ${because}`);
+  else printNote(`Nothing was typed into ${where}: ${because}`);
+}
+
+async function wholeText(words: readonly string[]): Promise<string> {
+  if (words.length === 0 && process.stdin.isTTY)
+    throw new ThreadmuxError('bad_usage', 'there is nothing to send', {
+      hint: 'Write the text after the name, or pipe it in: git diff | threadmux send shop',
+    });
+  const given = words.length > 0 ? words.join(' ') : await readAll(process.stdin);
+  const text = cleanInbound(given).trim();
+  if (text === '') throw new ThreadmuxError('bad_usage', 'there is nothing to send: it is empty');
+  return text;
+}
+
+async function untilReady(
+  target: SessionTarget,
+  text: string,
+  reach: SessionFinder,
+  flags: SendFlags,
+): Promise<Outcome> {
+  for (const deadline = Date.now() + flags.wait * 1_000; ; await sleep(PAUSE_MS)) {
+    const sent = await attempt(target, text, reach);
+    if (sent.outcome !== 'refused' || !sent.passing || Date.now() >= deadline) return sent;
+  }
+}
+
+async function attempt(target: SessionTarget, text: string, reach: SessionFinder): Promise<Outcome> {
+  const { tmux } = target;
+  const pane = paneOf(target);
+  const seen = await lookAtPane(tmux, pane);
+  if (seen.kind === 'gone') return refused('The pane is gone: its session was closed.');
+  if (target.record === undefined && isOwnPane(pane.paneId, seen.serverPid))
+    return refused('This command itself runs in that pane.');
+  const record = target.record ?? unreported(target, seen);
+  const { screen, isAgent } = readPane(seen, record);
+  const step = decide({
+    ...{ look: seen, screen, record, isAgent },
+    allowShell: true, // whoever is at this terminal has a shell already
+    ...{ standing: undefined, now: Date.now() },
+  });
+  if (step.do === 'refuse') return refused(step.because);
+  if (step.do === 'wait') return refused(step.because, true);
+  if (target.record && hasMessagesFor(reach.home, target.record.thread))
+    return refused('A message from its thread is on its way into that pane.', true);
+  const isKnown = step.do !== 'run' && record.claudeSession !== '';
+  const guard = { pane, command: isKnown ? record.command : seen.command };
+  if (step.do === 'leave-mode') {
+    await leaveMode(tmux, guard);
+    return refused('The pane is in copy mode.', true);
+  }
+  const watched = step.do === 'run' ? guard : { ...guard, dialog: DIALOG };
+  return type(target, watched, step, seen, text, reach);
+}
+
+async function type(
+  { tmux }: SessionTarget,
+  guard: Parameters<typeof typeMessage>[1],
+  step: TypingStep & { do: 'type' | 'run' },
+  seen: PaneLook,
+  text: string,
+  { config }: SessionFinder,
+): Promise<Outcome> {
+  const typed = step.do === 'run' ? text : composeForClaude(text, [], config.slashCommands);
+  if (typeof typed !== 'string' && typed.kind === 'nothing') return refused('It is empty.');
+  const delivery = await typeMessage(
+    tmux,
+    guard,
+    { id: nextMark(seen), text: typeof typed === 'string' ? typed : typed.text },
+    step.do === 'type' && step.stash ? { stash: STASH } : {},
+  );
+  switch (delivery.kind) {
+    case 'delivered':
+      return { outcome: 'typed' };
+    case 'already':
+      return refused('Another message was typed there in the same moment.', true);
+    case 'text-only':
+      return { outcome: 'held', because: 'something came up before Enter.' };
+    case 'refused':
+      return refused(`The pane changed while we looked (${delivery.because}).`, true);
+  }
+}
+
+/**
+ * The pane takes every id up to its last one for done, and messages that still wait in a queue have later ones. So
+ * ours is the very next: it can hide none of them.
+ */
+export function nextMark({ typed }: Pick<PaneLook, 'typed'>): string {
+  return String(BigInt(newest(typed.text ?? '0', typed.enter ?? '0')) + 1n);
+}
+
+/** Without hooks nobody told us what runs there: what looks like an agent is treated as one. */
+function unreported({ session }: SessionTarget, seen: PaneLook) {
+  const { serverPid, pane } = session;
+  return {
+    ...{ serverPid, panePid: pane.pid, command: seen.command, claudeSession: '', at: 0 },
+    shell: 'ours' as const,
+  };
+}
+
+function isOwnPane(paneId: string, serverPid: number): boolean {
+  const { TMUX = '', TMUX_PANE } = process.env;
+  return TMUX_PANE === paneId && TMUX.includes(`,${serverPid},`);
+}
+
+function refused(because: string, passing = false): Outcome {
+  return { outcome: 'refused', because, passing };
+}

@@ -1,0 +1,140 @@
+// threadmux service: a unit of the user's own service manager, never of the system's. Where that manager is not
+// there, the file is left for the person, with a sentence.
+
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { LABEL, launchdPlist, SERVICE_MARK, systemdUnit } from '../../core/service-unit.ts';
+import { homeRoot } from '../../home/home.ts';
+import { readText, writeWhole } from '../../home/whole-file.ts';
+import { pickEnvironment, runProcess } from '../../hosts/process.ts';
+import { printNote, printText } from '../print.ts';
+import { installedPaths } from './install.ts';
+
+const KEPT_VARIABLES = ['PATH', 'THREADMUX_HOME', 'THREADMUX_TMUX_SOCKET', 'CLAUDE_CONFIG_DIR'];
+const MANAGER_VARIABLES = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR'],
+  'DBUS_SESSION_BUS_ADDRESS',
+];
+const NEVER_KEPT = ['DISCORD_BOT_TOKEN', 'DISCORD_CHANNEL_ID', 'DISCORD_ALLOWED_USERS', 'SSH_HOSTS'];
+
+interface Manager {
+  readonly name: string;
+  readonly path: string;
+  readonly text: () => string;
+  /** Undoes an earlier install; there may be none. */
+  readonly before: readonly (readonly string[])[];
+  readonly start: readonly (readonly string[])[];
+  readonly stop: readonly (readonly string[])[];
+  readonly after: string;
+}
+
+export async function serviceInstall(flags: { readonly print?: boolean }): Promise<void> {
+  const manager = managerHere();
+  if (flags.print) return printText(manager.text());
+  refuseSudo();
+  refuseForeign(manager.path);
+  for (const name of NEVER_KEPT)
+    if (process.env[name])
+      printNote(`${name} is set only here: the service reads config.json. \`threadmux init\` writes it.`);
+  mkdirSync(dirname(manager.path), { recursive: true });
+  writeWhole(manager.path, manager.text(), 0o644);
+  printText(manager.path);
+  await runAll(manager.before);
+  const failed = await runAll(manager.start);
+  if (failed === undefined)
+    return printNote(
+      `threadmux runs now, and with every login. \`threadmux status\` tells how it is. ${manager.after}`,
+    );
+  printNote(`The file is there, but ${manager.name} did not start it: ${failed}`);
+  printNote(`Start it yourself where it works: ${commandLines(manager.start)}`);
+  process.exitCode = 1;
+}
+
+export async function serviceRemove(): Promise<void> {
+  const { path, name, stop } = managerHere();
+  if (!existsSync(path)) return printNote(`There is no ${path}: nothing to remove.`);
+  refuseForeign(path);
+  const [first = [], ...rest] = stop;
+  const failed = await runAll([first]);
+  rmSync(path);
+  await runAll(rest);
+  printText(path);
+  printNote(
+    failed === undefined
+      ? 'The service was stopped and removed. Sessions go on.'
+      : `The file was removed; ${name} could not be told: ${failed}`,
+  );
+}
+
+function managerHere(): Manager {
+  const { node, dist } = installedPaths();
+  const env = pickEnvironment(process.env, KEPT_VARIABLES);
+  const home = resolve(homeRoot(process.env));
+  const facts = {
+    node,
+    program: join(dist, 'bin', 'threadmux.js'),
+    env: { ...env, ...(env.THREADMUX_HOME === undefined ? {} : { THREADMUX_HOME: home }) },
+  };
+  const user = process.env.HOME ?? '/';
+  if (process.platform === 'darwin') {
+    const path = join(user, 'Library', 'LaunchAgents', `${LABEL}.plist`);
+    const domain = `gui/${process.getuid?.() ?? 0}`;
+    return {
+      name: 'launchd',
+      path,
+      text: () => launchdPlist(facts, join(home, 'log', 'service.log')),
+      before: [['launchctl', 'bootout', `${domain}/${LABEL}`]],
+      start: [['launchctl', 'bootstrap', domain, path]],
+      stop: [['launchctl', 'bootout', `${domain}/${LABEL}`]],
+      after: '',
+    };
+  }
+  const unit = `${LABEL}.service`;
+  return {
+    name: 'systemd',
+    path: join(process.env.XDG_CONFIG_HOME || join(user, '.config'), 'systemd', 'user', unit),
+    text: () => systemdUnit(facts),
+    before: [],
+    start: [
+      ['systemctl', '--user', 'daemon-reload'],
+      ['systemctl', '--user', 'enable', unit],
+      ['systemctl', '--user', 'restart', unit], // one that runs already is the old one
+    ],
+    stop: [
+      ['systemctl', '--user', 'disable', '--now', unit],
+      ['systemctl', '--user', 'daemon-reload'],
+    ],
+    after: 'To keep it running when you are logged out: loginctl enable-linger',
+  };
+}
+
+/** The first one that fails, in its own words. */
+async function runAll(commands: readonly (readonly string[])[]): Promise<string | undefined> {
+  const env = pickEnvironment(process.env, MANAGER_VARIABLES);
+  for (const [file = '', ...args] of commands) {
+    const ran = await runProcess(file, args, { env, timeoutMs: 60_000 });
+    if (ran.status !== 0) return ran.stderr.trim().split('\n')[0] || `${file} ended with ${ran.status ?? ran.ended}`;
+  }
+  return undefined;
+}
+
+/** Its files would be root's, in the home of another. */
+function refuseSudo(): void {
+  if (process.getuid?.() === 0 && process.env.SUDO_UID !== undefined)
+    throw new ThreadmuxError('bad_usage', 'the service belongs to you, not to root', {
+      hint: 'Run the same without sudo.',
+    });
+}
+
+function refuseForeign(path: string): void {
+  const text = readText(path);
+  if (text === undefined || text.includes(SERVICE_MARK)) return;
+  throw new ThreadmuxError('busy', `${path} was not written by threadmux`, {
+    hint: 'Move it away first.',
+  });
+}
+
+function commandLines(commands: readonly (readonly string[])[]): string {
+  return commands.map((words) => words.join(' ')).join(' && ');
+}

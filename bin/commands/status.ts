@@ -1,0 +1,95 @@
+// threadmux status: what runs here, what waits, and which hosts answer. It asks nobody but the hosts: everything else is
+// read from our own files.
+
+import { statSync } from 'node:fs';
+import { findSessions } from '../../bridge/commands/sessions.ts';
+import { errorData } from '../../core/exit-codes.ts';
+import { loadAutoThreads } from '../../home/auto-threads.ts';
+import type { Home } from '../../home/home.ts';
+import { readText } from '../../home/whole-file.ts';
+import { openOutbox } from '../../hooks/outbox.ts';
+import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
+import { openContext } from '../command-context.ts';
+import { openSessionFinder, type SessionFinder } from '../find-session.ts';
+import { printable, printJson, printText, withProgress } from '../print.ts';
+import { bridgePid } from '../waiting-messages.ts';
+import { entryOf } from './logs.ts';
+
+export async function showStatus(flags: { readonly json?: boolean }): Promise<void> {
+  const { home, config, servers } = openContext('cli');
+  const reach = openSessionFinder();
+  const pid = bridgePid(home);
+  const since = statSync(home.path('state', 'bridge.lock'), { throwIfNoEntry: false })?.mtimeMs;
+  const outbox = openOutbox(home.folder('outbox'));
+  const data = {
+    running: pid !== undefined,
+    pid: pid ?? null,
+    home: home.root,
+    servers: servers.map(({ name, api, channel }) => ({ name, api, channel })),
+    gateway: pid === undefined ? null : gatewayState(home, since ?? 0),
+    outbox: {
+      waiting: outbox.boxes().flatMap((box) => outbox.letters(box)).length,
+      aside: outbox.aside().length,
+    },
+    openPrompts: loadPromptRecords(home).filter(({ shown }) => !shown).length,
+    auto: loadAutoThreads(home),
+    defaultHost: config.defaultHost,
+    hosts: await withProgress(
+      `asking ${reach.hosts.names().join(', ')}`,
+      Promise.all(reach.hosts.names().map((host) => askHost(host, reach))),
+    ),
+  };
+  if (flags.json) printJson(data);
+  else printText(lines(data).join('\n'));
+}
+
+interface HostStatus {
+  readonly host: string;
+  readonly answers: boolean;
+  readonly sessions: number;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+async function askHost(host: string, reach: SessionFinder): Promise<HostStatus> {
+  try {
+    const found = await findSessions(host, reach);
+    return { host, answers: true, sessions: found.length, error: null };
+  } catch (error) {
+    return { host, answers: false, sessions: 0, error: errorData(error).error };
+  }
+}
+
+/** The last word of the running process on its connection: "live" is connected. */
+function gatewayState(home: Home, since: number): string {
+  const said = (readText(home.path('log', 'threadmux.log')) ?? '')
+    .split('\n')
+    .map(entryOf)
+    .filter(({ at }) => at !== undefined && Date.parse(at) >= since - 1_000)
+    .flatMap(({ text }) => text?.match(/^gateway now=(\w+)/)?.[1] ?? []);
+  return said.at(-1) ?? 'unknown';
+}
+
+function lines(data: {
+  readonly running: boolean;
+  readonly pid: number | null;
+  readonly servers: readonly { readonly name: string; readonly api: string }[];
+  readonly gateway: string | null;
+  readonly outbox: { readonly waiting: number; readonly aside: number };
+  readonly openPrompts: number;
+  readonly auto: boolean;
+  readonly hosts: readonly HostStatus[];
+}): readonly string[] {
+  const { outbox } = data;
+  return [
+    data.running
+      ? `threadmux is up (process ${data.pid}); ${data.gateway === 'live' ? 'connected' : `the connection is: ${data.gateway}`}.`
+      : 'threadmux is not up. Start it with: threadmux up',
+    ...data.servers.map(({ name, api }) => `Server ${name}: ${api}`),
+    `Outbox: ${outbox.waiting} waiting, ${outbox.aside} set aside. Open prompts: ${data.openPrompts}. Auto: ${data.auto ? 'on' : 'off'}.`,
+    ...data.hosts.map(({ host, answers, sessions, error }) =>
+      answers
+        ? `Host ${host}: ${sessions} ${sessions === 1 ? 'session' : 'sessions'}`
+        : `Host ${host} does not answer: ${printable(error?.message ?? '')}`,
+    ),
+  ];
+}

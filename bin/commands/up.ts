@@ -1,0 +1,200 @@
+// threadmux up: the main job. Serves the local workspace if no Discord is configured, and runs the
+// bridge until it is told to stop.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bridge, startBridge } from '../../bridge/bridge.ts';
+import type { ServerConfig } from '../../core/config.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { isDiskFull } from '../../core/file-errors.ts';
+import type { Log } from '../../core/log.ts';
+import { retryPendingWrites } from '../../home/best-effort-write.ts';
+import { onDiskFailure } from '../../home/disk-failures.ts';
+import { checkRoom, homeRoot, openHome } from '../../home/home.ts';
+import { localServer, saveLocalServer } from '../../home/local-server.ts';
+import { saveEnvironment } from '../../home/saved-environment.ts';
+import { sweepHome } from '../../home/sweep.ts';
+import { takeCourierLock } from '../../hooks/courier-lock.ts';
+import type { Workspace } from '../../workspace/server.ts';
+import { agentSettings } from '../agent-settings.ts';
+import type { CliContext } from '../command-context.ts';
+import { onlyOne, openLasting } from '../restart-without-token.ts';
+import { openSharedParts, runCourierHere } from '../run-courier.ts';
+
+interface UpOptions {
+  readonly port?: number;
+  /** The address the workspace listens on; this machine alone if not given. */
+  readonly listen?: string;
+  readonly verbose?: boolean;
+}
+
+const PORT = 7420;
+const ROOM_MS = 1_000;
+const SWEEP_MS = 3_600_000;
+const OPEN_DOOR =
+  'Warning: other machines can reach the port of the workspace now, and nothing is encrypted. Browsers sign in at http://127.0.0.1 or http://localhost only: from another machine, use an ssh tunnel to the same port.';
+
+export async function up(options: UpOptions): Promise<void> {
+  const context = await openWithRoom('up', options);
+  if (context === undefined) return;
+  const release = await takeHome(context);
+  const workspace = context.config.servers.length === 0 ? await serve(context, options) : undefined;
+  const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
+  const running = await start(context, servers);
+  for (const line of greeting(servers, workspace)) console.log(line);
+  await untilStopped();
+  await running.stop();
+  await workspace?.close();
+  retryPendingWrites();
+  release();
+}
+
+export async function workspaceOnly(options: UpOptions): Promise<void> {
+  const context = await openWithRoom('workspace', options);
+  if (context === undefined) return;
+  const workspace = await serve(context, options);
+  rememberLocal(context, workspace);
+  console.log(`Open ${workspace.newLink()}`);
+  await untilStopped();
+  await workspace.close();
+}
+
+export async function bridgeOnly(options: UpOptions): Promise<void> {
+  const context = await openWithRoom('bridge', options);
+  if (context === undefined) return;
+  if (context.servers.length === 0)
+    throw new ThreadmuxError('config_invalid', 'there is no server to connect to', {
+      hint: 'Run `threadmux up` for the local workspace, or configure Discord first.',
+    });
+  const release = await takeHome(context);
+  const running = await start(context, context.servers);
+  console.log(`Connected to ${context.servers.map(({ name }) => name).join(', ')}. Stop it with Ctrl-C.`);
+  await untilStopped();
+  await running.stop();
+  retryPendingWrites();
+  release();
+}
+
+async function takeHome({ home, env }: CliContext): Promise<() => void> {
+  const release = await whenRoom(() => onlyOne(home));
+  await whenRoom(() => saveEnvironment(home, env));
+  return release;
+}
+
+/** Starts only where there is room for a start: one that fails half-way could not be taken back. */
+async function openWithRoom(who: string, options: UpOptions): Promise<CliContext | undefined> {
+  await whenRoom(() => checkRoom(openHome(homeRoot(process.env))));
+  onDiskFailure(({ kind, words }) => kind === 'disk' && console.error(words));
+  return openLasting(who, printer(options));
+}
+
+async function whenRoom<T>(act: () => T): Promise<T> {
+  for (let isSaid = false; ; isSaid = true) {
+    try {
+      return act();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      if (!isSaid) console.error(`The disk is full: ${homeRoot(process.env)}. threadmux waits for room.`);
+      await sleep(ROOM_MS);
+    }
+  }
+}
+
+/** Both journeys in one process, which alone talks to Discord and writes the registry. */
+async function start(context: CliContext, servers: readonly ServerConfig[]): Promise<Running> {
+  const { home, log } = context;
+  const release = await takeCourierLock({ home, log, takeOver: true });
+  if (release === undefined)
+    throw new ThreadmuxError('busy', 'another process posts for this home and does not leave', {
+      hint: 'Look at `threadmux status`; end that process, then start again.',
+    });
+  const shared = openSharedParts(context);
+  const stopping = new AbortController();
+  const bridge: Bridge = await startBridge(shared, {
+    ...{ servers, env: process.env, agentSettings: agentSettings(home) },
+    onFatal: (error) => fail(error, log),
+  });
+  const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };
+  const courier = runCourierHere(shared, options);
+  const sweep = () => {
+    sweepHome(home);
+    shared.threads.registry.sweep();
+  };
+  sweep();
+  const sweeping = setInterval(sweep, SWEEP_MS);
+  return {
+    async stop() {
+      clearInterval(sweeping);
+      stopping.abort();
+      await courier;
+      await bridge.close();
+      await shared.close();
+      release();
+    },
+  };
+}
+
+interface Running {
+  stop(): Promise<void>;
+}
+
+/** The same port every time, so that browsers stay signed in; another one if it is taken. */
+async function serve({ home, log }: CliContext, { port, listen }: UpOptions): Promise<Workspace> {
+  // Who has Discord does not pay for it with memory.
+  const { startWorkspace } = await import('../../workspace/server.ts');
+  const start = (at: number) =>
+    startWorkspace({
+      dir: home.folder('workspace'),
+      port: at,
+      ...(listen === undefined ? {} : { listen }),
+      log: (line) => log.warn('workspace', { line }),
+    });
+  if (listen !== undefined && !/^(127\.|::1$|localhost$)/.test(listen)) console.error(OPEN_DOOR);
+  if (port !== undefined) return start(port);
+  return start(PORT).catch((error: NodeJS.ErrnoException) => {
+    if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'EADDRINUSE' && error.code !== 'EADDRINUSE')
+      throw error;
+    return start(0);
+  });
+}
+
+function rememberLocal({ home }: CliContext, workspace: Workspace): ServerConfig {
+  const local = {
+    api: workspace.api,
+    token: workspace.token,
+    channel: workspace.channelId,
+    user: workspace.userId,
+  };
+  saveLocalServer(home, local);
+  return localServer(local);
+}
+
+/** 78 tells a service manager that starting again would not help. */
+function fail(error: ThreadmuxError, log: Log): never {
+  log.error('gave up', { because: error.message, hint: error.hint });
+  console.error(`threadmux: ${error.message}\n${error.hint ?? ''}`);
+  process.exit(78);
+}
+
+function greeting(servers: readonly ServerConfig[], workspace: Workspace | undefined): readonly string[] {
+  if (workspace !== undefined)
+    return [
+      'threadmux is up. Your workspace:',
+      '',
+      `  ${workspace.newLink()}`,
+      '',
+      'The link works once, within 15 minutes; `threadmux link` makes another.',
+      'Stop it with Ctrl-C.',
+    ];
+  return [`threadmux is up, connected to ${servers.map(({ name }) => name).join(', ')}. Stop it with Ctrl-C.`];
+}
+
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
+}
+
+function printer({ verbose }: UpOptions): ((line: string) => void) | undefined {
+  return verbose ? (line) => console.error(line) : undefined;
+}

@@ -1,0 +1,205 @@
+// threadmux doctor: gathers what is there, judges it, says it. It mends nothing, so that it can be run at any time.
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { inspectSettings } from '../../agents/claude/inspect-settings.ts';
+import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.ts';
+import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { maskSecrets } from '../../core/log.ts';
+import { loadConfig } from '../../home/config-file.ts';
+import { type Home, homeRoot } from '../../home/home.ts';
+import { homeAsItIs, inspectHome, inspectLock } from '../../home/inspect-home.ts';
+import { loadInstalled } from '../../home/installed.ts';
+import { loadLocalServer } from '../../home/local-server.ts';
+import { openOutbox } from '../../hooks/outbox.ts';
+import { type Host, localHost } from '../../hosts/host.ts';
+import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
+import { type HostList, openHostList } from '../../tmux/host-list.ts';
+import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
+import { temporaryControlDir } from '../ssh-control-dir.ts';
+import { type Finding, fault, findingLines, findingsSummary, warning } from './finding.ts';
+import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './home.ts';
+import { judgeHooks } from './hooks.ts';
+import { examineHost } from './host.ts';
+import { judgeMachine, judgeNode } from './machine.ts';
+import { gatherServer, judgeServer } from './server.ts';
+
+interface DoctorFlags {
+  readonly json?: boolean;
+  /** Only this host of the configuration. */
+  readonly host?: string;
+}
+
+/** A tmux server that hangs would hold us up for ever. */
+const HERE_MS = 8_000;
+
+export async function runDoctor(flags: DoctorFlags): Promise<void> {
+  const findings = await examine({ env: process.env, nodeVersion: process.version, ...flags });
+  const isWell = findings.every(({ level }) => level !== 'fail');
+  const lines = flags.json
+    ? [JSON.stringify({ ok: isWell, findings }, null, 2)]
+    : [...findings.flatMap(findingLines), findingsSummary(findings)];
+  for (const line of lines) console.log(maskSecrets(line));
+  process.exitCode = isWell ? 0 : 1;
+}
+
+export interface DoctorSubject {
+  readonly env: ConfigEnvironment;
+  readonly nodeVersion: string;
+  readonly host?: string;
+  /** Another ssh configuration than the person's own, for tests. */
+  readonly sshConfig?: string;
+}
+
+export async function examine(patient: DoctorSubject): Promise<readonly Finding[]> {
+  const root = resolve(homeRoot(patient.env));
+  const home = homeAsItIs(root);
+  const reading = readConfig(home, patient.env);
+  const config = 'config' in reading ? reading.config : undefined;
+  const error = 'error' in reading ? reading.error : undefined;
+  if (patient.host !== undefined)
+    return config === undefined ? judgeConfig(error, 0) : examineOne(patient, config, patient.host);
+  const [here, servers, far] = await Promise.all([
+    examineHere(patient, config),
+    config === undefined ? [] : examineServers(home, config),
+    config === undefined ? [] : examineFar(patient, config),
+  ]);
+  return [
+    judgeNode(patient.nodeVersion, 'this machine'),
+    ...here.machine,
+    ...judgeHome(inspectHome(root)),
+    ...judgeConfig(error, config?.servers.length ?? 0),
+    ...judgeRoots(missingRoots(config?.roots ?? [], patient.env)),
+    ...judgeRunning({ look: inspectHome(root), elsewhere: elsewhere(root, patient.env) }),
+    ...judgeOutbox(lookAtOutbox(home)),
+    ...here.hooks,
+    ...servers,
+    ...far,
+  ];
+}
+
+function readConfig(home: Home, env: ConfigEnvironment): { config: Config } | { error: unknown } {
+  try {
+    return { config: loadConfig(home, env) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function missingRoots(roots: readonly string[], env: ConfigEnvironment): readonly string[] {
+  const absolute = (path: string) => path.replace(/^~(?=\/|$)/, env.HOME || homedir());
+  return roots.filter((path) => !statSync(absolute(path), { throwIfNoEntry: false })?.isDirectory());
+}
+
+async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
+  const host = localHost({ name: 'this machine', env, timeoutMs: HERE_MS });
+  const home = resolve(homeRoot(env));
+  const found = examineMachine(host, {
+    agent: agentOf(config),
+    hookOption: OWN_PLACE.option,
+    socket: config?.tmuxSocket,
+    home,
+    installed: loadInstalled(join(home, 'state')).flatMap(({ kind, path }) => (kind === 'settings' ? path : [])),
+    claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
+    usualHome: join(env.HOME || homedir(), '.threadmux'),
+    install: 'threadmux install',
+  });
+  return found.catch((error: unknown) => {
+    if (!isThreadmuxError(error)) throw error;
+    const remedy = error.hint ?? 'Try `tmux list-sessions` by hand.';
+    return { machine: [fault('tmux', `${error.message}.`, remedy)], hooks: [] };
+  });
+}
+
+/** Every host that ssh reaches, at once: one that does not answer takes its time. */
+async function examineFar(patient: DoctorSubject, config: Config): Promise<readonly Finding[]> {
+  const names = Object.keys(config.hosts).filter((name) => config.hosts[name] !== 'local');
+  const found = await Promise.all(names.map((name) => examineOne(patient, config, name)));
+  return found.flat();
+}
+
+async function examineOne(patient: DoctorSubject, config: Config, name: string): Promise<readonly Finding[]> {
+  const { env, sshConfig } = patient;
+  const entry = config.hosts[name];
+  const control = temporaryControlDir();
+  const home = { ...homeAsItIs(''), folder: () => control.path };
+  const hosts: HostList = openHostList({ config, home, env, ...(sshConfig ? { sshConfig } : {}) });
+  try {
+    const host = hosts.get(name);
+    if (entry === 'local') {
+      const here = await examineHere(patient, config);
+      return [judgeNode(patient.nodeVersion, 'this machine'), ...here.machine, ...here.hooks];
+    }
+    return await examineHost(host, {
+      name: config.host,
+      agent: agentOf(config),
+      socket: entry?.socket,
+      roots: entry?.roots ?? [],
+      isUp: inspectLock(join(resolve(homeRoot(env)), 'state', 'bridge.lock')).kind === 'held',
+    });
+  } catch (error) {
+    if (!isThreadmuxError(error)) throw error;
+    if (error.code === 'not_found') throw usage(error);
+    return [fault('host', `${error.message}.`, error.hint ?? 'Try it by hand with `ssh`.')];
+  } finally {
+    await hosts.close();
+    control.remove();
+  }
+}
+
+function usage(error: ThreadmuxError): ThreadmuxError {
+  return new ThreadmuxError('bad_usage', error.message, error.hint ? { hint: error.hint } : {});
+}
+
+interface MachineOptions extends ProbeOptions {
+  /** The settings files that `install` has changed. */
+  readonly installed: readonly string[];
+  /** The home that hooks use if their command names none. */
+  readonly usualHome: string;
+  readonly install: string;
+}
+
+async function examineMachine(host: Host, options: MachineOptions) {
+  const probe = await probeHost(host, options);
+  const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings);
+  const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
+  const { install, installed, usualHome } = options;
+  const projects = installed.filter((path) => path !== probe.settingsPath);
+  return {
+    machine: judgeMachine(probe, host.name, options.agent),
+    hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects }),
+  };
+}
+
+async function examineServers(home: Home, config: Config): Promise<readonly Finding[]> {
+  const local = config.servers.length === 0 ? loadLocalServer(home) : undefined;
+  const servers: readonly ServerConfig[] = local === undefined ? config.servers : [local];
+  if (servers.length === 0)
+    return [warning('workspace', 'The local workspace has never run.', 'Start it with `threadmux up`.')];
+  const facts = await Promise.all(servers.map(gatherServer));
+  return facts.flatMap(judgeServer);
+}
+
+function lookAtOutbox(home: Home) {
+  const outbox = openOutbox(home.path('outbox'));
+  const letters = outbox.boxes().flatMap((box) => outbox.letters(box));
+  const aside = join(outbox.folder, 'aside');
+  const times = letters.flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  return {
+    folder: outbox.folder,
+    waiting: letters.length,
+    oldestMs: times.length === 0 ? 0 : Date.now() - Math.min(...times),
+    aside: existsSync(aside) ? readdirSync(aside).length : 0,
+  };
+}
+
+function elsewhere(root: string, env: ConfigEnvironment) {
+  const usual = join(env.HOME || homedir(), '.threadmux');
+  if (usual === root) return undefined;
+  return { root: usual, lock: inspectLock(join(usual, 'state', 'bridge.lock')) };
+}
+
+function agentOf(config: Config | undefined): string {
+  return config?.agent.command[0] ?? 'claude';
+}

@@ -1,0 +1,112 @@
+// The machines and sessions that a command may name, and the one it means: by its exact name, or the one it was
+// typed in. The connections are left open: a bridge beside us uses the same ones.
+
+import { findSessions } from '../bridge/commands/sessions.ts';
+import type { Config } from '../core/config.ts';
+import { ThreadmuxError } from '../core/errors.ts';
+import { silentLog } from '../core/log.ts';
+import type { Home } from '../home/home.ts';
+import { localHost } from '../hosts/host.ts';
+import { openRemoteHosts, type RemoteHosts } from '../threads/remote-hosts.ts';
+import { loadThreadRecords, type ThreadRecord } from '../threads/thread-record.ts';
+import { currentPane } from '../tmux/current-pane.ts';
+import { type HostList, openHostList } from '../tmux/host-list.ts';
+import type { PaneRef } from '../tmux/pane.ts';
+import { listSessions, type Session } from '../tmux/sessions.ts';
+import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import { openContext } from './command-context.ts';
+import { filesForHosts } from './files-for-hosts.ts';
+import { printable, withProgress } from './print.ts';
+
+export interface SessionFinder {
+  readonly home: Home;
+  readonly config: Config;
+  readonly hosts: HostList;
+  readonly remote: RemoteHosts;
+  /** What the registry knows; only the bridge writes it. */
+  readonly records: readonly ThreadRecord[];
+}
+
+export interface SessionTarget {
+  readonly host: string;
+  readonly tmux: Tmux;
+  readonly session: Session;
+  /** What the hooks reported from there; undefined if nothing did. */
+  readonly record: ThreadRecord | undefined;
+}
+
+const ANSWERS_WITHIN_MS = 15_000;
+
+export function openSessionFinder(): SessionFinder {
+  const { home, config } = openContext('cli');
+  const hosts = openHostList({ config, home, env: process.env });
+  const remote = openRemoteHosts({
+    hosts,
+    name: config.host,
+    files: filesForHosts,
+    log: silentLog,
+  });
+  return { home, config, hosts, remote, records: loadThreadRecords(home) };
+}
+
+/** `name` may be `name@host`, or a session's id such as `$3`, for names that are hard to write. */
+export async function findTarget(
+  reach: SessionFinder,
+  name: string | undefined,
+  host: string | undefined,
+): Promise<SessionTarget> {
+  if (name === undefined) return ownSession(reach, host);
+  const place = hostAndName(reach, name, host);
+  const found = await withProgress(`asking ${place.host}`, findSessions(place.host, reach, ANSWERS_WITHIN_MS));
+  const one =
+    found.find(({ session }) => session.name === place.session) ??
+    found.find(({ session }) => session.id === place.session);
+  if (one !== undefined) return { ...one, tmux: reach.hosts.tmux(place.host) };
+  const near = found.map(({ session }) => session.name).filter((it) => it.includes(place.session));
+  throw new ThreadmuxError(
+    'session_not_found',
+    `there is no session ${printable(JSON.stringify(place.session))} on ${place.host}`,
+    {
+      hint:
+        near.length > 0
+          ? `The name has to be exact. There is: ${near.slice(0, 5).map(printable).join(', ')}.`
+          : '`threadmux sessions` lists those there are.',
+    },
+  );
+}
+
+/** The host that is asked, and the session's name there. With `host` given, an "@" is part of the name. */
+export function hostAndName(
+  { config, hosts }: Pick<SessionFinder, 'config' | 'hosts'>,
+  name: string,
+  host: string | undefined,
+): { readonly session: string; readonly host: string } {
+  const at = name.lastIndexOf('@');
+  const place =
+    host === undefined && at > 0 && config.hosts[name.slice(at + 1)] !== undefined
+      ? { session: name.slice(0, at), host: name.slice(at + 1) }
+      : { session: name, host: host ?? config.defaultHost };
+  hosts.get(place.host); // an unknown host is said at once
+  return place;
+}
+
+/** The pane the hooks reported from; without a report, the one that has the session's focus. */
+export function paneOf({ session, record }: SessionTarget): PaneRef {
+  return record ?? { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
+}
+
+async function ownSession({ records: all, config }: SessionFinder, host: string | undefined): Promise<SessionTarget> {
+  const { TMUX = '', TMUX_PANE = '' } = process.env;
+  const here = localHost({ name: config.host, env: process.env });
+  const me = host === undefined ? await currentPane(here, TMUX, TMUX_PANE) : undefined;
+  const tmux = tmuxOn(here, me?.socket);
+  const session =
+    me && (await listSessions(tmux)).find(({ id, serverPid }) => id === me.sessionId && serverPid === me.serverPid);
+  if (me === undefined || session === undefined)
+    throw new ThreadmuxError('bad_usage', 'tell which session is meant', {
+      hint: 'Only inside tmux may its name be left out. `threadmux sessions` lists them.',
+    });
+  const records = all.filter(({ serverPid, sessionId }) => serverPid === session.serverPid && sessionId === session.id);
+  const record = records.find(({ paneId }) => paneId === TMUX_PANE) ?? records[0];
+  return { host: config.host, tmux, session, record };
+}

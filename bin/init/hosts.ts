@@ -1,0 +1,110 @@
+// Machines that ssh reaches: each is looked at before it is added, and what it lacks is said.
+
+import { type Config, type ConfigEnvironment, parseConfig } from '../../core/config.ts';
+import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { isHostName, isSshName } from '../../core/session-name.ts';
+import { probeHost } from '../../hosts/probe.ts';
+import { sshHost } from '../../hosts/ssh.ts';
+import { hookPlaceOf } from '../../tmux/tmux-hooks.ts';
+import type { CleanUp } from '../clean-up.ts';
+import { type Finding, fault, findingLines, fine } from '../doctor/finding.ts';
+import { judgeClock, judgeMachine } from '../doctor/machine.ts';
+import type { Questions } from '../questions.ts';
+import { temporaryControlDir } from '../ssh-control-dir.ts';
+
+export interface NewHost {
+  readonly name: string;
+  readonly ssh: string;
+}
+
+interface HostOptions {
+  readonly ask: Questions;
+  readonly undo: CleanUp;
+  readonly env: ConfigEnvironment;
+  /** Given by --host. */
+  readonly given: readonly NewHost[];
+  /** Whether to ask for more at the terminal. */
+  readonly wantsMore: boolean;
+  /** What this machine is called; another one cannot have the same name. */
+  readonly here: string;
+}
+
+export async function chooseHosts(options: HostOptions): Promise<readonly NewHost[]> {
+  const { ask, given, here } = options;
+  const chosen: NewHost[] = [];
+  for (const host of given) if (await isWelcome(host, options)) chosen.push(host);
+  while (options.wantsMore) {
+    const answer = await ask.line(
+      'A machine to reach by ssh (its name in ~/.ssh/config, or user@host), or Enter to go on:',
+      '--host',
+    );
+    if (answer === '') break;
+    const host = attempt(() => readHost(answer, here), ask);
+    if (host !== undefined && (await isWelcome(host, options))) chosen.push(host);
+  }
+  return chosen;
+}
+
+/** What this machine is called in the configuration as it is. */
+export function nameOfThis(raw: Readonly<Record<string, unknown>>, env: ConfigEnvironment, hostname: string): string {
+  const named = typeof raw.host === 'string' && isHostName(raw.host) ? raw.host : undefined;
+  const config: Pick<Config, 'host'> = parseConfig({
+    env: { THREADMUX_HOST: env.THREADMUX_HOST },
+    hostname,
+  });
+  return env.THREADMUX_HOST ? config.host : (named ?? config.host);
+}
+
+/** "name=ssh", or ssh's name alone. */
+export function readHost(text: string, here: string): NewHost {
+  const at = text.indexOf('=');
+  const ssh = at === -1 ? text : text.slice(at + 1);
+  const name = at === -1 ? (text.split('@').at(-1) ?? '') : text.slice(0, at);
+  const hint = 'Use the form name=ssh, such as --host mini=me@mini.local';
+  if (!isSshName(ssh))
+    throw new ThreadmuxError('bad_usage', `--host: "${ssh}" is not a name that ssh takes`, {
+      hint,
+    });
+  if (!isHostName(name)) throw new ThreadmuxError('bad_usage', `--host: "${name}" is not a name for a host`, { hint });
+  if (name === here)
+    throw new ThreadmuxError('bad_usage', `--host: ${name} is what this machine is called`, {
+      hint: `Choose another name for it: --host other=${ssh}`,
+    });
+  return { name, ssh };
+}
+
+function attempt<T>(act: () => T, ask: Questions): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (!isThreadmuxError(error)) throw error;
+    ask.say(error.message.replace(/^--host: /, ''));
+    return undefined;
+  }
+}
+
+async function isWelcome(host: NewHost, options: HostOptions): Promise<boolean> {
+  const findings = await look(host, options);
+  for (const line of findings.flatMap(findingLines)) options.ask.say(line);
+  return findings.every(({ level }) => level !== 'fail') || options.ask.yes(`Add ${host.name} all the same?`, false);
+}
+
+async function look({ name, ssh }: NewHost, { env, undo, here }: HostOptions): Promise<readonly Finding[]> {
+  const control = temporaryControlDir();
+  const host = sshHost({ name, ssh, controlDir: control.path, env });
+  undo.later(async () => {
+    await host.close().finally(control.remove);
+  });
+  try {
+    const hookOption = hookPlaceOf(here).option;
+    const probe = await probeHost(host, { agent: 'claude', name: here, hookOption });
+    return [
+      fine('host', `${name} can be reached.`),
+      ...judgeMachine(probe, name, 'claude'),
+      judgeClock(probe.clockAheadMs, `The clock of ${name}`),
+    ];
+  } catch (error) {
+    if (!isThreadmuxError(error)) throw error;
+    return [fault('host', `${error.message}.`, error.hint ?? 'Try it by hand with `ssh`.')];
+  }
+}

@@ -1,0 +1,90 @@
+// Questions at the terminal. Without a terminal, a question fails and names the flag that would have answered it.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import { neutralise } from '../core/neutralise.ts';
+
+type Clack = typeof import('@clack/prompts');
+
+interface Choice<T extends string> {
+  readonly value: T;
+  readonly label: string;
+}
+
+/** Escape sequences in any text, such as the name of a channel, are shown and do not reach the terminal. */
+export interface Questions {
+  readonly isTerminal: boolean;
+  say(text: string): void;
+  /** One line; `flag` says how to give the answer without a terminal. */
+  line(question: string, flag: string): Promise<string>;
+  /** The same, and what is typed is not shown. */
+  secret(question: string, flag: string): Promise<string>;
+  /** One of several; the cursor starts at `usual`, or at the first. */
+  choose<T extends string>(question: string, choices: readonly Choice<T>[], flag: string, usual?: T): Promise<T>;
+  /** Enter alone means `usual`; --yes means yes. */
+  yes(question: string, usual: boolean): Promise<boolean>;
+  /** Only a person can give this answer: --yes does not. */
+  confirm(question: string): Promise<boolean>;
+  /** Rejects when the person stops everything with Ctrl-C. */
+  readonly stopped: Promise<never>;
+  isStopped(): boolean;
+  close(): void;
+}
+
+export async function openQuestions(options: { readonly yes: boolean }): Promise<Questions> {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const clack = isTerminal ? await import('@clack/prompts') : undefined;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stop = () => stopping.abort();
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new ThreadmuxError('bad_usage', 'stopped by you')));
+  });
+  stopped.catch(() => {}); // handled by the code that races against it
+  const onKey = (_: unknown, key?: { readonly ctrl?: boolean; readonly name?: string }) => {
+    if (key?.ctrl && key.name === 'd') stop(); // clack closes its reader at Ctrl-D and would never answer
+  };
+  process.once('SIGINT', stop);
+  if (isTerminal) process.stdin.on('keypress', onKey);
+
+  async function asked<T>(
+    question: string,
+    flag: string,
+    prompt: (clack: Clack, common: { message: string; signal: AbortSignal }) => Promise<T>,
+  ): Promise<Exclude<T, symbol>> {
+    if (clack === undefined)
+      throw new ThreadmuxError('bad_usage', `there is no terminal to ask at, and ${flag} is missing`, {
+        hint: `Give ${flag}; \`threadmux init --help\` says what it takes.`,
+      });
+    const answer = await prompt(clack, { message: neutralise(question), signal });
+    if (!clack.isCancel(answer)) return answer as Exclude<T, symbol>;
+    stop();
+    return stopped;
+  }
+
+  const decided = (question: string, initialValue: boolean) =>
+    asked(question, '--yes', ({ confirm }, common) => confirm({ ...common, initialValue }));
+
+  return {
+    isTerminal,
+    stopped,
+    isStopped: () => signal.aborted,
+    say(text) {
+      if (clack === undefined) console.log(neutralise(text));
+      else clack.log.message(neutralise(text), { spacing: 0 });
+    },
+    line: async (question, flag) => (await asked(question, flag, ({ text }, common) => text(common))).trim(),
+    secret: async (question, flag) => (await asked(question, flag, ({ password }, common) => password(common))).trim(),
+    choose(question, choices, flag, usual) {
+      const shown = choices.map(({ value, label }) => ({ value, label: neutralise(label) }));
+      return asked(question, flag, ({ select }, common) =>
+        select<string>({ ...common, options: shown, initialValue: usual ?? '' }),
+      ) as Promise<(typeof choices)[number]['value']>;
+    },
+    yes: async (question, usual) => options.yes || decided(question, usual),
+    confirm: (question) => decided(question, false),
+    close() {
+      process.removeListener('SIGINT', stop);
+      process.stdin.removeListener('keypress', onKey);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+// The commands, and the one way to run them. A message that begins with "!" and is none of them is
+// answered with the list: it is never typed.
+
+import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { untrustedHint } from '../../core/untrusted-text.ts';
+import { screenBlock } from '../../threads/notices.ts';
+import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { keyCommand, screenCommand, shortKeyCommands } from './keys.ts';
+import { killCommand, newCommand } from './new.ts';
+import { sessionsCommand } from './sessions.ts';
+import { stopCommand } from './stop.ts';
+import { agentCommand, doneCommand, statusCommand, terminalCommand } from './streams.ts';
+
+const retry: Command = {
+  name: 'retry',
+  usage: '!retry [message id]',
+  about: 'type the last message that failed once more',
+  async run(order, tools) {
+    if (order.thread === undefined) throw new ThreadmuxError('bad_usage', 'this belongs into the thread of a session');
+    return replyWith(await tools.retry(order.rest.trim(), order.id, order.thread));
+  },
+};
+
+const SH_TIMEOUT_MS = 30_000;
+
+const sh: Command = {
+  name: 'sh',
+  usage: '!sh <command>',
+  about: 'run a command in a shell of the session’s host (only with "allowShell")',
+  async run(order, tools) {
+    if (!tools.config.allowShell)
+      throw new ThreadmuxError('bad_usage', 'shell commands are off', {
+        hint: 'Set "allowShell": true in the configuration to allow them.',
+      });
+    if (order.rest === '') throw new ThreadmuxError('bad_usage', '`!sh` needs a command');
+    const host = order.thread === undefined ? tools.config.defaultHost : tools.panes.hostOf(order.thread);
+    // The command goes as data on stdin: nothing of it is ever part of a command line.
+    const script = 'sh 2>&1 || echo "[exit code $?]"';
+    const printed = await tools.hosts
+      .get(host)
+      .sh(script, [], { input: order.rest, timeoutMs: SH_TIMEOUT_MS, doing: 'run the command' });
+    return replyWith(screenBlock(printed));
+  },
+};
+
+const help: Command = {
+  name: 'help',
+  usage: '!help',
+  about: 'this list',
+  run: async () => replyWith(helpText()),
+};
+
+export const COMMANDS: readonly Command[] = [
+  newCommand,
+  killCommand,
+  sessionsCommand,
+  terminalCommand,
+  agentCommand,
+  doneCommand,
+  statusCommand,
+  screenCommand,
+  stopCommand,
+  keyCommand,
+  retry,
+  sh,
+  help,
+];
+const ALL: readonly Command[] = [...COMMANDS, ...shortKeyCommands];
+
+export function helpText(): string {
+  return COMMANDS.map(({ usage, about }) => `\`${usage}\` ${about}`).join('\n');
+}
+
+export function pressesKeys(name: string): boolean {
+  return [keyCommand, stopCommand, ...shortKeyCommands].some((command) => command.name === name);
+}
+
+/** Every outcome is something to say, refusals too. */
+export async function runCommand(name: string, order: CommandCall, tools: CommandContext): Promise<CommandReply> {
+  const command = ALL.find((one) => one.name === name);
+  if (command === undefined)
+    return replyWith(
+      `⚠️ \`!${name.replace(/[^\w-]/g, '').slice(0, 30)}\` is not a command, and a message that begins with \`!\` is never typed.\n${helpText()}`,
+    );
+  try {
+    return await command.run(order, tools);
+  } catch (error) {
+    tools.log.info('command failed', { name, because: (error as Error).message });
+    if (!isThreadmuxError(error)) tools.log.error('command failed', { name, because: (error as Error).stack ?? '' });
+    return replyWith(`⚠️ ${untrustedHint(error)}`.slice(0, 1_900));
+  }
+}

@@ -1,0 +1,210 @@
+// !screen, !stop, !key and its short forms: the pane of this thread, seen and pressed. Keys come
+// from a list; nothing here can spell a command.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DIALOG } from '../../agents/claude/dialog-line.ts';
+import { dialogPatterns, screenFingerprint } from '../../agents/claude/screen/fingerprint.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { isNewer } from '../../core/snowflake.ts';
+import { untrustedCode } from '../../core/untrusted-text.ts';
+import { keyButtons } from '../../discord/buttons.ts';
+import type { MessageDraft } from '../../discord/messages.ts';
+import type { ThreadRef } from '../../discord/threads.ts';
+import { renderPicture } from '../../streams/picture/picture.ts';
+import { screenBlock } from '../../threads/notices.ts';
+import type { FoundPane } from '../../threads/panes.ts';
+import { type Press, pressKeys } from '../../tmux/keys.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import type { PaneGuard } from '../../tmux/pane.ts';
+import { isFresh } from '../inbox.ts';
+import { type Command, type CommandCall, type CommandContext, replyWith } from './command.ts';
+
+/** What people call keys, in tmux's words. */
+const CALLED: Readonly<Record<string, string>> = {
+  esc: 'Escape',
+  escape: 'Escape',
+  enter: 'Enter',
+  return: 'Enter',
+  tab: 'Tab',
+  space: 'Space',
+  backspace: 'BSpace',
+  up: 'Up',
+  down: 'Down',
+  left: 'Left',
+  right: 'Right',
+  c: 'C-c',
+  d: 'C-d',
+};
+const SEEN_AFTER_MS = 400;
+
+export const screenCommand: Command = {
+  name: 'screen',
+  usage: '!screen',
+  about: 'what the pane shows now',
+  run: async (order, tools) => showScreen(await paneOf(order.thread, tools)),
+};
+
+export const keyCommand: Command = {
+  name: 'key',
+  usage: '!key <key…>',
+  about: 'press keys, such as `!key Down Enter` (short: !esc !c !d !enter !tab !up !down)',
+  run: (order, tools) => pressAsked(order, order.rest.split(/\s+/).filter(Boolean).map(named), tools),
+};
+
+export const shortKeyCommands: readonly Command[] = ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down'].map((name) => ({
+  name,
+  usage: `!${name}`,
+  about: `press ${named(name)}`,
+  run: (order, tools) => pressAsked(order, [named(name)], tools),
+}));
+
+function named(word: string): string {
+  return CALLED[word.toLowerCase()] ?? word;
+}
+
+/** On a person's word: what a terminal makes of it is in its thread anyway. */
+export async function pressAsked(
+  order: CommandCall,
+  keys: readonly string[],
+  tools: CommandContext,
+): Promise<MessageDraft> {
+  const shown = await press(order, keys, tools);
+  const isTerminal = order.thread !== undefined && tools.streams.of(order.thread.id)?.kind === 'terminal';
+  return isTerminal && !shown.content.startsWith('⚠️') ? replyWith(`⌨️ ${keys.join(' ')}`) : shown;
+}
+
+/** In turn: an order that overtakes another makes that one look like a repeat, and its keys would be dropped. */
+async function press(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<MessageDraft> {
+  const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
+    const pane = await paneOf(order.thread, tools);
+    const guard = { pane: pane.record, command: undefined };
+    return { pane, pressed: await strike(pane, order, keys, guard) };
+  });
+  return shownAfter(pane, pressed);
+}
+
+/** A button as it was tapped: what it was shown under, and in which message. */
+export interface KeyButton {
+  readonly key: string;
+  readonly print: string | undefined;
+  readonly messageId: string;
+}
+
+/** The last screen of each thread under which a button was pressed, and the tap. */
+export type UsedScreens = Map<
+  string,
+  { readonly print: string | undefined; readonly tap: string; readonly isDialog: boolean }
+>;
+
+/**
+ * A button under a screen: pressed only if the pane still shows what the button was shown under, and once. A program that is
+ * busy still shows a dialog that was answered, and would take a second key for the next one. Undefined if it is used up.
+ */
+export async function pressUnder(
+  order: CommandCall,
+  { key, print, messageId }: KeyButton,
+  used: UsedScreens,
+  tools: CommandContext,
+): Promise<MessageDraft | undefined> {
+  const thread = order.thread?.id ?? '';
+  const done = await tools.pressing(thread, async () => {
+    const last = used.get(thread);
+    if (last?.print === print && isNewer(last?.tap ?? '0', messageId)) return undefined;
+    const pane = await paneOf(order.thread, tools);
+    const { tmux, record } = pane;
+    const seen = await lookAtPane(tmux, record);
+    if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen) !== print) return { pane, pressed: CHANGED };
+    // Checked once more inside tmux: a dialog may come up, or give way to another, after the look.
+    const shows = dialogPatterns(seen);
+    const still = shows.length === 0 ? { dialog: DIALOG } : { shows };
+    used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
+    const pressed = await strike(pane, order, [key], {
+      pane: record,
+      command: undefined,
+      ...still,
+    });
+    if (pressed === undefined || pressed.kind === 'refused') used.delete(thread);
+    return { pane, pressed };
+  });
+  return done && shownAfter(done.pane, done.pressed);
+}
+
+const CHANGED: Press = { kind: 'refused', because: 'changing', seen: undefined };
+
+async function strike(
+  { tmux }: FoundPane,
+  order: CommandCall,
+  keys: readonly string[],
+  guard: PaneGuard,
+): Promise<Press | undefined> {
+  // Here, and not when the order came: it may have waited for tmux or for other keys, while the screen changed.
+  if (!isFresh(order.liveAt, performance.now())) return undefined;
+  return pressKeys(tmux, guard, order.id, keys);
+}
+
+async function shownAfter(pane: FoundPane, pressed: Press | undefined): Promise<MessageDraft> {
+  if (pressed === undefined)
+    return replyWith(
+      '⚠️ Not pressed: written while threadmux was not listening, or too long ago. `!screen` shows what the pane shows now.',
+    );
+  if (pressed.kind === 'refused') {
+    if (pressed.because === 'dialog' || pressed.because === 'changing') return changed(pane);
+    return replyWith(`⚠️ No key was pressed: ${WHY[pressed.because] ?? pressed.because}.`);
+  }
+  await sleep(SEEN_AFTER_MS);
+  return showScreen(pane);
+}
+
+async function changed(pane: FoundPane): Promise<MessageDraft> {
+  const shown = await showScreen(pane);
+  const words = '⚠️ Not pressed: the screen has changed since. These buttons belong to what it shows now.';
+  return { ...shown, content: `${words}\n${shown.content}`.slice(0, 2_000) };
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  gone: 'the pane is gone',
+  dead: 'the program in the pane has ended',
+  'other-server': 'tmux was restarted',
+  'other-process': 'another program runs in that pane now',
+  'input-off': 'the pane takes no input',
+  synchronized: 'the pane shares its input with others',
+};
+
+/** As a picture if it can be drawn, else as text. It takes the place of the picture shown before. */
+export async function showScreen({ tmux, record }: FoundPane): Promise<MessageDraft> {
+  const seen = await lookAtPane(tmux, record, { wholeRows: true });
+  if (seen.kind === 'gone') return replyWith('The pane is gone: its session was closed.');
+  const cursor = seen.cursorShown ? seen.cursor : undefined;
+  const picture = await renderPicture(seen.ansi, seen, cursor);
+  const components = [keyButtons(screenFingerprint(record.paneId, seen))];
+  if (picture === undefined) return { content: screenBlock(seen.text), components, files: [] };
+  const file = { name: 'screen.png', data: picture, description: inWords(seen.text) };
+  return { content: `What ${untrustedCode(seen.sessionName)} shows:`, components, files: [file] };
+}
+
+const DESCRIPTION = 1_000;
+
+/** For those who cannot see the picture: the last lines, as many as fit. */
+function inWords(screen: string): string {
+  const text = screen
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trim();
+  const fitting = [...text].slice(-DESCRIPTION).join('');
+  const cut = fitting.length < text.length ? fitting.slice(fitting.indexOf('\n') + 1) : fitting;
+  return cut || 'An empty screen.';
+}
+
+async function paneOf(thread: ThreadRef | undefined, tools: CommandContext): Promise<FoundPane> {
+  if (thread === undefined)
+    throw new ThreadmuxError('bad_usage', 'this belongs into the thread of a session', {
+      hint: 'Open the thread; `!sessions` lists them.',
+    });
+  const pane = await tools.panes.find(thread, true);
+  if (pane === undefined)
+    throw new ThreadmuxError('session_not_found', 'nothing has reported from this session yet', {
+      hint: 'Start Claude in it, with the hooks installed.',
+    });
+  return pane;
+}

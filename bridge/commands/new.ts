@@ -1,0 +1,211 @@
+// !new and !kill: sessions made and ended from the thread list. Names are exact; what is started
+// reports itself, so nobody has to guess when it is ready.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasDialog } from '../../agents/claude/dialog-line.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { parseSessionName, type SessionName } from '../../core/session-name.ts';
+import { untrustedCode } from '../../core/untrusted-text.ts';
+import { screenBlock } from '../../threads/notices.ts';
+import { socketOf, toSessionPane } from '../../threads/session-panes.ts';
+import type { ThreadRecord } from '../../threads/thread-record.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import { killSession, listSessions, newSession, type Session } from '../../tmux/sessions.ts';
+import { agentCommandOn } from '../agent-command.ts';
+import { type Command, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { showScreen } from './keys.ts';
+import { findOurSessions } from './sessions.ts';
+import { endStream, restartStream, streamOf } from './streams.ts';
+
+/** Until then it may only be drawing. */
+const ASKS_AFTER_MS = 1_500;
+const SILENT_FOR_MS = 20_000;
+
+export const newCommand: Command = {
+  name: 'new',
+  usage: '!new <name> [host] [directory] [-- command]',
+  about: 'start a session: Claude, or the command after `--`; alone, a headless agent starts afresh',
+  async run(order, tools) {
+    const stream = streamOf(order, tools);
+    if (order.rest === '' && stream?.kind === 'agent') return restartStream(stream);
+    const wanted = parseNew(order.rest, tools);
+    const tmux = tools.hosts.tmux(wanted.host);
+    const agent = await agentCommandOn(wanted, tools);
+    const command = agent ?? wanted.command;
+    if (command === undefined || (agent === undefined && command[0] === tools.config.agent.command[0]))
+      throw new ThreadmuxError(
+        'not_found',
+        `${untrustedCode(tools.config.agent.command[0] ?? 'claude')} was not found on ${untrustedCode(wanted.host)}, so nothing was started`,
+        {
+          hint: `Install it there, in the PATH of your login shell, or name it in "agent". \`!new ${wanted.name} -- bash\` starts a shell instead.`,
+        },
+      );
+    const { session, created } = await newSession(tmux, {
+      name: wanted.name,
+      directory: wanted.directory,
+      command,
+    });
+    if (!created)
+      return replyWith(`Session ${untrustedCode(wanted.name)} is there already${linkOf(wanted, session, tools)}.`);
+    const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
+    if (agent !== undefined) return untilItSpeaks(wanted, session, thread, tools);
+    return replyWith(
+      `▶️ ${untrustedCode(wanted.name)} is up (${untrustedCode(command.join(' '), 200)}): <#${thread.thread}>`,
+    );
+  },
+};
+
+export const killCommand: Command = {
+  name: 'kill',
+  usage: '!kill <name>',
+  about: 'end a session, a terminal or a headless agent (its exact name, `name@host` on another host)',
+  async run(order, tools) {
+    const [name = '', host = tools.config.defaultHost] = order.rest.trim().split('@');
+    if (name === '') throw usage('`!kill <name>` needs the exact name of a session');
+    const stream = tools.streams.named(order.rest.trim());
+    if (stream !== undefined) return endStream(stream, tools);
+    const found = (await findOurSessions(host, tools)).find(({ session }) => session.name === name);
+    if (found === undefined)
+      throw new ThreadmuxError(
+        'session_not_found',
+        `there is no session ${untrustedCode(name)} on ${untrustedCode(host)}`,
+        {
+          hint: '`!sessions` lists them; the name has to be exact.',
+        },
+      );
+    await killSession(tools.hosts.tmux(host), found.session);
+    const thread = found.record?.thread;
+    if (thread !== undefined) tools.threads.registry.change(thread, { closed: true });
+    return {
+      content: `⏹️ ${untrustedCode(name)} on ${untrustedCode(host)} was ended.`,
+      async after() {
+        if (thread !== undefined)
+          await tools.threads
+            .archive(thread, { closed: true })
+            .catch((error: Error) => tools.log.info('archiving a thread', { because: error.message }));
+      },
+    };
+  },
+};
+
+interface Wanted {
+  readonly name: SessionName;
+  readonly host: string;
+  readonly directory: string;
+  readonly command: readonly string[] | undefined;
+}
+
+/** Order does not matter after the name: a path is a directory, anything else is a host. */
+export function parseNew(rest: string, { config, hosts }: Pick<CommandContext, 'config' | 'hosts'>): Wanted {
+  const [before = '', ...after] = rest.split(/(?:^|\s)--(?:\s|$)/);
+  const command = after.join(' -- ').split(/\s+/).filter(Boolean);
+  const [name = '', ...words] = before.trim().split(/\s+/).filter(Boolean);
+  if (name === '') throw usage('`!new <name> [host] [directory] [-- command]` needs a name');
+  const directories = words.filter((word) => /^[~/]/.test(word));
+  const names = words.filter((word) => !/^[~/]/.test(word));
+  const [host = config.defaultHost] = names;
+  if (directories.length > 1 || names.length > 1)
+    throw usage(`I cannot tell what ${untrustedCode(words.join(' '))} means`);
+  hosts.get(host); // an unknown host is said at once
+  return {
+    name: parseSessionName(name),
+    host,
+    directory: directories[0] ?? '~',
+    command: command.length > 0 ? command : undefined,
+  };
+}
+
+function usage(what: string): ThreadmuxError {
+  return new ThreadmuxError('bad_usage', what, {
+    hint: 'Example: `!new shop mini ~/shop -- claude --model opus`',
+  });
+}
+
+/**
+ * Claude's own SessionStart makes the thread; no timer guesses it. Before that it may ask something (is this folder to be
+ * trusted?), or end: then its screen tells, in the thread. It is Claude all the same, and never typed into as a shell.
+ */
+async function untilItSpeaks(
+  wanted: Wanted,
+  session: Session,
+  thread: ThreadRecord,
+  tools: CommandContext,
+): Promise<CommandReply> {
+  const began = Date.now();
+  const { registry } = tools.threads;
+  for (let last = ''; ; await sleep(500)) {
+    if (registry.get(thread.thread)?.claudeSession !== '')
+      return replyWith(`▶️ ${untrustedCode(wanted.name)} is up: <#${thread.thread}>`);
+    const list = await listSessions(tools.hosts.tmux(wanted.host));
+    const mine = list.find(({ id, serverPid }) => id === session.id && serverPid === session.serverPid);
+    if (mine === undefined || mine.pane.dead) {
+      await tools.threads.archive(thread.thread, { closed: true });
+      throw endedAtOnce(wanted, last);
+    }
+    const seen = await lookAt(wanted, mine, tools);
+    last = seen === '' ? last : seen;
+    const waitedMs = Date.now() - began;
+    if ((waitedMs > ASKS_AFTER_MS && hasDialog(seen)) || waitedMs > SILENT_FOR_MS)
+      return whatItShows(wanted, thread, tools, hasDialog(seen));
+  }
+}
+
+async function lookAt({ host }: Wanted, { serverPid, pane }: Session, tools: CommandContext) {
+  const ref = { serverPid, paneId: pane.id, panePid: pane.pid };
+  const seen = await lookAtPane(tools.hosts.tmux(host), ref);
+  return seen.kind === 'pane' ? seen.text.trimEnd() : '';
+}
+
+async function whatItShows(
+  wanted: Wanted,
+  { thread: id, title, channel, panePid }: ThreadRecord,
+  tools: CommandContext,
+  asks: boolean,
+): Promise<CommandReply> {
+  const pane = await tools.panes.find({ id, title, parentId: channel });
+  const shown = pane === undefined ? replyWith('') : await showScreen(pane);
+  const words = asks
+    ? 'Claude asks something before it starts. The buttons press keys.'
+    : 'Claude has not reported yet. This is what its pane shows.';
+  await tools.say(id, [id, 'starts', panePid], {
+    ...shown,
+    content: `🔔 ${words}\n${pane === undefined ? '' : shown.content}`.slice(0, 2_000),
+  });
+  return replyWith(`🔔 ${untrustedCode(wanted.name)} ${asks ? 'waits for you' : 'has not reported yet'}: <#${id}>`);
+}
+
+function endedAtOnce({ name, host }: Wanted, last: string): ThreadmuxError {
+  return new ThreadmuxError(
+    'session_not_found',
+    `${untrustedCode(name)} ended on ${untrustedCode(host)} as soon as it was started. ${last === '' ? 'It said nothing.' : `Its last words:\n${screenBlock(last)}`}`,
+    { hint: 'Try the same in a terminal of that host.' },
+  );
+}
+
+/** Its thread is there before it reports: what is written there meanwhile waits. */
+async function bind(
+  { name, host, directory }: Wanted,
+  session: Session,
+  tools: CommandContext,
+  shell: 'no' | 'ours',
+): Promise<ThreadRecord> {
+  const socket = (await socketOf(tools.hosts, host)) ?? '';
+  const pane = toSessionPane(host, socket, session);
+  const isOurs = tools.threads.destinationOf(pane.path)?.server.name === tools.server.name;
+  const thread = isOurs && (await tools.threads.ensure(pane, { directory: pane.path, shell }));
+  if (thread) return thread;
+  await killSession(tools.hosts.tmux(host), session);
+  throw new ThreadmuxError(
+    'bad_usage',
+    `${untrustedCode(name)} was not started: no channel of this server takes sessions of ${untrustedCode(directory)}`,
+    {
+      hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.',
+    },
+  );
+}
+
+function linkOf({ host }: Wanted, session: Session, tools: CommandContext): string {
+  const pane = toSessionPane(host, '', session);
+  const record = tools.threads.registry.ofSession(host, pane);
+  return record?.server === tools.server.name ? `: <#${record.thread}>` : '';
+}

@@ -1,0 +1,171 @@
+// !terminal, !agent, !done and !status: threads that stream, begun and ended from anywhere. What is
+// special about `!stop`, `!new` and `!kill` for them is here, too.
+
+import { ThreadmuxError } from '../../core/errors.ts';
+import { parsedJson } from '../../core/json.ts';
+import { untrustedCode } from '../../core/untrusted-text.ts';
+import { archiveThread } from '../../discord/threads.ts';
+import type { RemoteHosts } from '../../threads/remote-hosts.ts';
+import { agentCommandOn } from '../agent-command.ts';
+import type { StreamThread } from '../stream-threads.ts';
+import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { sessionAge } from './sessions.ts';
+
+export const terminalCommand: Command = {
+  name: 'terminal',
+  usage: '!terminal <dir> <command>',
+  about: 'run a command in a project (`mini:shop` on another host), and stream what it prints into a thread of its own',
+  async run(order, tools) {
+    const { dir, rest: asked } = parseStream(order.rest, TERMINAL_HINT);
+    const stream = await begin({ kind: 'terminal', order, dir, asked, skipPermissions: false }, tools);
+    return replyWith(`🖥️ ${untrustedCode(stream.record().name)} is up: <#${stream.record().thread}>`);
+  },
+};
+
+export const agentCommand: Command = {
+  name: 'agent',
+  usage: '!agent <dir> [--skip-permissions] <prompt>',
+  about: 'give Claude a prompt in a project, without a terminal, in a thread of its own',
+  async run(order, tools) {
+    const { dir, rest } = parseStream(order.rest, AGENT_HINT);
+    const [, skip, asked = ''] = rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
+    if (asked === '') throw usage('`!agent` needs a prompt', AGENT_HINT);
+    const there = tools.directories.elsewhere(dir);
+    if (there !== undefined)
+      throw usage(
+        `headless agents run on ${untrustedCode(tools.config.host)} only`,
+        `\`!new <name> ${there.host} <directory>\` starts Claude in a session there.`,
+      );
+    const here = { host: tools.config.host, command: undefined };
+    if ((await agentCommandOn(here, tools)) === undefined)
+      throw new ThreadmuxError(
+        'not_found',
+        `${untrustedCode(tools.config.agent.command[0] ?? 'claude')} was not found on this machine`,
+        { hint: 'Install Claude Code, in the PATH of your login shell, or name it in "agent".' },
+      );
+    const stream = await begin({ kind: 'agent', order, dir, asked, skipPermissions: skip !== undefined }, tools);
+    if (stream.kind === 'agent') stream.agent.ask({ id: order.id, text: asked });
+    return replyWith(`🤖 ${untrustedCode(stream.record().name)} is at work: <#${stream.record().thread}>`);
+  },
+};
+
+export const doneCommand: Command = {
+  name: 'done',
+  usage: '!done [name]',
+  about: 'end this terminal or headless agent, sum it up, and archive its thread',
+  async run(order, tools) {
+    const name = order.rest.trim();
+    const stream = name === '' ? streamOf(order, tools) : tools.streams.named(name);
+    if (stream === undefined)
+      throw usage(
+        name === ''
+          ? 'this is not the thread of a terminal or a headless agent'
+          : `there is no terminal or headless agent ${untrustedCode(name)}`,
+        '`!status` lists them. A session is ended with `!kill <name>`.',
+      );
+    return endStream(stream, tools);
+  },
+};
+
+export const statusCommand: Command = {
+  name: 'status',
+  usage: '!status',
+  about: 'all terminals and headless agents: type, directory, age and what they do',
+  async run(_order, { streams, config, remote }) {
+    const all = streams.all();
+    if (all.length === 0)
+      return replyWith(
+        'No terminals and no headless agents. `!terminal` and `!agent` start one; `!sessions` lists the sessions.',
+      );
+    const live = all.filter((stream) => stream.record().ended === undefined).length;
+    return replyWith(
+      [
+        ...all.map((stream) => line(stream, remote)),
+        `-# ${live} of at most ${config.maxThreads} · \`!sessions\` lists the sessions`,
+      ]
+        .join('\n')
+        .slice(0, 1_990),
+    );
+  },
+};
+
+/** `!kill` by name, and `!done`: ended, summed up where it was ordered and in its own thread, archived. */
+export async function endStream(stream: StreamThread, tools: CommandContext): Promise<CommandReply> {
+  const { name, thread } = stream.record();
+  const summary = await tools.streams.end(stream);
+  const content = `⏹️ ${untrustedCode(name)}: ${summary}`;
+  return {
+    content,
+    async after(said) {
+      if (said !== thread) await tools.say(thread, ['ended', name], { content, silent: true });
+      await archiveThread(tools.known.rest, thread);
+    },
+  };
+}
+
+export function streamOf(order: CommandCall, { streams }: CommandContext): StreamThread | undefined {
+  return order.thread === undefined ? undefined : streams.of(order.thread.id);
+}
+
+/** `!new` in the thread of a headless agent. */
+export async function restartStream(stream: StreamThread & { kind: 'agent' }): Promise<CommandReply> {
+  await stream.agent.fresh();
+  return replyWith('🆕 The next prompt starts afresh: nothing said before is remembered.');
+}
+
+const TERMINAL_HINT = 'Example: `!terminal shop npm run dev`; a name with spaces stands in quotes.';
+const AGENT_HINT = 'Example: `!agent shop Run the tests and mend what fails`';
+
+/** The first word, or what stands in quotes, is the directory. */
+function parseStream(rest: string, hint: string): { dir: string; rest: string } {
+  const [, quoted, word, after = ''] = rest.match(/^(?:("(?:[^"\\]|\\.)*")|(\S+))(?:\s+(.*))?$/s) ?? [];
+  const dir = quoted === undefined ? (word ?? '') : unquoted(quoted);
+  if (dir === '' || after.trim() === '') throw usage('a directory and what to do there are needed', hint);
+  return { dir, rest: after.trim() };
+}
+
+function unquoted(text: string): string {
+  return String(parsedJson(text) ?? text.slice(1, -1));
+}
+
+interface Begin {
+  readonly kind: 'terminal' | 'agent';
+  readonly order: CommandCall;
+  readonly dir: string;
+  readonly asked: string;
+  readonly skipPermissions: boolean;
+}
+
+async function begin({ order, ...wanted }: Begin, tools: CommandContext): Promise<StreamThread> {
+  const { directories, config } = tools;
+  const there = directories.elsewhere(wanted.dir);
+  if (there !== undefined) {
+    const dir = await directories.on(there.host).resolve(there.name);
+    return tools.streams.begin({ ...wanted, host: there.host, dir, order: order.id });
+  }
+  const dir = await directories.resolve(wanted.dir);
+  if (wanted.skipPermissions && !(await directories.isWithin(dir, config.skipPermissions)))
+    throw new ThreadmuxError('bad_usage', `in ${untrustedCode(wanted.dir)} Claude has to ask for permission`, {
+      hint: 'Leave `--skip-permissions` out, or add the folder to "skipPermissions" in the configuration.',
+    });
+  return tools.streams.begin({ ...wanted, host: config.host, dir, order: order.id });
+}
+
+function line(stream: StreamThread, remote: RemoteHosts): string {
+  const { name, thread, dir, asked, startedAt, far } = stream.record();
+  const sign = stream.kind === 'terminal' ? '🖥️ terminal' : '🤖 agent';
+  const where = far === undefined ? dir : `${far.host}:${dir}`;
+  return `${sign} ${untrustedCode(name)} <#${thread}> ${stateOf(stream, remote)} · ${untrustedCode(asked.split('\n', 1)[0]?.slice(0, 60) ?? '')} · ${untrustedCode(where)} · ${sessionAge(startedAt)}`;
+}
+
+function stateOf(stream: StreamThread, remote: RemoteHosts): string {
+  const { ended, far } = stream.record();
+  if (ended !== undefined) return ended.how;
+  const host = far && remote.state(far.host);
+  if (host?.kind === 'unreachable') return `host unreachable for ${sessionAge(host.since)}`;
+  return stream.kind === 'terminal' ? 'running' : stream.agent.state();
+}
+
+function usage(what: string, hint: string): ThreadmuxError {
+  return new ThreadmuxError('bad_usage', what, { hint });
+}

@@ -1,0 +1,81 @@
+// A program that is not Claude. In a plain shell the text runs as a command line, and what it printed
+// comes back; for any other it is its input.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lookAtPane } from '../tmux/look.ts';
+import type { PaneRef } from '../tmux/pane.ts';
+import type { Tmux } from '../tmux/tmux.ts';
+import { typeMessage } from '../tmux/type-message.ts';
+import type { AttemptOutcome, TypedState } from './attempt.ts';
+
+const SETTLE_MS = 100;
+const QUIET_MS = 600;
+const LONGEST_MS = 15_000;
+const HISTORY = 400;
+
+export async function runInShell(
+  tmux: Tmux,
+  guard: { pane: PaneRef; command: string },
+  message: TypedState,
+): Promise<AttemptOutcome> {
+  const before = await lines(tmux, guard.pane);
+  const written = await writeToProgram(tmux, guard, message);
+  if (written.kind === 'failed' || written.kind === 'unconfirmed')
+    return { ...written, screen: { text: before.join('\n'), print: undefined } };
+  const after = await settled(tmux, guard.pane);
+  return { kind: 'ran', output: newLines(before, after) };
+}
+
+/** Text, and Enter, to whatever reads there. */
+export async function writeToProgram(
+  tmux: Tmux,
+  guard: { pane: PaneRef; command: string | undefined },
+  message: TypedState,
+): Promise<AttemptOutcome> {
+  const text = { id: message.deliveryId, text: message.typed.text };
+  // What has one line is typed: an editor takes a paste for text, even where it waits for a command.
+  const asKeys = guard.command === undefined && !/[\n\t]/.test(text.text);
+  const delivery = await typeMessage(tmux, guard, text, { settleMs: SETTLE_MS, asKeys });
+  // A program may end at the first key, before Enter: it has taken what was meant for it.
+  if (delivery.kind === 'text-only' && delivery.because !== 'dead')
+    return {
+      kind: 'unconfirmed',
+      because: `The text is there, but Enter was not pressed (${delivery.because}): \`!enter\` presses it.`,
+      screen: undefined,
+    };
+  if (delivery.kind === 'refused')
+    return {
+      kind: 'failed',
+      because: `The program took nothing (${delivery.because}).`,
+      screen: undefined,
+    };
+  return { kind: 'ran', output: undefined };
+}
+
+/** The screen, once it has stopped changing. */
+async function settled(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
+  const deadline = Date.now() + LONGEST_MS;
+  let last = await lines(tmux, pane);
+  for (let since = Date.now(); Date.now() < deadline && Date.now() - since < QUIET_MS; ) {
+    await sleep(150);
+    const now = await lines(tmux, pane);
+    if (now.join('\n') !== last.join('\n')) since = Date.now();
+    last = now;
+  }
+  return last;
+}
+
+async function lines(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
+  const seen = await lookAtPane(tmux, pane, { history: HISTORY });
+  return seen.kind === 'gone' ? [] : seen.text.trimEnd().split('\n');
+}
+
+/** What came after the prompt that was there: the line it stood on is shown again, with the command. */
+export function newLines(before: readonly string[], after: readonly string[]): string {
+  const kept = before.slice(0, -1);
+  for (let overlap = Math.min(kept.length, after.length); overlap > 0; overlap--) {
+    const tail = kept.slice(-overlap);
+    if (tail.every((line, at) => line === after[at])) return after.slice(overlap).join('\n');
+  }
+  return after.join('\n');
+}

@@ -1,0 +1,227 @@
+// The threads that stream, as the bridge sees them: which there are, how one begins and ends, and what
+// is taken up again after a restart.
+
+import { ThreadmuxError } from '../core/errors.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
+import type { SessionName } from '../core/session-name.ts';
+import { type StreamKind, streamName, streamTitle } from '../core/stream-name.ts';
+import { streamWelcome } from '../core/welcome.ts';
+import { messageSchema } from '../discord/payloads.ts';
+import { archiveThread, freshThread, type ThreadChannel, type ThreadRef } from '../discord/threads.ts';
+import { forgetStream, loadStreamRecords, type StreamRecord, saveStreamRecord } from '../home/stream-record.ts';
+import { type Agent, type AgentParts, openAgent } from '../streams/agent/agent.ts';
+import { followTerminal, startTerminal, type Terminal, type TerminalParts } from '../streams/terminal/terminal.ts';
+import type { Registry } from '../threads/registry.ts';
+import type { RemoteHosts } from '../threads/remote-hosts.ts';
+import type { HostList } from '../tmux/host-list.ts';
+import { closePipe } from '../tmux/pipe.ts';
+import { listSessions } from '../tmux/sessions.ts';
+import { tmuxOn } from '../tmux/tmux.ts';
+import { killLeftOver, paneRecordOf } from './terminal-pane.ts';
+
+export type StreamThread =
+  | { readonly kind: 'terminal'; readonly terminal: Terminal; record(): StreamRecord }
+  | { readonly kind: 'agent'; readonly agent: Agent; record(): StreamRecord };
+
+interface WantedStream {
+  readonly kind: StreamKind;
+  readonly order: string;
+  /** The name of a host in the configuration. */
+  readonly host: string;
+  /** On that host, resolved and allowed. */
+  readonly dir: string;
+  readonly asked: string;
+  readonly skipPermissions: boolean;
+}
+
+export interface StreamThreads {
+  /** Takes up what an earlier process left. */
+  recover(): Promise<void>;
+  of(thread: string): StreamThread | undefined;
+  named(name: string): StreamThread | undefined;
+  all(): readonly StreamThread[];
+  begin(wanted: WantedStream): Promise<StreamThread>;
+  /** Ends it and resolves with a summary; its thread is still to be archived. */
+  end(stream: StreamThread): Promise<string>;
+  /** Every message made anywhere. */
+  heard(data: unknown): void;
+  /** Something has happened on another host. */
+  wake(): void;
+  /** Its thread was deleted. */
+  gone(thread: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface StreamThreadsOptions extends Omit<TerminalParts, 'tmux' | 'untilBack'>, AgentParts {
+  readonly place: ThreadChannel;
+  readonly members: readonly string[];
+  readonly host: string;
+  readonly maxThreads: number;
+  readonly registry: Registry;
+  readonly hosts: HostList;
+  readonly remote: RemoteHosts;
+  readonly onThread: (thread: ThreadRef) => void;
+}
+
+export function createStreamThreads(options: StreamThreadsOptions): StreamThreads {
+  const { home, hosts, remote, place, log } = options;
+  const streams = new Map<string, StreamThread>();
+  const inTurn = createKeyedQueue();
+
+  function take(record: StreamRecord): StreamThread {
+    const stream: StreamThread =
+      record.kind === 'terminal'
+        ? terminalOf(record)
+        : { kind: 'agent', agent: openAgent(options, record), record: () => record };
+    streams.set(record.thread, stream);
+    return stream;
+  }
+
+  const hostOf = ({ far }: StreamRecord) => far?.host ?? options.host;
+  const partsOn = (host: string): TerminalParts => ({
+    ...options,
+    tmux: hosts.tmux(host),
+    untilBack: (ms, signal) => remote.untilBack(host, ms, signal),
+  });
+
+  function terminalOf(record: StreamRecord): StreamThread {
+    const terminal = followTerminal(partsOn(hostOf(record)), record);
+    const pane = paneRecordOf(record, hostOf(record));
+    if (pane !== undefined) options.registry.put(pane);
+    return { kind: 'terminal', terminal, record: () => terminal.record() };
+  }
+
+  const all = () => [...streams.values()].sort((a, b) => a.record().startedAt - b.record().startedAt);
+
+  /** One at a time: two orders at once must not both find the last place free, nor take one name. */
+  async function begin(wanted: WantedStream): Promise<StreamThread> {
+    const known = all().find((stream) => stream.record().order === wanted.order);
+    if (known !== undefined) return known;
+    checkRoom();
+    const name = await freeName(wanted);
+    const { kind, host, dir, asked, order, skipPermissions } = wanted;
+    const homeThere = hosts.isLocal(host) ? undefined : await remote.home(host);
+    const welcome = streamWelcome({ kind, name, host, dir, asked });
+    const thread = await freshThread(
+      place,
+      streamTitle(kind, homeThere === undefined ? name : `${name}@${host}`),
+      welcome,
+      options.members,
+      order,
+    );
+    options.onThread(thread);
+    const record: StreamRecord = {
+      ...{ kind, name, dir, asked, order, skipPermissions },
+      thread: thread.id,
+      server: options.server,
+      startedAt: Date.now(),
+      ...(homeThere === undefined ? {} : { far: { host, logFolder: `${homeThere}/streams/${thread.id}/log` } }),
+    };
+    saveStreamRecord(home, record);
+    if (kind === 'agent') return take(record);
+    try {
+      const terminal = { thread: thread.id, name, dir, command: asked, record };
+      return take(await startTerminal(partsOn(host), terminal));
+    } catch (error) {
+      await tidyUp(record).catch(() => {}); // what failed is said; a host that is away is tidied up after a restart
+      await archiveThread(place.rest, thread.id).catch(() => {});
+      throw error;
+    }
+  }
+
+  function checkRoom(): void {
+    const live = loadStreamRecords(home).filter(({ ended }) => ended === undefined); // of all servers
+    if (live.length < options.maxThreads) return;
+    const names = live.map(({ name }) => `\`${name}\``).join(', ');
+    throw new ThreadmuxError(
+      'busy',
+      `there are ${live.length} terminals and headless agents, and no more than ${options.maxThreads} at a time are allowed`,
+      {
+        hint: `End one with \`!kill <name>\`: ${names}. "maxThreads" in the configuration allows more.`,
+      },
+    );
+  }
+
+  async function freeName({ kind, host, dir, asked }: WantedStream): Promise<SessionName> {
+    const sessions = await listSessions(hosts.tmux(host));
+    const taken = [...sessions.map(({ name }) => name), ...all().map((one) => one.record().name)];
+    return streamName(kind, dir, asked, new Set(taken));
+  }
+
+  async function recoverOne(record: StreamRecord): Promise<void> {
+    if (record.kind === 'agent' || record.pane !== undefined) return void take(record);
+    // We were killed while it was being started: it was not promised yet, and nothing of it may stay.
+    const tidied = tidyUp(record);
+    if (record.far === undefined) await tidied;
+    else tidied.catch((error: Error) => log.warn('a terminal', { because: error.message }));
+  }
+
+  /** What could not be started. It is known until nothing of it runs any more. */
+  async function tidyUp(record: StreamRecord): Promise<void> {
+    saveStreamRecord(home, { ...record, ended: { at: Date.now(), how: 'not started' } });
+    await killLeftOver(hosts.tmux(hostOf(record)), record.name);
+    forgetStream(home, record.thread);
+  }
+
+  function drop(thread: string): void {
+    streams.delete(thread);
+    forgetStream(home, thread);
+    options.registry.forget(thread);
+  }
+
+  return {
+    async recover() {
+      for (const record of loadStreamRecords(home))
+        if (record.server === options.server)
+          await recoverOne(record).catch((error: Error) =>
+            log.error('taking up a stream', { name: record.name, because: error.message }),
+          );
+    },
+    of: (thread) => streams.get(thread),
+    named: (name) =>
+      all().find((stream) => {
+        const { name: own, far } = stream.record();
+        return name === own || (far !== undefined && name === `${own}@${far.host}`);
+      }),
+    all,
+    begin: (wanted) => inTurn('begin', () => begin(wanted)),
+    async end(stream) {
+      const { thread } = stream.record();
+      const summary = stream.kind === 'terminal' ? await stream.terminal.end() : await endAgent(stream.agent);
+      drop(thread);
+      return summary;
+    },
+    heard(data) {
+      const message = messageSchema.safeParse(data).data;
+      const stream = message === undefined ? undefined : streams.get(message.channel_id);
+      if (message === undefined || stream?.kind !== 'terminal') return;
+      stream.terminal.heard(message.content, message.author.id === options.botId);
+    },
+    wake() {
+      for (const stream of all()) if (stream.kind === 'terminal') stream.terminal.wake();
+    },
+    async gone(thread) {
+      const stream = streams.get(thread);
+      if (stream === undefined) return;
+      log.info('the thread of a stream was deleted', { name: stream.record().name });
+      await (stream.kind === 'agent' ? stream.agent.end() : closed(stream));
+      const { pane } = stream.record();
+      const host = hosts.get(hostOf(stream.record()));
+      // The program goes on as a session like any other; nobody reads its log any more.
+      if (pane !== undefined) await closePipe(tmuxOn(host, pane.socket), pane).catch(() => {});
+      drop(thread);
+    },
+    close: async () => void (await Promise.all(all().map(closed))),
+  };
+}
+
+/** A terminal's program goes on in tmux; an agent's ends with us. */
+function closed(stream: StreamThread): Promise<void> {
+  return stream.kind === 'terminal' ? stream.terminal.close() : stream.agent.close();
+}
+
+async function endAgent(agent: Agent): Promise<string> {
+  const worked = agent.state() === 'working';
+  await agent.end();
+  return worked ? 'It was ended while it worked.' : 'It was ended.';
+}

@@ -1,0 +1,82 @@
+// The context that every handler of the courier gets, one per host; nothing is global.
+
+import { basename } from 'node:path';
+import { footer, parseStatusLineInput } from '../agents/claude/status-line-input.ts';
+import { parsedJson } from '../core/json.ts';
+import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
+import { untrustedText } from '../core/untrusted-text.ts';
+import { loadStatus } from '../home/status-file.ts';
+import type { Host } from '../hosts/host.ts';
+import { type HostFiles, hostFiles, localFiles } from '../hosts/host-files.ts';
+import type { SessionPane } from '../threads/session-threads.ts';
+import type { Shared } from '../threads/shared-parts.ts';
+import { openPostedTexts, type PostedTexts } from './posted-texts.ts';
+import { createProgress, type Progress } from './progress.ts';
+
+/** The context for letters of one host. */
+export interface CourierContext extends Omit<Shared, 'sessionOf'> {
+  readonly host: Host;
+  /** Files on that host. */
+  readonly files: HostFiles;
+  readonly sessionOf: (tmux: string, pane: string, again?: boolean) => Promise<SessionPane | undefined>;
+  readonly shown: PostedTexts;
+  readonly progress: Progress;
+  /** One letter at a time per thread: the parts of two replies must not mix. */
+  readonly inTurn: KeyedQueue;
+  header(session: SessionPane, cwd: string): string;
+  /** `status` comes with the letter; without it, the saved status is read. */
+  footer(claudeSession: string, status: string | undefined): Promise<string>;
+}
+
+export interface CourierContexts {
+  of(host: string): CourierContext;
+  readonly progress: Progress;
+}
+
+export function openCourierContexts(shared: Shared): CourierContexts {
+  const { home, log, hosts, remote } = shared;
+  const common = {
+    shown: openPostedTexts(home),
+    progress: createProgress({ home, log }),
+    inTurn: createKeyedQueue(),
+    header: (session: SessionPane, cwd: string) =>
+      [session.host, untrustedText(basename(cwd)), untrustedText(session.group ?? session.sessionName)].join(' · '),
+  };
+  const contexts = new Map<string, CourierContext>();
+
+  function open(name: string): CourierContext {
+    const host = hosts.get(name);
+    const isLocal = hosts.isLocal(name);
+    const files = isLocal ? localFiles() : hostFiles(host);
+    const statusOf = async (claudeSession: string): Promise<unknown> => {
+      if (isLocal) return loadStatus(home, claudeSession);
+      if (!/^[\w-]{1,100}$/.test(claudeSession)) return undefined;
+      const path = `${await remote.home(name)}/status/${claudeSession}.json`;
+      const text = await files.read(path, STATUS_BYTES);
+      return text === undefined ? undefined : parsedJson(text.toString('utf8'));
+    };
+    return {
+      ...shared,
+      ...common,
+      ...{ host, files },
+      sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
+      async footer(claudeSession, brought) {
+        // A missing footer must not stop the reply.
+        const found = brought ? parsedJson(brought) : statusOf(claudeSession);
+        const status = parseStatusLineInput(await Promise.resolve(found).catch(() => undefined));
+        return status === undefined ? '' : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
+      },
+    };
+  }
+
+  return {
+    progress: common.progress,
+    of(name) {
+      const context = contexts.get(name) ?? open(name);
+      contexts.set(name, context);
+      return context;
+    },
+  };
+}
+
+const STATUS_BYTES = 100_000;

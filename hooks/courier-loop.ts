@@ -1,0 +1,212 @@
+// The courier: delivers the letters of an outbox, in order per pane. One courier runs per home, by lock.
+// A letter is removed only after its delivery; one that cannot be delivered yet stays first.
+
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isThreadmuxError } from '../core/errors.ts';
+import { pauseMs } from '../core/keep-trying.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
+import type { Log } from '../core/log.ts';
+import { tryBestEffort } from '../home/best-effort-write.ts';
+import type { Home } from '../home/home.ts';
+import { LOCK_REFRESH_MS, refreshCourierLock } from './courier-lock.ts';
+import { type FailedLetter, openFailedLetters } from './failed-letters.ts';
+import { type Letter, readLetter } from './letter.ts';
+import { openOutbox } from './outbox.ts';
+import type { ThreadOrder } from './thread-order.ts';
+
+interface CourierOptions {
+  readonly home: Home;
+  readonly log: Log;
+  /** The outbox for letters of another host; by default this machine's, whose hooks check the heartbeat. */
+  readonly outbox?: string;
+  /** tmux reported that a session was created, renamed or closed. */
+  readonly onEvent?: () => void;
+  /** Called as soon as a letter arrives, before earlier letters are delivered; may be called more than once. */
+  readonly arrived: (letter: Letter) => void;
+  /** Must call `risky` before it processes the letter's text. */
+  readonly deliver: (letter: Letter, risky: () => void) => Promise<void>;
+  /** Executes an order of the command line. */
+  readonly obey?: (order: ThreadOrder) => Promise<void>;
+  /** Posts in the letter's thread that the letter was set aside. */
+  readonly sayAside?: (letter: Letter, name: string) => Promise<void>;
+  /** Whether something else is still in progress, such as following a turn. */
+  readonly isBusy?: () => boolean;
+  /** Exits after this long without work; never inside the bridge. */
+  readonly lingerMs: number;
+  readonly signal: AbortSignal;
+  readonly beatMs?: number;
+}
+
+const LOOK_MS = 2_000;
+const SWEEP_MS = 3_600_000;
+const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
+/** Unfinished attempts after which a letter is set aside. */
+const DEADLY = 2;
+/** A larger letter could kill the process by its size alone. */
+const LARGEST_READ = 16 * 2 ** 20;
+
+/** Runs until it is aborted or has been idle for `lingerMs`. The caller must hold the courier's lock. */
+export async function runCourier(options: CourierOptions): Promise<void> {
+  const { home, log, signal } = options;
+  const outbox = openOutbox(options.outbox ?? home.folder('outbox'));
+  const working = new Set<string>();
+  const attempts = openFailedLetters(outbox.folder);
+  const running = new Set<FailedLetter>();
+  const oneAtATime = createKeyedQueue();
+  const skipped = new Set<string>();
+  const announced = new Set<string>();
+  /** If the disk has become read-only, a letter stays after its delivery and must not be delivered again. */
+  const delivered = new Set<string>();
+  let busyAt = Date.now();
+
+  async function work(box: string): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      const path = outbox.letters(box).find((one) => !skipped.has(one));
+      if (path === undefined) return;
+      try {
+        await handle(path);
+        failures = 0;
+      } catch (error) {
+        failures++;
+        log.warn('letter waits', { box, failures, because: (error as Error).message });
+        await sleep(pauseMs(failures, PAUSES), undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  async function handle(path: string): Promise<void> {
+    const begun = attempts.begin(path);
+    // Suspects run one at a time, so that a letter that was only handled next to a deadly one is not blamed again.
+    if (begun.unfinished > 0) await oneAtATime('suspects', () => tryOnce(path, begun));
+    else await tryOnce(path, begun);
+  }
+
+  async function tryOnce(path: string, begun: FailedLetter): Promise<void> {
+    if (signal.aborted) return;
+    if (begun.unfinished >= DEADLY) {
+      await giveUp(path);
+      return begun.end();
+    }
+    running.add(begun);
+    begun.risky();
+    try {
+      await deliverOne(path, begun);
+    } finally {
+      running.delete(begun);
+      begun.end();
+    }
+  }
+
+  async function deliverOne(path: string, begun: FailedLetter): Promise<void> {
+    const reading = readLetter(path);
+    switch (reading.kind) {
+      case 'newer':
+        skipped.add(path);
+        return log.warn('letter of a newer version left alone', { path });
+      case 'corrupt':
+        return log.error('corrupt letter set aside', {
+          because: reading.why,
+          kept: outbox.setAside(path),
+        });
+      case 'event':
+        options.onEvent?.();
+        break;
+      case 'order':
+        if (!delivered.has(path)) await options.obey?.(reading.order);
+        break;
+      case 'letter':
+        if (!delivered.has(path))
+          await options.deliver(reading.letter, begun.risky).catch((error: unknown) => {
+            if (!isHopeless(error)) throw error;
+            log.error('letter refused for good, set aside', {
+              because: (error as Error).message,
+              kept: outbox.setAside(path),
+            });
+          });
+    }
+    delivered.add(path);
+    outbox.remove(path);
+    delivered.delete(path);
+    announced.delete(path);
+  }
+
+  /** Tells the thread first: if the server is unreachable, the letter waits like any other. */
+  async function giveUp(path: string): Promise<void> {
+    const reading = statSync(path).size > LARGEST_READ ? undefined : readLetter(path);
+    if (reading?.kind === 'letter')
+      await options.sayAside?.(reading.letter, basename(path)).catch((error: unknown) => {
+        if (!isHopeless(error)) throw error;
+      });
+    log.error('letter set aside: the process died twice while handling it', {
+      kept: outbox.setAside(path),
+    });
+  }
+
+  function announce(box: string): void {
+    for (const path of outbox.letters(box)) {
+      if (announced.has(path)) continue;
+      announced.add(path);
+      try {
+        if (statSync(path).size > LARGEST_READ) continue;
+        const reading = readLetter(path);
+        if (reading.kind === 'letter') options.arrived(reading.letter);
+      } catch (error) {
+        log.info('reading a letter', { because: (error as Error).message });
+      }
+    }
+  }
+
+  function start(box: string): void {
+    announce(box);
+    if (working.has(box)) return;
+    working.add(box);
+    void work(box).finally(() => {
+      working.delete(box);
+      busyAt = Date.now();
+    });
+  }
+
+  const look = () => outbox.boxes().forEach(start);
+  const sweep = () =>
+    tryBestEffort(outbox.folder, () => {
+      outbox.sweep();
+      attempts.sweep();
+    });
+  sweep();
+  const stopWatching = outbox.watch(start);
+  const looking = setInterval(look, LOOK_MS);
+  const beating =
+    options.outbox === undefined
+      ? setInterval(() => refreshCourierLock(home), options.beatMs ?? LOCK_REFRESH_MS)
+      : undefined;
+  const sweeping = setInterval(sweep, SWEEP_MS);
+  try {
+    look();
+    while (!signal.aborted) {
+      if (working.size > 0 || options.isBusy?.()) busyAt = Date.now();
+      if (Date.now() - busyAt >= options.lingerMs) break;
+      await sleep(Math.min(1_000, options.lingerMs), undefined, { signal }).catch(() => {});
+    }
+  } finally {
+    clearInterval(looking);
+    clearInterval(sweeping);
+    clearInterval(beating);
+    stopWatching();
+    await idle(working); // the next process must find nothing half done
+    for (const begun of running) begun.end(); // stopped on request: no letter is to blame
+  }
+}
+
+const FINISH_WITHIN_MS = 5_000;
+
+async function idle(working: ReadonlySet<string>): Promise<void> {
+  for (const began = Date.now(); working.size > 0 && Date.now() - began < FINISH_WITHIN_MS; ) await sleep(20);
+}
+
+/** The same request would be refused again. This is a bug of ours, and must not stop the session's other letters. */
+function isHopeless(error: unknown): boolean {
+  if (isThreadmuxError(error, 'name_refused')) return true; // the session's name does not fit into a title
+  return isThreadmuxError(error, 'discord_refused') && error.answer?.status === 400;
+}

@@ -1,0 +1,161 @@
+// Journey 1: a letter from a hook becomes messages in its session's thread.
+// The letter counts as delivered only when `deliver` has returned.
+
+import type { HookEvent, HookInput } from '../agents/claude/hook-input.ts';
+import { isShell } from '../agents/claude/screen/screen.ts';
+import { ThreadmuxError } from '../core/errors.ts';
+import type { MessageDraft } from '../discord/messages.ts';
+import type { SessionPane } from '../threads/session-threads.ts';
+import type { ThreadRecord } from '../threads/thread-record.ts';
+import { readTmuxVariable } from '../tmux/current-pane.ts';
+import type { CourierContext } from './courier-context.ts';
+import type { EventHandlerOf, EventOutcome, EventReport } from './events/event.ts';
+import { handleNotification } from './events/notification.ts';
+import { handlePreToolUse } from './events/pre-tool-use.ts';
+import { handleSessionEnd } from './events/session-end.ts';
+import { handleSessionStart } from './events/session-start.ts';
+import { handleStop } from './events/stop.ts';
+import { handleStopFailure } from './events/stop-failure.ts';
+import { handleUserPromptSubmit } from './events/user-prompt-submit.ts';
+import { fitMessage } from './fit-message.ts';
+import type { Letter } from './letter.ts';
+import { postParts, withPosted } from './post-parts.ts';
+
+/** Calls `risky` before it processes the letter's text. */
+export async function postLetter(letter: Letter, context: CourierContext, risky: () => void = () => {}): Promise<void> {
+  const { input } = letter;
+  risky();
+  if (input.hook_event_name === 'PermissionRequest') return context.prompts.open(letter, input, context.host.name);
+  if (isNested(letter)) return;
+  const begins = input.hook_event_name === 'SessionStart';
+  const session = await context.sessionOf(letter.tmux, letter.pane, begins);
+  if (session === undefined) return giveUpOn(letter, context);
+  const directory = letter.project || input.cwd;
+  // A thread that a user deleted is created again when its session has something to post.
+  const known = context.threads.registry.ofSession(session.host, session);
+  if (known?.deleted && QUIET.includes(input.hook_event_name)) return;
+  const thread = await context.threads.ensure(session, { directory, shell: 'no' });
+  const connection = thread && context.threads.connections.named(thread.server);
+  if (thread === undefined || connection === undefined) return; // the session gets no thread
+
+  const { rest } = connection;
+  const report = { letter, session, context, rest, thread };
+  const outcome = await handle(input, report);
+  if (outcome.say !== undefined) {
+    risky();
+    await post(report, directory, letter.id, fitMessage(outcome.say));
+    // If the session was renamed while the thread was archived, rename the thread now that it is open.
+    if (thread.archived !== 'no') await context.threads.ensure(session, { directory, shell: 'no' });
+  }
+  await outcome.after?.();
+  record(report, outcome);
+}
+
+const QUIET: readonly HookEvent[] = ['UserPromptSubmit', 'PreToolUse'];
+
+/** Posts into the session's thread, or into a new one if it was deleted. */
+async function post(
+  { letter, session, context, thread, rest }: EventReport,
+  directory: string,
+  id: string,
+  parts: readonly MessageDraft[],
+): Promise<void> {
+  const { threads } = context;
+  const place = await threads.connections.named(thread.server)?.place(thread.channel);
+  await context.inTurn(thread.thread, () =>
+    postParts(parts, {
+      ...{ rest, botId: place?.botId ?? '', letter: id, pane: letter.pane },
+      since: letter.writtenAt,
+      thread: async (gone) => {
+        const again = gone === undefined ? {} : { gone };
+        return (await threads.ensure(session, { directory, shell: 'no', ...again })) ?? thread;
+      },
+      onPosted(posted) {
+        const record = threads.registry.ofSession(session.host, session);
+        if (record !== undefined)
+          threads.registry.change(record.thread, {
+            ...withPosted(record, posted),
+            archived: 'no', // posting has reopened it
+          });
+      },
+    }),
+  );
+}
+
+/** Posted instead of a report that killed the process twice; the report's text is not processed. */
+export async function postSetAsideNotice(letter: Letter, context: CourierContext, name: string): Promise<void> {
+  const session = await context.sessionOf(letter.tmux, letter.pane);
+  const directory = letter.project || letter.input.cwd;
+  const thread = session && (await context.threads.ensure(session, { directory, shell: 'no' }));
+  const rest = thread && context.threads.connections.named(thread.server)?.rest;
+  if (session === undefined || thread === undefined || rest === undefined) return;
+  const text = `⚠️ A report of the agent could not be processed and was set aside: \`${name}\`. Run \`threadmux outbox\` to see it.`;
+  const report = { letter, session, context, rest, thread };
+  await post(report, directory, `aside ${letter.id}`, fitMessage({ text }));
+}
+
+/** Called as soon as a letter arrives, before earlier letters are posted: a receipt needs no request. */
+export function letterArrived(letter: Letter, { threads, receipts, host }: CourierContext): void {
+  const { input } = letter;
+  if (input.hook_event_name !== 'UserPromptSubmit' || isNested(letter)) return;
+  const server = readTmuxVariable(letter.tmux);
+  const thread = server && threads.registry.ofPane(host.name, server.pid, letter.pane);
+  if (thread !== undefined) receipts.submitted(thread.thread, [input.prompt], letter);
+}
+
+/** For this long, tmux may just be too busy to report the pane. */
+const UNKNOWN_FOR_MS = 30_000;
+
+function giveUpOn({ pane, writtenAt }: Letter, { log }: CourierContext): void {
+  if (Date.now() - writtenAt < UNKNOWN_FOR_MS)
+    throw new ThreadmuxError('session_not_found', `finding the session of pane ${pane}: tmux does not know it`);
+  log.warn('letter of an unknown pane', { pane });
+}
+
+/** `claude -p` inside a session, or another program that uses Claude, runs the same hooks in the same pane. */
+function isNested({ entrypoint, input }: Letter): boolean {
+  return (entrypoint !== '' && entrypoint !== 'cli') || input.agent_id !== undefined;
+}
+
+const HANDLERS: {
+  readonly [E in HookEvent]?: EventHandlerOf<Extract<HookInput, { hook_event_name: E }>>;
+} = {
+  Stop: handleStop,
+  StopFailure: handleStopFailure,
+  Notification: handleNotification,
+  SessionStart: handleSessionStart,
+  SessionEnd: handleSessionEnd,
+  UserPromptSubmit: handleUserPromptSubmit,
+  PreToolUse: handlePreToolUse,
+};
+
+async function handle(input: HookInput, report: EventReport): Promise<EventOutcome> {
+  const handler = HANDLERS[input.hook_event_name] as EventHandlerOf<HookInput> | undefined;
+  return (await handler?.(input, report)) ?? {};
+}
+
+/** Records the pane of the thread and the state of Claude. */
+function record({ letter, session, context }: EventReport, outcome: EventOutcome): void {
+  const { input } = letter;
+  const { registry } = context.threads;
+  const before = registry.ofSession(session.host, session);
+  if (before === undefined) return;
+  const { path: _, ...pane } = session;
+  registry.change(before.thread, {
+    ...pane,
+    command: agentCommand(letter, session, before),
+    cwd: input.cwd,
+    claudeSession: input.session_id,
+    transcript: input.transcript_path,
+    state: outcome.state ?? before.state,
+    shell: 'no',
+    at: letter.writtenAt,
+  });
+}
+
+/** When the letter is read, Claude may already have exited; then the foreground program is not the agent. */
+function agentCommand({ input }: Letter, { command, panePid }: SessionPane, before: ThreadRecord): string {
+  const same = before.claudeSession === input.session_id && before.panePid === panePid;
+  const left = input.hook_event_name === 'SessionEnd' || isShell(command);
+  return same && left ? before.command : command;
+}

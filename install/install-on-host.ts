@@ -1,0 +1,171 @@
+// install and uninstall on another host, done from here: Claude Code's settings and tmux's hooks there. What the files were
+// before is kept on our own machine. Nothing runs there but sh and tmux, and no secret goes there.
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type InstalledPaths, isOfInstallation } from '../agents/claude/hook-commands.ts';
+import { loadInstalled } from '../home/installed.ts';
+import type { Host } from '../hosts/host.ts';
+import { findHostPaths, type HostPaths, removeHome, removeOldProgram } from '../hosts/host-paths.ts';
+import {
+  checkHostFile,
+  type HostFile,
+  readHostFiles,
+  removeHostFile,
+  writeHostFile,
+} from '../hosts/host-user-files.ts';
+import { putScripts } from '../hosts/put-scripts.ts';
+import type { Tmux } from '../tmux/tmux.ts';
+import { hookPlaceOf, unloadHooks } from '../tmux/tmux-hooks.ts';
+import {
+  applyChange,
+  describeChange,
+  type FileChange,
+  type Files,
+  planAdding,
+  planRemoving,
+  revertChange,
+  settingsPart,
+  tmuxPart,
+} from './file-change.ts';
+import { describeInstall } from './install.ts';
+import { checkNoBridge, locked, withInstallLock } from './install-lock.ts';
+
+export interface HostInstallOptions {
+  /** The folder of our home on this machine. */
+  readonly root: string;
+  /** What we are called there. */
+  readonly name: string;
+  readonly host: Host;
+  /** Undefined leaves tmux there alone. */
+  readonly tmux: Tmux | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+type HostChange = FileChange<HostFile>;
+
+/** What was done, a sentence for each part. */
+export async function installOn(
+  options: HostInstallOptions & { readonly files: Readonly<Record<string, string>> },
+): Promise<readonly string[]> {
+  const { root, name, host, tmux } = options;
+  const said = options.dryRun
+    ? (await planFor(options)).changes.flatMap(describeChange)
+    : await locked(root, async () => {
+        const { home: there } = await putScripts(host, name, options.files);
+        const { changes, places } = await planFor(options, there);
+        const records = recordsFor(root, host);
+        const lines = await withInstallLock(changes, (one) => applyChange(one, records, filesOn(host)));
+        return [
+          ...lines,
+          ...(await withoutOld(options, places)),
+          ...(tmux === undefined ? [] : [await describeInstall(tmux, `${there}/tmux.conf`)]),
+        ];
+      });
+  return said.map((line) => `${host.name}: ${line}`);
+}
+
+/** Gives back what installOn changed. `purge` removes our home there as well. */
+export async function uninstallOn(
+  options: HostInstallOptions & { readonly purge?: boolean | undefined },
+): Promise<readonly string[]> {
+  const { root, name, host, tmux } = options;
+  if (options.purge) checkNoBridge(root);
+  const said = options.dryRun
+    ? (await planAgainst(options)).changes.flatMap(describeChange)
+    : await locked(root, async () => {
+        const { changes, places } = await planAgainst(options);
+        const records = recordsFor(root, host);
+        const lines = await withInstallLock(changes, (one) => revertChange(one, records, filesOn(host)));
+        if (loadInstalled(records).length === 0) rmSync(records, { recursive: true, force: true });
+        const isLive = tmux && (await unloadHooks(tmux, hookPlaceOf(name)).catch(() => false));
+        return [
+          ...lines,
+          ...(isLive ? ['tmux: the running server has lost our hooks.'] : []),
+          ...(await withoutOld(options, places)),
+          ...(options.purge ? await purge(host, places) : []),
+        ];
+      });
+  return said.map((line) => `${host.name}: ${line}`);
+}
+
+interface Plan {
+  readonly changes: readonly HostChange[];
+  readonly places: HostPaths;
+}
+
+/** Everything that can be refused is refused here. `home` is ours there; where it will be, if not given. */
+async function planFor(options: HostInstallOptions, home?: string): Promise<Plan> {
+  const { host, tmux } = options;
+  const places = await findHostPaths(host, options.name);
+  const { settings, confs, old } = places;
+  const files = await readHostFiles(host, [settings, ...confs]);
+  const part = partsOf(home ?? places.home, old);
+  const records = recordsFor(options.root, host);
+  const [file, ...others] = files as [HostFile, ...HostFile[]];
+  const conf = others.find(({ text }) => text !== undefined) ?? others[0];
+  const changes = [planAdding(records, file, part.settings)];
+  if (tmux !== undefined && conf !== undefined) changes.push(planAdding(records, conf, part.tmux));
+  return { changes: checked(host, changes), places };
+}
+
+async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Promise<Plan> {
+  const places = await findHostPaths(host, name);
+  const records = recordsFor(root, host);
+  const known = loadInstalled(records);
+  const pathsOf = (kind: 'settings' | 'tmux', usual: readonly string[]) => [
+    ...new Set([...usual, ...known.flatMap((one) => (one.kind === kind ? one.path : []))]),
+  ];
+  const part = partsOf(places.home, places.old);
+  const settings = await readHostFiles(host, pathsOf('settings', [places.settings]));
+  const confs = tmux && (await readHostFiles(host, pathsOf('tmux', places.confs)));
+  const changes = [
+    ...settings.map((file) => planRemoving(records, file, part.settings)),
+    ...(confs ?? [])
+      .map((file) => planRemoving(records, file, part.tmux))
+      .filter(({ file, after }) => file.text !== after || known.some(({ path }) => path === file.path)),
+  ];
+  return { changes: checked(host, changes), places };
+}
+
+/** Only what belongs to us: another threadmux may have its own hooks in the same files. */
+function partsOf(home: string, old: string | undefined) {
+  const program = old === undefined ? undefined : `${old}/app`;
+  const paths: InstalledPaths = {
+    ...{ node: '', dist: '', home, scripts: `${home}/bin` },
+    isMine: isOfInstallation(home, program),
+  };
+  const conf = `${home}/tmux.conf`;
+  const confs = old === undefined ? [conf] : [conf, `${old}/tmux.conf`];
+  return { settings: settingsPart(paths), tmux: tmuxPart(conf, confs) };
+}
+
+function checked(host: Host, changes: readonly HostChange[]): readonly HostChange[] {
+  for (const { file, after } of changes) if (after !== file.text) checkHostFile(host, file);
+  return changes;
+}
+
+function filesOn(host: Host): Files<HostFile> {
+  return {
+    write: (file, text) => writeHostFile(host, file, text),
+    remove: (file, madeFolder) => removeHostFile(host, file, madeFolder),
+  };
+}
+
+function recordsFor(root: string, host: Host): string {
+  return join(root, 'state', 'hosts', host.name);
+}
+
+/** Earlier versions copied the program and the token to each host. */
+async function withoutOld({ host, tmux }: HostInstallOptions, { old }: HostPaths) {
+  if (old === undefined) return [];
+  if (tmux !== undefined) await unloadHooks(tmux).catch(() => false);
+  await removeOldProgram(host, old);
+  return ['removed the program and the token that an earlier version put there.'];
+}
+
+async function purge(host: Host, { home }: HostPaths): Promise<readonly string[]> {
+  const letters = await removeHome(host, home);
+  const lost = letters === 0 ? '' : `, with ${letters} letters that waited there`;
+  return [`removed ${home}${lost}. While this host is configured, \`threadmux up\` makes it again.`];
+}

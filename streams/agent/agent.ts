@@ -1,0 +1,230 @@
+// A headless agent and its thread: prompts one at a time, in order, each a turn of the same conversation. What becomes of
+// a prompt is told once; after a restart the conversation goes on, and a turn that was cut off is said to have been.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isThreadmuxError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Rest } from '../../discord/rest.ts';
+import type { Home } from '../../home/home.ts';
+import type { StreamRecord } from '../../home/stream-record.ts';
+import { agentArguments, guarded } from './arguments.ts';
+import { CUT_OFF, endOf, isLost, notStarted, stopped } from './end.ts';
+import { type AgentJob, type AgentPrompt, type AgentTurn, type AskedTurn, createAgentJob, isTurnOver } from './job.ts';
+import { postTurn } from './post.ts';
+import { agentEnvironment } from './process.ts';
+import { openAgentState, overAs, withOver } from './state.ts';
+import { type RunningTurn, startTurn, type TurnOutput } from './turn.ts';
+import { openUnpostedFile, type PostedTurn, type UnpostedTurn } from './unposted.ts';
+
+export interface AgentParts {
+  readonly home: Home;
+  readonly rest: Rest;
+  readonly botId: string;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The agent and arguments that always come first. */
+  readonly command: readonly string[];
+  /** A file for `--settings` that brings our permission hook along. */
+  readonly agentSettings: string | undefined;
+  /** Commands of Claude Code that may be given; any other text that looks like one is just text. */
+  readonly slashCommands?: readonly string[];
+  readonly shell?: string;
+  readonly unaskedMs?: number;
+  /** Before every start, because what is allowed may have changed since: rejects if its directory is not any more. */
+  readonly check?: (record: StreamRecord) => Promise<{ readonly skipPermissions: boolean }>;
+}
+
+export interface Agent {
+  ask(prompt: AgentPrompt): AskedTurn;
+  /** Ends what runs, with every process of it, and drops what waits; false if there was nothing. */
+  stop(): Promise<boolean>;
+  /** What is asked from now on begins a new conversation. */
+  fresh(): Promise<void>;
+  state(): 'working' | 'idle';
+  /** Ends the process and says nothing; a turn that ran is told to have been cut off by whoever opens it next. */
+  close(): Promise<void>;
+  /** There is no next time, because its thread is gone or it is done: ends the process and drops what ran or waited. */
+  end(): Promise<void>;
+}
+
+interface Told {
+  readonly due: UnpostedTurn;
+  readonly streamed?: Promise<PostedTurn> | undefined;
+}
+
+/** What was stopped may still say so. */
+const LAST_WORDS_MS = 5_000;
+/** Far longer than its processes take to end. */
+const END_MS = 20_000;
+const GONE: AgentTurn = { kind: 'dropped', because: 'the agent was ended' };
+
+export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
+  const { home, rest, log } = parts;
+  const { thread } = record;
+  const state = openAgentState(home, thread);
+  const dues = openUnpostedFile(home, thread);
+  const closing = new AbortController();
+  const waiting: AgentJob[] = [];
+  let running: { readonly job: AgentJob; turn: RunningTurn | undefined } | undefined;
+  const told = { toStop: false, dropped: 0 };
+  let conversation = 0;
+  let isGone = false;
+  const unsaid = unsaidBefore();
+  let idle = unsaid === undefined ? Promise.resolve() : finish(unsaid).then(() => {});
+
+  /** Of a turn that the last bridge could not tell the end of. */
+  function unsaidBefore(): UnpostedTurn | undefined {
+    const { running: id, over } = state.get();
+    const due = dues.load();
+    if (due !== undefined && overAs(over, due.id) === undefined) return due;
+    return id === undefined ? undefined : { ...CUT_OFF, id, startedAt: 0, parts: [], shown: [] };
+  }
+
+  /** Says what is to be said of a turn; false if we had to leave first, and the next one goes on with it. */
+  async function finish(due: UnpostedTurn, streamed?: Promise<PostedTurn>): Promise<boolean> {
+    const { id, turn } = due;
+    const { signal } = closing;
+    keep(() => dues.save(due));
+    const onShown = (now: PostedTurn) => keep(() => dues.note(due, now));
+    const shown = (await streamed) ?? due.shown;
+    onShown(shown);
+    if (!(await postTurn({ ...due, shown }, { rest, thread, log, signal, onShown }))) return false;
+    remember({ running: undefined, over: withOver(state.get().over, { id, kind: turn.kind }) });
+    keep(dues.remove);
+    return true;
+  }
+
+  function remember(change: Parameters<typeof state.set>[0]): void {
+    keep(() => state.set(change));
+  }
+
+  /** What was said has been said: a full disk must not end it. Of one that is gone nothing is kept. */
+  function keep(write: () => void): void {
+    if (isGone) return;
+    try {
+      write();
+    } catch (error) {
+      log.warn('remembering an agent', { thread, because: (error as Error).message });
+    }
+  }
+
+  async function work(): Promise<void> {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      if (closing.signal.aborted) return;
+      running = { job, turn: undefined };
+      remember({ running: job.id });
+      job.begin();
+      const said = await turnOf(job).catch((error: Error): Told => {
+        complain(error);
+        return {
+          due: { ...notStarted(error), id: job.id, startedAt: Date.now(), parts: [], shown: [] },
+        };
+      });
+      const isFinished = said !== undefined && (await finish(said.due, said.streamed));
+      if (said === undefined) remember({ running: undefined });
+      running = undefined;
+      if (!isFinished || closing.signal.aborted) return;
+      job.settle(said.due.turn);
+    }
+  }
+
+  function complain(error: Error): void {
+    if (isThreadmuxError(error)) log.info('a turn of an agent', { thread, because: error.message });
+    else log.error('a turn of an agent', { thread, because: error.stack ?? error.message });
+  }
+
+  /** Undefined: we leave, and it has not been started. */
+  async function turnOf(job: AgentJob): Promise<Told | undefined> {
+    const began = Date.now();
+    Object.assign(told, { toStop: false, dropped: 0 });
+    const resumed = state.get().session;
+    let said = await run(job, resumed);
+    const isNew = resumed !== undefined && isLost(said);
+    if (isNew && !told.toStop && !closing.signal.aborted) {
+      await said?.streamed;
+      remember({ session: undefined });
+      said = await run(job, undefined);
+    }
+    if (said === undefined && !told.toStop) return undefined;
+    const { startedAt = began, parts = [], shown = [], streamed } = said ?? {};
+    const end = said === undefined || told.toStop ? stopped(Date.now() - began, told.dropped) : endOf(said, isNew);
+    return { streamed, due: { ...end, id: job.id, startedAt, parts, shown } };
+  }
+
+  async function run(job: AgentJob, session: string | undefined): Promise<TurnOutput | undefined> {
+    const mine = conversation;
+    const allowed = (await parts.check?.(record)) ?? { skipPermissions: true };
+    if (told.toStop || closing.signal.aborted) return undefined;
+    const skipPermissions = record.skipPermissions && allowed.skipPermissions;
+    const { agentSettings } = parts;
+    const turn = startTurn({
+      ...parts,
+      thread,
+      prompt: { id: job.id, text: guarded(job.text, parts.slashCommands ?? []) },
+      dir: record.dir,
+      shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),
+      command: [...parts.command, ...agentArguments({ agentSettings, skipPermissions, session })],
+      env: agentEnvironment(parts.env, { THREADMUX_HOME: home.root, THREADMUX_THREAD: thread }),
+      signal: closing.signal,
+      onSession(id) {
+        if (mine === conversation && state.get().session !== id) remember({ session: id });
+      },
+    });
+    running = { job, turn };
+    return turn.done;
+  }
+
+  async function close(): Promise<void> {
+    if (told.toStop) await within(LAST_WORDS_MS, idle);
+    closing.abort();
+    await running?.turn?.stop();
+    await idle;
+  }
+
+  return {
+    ask(prompt) {
+      if (isGone) return isTurnOver(GONE);
+      const before = waiting.length + (running === undefined ? 0 : 1);
+      const kind = overAs(state.get().over, prompt.id);
+      const known = [running?.job, ...waiting].find((job) => job?.id === prompt.id);
+      if (known !== undefined) return { before: 0, begun: known.begun, done: known.done };
+      if (prompt.id === unsaid?.id) return isTurnOver(unsaid.turn);
+      if (kind !== undefined) return isTurnOver({ kind });
+      const job = createAgentJob(prompt);
+      waiting.push(job);
+      if (before === 0) idle = idle.then(work);
+      return { before, begun: job.begun, done: job.done };
+    },
+    async stop() {
+      const dropped = waiting.splice(0);
+      const turn = { kind: 'dropped', because: 'it was told to stop' } as const;
+      const more = dropped.map(({ id }) => ({ id, kind: turn.kind }));
+      if (more.length > 0) remember({ over: withOver(state.get().over, ...more) });
+      for (const job of dropped) job.settle(turn);
+      if (running === undefined) return dropped.length > 0;
+      told.toStop = true;
+      told.dropped += dropped.length;
+      await running.turn?.stop();
+      return true;
+    },
+    async fresh() {
+      conversation += 1;
+      remember({ session: undefined });
+    },
+    state: () => (running === undefined && waiting.length === 0 ? 'idle' : 'working'),
+    close,
+    async end() {
+      isGone = true;
+      const open = [...(running === undefined ? [] : [running.job]), ...waiting.splice(0)];
+      await within(END_MS, close());
+      for (const job of open) job.settle(GONE);
+    },
+  };
+}
+
+async function within(ms: number, what: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([what, sleep(ms, undefined, { ref: false, signal }).catch(() => {})]);
+  over.abort();
+}

@@ -1,0 +1,175 @@
+// What a turn of a headless agent looks like in its thread: what Claude says and does, in order, and one line about how
+// it ended. Pure; whatever is too much for a handful of messages is in the file at the end, so nothing is lost.
+
+import type { StreamEvent, StreamResult } from '../../agents/claude/stream-json.ts';
+import { formatDuration } from '../../core/duration.ts';
+import { closeLine, type Fence, fenceAfter } from '../../core/fences.ts';
+import { maskSecrets } from '../../core/log.ts';
+import { insideFence, neutralise } from '../../core/neutralise.ts';
+import { splitMessage } from '../../core/split.ts';
+import { tablesToCode } from '../../core/tables.ts';
+import { untrustedText } from '../../core/untrusted-text.ts';
+import type { FileUpload } from '../../discord/rest.ts';
+import type { StreamPart } from '../post-stream.ts';
+
+interface TurnDocument {
+  readonly blocks: readonly Block[];
+  /** What is being said and may still be taken back. */
+  readonly draft: string;
+}
+
+type Block =
+  | { readonly kind: 'text' | 'line'; readonly text: string }
+  /** Somebody else's message stands here: what follows begins a message of its own. */
+  | { readonly kind: 'break' };
+
+export const EMPTY_DOCUMENT: TurnDocument = { blocks: [], draft: '' };
+
+/** Messages a turn may take; a person who wants more reads the file. */
+const PARTS = 20;
+const SHOWN = PARTS * 2_000;
+const LONGEST_LINE = 180;
+const LONGEST_TABLE_TEXT = 100_000;
+
+export function withEvent(document: TurnDocument, event: StreamEvent): TurnDocument {
+  switch (event.kind) {
+    case 'begin':
+      return { ...document, draft: '' };
+    case 'delta':
+      return { ...document, draft: document.draft + event.text };
+    case 'text':
+      return withBlock(document, { kind: 'text', text: event.text });
+    case 'tool':
+      return withBlock(document, { kind: 'line', text: `-# 🔧 ${oneLine(event.label)}` });
+    case 'tool failed':
+      return withBlock(document, { kind: 'line', text: `-# ✘ ${oneLine(failureOf(event.text))}` });
+    case 'answered':
+      return withBlock(document, { kind: 'break' });
+    default:
+      return document;
+  }
+}
+
+function withBlock({ blocks }: TurnDocument, block: Block): TurnDocument {
+  const isNothing = block.kind !== 'break' && block.text.trim() === '';
+  return { blocks: isNothing ? blocks : [...blocks, block], draft: '' };
+}
+
+function failureOf(text: string): string {
+  return text.replace(/<\/?tool_use_error>/g, '').trim() || 'it failed';
+}
+
+/** A label is not Markdown: a command with stars in it must look like one. */
+function oneLine(text: string): string {
+  const line = neutralise(text.slice(0, 1_000).trim().replace(/\s+/g, ' '));
+  const points = [...line];
+  const cut = points.length <= LONGEST_LINE ? line : `${points.slice(0, LONGEST_LINE).join('')}…`;
+  return cut.replace(/[\\*_~`|>#[\]]/g, '\\$&');
+}
+
+/** `ended`: nothing comes any more, and what did not fit is attached. */
+export function partsOf(document: TurnDocument, ended: boolean): readonly StreamPart[] {
+  const segments = segmentsOf(document);
+  const length = segments.reduce((sum, text) => sum + text.length, 0);
+  const parts = partsUpTo(segments, SHOWN + 4_000).map((content) => ({ content }));
+  if (parts.length <= PARTS && length <= SHOWN + 4_000) return parts;
+  const shown = parts.slice(0, PARTS - 1);
+  const more = length - shown.reduce((sum, { content }) => sum + content.length, 0);
+  const rest = `*… ${Math.max(more, 1).toLocaleString('en')} more characters`;
+  if (!ended) return [...shown, { content: `${rest} so far; all of it is attached at the end.*` }];
+  return [...shown, { content: `${rest}. All of it is attached.*`, files: filesOf(segments) }];
+}
+
+/** Texts that stand by themselves, in order: between two of them is somebody else's message. */
+function segmentsOf({ blocks, draft }: TurnDocument): readonly string[] {
+  const texts: string[] = [];
+  let text = '';
+  let before: Block | undefined;
+  const all: readonly Block[] = draft === '' ? blocks : [...blocks, { kind: 'text', text: draft }];
+  for (const block of all) {
+    if (block.kind === 'break') {
+      texts.push(text);
+      text = '';
+    } else {
+      const gap = block.kind === 'line' && before?.kind === 'line' ? '\n' : '\n\n';
+      text += (text === '' ? '' : gap) + (block.kind === 'text' ? closed(block.text) : block.text);
+    }
+    before = block;
+  }
+  return [...texts, text].filter((one) => one.trim() !== '');
+}
+
+function partsUpTo(segments: readonly string[], most: number): readonly string[] {
+  const parts: string[] = [];
+  let room = most;
+  for (const segment of segments) {
+    if (room <= 0) break;
+    parts.push(...splitMessage(segment.slice(0, room)));
+    room -= segment.length;
+  }
+  return parts;
+}
+
+/** A fence that Claude left open must not swallow the lines after it. */
+function closed(text: string): string {
+  const shown = text.length > LONGEST_TABLE_TEXT ? text : tablesToCode(text);
+  let fence: Fence | undefined;
+  for (const line of shown.split('\n')) fence = fenceAfter(line, fence);
+  return fence === undefined ? shown : `${shown}\n${closeLine(fence)}`;
+}
+
+const FILE_BYTES = 8_000_000;
+/** More than a request may carry. */
+const FILES = 2;
+
+function filesOf(segments: readonly string[]): readonly FileUpload[] {
+  const data = new TextEncoder().encode(segments.join('\n\n'));
+  const files = Math.min(FILES, Math.ceil(data.length / FILE_BYTES));
+  return Array.from({ length: files }, (_, at) => ({
+    name: at === 0 ? 'agent.md' : `agent-${at + 1}.md`,
+    data: data.subarray(at * FILE_BYTES, (at + 1) * FILE_BYTES),
+  }));
+}
+
+export interface TurnEnd {
+  /** All results of the turn: what runs in the background may make Claude speak again. */
+  readonly results: readonly StreamResult[];
+  readonly status: number | undefined;
+  readonly stderr: string;
+}
+
+/** Undefined if it went well. */
+export function failureReason({ results, status }: TurnEnd): string | undefined {
+  const last = results.at(-1);
+  if (last?.isError === false) return undefined;
+  if (last !== undefined) return last.text.trim() || 'Claude ended in an error.';
+  const how = status === undefined ? 'was killed' : `ended with exit code ${status}`;
+  return `Claude ${how} before it was done.`;
+}
+
+export function lastWords(ended: TurnEnd, note = ''): string {
+  const why = failureReason(ended);
+  const { results, stderr } = ended;
+  if (why === undefined) return joined(`✅ ${figures(results)}`, note);
+  const said = maskSecrets(stderr).split('\n').slice(-8).join('\n').slice(-800).trim();
+  return joined(
+    `⚠️ ${untrustedText(why, 700)}`,
+    results.length > 0 ? `-# ${figures(results)}` : '',
+    results.length === 0 && said !== '' ? insideFence(neutralise(said)) : '',
+    note,
+  );
+}
+
+function joined(...lines: readonly string[]): string {
+  return lines.filter(Boolean).join('\n');
+}
+
+function figures(results: readonly StreamResult[]): string {
+  const sum = (of: (one: StreamResult) => number) => results.reduce((all, one) => all + of(one), 0);
+  const turns = sum((one) => one.turns);
+  const own = results.map(({ ownCostUsd }) => ownCostUsd).filter((one) => one !== undefined);
+  const cost =
+    own.length > 0 ? own.reduce((all, one) => all + one, 0) : Math.max(...results.map(({ costUsd }) => costUsd));
+  const time = formatDuration(sum((one) => one.durationMs));
+  return `${turns} ${turns === 1 ? 'turn' : 'turns'} · ${time} · $${cost.toFixed(4)}`;
+}

@@ -1,0 +1,160 @@
+// One turn of a headless agent: starts it, gives it the prompt, and shows in the thread what it says while it says it.
+// The messages always show a beginning of the document; the whole of it is for whoever started this to show.
+
+import { denialLine, parseStreamLine, promptLine, type StreamResult } from '../../agents/claude/stream-json.ts';
+import type { Log } from '../../core/log.ts';
+import { showTyping } from '../../discord/messages.ts';
+import type { Rest } from '../../discord/rest.ts';
+import type { Home } from '../../home/home.ts';
+import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
+import { type OpenStreamMessage, postStreamParts, type StreamPart } from '../post-stream.ts';
+import { pause } from '../retry-until-posted.ts';
+import { EMPTY_DOCUMENT, partsOf, type TurnEnd, withEvent } from './document.ts';
+import { partNonce } from './post.ts';
+import { type AgentCommand, startAgentProcess } from './process.ts';
+
+interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
+  readonly home: Home;
+  readonly rest: Rest;
+  readonly log: Log;
+  readonly thread: string;
+  readonly prompt: { readonly id: string; readonly text: string };
+  readonly onSession: (id: string) => void;
+  /** We ourselves leave: nothing is shown any more. */
+  readonly signal: AbortSignal;
+  /** How long a permission may be asked for with nobody being asked. */
+  readonly unaskedMs?: number;
+}
+
+/** What has ended, and what is to be shown of it. */
+export interface TurnOutput extends TurnEnd {
+  readonly startedAt: number;
+  readonly parts: readonly StreamPart[];
+  readonly shown: readonly OpenStreamMessage[];
+  /** It did not end by itself, but with us. */
+  readonly isCut: boolean;
+  /** What is shown when nothing is under way any more and the next edit is due. */
+  readonly streamed: Promise<readonly OpenStreamMessage[]>;
+}
+
+export interface RunningTurn {
+  /** The process has ended. */
+  readonly done: Promise<TurnOutput>;
+  /** Resolves when no process is left. */
+  stop(): Promise<void>;
+}
+
+const EDIT_MS = 1_000;
+const LOOK_MS = 100;
+const ASKING_MS = 1_000;
+const COMPLAIN_MS = 60_000;
+/** What still runs in the background may make Claude speak again after its result; not for ever. */
+const LINGER_MS = 600_000;
+const TYPING_MS = 8_000;
+const UNASKED_MS = 20_000;
+const NOBODY = 'Nobody could be asked for this permission, so it was denied.';
+
+export function startTurn(options: TurnOptions): RunningTurn {
+  const { home, rest, log, thread, signal } = options;
+  const startedAt = Date.now();
+  const results: StreamResult[] = [];
+  const asking = new Set<string>();
+  let document = EMPTY_DOCUMENT;
+  let open: readonly OpenStreamMessage[] = [];
+  let heardAt = startedAt;
+
+  const agent = startAgentProcess({ ...options, onLine });
+  agent.write(promptLine(options.prompt.text));
+
+  function onLine(line: string): void {
+    heardAt = Date.now();
+    for (const event of parseStreamLine(line)) {
+      document = withEvent(document, event);
+      if (event.kind === 'init') options.onSession(event.sessionId);
+      if (event.kind === 'asks') asking.add(event.requestId);
+      if (event.kind === 'answered') asking.delete(event.requestId);
+      if (event.kind === 'result') {
+        results.push(event);
+        agent.endInput();
+      }
+    }
+  }
+
+  async function show(): Promise<void> {
+    open = await postStreamParts(open, partsOf(document, false), {
+      rest,
+      thread,
+      nonce: (at) => partNonce({ id: options.prompt.id, startedAt }, at),
+      signal,
+      onShown: (now) => {
+        open = now;
+      },
+    });
+  }
+
+  /** At most once a second, however much comes; a server that is away is asked again with what there is then. */
+  async function stream(ended: AbortSignal): Promise<void> {
+    const due = createDue();
+    let shown = document;
+    for (; !ended.aborted; await pause(LOOK_MS, ended)) {
+      if (document !== shown && due('edit', EDIT_MS)) {
+        const now = document;
+        const failure = await show().catch((error: Error) => error);
+        if (failure === undefined) shown = now;
+        else if (due('complaint', COMPLAIN_MS)) log.info('showing an agent', { thread, because: failure.message });
+        due('edit', 0);
+      }
+      if (asking.size === 0 && due('typing', TYPING_MS)) showTyping(rest, thread).catch(() => {}); // courtesy
+      if (due('asking', ASKING_MS)) denyUnasked();
+      const silentMs = Date.now() - heardAt;
+      if (results.length > 0 && asking.size === 0 && silentMs > LINGER_MS) void agent.end();
+    }
+    if (document !== shown) await pause(due.left('edit', EDIT_MS), signal);
+  }
+
+  /** The hook posts the prompt and waits beside it. Where it cannot, Claude would wait for ever. */
+  let askedAt = Date.now();
+  function denyUnasked(): void {
+    const isAsked = asking.size === 0 || loadPromptRecords(home).some((one) => one.thread === thread && !one.shown);
+    if (isAsked) askedAt = Date.now();
+    if (Date.now() - askedAt < (options.unaskedMs ?? UNASKED_MS)) return;
+    for (const requestId of asking) {
+      agent.write(denialLine(requestId, NOBODY));
+      document = withEvent(document, { kind: 'tool failed', text: NOBODY });
+    }
+    asking.clear();
+  }
+
+  async function run(): Promise<TurnOutput> {
+    const ended = new AbortController();
+    const streaming = stream(ended.signal).catch((error: Error) =>
+      log.error('following an agent', { thread, because: error.stack ?? error.message }),
+    );
+    const exit = await agent.ended;
+    const isCut = signal.aborted && (exit.status !== 0 || results.length === 0);
+    ended.abort();
+    return {
+      ...{ results, ...exit, startedAt, isCut, shown: open, parts: partsOf(document, true) },
+      streamed: streaming.then(() => open),
+    };
+  }
+
+  return { done: run(), stop: agent.end };
+}
+
+interface Due {
+  /** Whether it is so long since it was last due; then it is, now. */
+  (what: string, everyMs: number): boolean;
+  left(what: string, everyMs: number): number;
+}
+
+function createDue(): Due {
+  const last = new Map<string, number>();
+  const left = (what: string, everyMs: number) => (last.get(what) ?? 0) + everyMs - Date.now();
+  const due = (what: string, everyMs: number) => {
+    if (left(what, everyMs) > 0) return false;
+    last.set(what, Date.now());
+    return true;
+  };
+  return Object.assign(due, { left });
+}

@@ -1,0 +1,187 @@
+// A terminal's screen as data, and back. Only what decides about text is kept: characters, where lines were broken,
+// cursor, margins, character sets. Colours are not shown and not kept.
+
+import type { IBuffer, Terminal } from '@xterm/headless';
+import * as z from 'zod';
+
+const gridSchema = z.object({
+  /** One string a row; an empty cell is a NUL, the second half of a wide character nothing. */
+  rows: z.array(z.string()),
+  /** Rows that go on with the line of the row above. */
+  wrapped: z.array(z.number()),
+  cursor: z.tuple([z.number(), z.number()]),
+  /** The character that ends left of the cursor, and its width: what comes next may join it. */
+  before: z.tuple([z.string(), z.number()]),
+});
+
+const byBuffer = z.object({
+  normal: z.tuple([z.number(), z.number()]).optional(),
+  alternate: z.tuple([z.number(), z.number()]).optional(),
+});
+
+const hiddenSchema = z.object({
+  /** First and last row that scroll, counted from 1. */
+  region: byBuffer,
+  /** The cursor that the program had kept. */
+  saved: byBuffer,
+  sets: z.tuple([z.string(), z.string()]),
+  shifted: z.boolean(),
+});
+
+export const emulatorScreenSchema = z.object({
+  normal: gridSchema,
+  alternate: gridSchema.optional(),
+  modes: z.object({ insert: z.boolean(), origin: z.boolean(), wraparound: z.boolean() }),
+  hidden: hiddenSchema,
+});
+
+type Grid = z.output<typeof gridSchema>;
+type Hidden = z.output<typeof hiddenSchema>;
+export type EmulatorScreen = Readonly<z.output<typeof emulatorScreenSchema>>;
+
+export function captureScreen(terminal: Terminal, hidden: Hidden): EmulatorScreen {
+  const { normal, alternate, active } = terminal.buffer;
+  const { insertMode, originMode, wraparoundMode } = terminal.modes;
+  return {
+    normal: gridOf(normal, terminal.rows),
+    ...(active.type === 'alternate' ? { alternate: gridOf(alternate, terminal.rows) } : {}),
+    modes: { insert: insertMode, origin: originMode, wraparound: wraparoundMode },
+    hidden,
+  };
+}
+
+function gridOf(buffer: IBuffer, height: number): Grid {
+  const rows: string[] = [];
+  const wrapped: number[] = [];
+  for (let y = 0; y < height; y++) {
+    const line = buffer.getLine(buffer.baseY + y);
+    if (line?.isWrapped === true) wrapped.push(y);
+    let row = '';
+    let end = 0;
+    for (let x = 0; x < (line?.length ?? 0); x++) {
+      const cell = line?.getCell(x);
+      if (cell?.getWidth() === 0) continue;
+      const chars = cell?.getChars();
+      row += chars || '\0';
+      if (chars) end = row.length;
+    }
+    rows.push(row.slice(0, end));
+  }
+  return { rows, wrapped, cursor: [buffer.cursorX, buffer.cursorY], before: beforeCursor(buffer) };
+}
+
+function beforeCursor(buffer: IBuffer): [string, number] {
+  const row = buffer.getLine(buffer.baseY + buffer.cursorY);
+  const cell = row?.getCell(buffer.cursorX - 1);
+  const width = cell?.getWidth() === 0 ? 2 : 1;
+  const whole = width === 2 ? row?.getCell(buffer.cursorX - 2) : cell;
+  return [whole?.getWidth() === width ? whole.getChars() : '', width];
+}
+
+/** What a new terminal of this size must be given to show the screen. */
+export function restoreScreen(screen: EmulatorScreen, size: { width: number; height: number }): string {
+  const { normal, alternate, modes, hidden } = screen;
+  const grid = alternate ?? normal;
+  const active = alternate === undefined ? 'normal' : 'alternate';
+  const region = hidden.region[active];
+  const saved = hidden.saved[active];
+  return [
+    drawn(normal, size),
+    hidden.region.normal === undefined ? '' : `\x1b[${hidden.region.normal.join(';')}r`,
+    alternate === undefined ? '' : `${to(...normal.cursor)}\x1b[?1049h${drawn(alternate, size)}`,
+    saved === undefined ? '' : `${to(...saved)}\x1b7`,
+    alternate !== undefined && region !== undefined ? `\x1b[${region.join(';')}r` : '',
+    modes.origin ? '\x1b[?6h' : '',
+    cursorBack(grid, modes.origin ? (region?.[0] ?? 1) - 1 : 0),
+    modes.wraparound ? '' : '\x1b[?7l',
+    modes.insert ? '\x1b[4h' : '',
+    hidden.sets.join('') === 'BB' ? '' : `\x1b(${hidden.sets[0]}\x1b)${hidden.sets[1]}`,
+    hidden.shifted ? '\x0e' : '',
+  ].join('');
+}
+
+/** First where lines break, which only writing over the margin makes; then what the rows show. One row more scrolls off. */
+function drawn({ rows, wrapped }: Grid, { width, height }: { width: number; height: number }) {
+  const goesOn = (y: number) => wrapped.includes(y + 1);
+  let broken = '\x1b[H';
+  for (let y = -1; y < height; y++) broken += goesOn(y) ? 'x'.repeat(width) : `x${y < height - 1 ? '\r\n' : ''}`;
+  const shown = rows.map((row, y) => {
+    const cells = row.replace(/\0+/g, (empty) => `\x1b[${empty.length}C`);
+    return `${to(0, y)}\x1b[${width}X${cells}`;
+  });
+  return broken + shown.join('');
+}
+
+/** Written once more, the character before the cursor takes marks to come, and at the margin the break to come. */
+function cursorBack({ cursor: [x, y], before: [before, width] }: Grid, top: number): string {
+  return before === '' ? to(x, y - top) : to(x - width, y - top) + before;
+}
+
+function to(x: number, y: number): string {
+  return `\x1b[${y + 1};${x + 1}H`;
+}
+
+interface HiddenTracker {
+  /** The text the terminal is given next. */
+  saw(text: string): void;
+  now(): Hidden;
+  restore(screen: EmulatorScreen): void;
+}
+
+/** What a terminal does not tell of itself. */
+export function trackHidden(terminal: Terminal): HiddenTracker {
+  let hidden: Hidden = { region: {}, saved: {}, sets: ['B', 'B'], shifted: false };
+  let savedAt = 0; // the first row of the normal screen then, counted over all rows
+  const { parser } = terminal;
+  const save = () => {
+    const { cursorX, cursorY, type } = terminal.buffer.active;
+    const at: [number, number] = [Math.min(cursorX, terminal.cols - 1), cursorY];
+    hidden = { ...hidden, saved: { ...hidden.saved, [type]: at } };
+    if (type === 'normal') savedAt = terminal.buffer.normal.baseY;
+    return false;
+  };
+  const forget = () => {
+    hidden = { ...hidden, region: {}, saved: {}, sets: ['B', 'B'] };
+    return false;
+  };
+  parser.registerCsiHandler({ final: 'r' }, ([top, bottom]) => {
+    const first = Number(top) || 1;
+    const last = Math.min(Number(bottom) || terminal.rows, terminal.rows);
+    if (last > first)
+      hidden = {
+        ...hidden,
+        region: { ...hidden.region, [terminal.buffer.active.type]: [first, last] },
+      };
+    return false;
+  });
+  parser.registerEscHandler({ final: '7' }, save);
+  parser.registerCsiHandler({ prefix: '?', final: 'h' }, ([mode]) => (mode === 1049 || mode === 1048 ? save() : false));
+  parser.registerCsiHandler({ final: 's' }, save);
+  parser.registerEscHandler({ final: 'c' }, forget);
+  parser.registerCsiHandler({ intermediates: '!', final: 'p' }, forget);
+  for (const [at, intermediates] of ['(', ')'].entries())
+    for (const final of ['0', 'A', 'B'])
+      parser.registerEscHandler({ intermediates, final }, () => {
+        const [first, second] = hidden.sets;
+        hidden = { ...hidden, sets: at === 0 ? [final, second] : [first, final] };
+        return false;
+      });
+  return {
+    saw(text) {
+      const out = text.lastIndexOf('\x0e');
+      const back = Math.max(text.lastIndexOf('\x0f'), text.lastIndexOf('\x1bc'));
+      if (out !== back) hidden = { ...hidden, shifted: out > back };
+    },
+    now() {
+      const { normal } = hidden.saved;
+      const moved = terminal.buffer.normal.baseY - savedAt;
+      if (normal === undefined) return hidden;
+      const now: [number, number] = [normal[0], Math.max(0, normal[1] - moved)];
+      return { ...hidden, saved: { ...hidden.saved, normal: now } };
+    },
+    restore(screen) {
+      hidden = screen.hidden;
+      savedAt = terminal.buffer.normal.baseY;
+    },
+  };
+}

@@ -1,0 +1,148 @@
+// What `tmux capture-pane -e` prints, as rows of styled cells, each at its column. Every escape sequence and control
+// character ends here: no cell holds one.
+
+import { type Colour, indexed } from './palette.ts';
+
+export interface PictureStyle {
+  readonly fg: Colour | undefined;
+  readonly bg: Colour | undefined;
+  readonly bold: boolean;
+  readonly dim: boolean;
+  readonly italic: boolean;
+  readonly underline: boolean;
+  readonly inverse: boolean;
+  readonly hidden: boolean;
+  readonly strike: boolean;
+}
+
+export interface PictureCell {
+  /** One character with the marks that belong to it. */
+  readonly text: string;
+  readonly column: number;
+  readonly width: 1 | 2;
+  readonly style: PictureStyle;
+}
+
+export type PictureRow = readonly PictureCell[];
+
+export const PLAIN_STYLE: PictureStyle = {
+  fg: undefined,
+  bg: undefined,
+  bold: false,
+  dim: false,
+  italic: false,
+  underline: false,
+  inverse: false,
+  hidden: false,
+  strike: false,
+};
+
+export interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+export function parseRows(ansi: string, { width, height }: PictureSize): readonly PictureRow[] {
+  let style = PLAIN_STYLE;
+  let lineDrawing = false;
+  return ansi
+    .replace(/\n$/, '')
+    .split('\n')
+    .slice(0, height)
+    .map((line) => {
+      const cells: PictureCell[] = [];
+      let column = 0;
+      for (const [token, sgr] of line.matchAll(TOKEN)) {
+        if (sgr !== undefined) style = restyle(style, sgr);
+        else if (token === SHIFT_OUT || token === SHIFT_IN) lineDrawing = token === SHIFT_OUT;
+        else if (CONTROL.test(token)) continue;
+        else if (MARK.test(token)) addMark(cells, token);
+        else if (column < width) {
+          const text = lineDrawing ? (LINE_DRAWING[token] ?? token) : token;
+          const cell = { text, column, width: WIDE.test(token) ? 2 : 1, style } as const;
+          cells.push(cell);
+          column += cell.width;
+        }
+      }
+      return cells;
+    });
+}
+
+const SHIFT_OUT = '\u000e';
+const SHIFT_IN = '\u000f';
+
+/** A colour change (its numbers are captured), any other escape sequence, also one cut short, or one character. */
+const TOKEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+  /\u001b\[([\d;:]*)m|\u001b\[[\d;:<=>?]*[ -/]*[@-~]?|\u001b[\]P_^X][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]?|./gu;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+const CONTROL = /^[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Cs}]/u;
+const MARK = /^[\p{Mn}\p{Me}\p{Cf}]/u;
+const WIDE =
+  /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+
+/** A person can pile up any number of marks on one character; nobody can read more than a few. */
+const MAX_MARKS = 4;
+
+function addMark(cells: PictureCell[], mark: string): void {
+  const last = cells.at(-1);
+  if (last === undefined || last.text.length > MAX_MARKS) return;
+  cells[cells.length - 1] = { ...last, text: (last.text + mark).normalize('NFC') };
+}
+
+/** The DEC set that programs without UTF-8 draw their boxes with. */
+const LINE_DRAWING: Readonly<Record<string, string>> = {
+  ...{ '`': '◆', a: '▒', f: '°', g: '±', j: '┘', k: '┐', l: '┌', m: '└', n: '┼', o: '⎺' },
+  ...{ p: '⎻', q: '─', r: '⎼', s: '⎽', t: '├', u: '┤', v: '┴', w: '┬', x: '│', y: '≤', z: '≥' },
+  ...{ '{': 'π', '|': '≠', '}': '£', '~': '·' },
+};
+
+const ATTRIBUTES: Readonly<Record<number, Partial<PictureStyle>>> = {
+  0: PLAIN_STYLE,
+  1: { bold: true },
+  2: { dim: true },
+  3: { italic: true },
+  4: { underline: true },
+  7: { inverse: true },
+  8: { hidden: true },
+  9: { strike: true },
+  21: { underline: true },
+  22: { bold: false, dim: false },
+  23: { italic: false },
+  24: { underline: false },
+  27: { inverse: false },
+  28: { hidden: false },
+  29: { strike: false },
+  39: { fg: undefined },
+  49: { bg: undefined },
+};
+
+function restyle(style: PictureStyle, sgr: string): PictureStyle {
+  const codes = sgr.split(';');
+  let next = style;
+  for (let at = 0; at < codes.length; at++) {
+    const [code = 0, ...parts] = (codes[at] ?? '').split(':').map(Number);
+    if (code === 38 || code === 48 || code === 58) {
+      // With colons a colour is one code; with semicolons it takes the codes after it.
+      const given = parts.length > 0 ? parts : codes.slice(at + 1, at + 5).map(Number);
+      if (parts.length === 0) at += given[0] === 2 ? 4 : 2;
+      if (code === 38) next = { ...next, fg: extended(given) };
+      else if (code === 48) next = { ...next, bg: extended(given) };
+    } else if (code === 4 && parts.length > 0) next = { ...next, underline: parts[0] !== 0 };
+    else if (code >= 30 && code <= 37) next = { ...next, fg: indexed(code - 30) };
+    else if (code >= 90 && code <= 97) next = { ...next, fg: indexed(code - 82) };
+    else if (code >= 40 && code <= 47) next = { ...next, bg: indexed(code - 40) };
+    else if (code >= 100 && code <= 107) next = { ...next, bg: indexed(code - 92) };
+    else next = { ...next, ...ATTRIBUTES[code] };
+  }
+  return next;
+}
+
+function extended([kind, ...numbers]: readonly number[]): Colour | undefined {
+  if (kind === 5) return indexed(numbers[0] ?? 0);
+  if (kind !== 2) return undefined;
+  // The form with colons may name a colour space before the three.
+  const [red = 0, green = 0, blue = 0] = numbers.slice(numbers.length > 3 ? 1 : 0);
+  return [red, green, blue];
+}

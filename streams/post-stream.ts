@@ -1,0 +1,120 @@
+// Messages that show the end of a growing text. What has changed is edited in place, what is new is
+// posted, what is too much is taken away: afterwards the thread shows exactly `parts`.
+
+import { stableNonce } from '../core/nonce.ts';
+import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
+import { createMessage, deleteMessage, editMessage, messagesAfter, refusedWith } from '../discord/messages.ts';
+import type { CallOptions, FileUpload, Rest } from '../discord/rest.ts';
+import { unarchiveAndRetry } from '../discord/threads.ts';
+
+export interface StreamPart {
+  readonly content: string;
+  /** Attached once, when the message gets its last shape. */
+  readonly files?: readonly FileUpload[];
+}
+
+/** A message of ours that may still change, and what it shows. */
+export interface OpenStreamMessage {
+  readonly id: string;
+  readonly content: string;
+}
+
+export interface PostStreamOptions {
+  readonly rest: Rest;
+  readonly thread: string;
+  /** Made from what the part with this number is, so that a repeat after a crash makes no double. */
+  readonly nonce: (at: number) => readonly (string | number)[];
+  readonly signal?: AbortSignal;
+  /** After every single message: what is open now. */
+  readonly onShown?: (open: readonly OpenStreamMessage[]) => void;
+  /** What is shown in the place of a part that could not be; undefined: the error is thrown. */
+  readonly instead?: (at: number, error: unknown) => StreamPart | undefined;
+}
+
+/**
+ * Resolves with the messages that show the parts, in order; where somebody has deleted one as soon as it was posted, there is a hole. A part
+ * without content or files is not allowed.
+ */
+export async function postStreamParts(
+  open: readonly OpenStreamMessage[],
+  parts: readonly StreamPart[],
+  showing: PostStreamOptions,
+): Promise<readonly OpenStreamMessage[]> {
+  const now: OpenStreamMessage[] = [...open];
+  for (const [at, part] of parts.entries()) {
+    const known = now[at];
+    const message = await shown(at, known, part, showing).catch((error: unknown) => {
+      const other = showing.instead?.(at, error);
+      if (other === undefined) throw error;
+      return shown(at, known, other, showing);
+    });
+    if (message === undefined || message === known) continue;
+    now[at] = message;
+    showing.onShown?.([...now]);
+  }
+  for (const { id } of now.splice(parts.length).flatMap((message) => message ?? []))
+    await deleteMessage(showing.rest, showing.thread, id, callOf(showing));
+  return now;
+}
+
+async function shown(
+  at: number,
+  known: OpenStreamMessage | undefined,
+  part: StreamPart,
+  showing: PostStreamOptions,
+): Promise<OpenStreamMessage | undefined> {
+  const message = known === undefined ? undefined : await edited(known, part, showing);
+  return message ?? (await posted(at, part, showing));
+}
+
+/** Undefined: somebody has deleted it. */
+async function edited(
+  known: OpenStreamMessage,
+  part: StreamPart,
+  showing: PostStreamOptions,
+): Promise<OpenStreamMessage | undefined> {
+  const { rest, thread } = showing;
+  if (known.content === part.content && part.files === undefined) return known;
+  const edit = () => editMessage(rest, thread, known.id, part, callOf(showing));
+  try {
+    await unarchiveAndRetry(rest, thread, edit, callOf(showing));
+    return { id: known.id, content: part.content };
+  } catch (error) {
+    if (refusedWith(error, UNKNOWN_MESSAGE)) return undefined;
+    throw error;
+  }
+}
+
+async function posted(
+  at: number,
+  part: StreamPart,
+  showing: PostStreamOptions,
+): Promise<OpenStreamMessage | undefined> {
+  const { rest, thread } = showing;
+  const nonce = stableNonce('stream', thread, ...showing.nonce(at));
+  const draft = { ...part, silent: true };
+  const message = await createMessage(rest, thread, nonce, draft, callOf(showing));
+  if (message === undefined) return undefined;
+  // An earlier attempt may have made it, with what there was to show then.
+  const made = { id: message.id, content: message.content };
+  return made.content === part.content ? made : edited(made, part, showing);
+}
+
+function callOf({ signal }: PostStreamOptions): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+/** What a process that was killed had posted, but not noted: our own messages after the last one it noted. */
+export async function unnoted(
+  rest: Rest,
+  thread: string,
+  botId: string,
+  after: string,
+  isOurs: (content: string) => boolean,
+  options: CallOptions = {},
+): Promise<readonly OpenStreamMessage[]> {
+  const messages = await messagesAfter(rest, thread, after, options);
+  return messages
+    .filter(({ author, content }) => author.id === botId && isOurs(content))
+    .map(({ id, content }) => ({ id, content }));
+}

@@ -1,0 +1,168 @@
+// What of a program's output the emulator is given: whole escape sequences only, with numbers no larger than the screen makes
+// use of, and no strings that show nothing (titles, the clipboard, pictures). Between two feeds the emulator is therefore
+// always at rest, and no output costs it more than a bounded time and memory: a sequence for which there is no credit left is
+// skipped.
+
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what this is about
+
+import type { EmulatorSize } from '../emulator/size.ts';
+import { columnsOf } from '../emulator/widths.ts';
+import { CELLS_PER_BYTE, type CostScreen, cellsOf, SPARE_CELLS, startsInserting } from './cost.ts';
+
+/** Something that is left out up to its end: a title (a bell ends it, too), another string, a sequence that is too long. */
+export type FilterMode = 'nothing' | 'title' | 'string' | 'sequence';
+
+export interface FilterState {
+  readonly inside: FilterMode;
+  /** How many characters without a width stand at the end of what was fed. */
+  readonly marks: number;
+  /** How many cells the sequences to come may touch; every character of output adds some. */
+  readonly credit: number;
+}
+
+interface FilteredOutput extends FilterState {
+  readonly feed: string;
+  /** The beginning of a sequence whose end has not come yet: to be given again, with what comes next. */
+  readonly rest: string;
+  /** So many sequences were left out because the credit was used up. */
+  readonly skipped: number;
+}
+
+/** No sequence that means anything is longer; a longer one is dropped. */
+const LONGEST_SEQUENCE = 1024;
+/** tmux has no wider or higher window; modes and colours have smaller numbers, too. */
+export const LARGEST_NUMBER = 10_000;
+/** More marks on one character say nothing, and the emulator would keep every one of them. */
+export const MOST_MARKS = 16;
+
+/** Controls act inside a sequence, too, also between its first two bytes. Those that end it (cancel, escape) do not. */
+const CONTROLS = /[\x00-\x17\x19\x1c-\x1f]/g;
+const WHOLE =
+  /\x1b[\x00-\x17\x19\x1c-\x1f]*(?:\[[\x00-\x17\x19\x1c-\x3f]*[\x40-\x7e]|[\x30-\x5a\x5c-\x7e]|[\x20-\x2f][\x00-\x17\x19\x1c-\x2f]*[\x30-\x7e])/y;
+const BEGUN = /\x1b[\x00-\x17\x19\x1c-\x1f]*(?:\[[\x00-\x17\x19\x1c-\x3f]*|[\x20-\x2f][\x00-\x17\x19\x1c-\x2f]*)?/y;
+/** "k" is how a program in tmux names its window. */
+const STRING = /\x1b[\x00-\x17\x19\x1c-\x1f]*[\]PX^_k]/y;
+
+export function filterOutput(before: FilterState, text: string, screen: CostScreen): FilteredOutput {
+  let { inside, marks, credit } = before;
+  let { inserts } = screen;
+  let skipped = 0;
+  let feed = '';
+  let at = 0;
+  const earn = (characters: number) => {
+    credit = Math.min(SPARE_CELLS, credit + characters * CELLS_PER_BYTE);
+  };
+  const afford = (sequence: string) => {
+    earn(sequence.length);
+    const cells = cellsOf(sequence, { ...screen, inserts });
+    if (cells > credit) return false;
+    credit -= cells;
+    inserts ||= startsInserting(sequence);
+    return true;
+  };
+  while (at < text.length) {
+    if (inside !== 'nothing') {
+      const end = endOf(inside, text, at);
+      if (end === undefined) return { inside, marks, credit, feed, rest: unfinished(inside, text), skipped };
+      inside = 'nothing';
+      at = end;
+      continue;
+    }
+    const next = text.indexOf('\x1b', at);
+    const start = next === -1 ? text.length : next;
+    const plain = fewMarks(withoutC1(text.slice(at, start)), marks);
+    earn(start - at);
+    feed += plain.text;
+    marks = plain.marks;
+    at = start;
+    if (at === text.length) break;
+    const begun = matchAt(BEGUN, text, at) ?? '\x1b';
+    const opener = matchAt(STRING, text, at);
+    if (Math.max(begun.length, opener?.length ?? 0) >= LONGEST_SEQUENCE) {
+      inside = 'sequence';
+      at += LONGEST_SEQUENCE;
+      continue;
+    }
+    if (opener !== undefined) {
+      inside = opener.endsWith(']') ? 'title' : 'string';
+      at += opener.length;
+      continue;
+    }
+    const whole = matchAt(WHOLE, text, at);
+    if (whole === undefined && at + begun.length === text.length)
+      return { inside, marks, credit, feed, rest: begun, skipped };
+    // Neither whole nor begun: cut short by something else. A terminal drops such a one.
+    if (whole !== undefined) {
+      const { controls, sequence } = clamped(whole, screen);
+      feed += controls;
+      if (afford(sequence)) feed += sequence;
+      else skipped++;
+    }
+    at += (whole ?? begun).length;
+  }
+  return { inside, marks, credit, feed, rest: '', skipped };
+}
+
+/** What counts something that is done once more each time, and the side of the screen beyond which that changes nothing. */
+const REPEATS: Readonly<Record<string, keyof EmulatorSize>> = {
+  ...{ b: 'width', I: 'width', Z: 'width' },
+  ...{ L: 'height', M: 'height', S: 'height', T: 'height', '^': 'height' },
+};
+
+/** The controls inside act before the sequence does: they go first, and no number is parted by one. */
+function clamped(whole: string, size: EmulatorSize): { controls: string; sequence: string } {
+  const bare = whole.replace(CONTROLS, '');
+  const controls = bare.length === whole.length ? '' : (whole.match(CONTROLS) ?? []).join('');
+  if (bare[1] !== '[') return { controls, sequence: bare };
+  const side = REPEATS[bare.at(-1) ?? ''];
+  const most = side === undefined ? LARGEST_NUMBER : size[side];
+  const sequence = bare.replace(/\d+/g, (number) => String(Math.min(Number(number), most)));
+  return { controls, sequence };
+}
+
+function fewMarks(text: string, before: number): { text: string; marks: number } {
+  if (!/[^\x00-\u02ff]/.test(text)) return { text, marks: SHOWN.test(text) ? 0 : before };
+  let kept = '';
+  let marks = before;
+  for (const character of text) {
+    if (columnsOf(character.codePointAt(0) ?? 0) > 0) marks = 0;
+    else if (character > '\u02ff' && ++marks > MOST_MARKS) continue;
+    kept += character;
+  }
+  return { text: kept, marks: Math.min(marks, MOST_MARKS) };
+}
+
+const SHOWN = /[^\x00-\x1f\x7f]/;
+
+/** Behind what is left out; undefined if that goes on. */
+function endOf(inside: Exclude<FilterMode, 'nothing'>, text: string, from: number): number | undefined {
+  const ends = ENDS[inside];
+  ends.lastIndex = from;
+  const found = ends.exec(text);
+  if (found === null) return undefined;
+  if (inside === 'sequence' && /[^\x18\x1a\x40-\x7e]/.test(found[0])) return found.index;
+  if (found[0] !== '\x1b') return found.index + 1;
+  // An escape ends every string, whether or not it is the string terminator.
+  if (found.index + 1 === text.length) return undefined;
+  return text[found.index + 1] === '\\' ? found.index + 2 : found.index;
+}
+
+const ENDS = {
+  title: /[\x07\x18\x1a\x1b]/g,
+  string: /[\x18\x1a\x1b]/g,
+  sequence: /[^\x00-\x17\x19\x1c-\x3f]/g,
+} as const;
+
+function unfinished(inside: FilterMode, text: string): string {
+  return inside !== 'sequence' && text.endsWith('\x1b') ? '\x1b' : '';
+}
+
+/** tmux knows these as no controls; the emulator would. */
+function withoutC1(text: string): string {
+  return text.replace(/[\x80-\x9f]/g, '');
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+}

@@ -1,0 +1,253 @@
+// Follows one terminal: reads on when its log grows, shows it at most once in a while, and has its end told.
+// The state is written only after everything it speaks of was posted.
+
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { explain, isThreadmuxError } from '../../core/errors.ts';
+import { stableNonce } from '../../core/nonce.ts';
+import { createMessage } from '../../discord/messages.ts';
+import { type StreamRecord, saveStreamRecord, streamFolder } from '../../home/stream-record.ts';
+import type { EmulatorSize } from '../emulator/size.ts';
+import { type OpenStreamMessage, unnoted } from '../post-stream.ts';
+import { isExitMessage, postExit } from './exit.ts';
+import { openTerminalOutput, TERMINAL_SIZE, type TerminalOutput } from './output.ts';
+import type { PaneSeen } from './panes.ts';
+import { isStreamMessage } from './plan.ts';
+import { openPostedTerminal, type PostedTerminal } from './posted.ts';
+import { createRetryLimit } from './retry-limit.ts';
+import { loadTerminalState, saveTerminalState, type TerminalState } from './state.ts';
+import type { FollowOptions, TerminalParts } from './terminal.ts';
+import { endingWords, type TerminalEnding } from './texts.ts';
+
+interface Follower {
+  run(): Promise<void>;
+  saw(seen: PaneSeen): void;
+  /** Somebody wrote in the thread. */
+  cut(): void;
+  close(): void;
+  /** Whether the person is about to end it: then no word of its end is due. */
+  expectEnd(isDue: boolean): void;
+  end(): void;
+  record(): StreamRecord;
+  lines(): number;
+  readonly ended: Promise<void>;
+}
+
+/** A file has little more in the end; Discord takes ten megabytes. */
+const FILE_BYTES = 8 * 1024 * 1024;
+const EVERY_MS = 1000;
+const QUIET_MS = 500;
+const LOOK_MS = 50;
+/** A burst has begun; what comes with it shall be in the first message already. */
+const GATHER_MS = 40;
+/** Should the file system not tell of a change. */
+const IDLE_MS = 5000;
+/** What only turns on the spot is shown less often after a while. */
+const SPINS_AFTER_MS = 60_000;
+const SPINS_SLOWER = 5;
+/** Less than a message in one update. */
+const CALM_CHARACTERS = 2000;
+
+const GIVEN_UP =
+  '⚠️ threadmux cannot show the output of this terminal any more; the program goes on.\n-# `!screen` shows its screen, `!done` ends it.';
+
+export function createFollower(
+  parts: TerminalParts,
+  from: StreamRecord,
+  logFolder: string,
+  options: FollowOptions,
+): Follower {
+  const { rest, botId, log } = parts;
+  const { thread, startedAt } = from;
+  const folder = streamFolder(parts.home, thread);
+  const everyMs = options.everyMs ?? EVERY_MS;
+  const quietMs = options.quietMs ?? QUIET_MS;
+  const fileBytes = options.fileBytes ?? FILE_BYTES;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const { retryMs, lackingMs } = options;
+  const patiently = createRetryLimit({ thread, log, signal, retryMs, lackingMs });
+  /** Aborted when the end of the program is known, or nobody follows it any more: no more waiting for its output. */
+  const over = new AbortController();
+  let record = from;
+  let lines = 0;
+  let ending: TerminalEnding | undefined;
+  let silent = false;
+  let showing: PostedTerminal | undefined;
+  let size: EmulatorSize | undefined;
+  let tellEnded = () => {};
+  const ended = new Promise<void>((resolve) => {
+    tellEnded = resolve;
+  });
+  const ends = (how: TerminalEnding) => {
+    ending ??= silent ? { kind: 'ended', at: how.at } : how;
+    over.abort();
+  };
+
+  async function run(): Promise<void> {
+    try {
+      const state = await patiently(() => loadTerminalState(folder));
+      lines = state?.lines ?? 0;
+      if (record.ended === undefined) await follow(state);
+      tellEnded();
+    } catch (error) {
+      if (!signal.aborted) await giveUp(error);
+    }
+  }
+
+  /** This terminal alone, and for good: what failed would fail again after a restart. */
+  async function giveUp(error: unknown): Promise<void> {
+    log.error('a terminal is not shown any more', { thread, because: explain(error) });
+    if (isThreadmuxError(error)) return; // its thread is gone
+    const nonce = stableNonce('terminal-failed', thread, startedAt);
+    const tell = () => createMessage(rest, thread, nonce, { content: GIVEN_UP }, { signal });
+    await patiently(
+      async () => void (await tell()),
+      () => {},
+    ).catch(() => {}); // closed, or the thread is gone
+    record = { ...record, ended: { at: Date.now(), how: 'not shown any more' } };
+    if (!signal.aborted) saveStreamRecord(parts.home, record);
+  }
+
+  async function follow(state: TerminalState | undefined): Promise<void> {
+    const files = { logFolder, folder, size: TERMINAL_SIZE, keptBytes: fileBytes, patiently };
+    const output = await patiently(() => openTerminalOutput(files, state));
+    const { store } = output;
+    const shown = openPostedTerminal({ rest, thread, store, signal, salt: startedAt, fileBytes }, state);
+    showing = shown;
+    try {
+      const found = await patiently(
+        () => postedUnnoted(state),
+        () => [],
+      );
+      const ours = found.filter(({ content }) => isStreamMessage(content));
+      await patiently(
+        () => shown.adopt(ours),
+        () => {},
+      );
+      const movedAt = state?.finished === true ? 0 : await stream(output, shown);
+      const told = found.some(({ content }) => isExitMessage(content));
+      const how = await known();
+      if (!told && !silent) await tell(output, shown, how, movedAt);
+      record = { ...record, ended: { at: how.at, how: endingWords(how) } };
+      await patiently(() => {
+        saveStreamRecord(parts.home, record);
+        store.remove();
+        rmSync(logFolder, { recursive: true, force: true, maxRetries: 3 });
+      });
+    } finally {
+      output.close();
+    }
+  }
+
+  /** Shows all there is until the program has ended; resolves with when something came last. */
+  async function stream(output: TerminalOutput, shown: PostedTerminal): Promise<number> {
+    let movedAt = 0;
+    let linesAt = Date.now();
+    let shownAt = 0;
+    for (;;) {
+      if (ending === undefined) {
+        const waitMs = shown.state().flood === undefined ? IDLE_MS : everyMs;
+        await patiently(() => output.log.changed(waitMs, over.signal));
+        const slower = Date.now() - linesAt > (options.spinsAfterMs ?? SPINS_AFTER_MS) ? SPINS_SLOWER : 1;
+        const early = shownAt + everyMs * slower - Date.now();
+        await sleep(Math.max(GATHER_MS, early), undefined, { signal });
+      }
+      if (size !== undefined) shown.add(await output.resize(size));
+      const { text, moved } = await output.advance(shown.room());
+      shown.add(text);
+      if (moved) movedAt = Date.now();
+      if (text !== '') linesAt = Date.now();
+      lines = output.lines();
+      const calm = text.length < CALM_CHARACTERS && !output.log.hasMore();
+      if (moved || shown.state().flood !== undefined) {
+        await patiently(() => shown.show(output.live(), { calm, final: false }));
+        shownAt = Date.now();
+        await patiently(() => note(output, shown, false));
+      }
+      if (ending === undefined || moved) continue;
+      if (output.log.isEnded() || (await patiently(() => quiet(output)))) break;
+    }
+    const rest = await output.finish();
+    shown.add(rest.text);
+    await patiently(() => shown.show(rest.live, { calm: true, final: true }));
+    await patiently(() => output.store.append(rest.live));
+    lines = output.lines() + (rest.live === '' ? 0 : rest.live.trimEnd().split('\n').length);
+    await patiently(() => note(output, shown, true));
+    return movedAt;
+  }
+
+  /** tmux may still have something to write, a moment after the program's end. */
+  async function quiet(output: TerminalOutput): Promise<boolean> {
+    for (let waited = 0; waited < quietMs; waited += LOOK_MS) {
+      await sleep(LOOK_MS, undefined, { signal });
+      if (output.log.hasMore()) return false;
+      if (output.log.isEnded()) return true;
+    }
+    return true;
+  }
+
+  async function note(output: TerminalOutput, shown: PostedTerminal, finished: boolean): Promise<void> {
+    output.store.cap(shown.state().from);
+    const checkpoint = output.checkpoint();
+    await output.store.sync(); // a state never speaks of text that is not there
+    await saveTerminalState(folder, { ...checkpoint, lines, ...shown.state(), finished });
+    output.log.forget(checkpoint.position);
+    output.store.settle();
+  }
+
+  /** What an earlier process had posted when it was killed, before it could note it. */
+  function postedUnnoted(state: TerminalState | undefined): Promise<readonly OpenStreamMessage[]> {
+    const after = state?.open.at(-1)?.id || state?.last || thread;
+    const ours = (content: string) => isStreamMessage(content) || isExitMessage(content);
+    return unnoted(rest, thread, botId, after, ours, { signal });
+  }
+
+  /** Without a word of what was printed, if Discord does not take that. */
+  async function tell(
+    output: TerminalOutput,
+    shown: PostedTerminal,
+    how: TerminalEnding,
+    movedAt: number,
+  ): Promise<void> {
+    const about = { thread, startedAt, ending: how, lines, movedAt };
+    const wholeBytes = shown.state().flooded ? fileBytes : undefined;
+    const bare = () => postExit(rest, { ...about, movedAt: Date.now() }, output.store, undefined, signal);
+    await patiently(
+      () => postExit(rest, about, output.store, wholeBytes, signal),
+      () => patiently(bare, () => {}),
+    );
+  }
+
+  /** How it ended: a look at the pane tells. */
+  async function known(): Promise<TerminalEnding> {
+    while (ending === undefined) {
+      await sleep(LOOK_MS, undefined, { signal });
+    }
+    return ending;
+  }
+
+  return {
+    run,
+    cut: () => showing?.cut(),
+    saw(seen) {
+      if (seen.kind === 'runs') size = seen.size;
+      else if (seen.kind === 'gone') ends({ kind: 'gone', at: Date.now() });
+      else {
+        const { kind: _, at = Date.now(), ...exit } = seen;
+        ends({ kind: 'exited', at, ...exit });
+      }
+    },
+    close() {
+      closing.abort();
+      over.abort();
+    },
+    expectEnd(isDue) {
+      silent = isDue;
+    },
+    end: () => ends({ kind: 'ended', at: Date.now() }),
+    record: () => record,
+    lines: () => lines,
+    ended,
+  };
+}

@@ -1,0 +1,125 @@
+// The log of a program's output, as the pipe of tmux/pipe.ts writes it: numbered segments, read by position.
+// Reading is bounded, and segments that the cap has removed are said to be missing, never passed over.
+
+import {
+  closeSync,
+  existsSync,
+  type FSWatcher,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  watch,
+} from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { reportWatchFailed } from '../../home/disk-failures.ts';
+
+export const positionSchema = z.object({ segment: z.number(), offset: z.number() });
+export type LogPosition = Readonly<z.output<typeof positionSchema>>;
+export const LOG_START: LogPosition = { segment: 1, offset: 0 };
+
+type LogReading =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** Segments are missing; the next reading is of what there is behind them. */
+  | { readonly kind: 'gap' }
+  | { readonly kind: 'nothing' };
+
+export interface TerminalLog {
+  read(maxBytes: number): LogReading;
+  position(): LogPosition;
+  /** There is something to read. */
+  hasMore(): boolean;
+  /** The pipe was closed: what is there is all. */
+  isEnded(): boolean;
+  /** Removes the segments before this position: they will never be read again. */
+  forget(before: LogPosition): void;
+  /** Resolves when something may have been written, at the latest after `ms`. */
+  changed(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export function openTerminalLog(folder: string, from: LogPosition): TerminalLog {
+  let { segment, offset } = from;
+  const path = (number: number) => join(folder, String(number));
+  const later = () => segments(folder).filter((number) => number > segment);
+  const hasMore = () => sizeOf(path(segment)) > offset || later().length > 0;
+  return {
+    read(maxBytes) {
+      for (;;) {
+        const next = later()[0]; // before the reading: a segment is whole when the next one is there
+        const bytes = readAt(path(segment), offset, maxBytes);
+        if (bytes === undefined && next !== undefined) {
+          segment = next;
+          offset = 0;
+          return { kind: 'gap' };
+        }
+        if (bytes === undefined || (bytes.length === 0 && next === undefined)) return { kind: 'nothing' };
+        offset += bytes.length;
+        if (bytes.length > 0) return { kind: 'bytes', bytes };
+        segment += 1;
+        offset = 0;
+      }
+    },
+    position: () => ({ segment, offset }),
+    hasMore,
+    isEnded: () => existsSync(join(folder, 'end')) && !hasMore(),
+    forget(before) {
+      for (const number of segments(folder)) if (number < before.segment) rmSync(path(number), { force: true });
+    },
+    changed(ms, signal) {
+      return new Promise((resolve) => {
+        const watcher = watching(folder, () => done());
+        const done = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', done);
+          watcher?.close();
+          resolve();
+        };
+        const timer = setTimeout(done, watcher === undefined ? Math.min(ms, POLL_MS) : ms);
+        signal.addEventListener('abort', done);
+        if (signal.aborted || hasMore()) done();
+      });
+    },
+  };
+}
+
+const POLL_MS = 500;
+
+/** Undefined where the system has no watchers left: then it is looked at now and then. */
+function watching(folder: string, tell: () => void): FSWatcher | undefined {
+  try {
+    return watch(folder, tell).on('error', tell);
+  } catch {
+    reportWatchFailed(folder);
+    return undefined;
+  }
+}
+
+function segments(folder: string): readonly number[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** Undefined: there is no such segment. */
+function readAt(path: string, offset: number, maxBytes: number): Uint8Array | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const buffer = Buffer.allocUnsafe(maxBytes);
+    return buffer.subarray(0, readSync(fd, buffer, 0, maxBytes, offset));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

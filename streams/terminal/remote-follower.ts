@@ -1,0 +1,162 @@
+// Follows a terminal on another host: its log is copied here, segment by segment, and read from the copy as that of a
+// terminal here. The copy itself says how far it is, so nothing is lost or doubled by a restart or a host that is away.
+
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { explain } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { PaneRef } from '../../tmux/pane.ts';
+import type { Tmux } from '../../tmux/tmux.ts';
+import { LOG_START, type LogPosition } from './log.ts';
+import { isUnknown, NUDGES, nudge, type PaneSeen } from './panes.ts';
+import { type RemoteLogState, type RemotePiece, readRemoteLog } from './remote-log.ts';
+
+interface RemoteTerminal {
+  readonly tmux: Tmux;
+  readonly pane: PaneRef;
+  /** The folder of the log there. */
+  readonly folder: string;
+  /** The folder of its copy here. */
+  readonly copy: string;
+  readonly log: Log;
+  /** Resolves when the host is back, or after so long. */
+  readonly untilBack: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Tells what a look shows of the pane; of its end only when the copy has everything. */
+  readonly tell: (seen: PaneSeen) => void;
+}
+
+export interface RemoteFollower {
+  /** Something may have happened there: looks at once, and more often for a while. */
+  wake(): void;
+  /** The end was told, or nobody follows any more; nothing is written to the copy after it. */
+  readonly over: Promise<void>;
+  close(): void;
+}
+
+const BUSY_MS = 1000;
+/** So long after the last news it is still looked at often. */
+const CALM_AFTER_MS = 30_000;
+const SILENT_MS = 10_000;
+/** Between looks at a program that has ended: tmux may have something left to write. */
+const ENDING_MS = 250;
+const QUIET_LOOKS = 3;
+const RETRY_MS = 2000;
+const LONGEST_RETRY_MS = 30_000;
+/** What the thread cannot show so fast waits there, where the log is capped. */
+const COPY_BYTES = 8 * 1024 * 1024;
+
+export function followRemote(far: RemoteTerminal): RemoteFollower {
+  const closing = new AbortController();
+  const { signal } = closing;
+  let activeAt = Date.now();
+  let cutWait = () => {};
+
+  const wait = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, signal.aborted ? 0 : ms);
+      cutWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  async function follow(): Promise<void> {
+    let failures = 0;
+    let unknown = 0;
+    let quiet = 0;
+    let silentMs = BUSY_MS;
+    while (!signal.aborted) {
+      if (copyBytes(far.copy) > COPY_BYTES) {
+        await wait(ENDING_MS);
+        continue;
+      }
+      let look: RemoteLogState;
+      let news: boolean;
+      try {
+        look = await readRemoteLog(far.tmux, far.pane, far.folder, reached(far.copy), signal);
+        news = await copyPieces(far.copy, look.pieces);
+        if (look.ended && !look.more) writeFileSync(join(far.copy, 'end'), '', { mode: 0o600 });
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (failures++ === 0) far.log.warn('a terminal is not reached', { because: explain(error) });
+        await far.untilBack(Math.min(RETRY_MS * failures, LONGEST_RETRY_MS), signal);
+        continue;
+      }
+      if (news) activeAt = Date.now();
+      if (look.more) continue;
+      if (look.seen.kind === 'runs') {
+        far.tell(look.seen);
+        const isBusy = Date.now() - activeAt < CALM_AFTER_MS;
+        silentMs = isBusy ? BUSY_MS : Math.min(silentMs * 1.5, SILENT_MS);
+        await wait(silentMs);
+        continue;
+      }
+      quiet = news ? 0 : quiet + 1;
+      const isKnown = !isUnknown(look.seen) || unknown++ >= NUDGES;
+      if (isKnown && (look.ended || quiet >= QUIET_LOOKS)) return far.tell(look.seen);
+      if (!isKnown) await nudge(far.tmux).catch(() => {}); // the next look tells whether it helped
+      await wait(ENDING_MS);
+    }
+  }
+
+  return {
+    wake() {
+      activeAt = Date.now();
+      cutWait();
+    },
+    over: follow().catch((error: unknown) =>
+      far.log.error('a terminal is not followed any more', { because: explain(error) }),
+    ),
+    close() {
+      closing.abort();
+      cutWait();
+    },
+  };
+}
+
+/** How far the copy is: its newest segment never goes before there is a newer one. */
+function reached(copy: string): LogPosition {
+  mkdirSync(copy, { recursive: true, mode: 0o700 });
+  const segment = Math.max(0, ...segmentsOf(copy));
+  return segment === 0 ? LOG_START : { segment, offset: sizeOf(copy, segment) };
+}
+
+/** True if there was anything new. A segment is safely on the disk before the next one begins: then it goes there. */
+export async function copyPieces(copy: string, pieces: readonly RemotePiece[]): Promise<boolean> {
+  const { segment, offset } = reached(copy);
+  const [first] = pieces;
+  // The cap has removed the rest of ours there: without it the reader says that something is missing.
+  if (first !== undefined && first.segment > segment) rmSync(join(copy, String(segment)), { force: true });
+  let news = false;
+  for (const piece of pieces) {
+    const bytes = piece.bytes.subarray(piece.segment === segment ? offset - piece.from : 0);
+    if (bytes.length > 0) news = true;
+    else if (!existsSync(join(copy, String(piece.segment)))) continue;
+    if (bytes.length === 0 && !piece.whole) continue;
+    const file = await open(join(copy, String(piece.segment)), 'a', 0o600);
+    try {
+      await file.appendFile(bytes);
+      if (piece.whole) await file.datasync();
+    } finally {
+      await file.close();
+    }
+  }
+  return news;
+}
+
+function copyBytes(copy: string): number {
+  return segmentsOf(copy).reduce((sum, number) => sum + sizeOf(copy, number), 0);
+}
+
+function segmentsOf(copy: string): readonly number[] {
+  if (!existsSync(copy)) return [];
+  return readdirSync(copy)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+function sizeOf(copy: string, segment: number): number {
+  return statSync(join(copy, String(segment)), { throwIfNoEntry: false })?.size ?? 0;
+}

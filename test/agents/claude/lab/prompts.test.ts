@@ -1,0 +1,258 @@
+// Prompts of the real Claude Code: asked in the thread and in the terminal at once, and the first answer wins. What it
+// was is asserted from Claude Code's own transcript.
+
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ClaudeLab, type LabSession, startClaudeLab } from '../../../support/claude-lab.ts';
+import { buttonOf, buttonsOf, messageNow, promptIn, verdictOf } from '../../../support/prompt-pane.ts';
+import type { WireMessage } from '../../../support/workspace.ts';
+
+const PATIENCE = { timeout: 40_000, interval: 200 };
+const IN_TERMINAL = '🖥️ Answered in the terminal.';
+/** Esc ends the hook by a signal, unless it has seen the dialog go before that. */
+const OVER_THERE = /^(?:🖥️ Answered|⏹️ Called off) in the terminal\.$/u;
+
+let lab: ClaudeLab;
+let demo: LabSession;
+
+beforeAll(async () => {
+  lab = await startClaudeLab();
+  demo = await lab.start('demo');
+});
+afterAll(() => lab?.stop());
+
+interface Result {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+interface Line {
+  readonly message?: {
+    readonly content?: string | readonly { type: string; content?: unknown; is_error?: boolean }[];
+  };
+}
+
+/** What became of the tools so far, as Claude Code wrote it down. */
+function results(): readonly Result[] {
+  const { transcript } = demo.record();
+  if (!existsSync(transcript)) return []; // before the first turn
+  return readFileSync(transcript, 'utf8')
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .flatMap((line) => {
+      const content = (JSON.parse(line) as Line).message?.content;
+      return Array.isArray(content) ? content : [];
+    })
+    .filter(({ type }) => type === 'tool_result')
+    .map(({ content, is_error }) => ({
+      text: typeof content === 'string' ? content : JSON.stringify(content),
+      isError: is_error === true,
+    }));
+}
+
+/** Has Claude ask; gives the prompt in the thread, and its outcome by the transcript. */
+async function ask(order: string) {
+  await demo.idle();
+  const before = results().length;
+  await demo.submit(order);
+  const message = await promptIn(lab, demo.thread);
+  return {
+    message,
+    outcome: () =>
+      vi.waitFor(() => {
+        const [result] = results().slice(before);
+        if (result === undefined) throw new Error(`the tool has no result yet: ${demo.screen()}`);
+        return result;
+      }, PATIENCE),
+  };
+}
+
+const tap = (message: WireMessage, label: string) => lab.person.tap(demo.thread, message.id, buttonOf(message, label));
+const fill = async (message: WireMessage, label: string, words: string) => {
+  const tapped = await tap(message, label);
+  await vi.waitFor(() => lab.person.submitModal(demo.thread, tapped, { words }), PATIENCE);
+};
+const touch = (name: string) => {
+  const path = join(lab.project, name);
+  rmSync(path, { force: true });
+  return { path, order: `bash touch ${path}` };
+};
+const dialogIs = (words: RegExp) => vi.waitFor(() => expect(demo.screen()).toMatch(words), PATIENCE);
+const says = (about: RegExp) =>
+  vi.waitFor(async () => {
+    const texts = (await lab.person.messages(demo.thread, 'limit=5')).map((one) => one.content);
+    expect(texts.join('\n')).toMatch(about);
+  }, PATIENCE);
+
+describe('a permission', () => {
+  it('Allow: the tool runs', async () => {
+    const { path, order } = touch('allowed');
+    const { message, outcome } = await ask(order);
+    expect(message.content).toContain(`touch ${path}`);
+    await tap(message, 'Allow');
+    expect((await outcome()).isError).toBe(false);
+    expect(existsSync(path)).toBe(true);
+    expect(await verdictOf(lab, message)).toMatch(/^✅ \*\*Allowed\*\*/);
+  });
+
+  it('Deny: it does not', async () => {
+    const { path, order } = touch('denied');
+    const { message, outcome } = await ask(order);
+    await tap(message, 'Deny');
+    expect((await outcome()).isError).toBe(true);
+    expect(existsSync(path)).toBe(false);
+    expect(await verdictOf(lab, message)).toMatch(/^⛔ \*\*Denied\*\*/);
+  });
+
+  it('Deny with a reason: Claude repeats it', async () => {
+    const { path, order } = touch('reason');
+    const { message, outcome } = await ask(order);
+    await fill(message, 'Deny with a reason', 'use a temp dir instead');
+    expect((await outcome()).text).toContain('use a temp dir instead');
+    expect(existsSync(path)).toBe(false);
+    await says(/Done\. The tool said:.*use a temp dir instead/s);
+  });
+
+  it('by words: "yes" allows, anything else denies with it', async () => {
+    const first = await ask(touch('yes').order);
+    await demo.say('yes');
+    expect((await first.outcome()).isError).toBe(false);
+    const second = await ask(touch('no').order);
+    await demo.say('1 moment, not that one');
+    expect((await second.outcome()).text).toContain('1 moment, not that one');
+    expect(existsSync(join(lab.project, 'no'))).toBe(false);
+  });
+});
+
+describe('a question', () => {
+  it.each<[string, (message: WireMessage) => Promise<unknown>, string]>([
+    ['a button', (message) => tap(message, '2. Postgres'), 'Postgres'],
+    ['a number', () => demo.say('3'), 'DuckDB'],
+    ['a label', () => demo.say('sqlite'), 'SQLite'],
+    ['free text', () => demo.say('I want 1 MySQL'), 'I want 1 MySQL'],
+    ['the field', (message) => fill(message, 'Other', 'a plain file'), 'a plain file'],
+  ])('by %s', async (_, answer, expected) => {
+    const { message, outcome } = await ask('ask');
+    await answer(message);
+    const { text, isError } = await outcome();
+    expect(isError).toBe(false);
+    expect(text).toContain(`"Which database should we use?"="${expected}"`);
+    expect(await verdictOf(lab, message)).toContain(`**${expected}**`);
+  });
+
+  it('two, the second with several answers', async () => {
+    const { message, outcome } = await ask('ask2');
+    await tap(message, '1. SQLite');
+    const second = await promptIn(lab, demo.thread, /\(2 of 2\)/);
+    const menu = buttonsOf(second).find(({ options }) => options !== undefined);
+    const values = [0, 2].map((at) => menu?.options?.[at]?.value ?? '');
+    await lab.person.choose(demo.thread, message.id, menu?.custom_id ?? '', values);
+    await tap(await promptIn(lab, demo.thread, /Your answers/), 'Submit');
+    const { text } = await outcome();
+    expect(text).toContain('"Which database should we use?"="SQLite"');
+    expect(text).toContain('"Which extras do you want?"="Cache, Search"');
+  });
+});
+
+describe('both sides', () => {
+  it('answered in the terminal first: the message says so within two seconds', async () => {
+    const { path, order } = touch('terminal');
+    const { message, outcome } = await ask(order);
+    await dialogIs(/Do you want to proceed/);
+    demo.press('1');
+    const began = Date.now();
+    expect(await verdictOf(lab, message, 20_000)).toBe(IN_TERMINAL);
+    expect(Date.now() - began).toBeLessThan(3_000); // ours are two, beside Claude's own drawing
+    expect((await outcome()).isError).toBe(false);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('Esc in the terminal: it is over here, too, and a late tap changes nothing', async () => {
+    const { path, order } = touch('esc');
+    const { message, outcome } = await ask(order);
+    await dialogIs(/Do you want to proceed/);
+    demo.press('Escape');
+    expect(await verdictOf(lab, message)).toMatch(OVER_THERE);
+    expect((await outcome()).isError).toBe(true);
+    await expect(tap(message, 'Allow')).rejects.toThrow(); // there is no button any more
+    expect(existsSync(path)).toBe(false);
+    demo.press('C-u');
+  });
+
+  it('in both places at the same moment: the tool runs or it does not, and what is said of the terminal is true', async () => {
+    const { path, order } = touch('race');
+    const { message, outcome } = await ask(order);
+    await dialogIs(/Do you want to proceed/);
+    demo.press('Escape');
+    await tap(message, 'Allow').catch(() => '');
+    const verdict = await verdictOf(lab, message);
+    const { isError } = await outcome();
+    if (OVER_THERE.test(verdict)) {
+      expect({ isError, ran: existsSync(path) }).toEqual({ isError: true, ran: false });
+    } else if (!isError) {
+      expect(existsSync(path)).toBe(true);
+    }
+    // Allowed here and interrupted there a moment later: Claude reports an error, and the tool may or may not have run.
+    demo.press('C-u');
+  });
+
+  it('a question half answered in the terminal is still open in the thread', async () => {
+    const { message, outcome } = await ask('ask2');
+    await dialogIs(/Which database should we use/);
+    demo.press('1');
+    await dialogIs(/Which extras do you want/);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect((await messageNow(lab, message)).components).not.toEqual([]);
+    await tap(message, '2. Postgres');
+    const second = await promptIn(lab, demo.thread, /\(2 of 2\)/);
+    expect(second.id).toBe(message.id);
+    await demo.say('2');
+    await tap(await promptIn(lab, demo.thread, /Your answers/), 'Submit');
+    expect((await outcome()).text).toContain('"Which database should we use?"="Postgres"');
+  });
+});
+
+describe('a permission for ever', () => {
+  it('Always allow: it is not asked a second time', async () => {
+    const { path, order } = touch('always');
+    const { message, outcome } = await ask(order);
+    await tap(message, 'Always allow');
+    expect((await outcome()).isError).toBe(false);
+    expect(await verdictOf(lab, message)).toMatch(/^✅ \*\*Always allowed\*\*/);
+    await demo.idle();
+    rmSync(path);
+    const before = results().length;
+    await demo.submit(order);
+    await vi.waitFor(() => expect(results()).toHaveLength(before + 1), PATIENCE);
+    expect(existsSync(path)).toBe(true);
+    const open = (await lab.person.messages(demo.thread)).filter((one) => buttonsOf(one).length > 0);
+    expect(open).toEqual([]);
+  });
+});
+
+describe('a plan', () => {
+  beforeAll(async () => {
+    await demo.idle();
+    for (let tries = 0; tries < 6 && !/plan mode on/.test(demo.screen()); tries++) {
+      demo.press('BTab');
+      await new Promise((resolve) => setTimeout(resolve, 700));
+    }
+    expect(demo.screen()).toMatch(/plan mode on/);
+  });
+
+  it('is rejected with feedback, which Claude reads', async () => {
+    const { message, outcome } = await ask('plan');
+    expect(message.content).toContain('1. Read the code');
+    await fill(message, 'Reject with feedback', 'smaller steps, please');
+    expect((await outcome()).text).toContain('smaller steps, please');
+    expect(await verdictOf(lab, message)).toContain('Rejected');
+  });
+
+  it('is approved', async () => {
+    const { message, outcome } = await ask('plan');
+    await tap(message, 'Approve');
+    expect((await outcome()).isError).toBe(false);
+    expect(await verdictOf(lab, message)).toContain('Approved');
+  });
+});

@@ -1,0 +1,106 @@
+import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { linesBackwards, type TailOptions } from '../../../../agents/claude/transcript/lines-backwards.ts';
+
+function fileWith(content: string | Buffer): string {
+  const dir = mkdtempSync(join(tmpdir(), 'threadmux-tail-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const path = join(dir, 'lines.jsonl');
+  writeFileSync(path, content);
+  return path;
+}
+
+async function read(path: string, options?: TailOptions) {
+  const seen: string[] = [];
+  for await (const line of linesBackwards(path, options))
+    seen.push(line.kind === 'line' ? line.text : line.kind === 'shrunk' ? '<shrunk>' : `<${line.bytes}>`);
+  return seen;
+}
+
+describe('linesBackwards', () => {
+  it('gives the last line first', async () => {
+    expect(await read(fileWith('a\nb\nc\n'))).toEqual(['c', 'b', 'a']);
+  });
+
+  it('leaves out a last line that is still being written', async () => {
+    expect(await read(fileWith('a\nb\n{"half":'))).toEqual(['b', 'a']);
+    expect(await read(fileWith('half'))).toEqual([]);
+  });
+
+  it('has nothing to give for a missing file, an empty one or a directory', async () => {
+    expect(await read('/nonexistent/x')).toEqual([]);
+    expect(await read(fileWith(''))).toEqual([]);
+    expect(await read(tmpdir())).toEqual([]);
+  });
+
+  it('passes over empty lines, a byte order mark and carriage returns', async () => {
+    expect(await read(fileWith('\ufeffa\r\n\n\nb\n'))).toEqual(['b', 'a']);
+  });
+
+  it('survives NULs and bytes that are no text', async () => {
+    const path = fileWith(Buffer.from([0x61, 0x0a, 0x00, 0xff, 0xfe, 0x0a, 0x62, 0x0a]));
+    expect(await read(path)).toEqual(['b', '\u0000\ufffd\ufffd', 'a']);
+  });
+
+  it('says that a line was too long and goes on with the others', async () => {
+    const path = fileWith(`a\n${'x'.repeat(10_000)}\nb\n`);
+    expect(await read(path, { maxLineBytes: 1000, chunkBytes: 256 })).toEqual(['b', '<10000>', 'a']);
+  });
+
+  it('reads lines that span many chunks, and characters cut by them', async () => {
+    const lines = ['é漢😀'.repeat(50), 'b'.repeat(999), '{}'];
+    expect(await read(fileWith(`${lines.join('\n')}\n`), { chunkBytes: 7 })).toEqual(lines.toReversed());
+  });
+
+  it('reads the same lines with any chunk size', async () => {
+    const path = fileWith('');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('a', 'bc', '漢', '\n', '\n\n', '{"x":1}')),
+        fc.integer({ min: 1, max: 20 }),
+        async (pieces, chunkBytes) => {
+          const text = pieces.join('');
+          writeFileSync(path, text);
+          const whole = text.split('\n').slice(0, -1).filter(Boolean).toReversed();
+          expect(await read(path, { chunkBytes })).toEqual(whole);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each([10, 4990])('stops when the file shrinks under it to %i bytes', async (bytes) => {
+    const path = fileWith('line\n'.repeat(1000));
+    const lines = linesBackwards(path, { chunkBytes: 100 });
+    expect(await lines.next()).toMatchObject({ value: { kind: 'line', text: 'line' } });
+    truncateSync(path, bytes);
+    const kinds: string[] = [];
+    for await (const { kind } of lines) kinds.push(kind);
+    expect(kinds.at(-1)).toBe('shrunk');
+    expect(kinds.length).toBeLessThan(50);
+  });
+
+  it('stays with the old file when another takes its name, and ignores what is appended', async () => {
+    const path = fileWith('old\n'.repeat(1000));
+    const lines = linesBackwards(path, { chunkBytes: 100 });
+    await lines.next();
+    appendFileSync(path, 'new\n');
+    writeFileSync(`${path}.new`, 'new\n'.repeat(2000));
+    renameSync(`${path}.new`, path);
+    const texts = new Set<string>();
+    for await (const line of lines) if (line.kind === 'line') texts.add(line.text);
+    expect([...texts]).toEqual(['old']);
+  });
+
+  it('reads only the end of a file of a gigabyte', async () => {
+    const path = fileWith('');
+    truncateSync(path, 1024 ** 3);
+    appendFileSync(path, '\nlast\n');
+    const lines = linesBackwards(path);
+    expect((await lines.next()).value).toEqual({ kind: 'line', text: 'last' });
+    await lines.return();
+  });
+});

@@ -1,0 +1,38 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { waitUntilSettled } from '../../../../agents/claude/transcript/wait-until-settled.ts';
+
+function fileWith(content: string): string {
+  const dir = mkdtempSync(join(tmpdir(), 'threadmux-settle-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const path = join(dir, 'session.jsonl');
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('waitUntilSettled', () => {
+  it('is done when the file is quiet and its last line whole', async () => {
+    expect(await waitUntilSettled(fileWith('a\n'), { quietMs: 20, pollMs: 5 })).toBe(true);
+  });
+
+  it('waits for what is still being written', async () => {
+    const path = fileWith('a\n');
+    let written = 1;
+    const writer = setInterval(() => {
+      appendFileSync(path, 'b\n');
+      if (++written === 6) clearInterval(writer);
+    }, 20);
+    onTestFinished(() => clearInterval(writer));
+    expect(await waitUntilSettled(path, { quietMs: 300, pollMs: 5 })).toBe(true);
+    expect(written).toBe(6);
+  });
+
+  it.each([
+    ['a last line that stays half written', () => fileWith('a\n{"half')],
+    ['a file that never comes', () => '/nonexistent/x.jsonl'],
+  ])('gives up in time on %s', async (_, path) => {
+    expect(await waitUntilSettled(path(), { quietMs: 10, pollMs: 5, deadlineMs: 80 })).toBe(false);
+  });
+});

@@ -1,0 +1,197 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { nextMark } from '../../../bin/commands/send.ts';
+import { tryLock } from '../../../home/lock.ts';
+import { writeJson } from '../../../home/whole-file.ts';
+import { startFakeClaude } from '../../support/fake-claude.ts';
+import { type Machine, startMachine } from '../../support/hook-process.ts';
+import { startRawPane } from '../../support/tmux-server.ts';
+import { startTestWorkspace } from '../../support/workspace.ts';
+import { PROGRAM, type RunOptions, startCli, WAIT } from '../cli.ts';
+
+const NOW = ['--wait', '0'];
+
+/** A machine whose hooks report, with a stand-in for Claude Code in session "web". */
+async function startClaude() {
+  const machine = startMachine(await startTestWorkspace(), { host: 'here' });
+  const claude = await startFakeClaude(machine, 'web', { replies: false });
+  return { machine, claude, ...commandsOn(machine) };
+}
+
+function commandsOn(machine: Machine) {
+  const cli = startCli();
+  const env = {
+    THREADMUX_HOME: machine.home.root,
+    THREADMUX_TMUX_SOCKET: machine.tmux.socket,
+  };
+  return {
+    run: (args: readonly string[], options: RunOptions = {}) =>
+      cli.run(args, { ...options, env: { ...env, ...options.env } }),
+  };
+}
+
+describe('send', () => {
+  it('submits a text to Claude, from the words or from stdin, several lines as one message', async () => {
+    const { run, claude } = await startClaude();
+    expect(await run(['send', 'web', 'run', 'the tests'])).toMatchObject({ status: 0, stdout: '' });
+    const json = await run(['send', 'web', '--json'], { input: 'two\r\nlines\x1b[201~\n' });
+    expect(json.data()).toEqual({ host: 'here', name: 'web', outcome: 'typed', because: null });
+    expect((await run(['send', 'web', '--', '--help', 'me'])).status).toBe(0);
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['run the tests', 'two\nlines[201~', '--help me']));
+  });
+
+  it('keeps Claude Code from acting on what is meant to be read', async () => {
+    const { run, claude } = await startClaude();
+    expect((await run(['send', 'web', '!rm -rf x'])).status).toBe(0);
+    await vi.waitFor(() => expect(claude.prompts().map((one) => one.trim())).toEqual(['!rm -rf x']));
+    expect(claude.noted().filter(({ kind }) => kind === 'shell')).toEqual([]);
+  });
+
+  it('types nothing into a dialog, and says why', async () => {
+    const { run, claude } = await startClaude();
+    await claude.tell('dialog', 'rm -rf /');
+    const result = await run(['send', 'web', 'yes please', '--json', ...NOW]);
+    expect(result.status).toBe(1);
+    expect(result.data()).toMatchObject({
+      outcome: 'refused',
+      because: expect.stringContaining('Claude'),
+    });
+    expect((await run(['send', 'web', 'yes', ...NOW])).stderr).toContain('Nothing was typed into web');
+    expect(claude.noted()).toEqual([]);
+  });
+
+  it('waits for the dialog to go away if it is given the time', async () => {
+    const { run, claude } = await startClaude();
+    await claude.tell('dialog', 'rm -rf /');
+    const sending = run(['send', 'web', 'later', '--wait', '20']);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(claude.noted()).toEqual([]);
+    await claude.tell('close');
+    expect((await sending).status).toBe(0);
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['later']));
+  });
+
+  it('does not push in before messages that the bridge still has for the session', async () => {
+    const { run, claude, machine } = await startClaude();
+    const release = tryLock(join(machine.home.folder('state'), 'bridge.lock'));
+    const message = {
+      id: '1234567890123456789',
+      channelId: claude.thread,
+      authorId: '1',
+      author: 'a',
+      text: 'x',
+      attachments: [],
+    };
+    writeJson(join(machine.home.folder('inbox'), `${message.id}.json`), message);
+    expect((await run(['send', 'web', 'me first', ...NOW])).stderr).toContain('on its way');
+    expect(claude.prompts()).toEqual([]);
+    release?.();
+    expect((await run(['send', 'web', 'nobody there', ...NOW])).status).toBe(0);
+  });
+
+  it('marks the pane so that no message that waits counts as typed', () => {
+    expect(nextMark({ typed: { text: undefined, enter: undefined } })).toBe('1');
+    const typed = { text: '01234567890123456789', enter: '01234567890123456788' };
+    expect(nextMark({ typed })).toBe('1234567890123456790');
+  });
+
+  it('types a command line into a shell, as it is', async () => {
+    const cli = startCli();
+    cli.tmux.call('new-session', '-d', '-s', 'sh', '-c', cli.dir, 'sh');
+    expect((await cli.run(['send', 'sh', 'echo !1 > said'])).status).toBe(0);
+    await vi.waitFor(() => expect(readFileSync(join(cli.dir, 'said'), 'utf8')).toBe('!1\n'));
+  });
+
+  it('leaves copy mode, a dead pane and its own pane alone', async () => {
+    const cli = startCli();
+    const pane = await startRawPane(cli.tmux, 'raw');
+    cli.tmux.call('copy-mode', '-t', '=raw:');
+    expect((await cli.run(['send', 'raw', 'seen'])).status).toBe(0);
+    await vi.waitFor(() => expect(pane.received().toString()).toContain('seen'));
+
+    const [TMUX = '', TMUX_PANE = ''] = cli.tmux
+      .call('display-message', '-p', '-t', '=raw:', '#{socket_path},#{pid},0 #{pane_id}')
+      .split(' ');
+    const own = await cli.run(['send', '--', 'hello'], { env: { TMUX, TMUX_PANE } });
+    expect(own).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('itself runs in that pane'),
+    });
+
+    cli.tmux.call('new-session', '-d', '-s', 'dead', 'true', ';', 'set', '-p', 'remain-on-exit', 'on');
+    await vi.waitFor(
+      async () =>
+        expect(await cli.run(['send', 'dead', 'hello', ...NOW])).toMatchObject({
+          status: 1,
+          stderr: expect.stringContaining('has ended'),
+        }),
+      WAIT,
+    );
+    expect(pane.received().toString()).not.toContain('hello');
+  });
+});
+
+describe('capture', () => {
+  it('prints the screen, or so many last lines, and says how many it left out', async () => {
+    const cli = startCli();
+    const script = 'i=1; while [ $i -le 300 ]; do echo line $i; i=$((i + 1)); done; cat';
+    cli.tmux.call('new-session', '-d', '-s', 'long', '-x', '80', '-y', '20', script);
+    await vi.waitFor(async () => expect((await cli.run(['capture', 'long'])).stdout).toContain('line 300'), WAIT);
+    const [screen, some, all, json] = await Promise.all([
+      cli.run(['capture', 'long']),
+      cli.run(['capture', 'long', '-n', '3']),
+      cli.run(['capture', 'long', '-n', '999999999']),
+      cli.run(['capture', 'long', '-n', '25', '--json']),
+    ]);
+    expect(screen.stdout.split('\n').slice(0, 2)).toEqual(['[… 281 earlier lines left out]', 'line 282']);
+    expect(some.stdout).toBe('[… 297 earlier lines left out]\nline 298\nline 299\nline 300\n');
+    expect(all.stdout.split('\n').slice(0, 1)).toEqual(['line 1']);
+    expect(json.data()).toMatchObject({
+      lines: 25,
+      truncated: true,
+      omittedLines: 275,
+      dead: false,
+    });
+  });
+});
+
+describe('capture of an agent', () => {
+  it('shows its pane, and the session’s other one when that is closed', async () => {
+    const { run, machine } = await startClaude();
+    machine.tmux.call('split-window', '-t', '=web:', 'echo beside; cat');
+    expect((await run(['capture', 'web'])).stdout).not.toContain('beside');
+    machine.tmux.call('kill-pane', '-a', '-t', '=web:');
+    await vi.waitFor(async () => expect((await run(['capture', 'web'])).stdout).toContain('beside'), WAIT);
+  });
+});
+
+describe('attach', () => {
+  it('opens the session in the terminal it is called in, and that one alone', async () => {
+    const cli = startCli();
+    const terminal = startCli();
+    for (const name of ['web', 'web-2']) cli.tmux.call('new-session', '-d', '-s', name, 'cat');
+    const { command } = (await cli.run(['attach', 'web', '--json'])).data();
+    expect(command).toEqual(['tmux', '-u', '-S', cli.tmux.socket, 'attach-session', '-t', '$0']);
+    const variables = Object.entries(cli.env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+    terminal.tmux.call('new-session', '-d', '-s', 't', ...variables, process.execPath, PROGRAM, 'attach', 'web');
+    await vi.waitFor(() => {
+      const clients = cli.tmux.call('list-clients', '-F', '#{session_name}');
+      expect(clients).toBe('web');
+    }, WAIT);
+    cli.tmux.call('detach-client', '-s', '=web');
+    await vi.waitFor(() => expect(() => terminal.tmux.call('list-sessions')).toThrow(), WAIT);
+  });
+
+  it('moves over inside the same server instead of nesting, and needs a terminal', async () => {
+    const cli = startCli();
+    cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
+    const TMUX = cli.tmux.call('display-message', '-p', '#{socket_path},#{pid},0');
+    const inside = await cli.run(['attach', 'web', '--json'], { env: { TMUX, TMUX_PANE: '%0' } });
+    expect(inside.data().command).toContain('switch-client');
+    expect(await cli.run(['attach', 'web'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('needs a terminal'),
+    });
+  });
+});

@@ -1,0 +1,165 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { type Cli, PROGRAM, startCli, WAIT } from '../cli.ts';
+
+const IDLE = ['--', 'sleep', '1000'];
+
+function names({ tmux }: Cli): string[] {
+  return tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
+}
+
+/** What a command that runs in a pane of this session has in its environment. */
+function inside({ tmux }: Cli, session: string) {
+  const format = '#{socket_path},#{pid},0 #{pane_id}';
+  const [TMUX = '', TMUX_PANE = ''] = tmux.call('display-message', '-p', '-t', `=${session}:`, format).split(' ');
+  return { env: { TMUX, TMUX_PANE } };
+}
+
+describe('start and stop', () => {
+  it('start once and find it there the second time, with the same answer', async () => {
+    const cli = startCli();
+    const first = await cli.run(['start', 'web', '--json', ...IDLE]);
+    const again = await cli.run(['start', 'web', '--json', ...IDLE]);
+    expect(first.data()).toMatchObject({
+      created: true,
+      host: 'here',
+      name: 'web',
+      directory: cli.dir,
+      attached: 0,
+      thread: null,
+    });
+    expect(again).toMatchObject({ status: 0 });
+    expect(again.data()).toMatchObject({ created: false, id: first.data().id });
+    expect(names(cli)).toEqual(['web']);
+  });
+
+  it('print the name alone, for scripts, and take the prefix and the next number', async () => {
+    const cli = startCli();
+    for (const name of ['job-2', 'job-07', 'jobs-9', 'job-x']) cli.tmux.call('new-session', '-d', '-s', name);
+    expect(await cli.run(['start', '--prefix', 'job', ...IDLE])).toMatchObject({
+      stdout: 'job-8\n',
+    });
+    expect(await cli.run(['start', ...IDLE])).toMatchObject({ stdout: 'agent-1\n', status: 0 });
+  });
+
+  it('give two programs that ask in the same moment two names', async () => {
+    const cli = startCli();
+    cli.tmux.call('new-session', '-d', '-s', 'other');
+    const all = await Promise.all([1, 2, 3].map(() => cli.run(['start', '--prefix', 'job', ...IDLE])));
+    expect(all.map(({ stdout }) => stdout.trim()).toSorted()).toEqual(['job-1', 'job-2', 'job-3']);
+  });
+
+  it('keep the last words of a program that has ended', async () => {
+    const cli = startCli();
+    const command = ['--', 'sh', '-c', 'echo built; echo but; exit 3'];
+    expect(await cli.run(['start', 'build', ...command])).toMatchObject({ status: 0 });
+    await vi.waitFor(async () => {
+      const seen = await cli.run(['capture', 'build', '--json']);
+      expect(seen.data()).toMatchObject({ dead: true, exitStatus: 3, text: 'built\nbut' });
+    }, WAIT);
+    expect((await cli.run(['start', 'build'])).stderr).toContain('its program has ended');
+    const { sessions } = (await cli.run(['list', '--json'])).data();
+    expect(sessions).toMatchObject([{ name: 'build', state: 'dead' }]);
+  });
+
+  it('stop twice: the second time there is nothing to do, and that is no failure', async () => {
+    const cli = startCli();
+    cli.tmux.call('new-session', '-d', '-s', 'web');
+    cli.tmux.call('new-session', '-d', '-s', 'other');
+    expect((await cli.run(['stop', 'web', '--json'])).data()).toMatchObject({ stopped: true });
+    const again = await cli.run(['stop', 'web', '--json']);
+    expect(again.status).toBe(0);
+    expect(again.data()).toEqual({ host: 'here', name: 'web', stopped: false });
+    expect(names(cli)).toEqual(['other']);
+  });
+
+  it('start in the folder they are called in, or in the one they are told', async () => {
+    const cli = startCli();
+    mkdirSync(join(cli.dir, 'a b', 'c'), { recursive: true });
+    const cwd = join(cli.dir, 'a b');
+    const here = await cli.run(['start', 'x', '--json', ...IDLE], { cwd });
+    const below = await cli.run(['start', 'y', '--json', '--dir', 'c', ...IDLE], { cwd });
+    const home = await cli.run(['start', 'z', '--json', '--dir', '~/a b', ...IDLE], { cwd: '/' });
+    expect([here, below, home].map((one) => one.data().directory)).toEqual([cwd, join(cwd, 'c'), cwd]);
+  });
+});
+
+describe('new and kill', () => {
+  it('refuse a name that is taken, and one that is not there', async () => {
+    const cli = startCli();
+    expect((await cli.run(['new', 'web', ...IDLE])).status).toBe(0);
+    const again = await cli.run(['new', 'web', '--json', ...IDLE]);
+    expect([again.status, again.error().code]).toEqual([1, 'session_exists']);
+    expect((await cli.run(['kill', 'web'])).status).toBe(0);
+    expect((await cli.run(['kill', 'web'])).status).toBe(3);
+  });
+
+  it('never end a session whose name only begins the same', async () => {
+    const cli = startCli();
+    for (const name of ['shop-1', 'shop-2']) cli.tmux.call('new-session', '-d', '-s', name);
+    const result = await cli.run(['kill', 'shop']);
+    expect(result.status).toBe(3);
+    expect(result.stderr).toContain('shop-1, shop-2');
+    for (const name of ['shop-*', '=shop-1', 'shop-1:', '@0', '%0', ''])
+      expect((await cli.run(['kill', name])).status, name).not.toBe(0);
+    expect(names(cli)).toEqual(['shop-1', 'shop-2']);
+  });
+});
+
+describe('sessions', () => {
+  it('says so when there are none, and prints no data', async () => {
+    const cli = startCli();
+    expect(await cli.run(['sessions'])).toMatchObject({ status: 0, stdout: '' });
+    expect((await cli.run(['list', '--json'])).data()).toEqual({ sessions: [], unreachable: [] });
+  });
+
+  it('lists, reads and ends a session with a hostile name, and runs nothing of it', async () => {
+    const cli = startCli();
+    const name = `x"; touch pwned; $(touch pwned) #{pane_id} \`touch pwned\` '\u202e`;
+    cli.tmux.call('new-session', '-d', '-s', name, '-c', cli.dir, 'cat');
+    const told = cli.tmux.call('list-sessions', '-F', '#{session_name}');
+    const list = (await cli.run(['sessions', '--json'])).data().sessions as {
+      name: string;
+      id: string;
+    }[];
+    expect(list[0]?.name).toBe(told);
+    expect((await cli.run(['sessions'])).stdout).toContain('⟨U+202E⟩');
+    expect((await cli.run(['sessions', '--names'])).stdout).toBe('');
+    expect((await cli.run(['capture', told, '--json'])).data().name).toBe(told);
+    expect((await cli.run(['send', told, 'hello'])).status).toBe(0);
+    await vi.waitFor(
+      async () => expect((await cli.run(['capture', list[0]?.id ?? ''])).stdout).toContain('hello'),
+      WAIT,
+    );
+    expect((await cli.run(['new', `${told}x`])).stderr).not.toContain('\u202e');
+    const killed = await cli.run(['kill', list[0]?.id ?? '']);
+    expect(killed.status).toBe(0);
+    expect(killed.stderr).not.toContain('\u202e');
+    expect((await cli.run(['list', '--json'])).data().sessions).toEqual([]);
+    expect(existsSync(join(cli.dir, 'pwned'))).toBe(false);
+  });
+
+  it('finds the session by the pane a command runs in when its name is left out', async () => {
+    const cli = startCli();
+    cli.tmux.call('new-session', '-d', '-s', 'mine', 'echo I am mine; cat');
+    cli.tmux.call('new-session', '-d', '-s', 'other', 'cat');
+    const here = inside(cli, 'mine');
+    await vi.waitFor(async () => expect((await cli.run(['capture'], here)).stdout).toContain('I am mine'), WAIT);
+    expect((await cli.run(['attach', '--json'], here)).data()).toMatchObject({ name: 'mine' });
+    expect((await cli.run(['stop'], here)).status).toBe(0);
+    expect(names(cli)).toEqual(['other']);
+    // The pane is gone, and so is what it said: no other session is taken for it.
+    expect((await cli.run(['stop'], here)).status).toBe(2);
+    expect(names(cli)).toEqual(['other']);
+  });
+
+  it('survives a reader that has seen enough', async () => {
+    const cli = startCli();
+    for (let at = 0; at < 5; at++) cli.tmux.call('new-session', '-d', '-s', `s${at}`);
+    const script = '"$0" "$1" sessions --json | true';
+    const done = spawnSync('sh', ['-c', script, process.execPath, PROGRAM], { env: cli.env });
+    expect([done.stderr.toString(), done.status]).toEqual(['', 0]);
+  });
+});

@@ -1,0 +1,83 @@
+// threadmux thread open and close: the thread of a session, and never the session itself.
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { holderOf } from '../../../home/lock.ts';
+import { processesWith, threadNames } from '../../support/hook-process.ts';
+import { startTestWorkspace } from '../../support/workspace.ts';
+import { startCli, WAIT } from '../cli.ts';
+
+async function start(more: { readonly api?: string; readonly onlyProjects?: boolean } = {}) {
+  const workspace = await startTestWorkspace();
+  const { api, token, channelId: channel, userId } = workspace;
+  const cli = startCli({ servers: [{ api, token, channel, allow: [userId], ...more }] });
+  const lock = join(cli.root, 'state', 'courier.lock');
+  onTestFinished(() =>
+    vi.waitFor(() => {
+      const left = [...processesWith(`HOME=${cli.dir}`), holderOf(lock) ?? 0].filter(
+        (pid) => pid > 0 && readsAs(pid).includes('courier.js'),
+      );
+      for (const pid of left) spawnSync('kill', ['-9', String(pid)]);
+      expect(left).toEqual([]);
+    }, WAIT),
+  );
+  cli.tmux.call('new-session', '-d', '-s', 'web', '-c', cli.dir, 'cat');
+  return { workspace, cli, run: cli.run };
+}
+
+function readsAs(pid: number): string {
+  return spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
+}
+
+describe('threadmux thread', () => {
+  it('makes, archives and reopens the thread of a session, which goes on', async () => {
+    const { workspace, cli, run } = await start();
+    const opened = await run(['thread', 'open', 'web', '--json']);
+    expect(opened.data()).toEqual({
+      ...{ host: 'here', name: 'web', outcome: 'opened' },
+      thread: expect.stringMatching(/^\d+$/),
+    });
+    expect(await threadNames(workspace)).toEqual(['[agent] web']);
+    const closed = await run(['thread', 'close', 'web']);
+    expect([closed.status, closed.stdout]).toEqual([0, '']);
+    expect(closed.stderr).toBe(
+      'The thread of web on here is archived. It opens again when its session speaks or you write there.\n',
+    );
+    expect(await threadNames(workspace)).toEqual(['([agent] web)']);
+    const again = await run(['thread', 'open', 'web', '--json']);
+    expect(again.data()).toEqual(opened.data());
+    expect(await threadNames(workspace)).toEqual(['[agent] web']);
+    expect(cli.tmux.call('list-sessions', '-F', '#S')).toBe('web');
+    expect(readdirSync(join(cli.root, 'answers'))).toEqual([]);
+  });
+
+  it('says which session or thread there is not', async () => {
+    const { run } = await start();
+    const none = await run(['thread', 'close', 'web', '--json']);
+    expect([none.status, none.error().code]).toEqual([3, 'not_found']);
+    expect(none.error().message).toBe('web on here has no thread');
+    const nobody = await run(['thread', 'open', 'nobody', '--json']);
+    expect([nobody.status, nobody.error().code]).toEqual([3, 'session_not_found']);
+  });
+
+  it('makes none for a session that belongs nowhere', async () => {
+    const { workspace, run } = await start({ onlyProjects: true });
+    const nowhere = await run(['thread', 'open', 'web', '--json']);
+    expect([nowhere.status, nowhere.error().code]).toEqual([3, 'not_found']);
+    expect(await threadNames(workspace)).toEqual([]);
+  });
+
+  it('says that it waits while the server is away', async () => {
+    const { run } = await start({ api: 'http://127.0.0.1:1/api/v10' });
+    const waits = await run(['thread', 'open', 'web', '--wait', '1', '--json']);
+    expect([waits.status, waits.error().code]).toEqual([69, 'discord_unreachable']);
+  });
+
+  it('has a help with an example, and completions that offer sessions', async () => {
+    const { run } = await start();
+    expect((await run(['thread', 'close', '--help'])).stdout).toContain('threadmux thread close shop');
+    expect((await run(['completions', 'bash'])).stdout).toMatch(/case \$at in .*'thread close'\)\n {4}if/);
+  });
+});

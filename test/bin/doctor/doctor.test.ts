@@ -1,0 +1,425 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Finding } from '../../../bin/doctor/finding.ts';
+import { holderOf } from '../../../home/lock.ts';
+import { patient, troubles } from './patient.ts';
+
+/** What the doctor must say, among whatever else there is to say. */
+function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
+  return expect.objectContaining({
+    part,
+    level,
+    says: expect.stringMatching(says),
+    remedy: expect.stringMatching(remedy),
+  });
+}
+
+/** Threadmux itself is not at work in these homes, and says so. */
+function others(findings: readonly Finding[]): readonly Finding[] {
+  return troubles(findings).filter(({ part }) => part !== 'bridge');
+}
+
+/** A process of its own that holds a lock, as a bridge or a courier does, and does nothing else. */
+async function holding(lock: string): Promise<ChildProcess> {
+  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
+  const module = join(import.meta.dirname, '..', '..', 'dist', 'home', 'lock.js');
+  const code = `import(${JSON.stringify(module)}).then(({ tryLock }) => { tryLock(${JSON.stringify(lock)}); setInterval(() => {}, 1000); })`;
+  const child = spawn(process.execPath, ['-e', code], { stdio: 'ignore' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await vi.waitFor(() => expect(holderOf(lock)).toBe(child.pid), 10_000);
+  return child;
+}
+
+/** An address at which nobody listens any more. */
+async function deadServer(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}/api/v10`;
+}
+
+describe('the doctor, of a set-up that is in order', () => {
+  it('finds nothing, and changes nothing', async () => {
+    const well = await patient();
+    await well.install();
+    await holding(join(well.root, 'state', 'bridge.lock'));
+    const list = () => readdirSync(well.env.HOME ?? '', { recursive: true }).sort();
+    const before = list();
+    const findings = await well.examine();
+    expect(list()).toEqual(before);
+    expect(troubles(findings)).toEqual([]);
+    expect(findings.map(({ part }) => part)).toEqual(
+      expect.arrayContaining(['node', 'tmux', 'home', 'config', 'bridge', 'hooks', 'token', 'clock']),
+    );
+  });
+
+  it('finds nothing set up on a machine that is new to it, and makes no folder', async () => {
+    const fresh = await patient();
+    rmSync(fresh.root, { recursive: true });
+    const findings = await fresh.examine();
+    expect(findings).toContainEqual(fault('home', 'nothing was set up', 'threadmux init', 'warn'));
+    expect(findings.filter(({ level }) => level === 'fail')).toEqual([]);
+    expect(() => readFileSync(fresh.root)).toThrow(/ENOENT/);
+  });
+});
+
+describe('the doctor, of the machine', () => {
+  it('finds a Node.js that is too old', async () => {
+    const ill = await patient();
+    expect(await ill.examine({ nodeVersion: 'v18.20.4' })).toContainEqual(
+      fault('node', 'v18.20.4 .* too old', 'Install Node.js 20.19 or newer'),
+    );
+  });
+
+  it('finds a tmux that is too old', async () => {
+    const ill = await patient();
+    const tmux = join(ill.env.PATH?.split(':')[0] ?? '', 'tmux');
+    writeFileSync(tmux, '#!/bin/sh\necho tmux 2.9a\n', { mode: 0o755 });
+    expect(await ill.examine()).toContainEqual(fault('tmux', 'tmux 2.9a .* too old', 'Install tmux 3.2 or newer'));
+  });
+
+  it('finds a tmux server that does not answer', async () => {
+    const ill = await patient();
+    const tmux = join(ill.env.PATH?.split(':')[0] ?? '', 'tmux');
+    writeFileSync(tmux, '#!/bin/sh\n[ "$1" = -V ] && echo tmux 3.4 || sleep 60\n', { mode: 0o755 });
+    expect(await ill.examine()).toContainEqual(
+      fault('tmux', 'could not look around .* no answer in time', 'tmux list-sessions'),
+    );
+  });
+
+  it('finds that the agent is not installed', async () => {
+    const ill = await patient();
+    ill.configure((config) => Object.assign(config, { agent: { command: ['no-such-agent'] } }));
+    expect(await ill.examine()).toContainEqual(fault('agent', '`no-such-agent` was not found', 'Install it', 'warn'));
+  });
+
+  it('finds the token in the environment of every pane, and does not print it', async () => {
+    const ill = await patient();
+    Object.assign(ill.env, { DISCORD_BOT_TOKEN: 'very-secret-indeed' });
+    ill.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'x');
+    const findings = await ill.examine();
+    expect(findings).toContainEqual(
+      fault('tmux-environment', 'gives DISCORD_BOT_TOKEN', 'set-environment -g -u DISCORD_BOT_TOKEN'),
+    );
+    expect(JSON.stringify(findings)).not.toContain('very-secret-indeed');
+  });
+});
+
+describe('the doctor, of our home', () => {
+  it('finds a home that others can open, and leaves it as it is', async () => {
+    const ill = await patient();
+    chmodSync(ill.root, 0o755);
+    expect(await ill.examine()).toContainEqual(fault('home', 'open to others \\(mode 755\\)', 'chmod 700'));
+    expect(await ill.examine()).toContainEqual(fault('home', 'open to others', 'chmod 700'));
+  });
+
+  it('finds a home that is a link', async () => {
+    const ill = await patient();
+    renameSync(ill.root, `${ill.root}-elsewhere`);
+    symlinkSync(`${ill.root}-elsewhere`, ill.root);
+    expect(await ill.examine()).toContainEqual(fault('home', 'not a folder of your own', 'THREADMUX_HOME'));
+  });
+
+  it('finds a configuration that is not JSON', async () => {
+    const ill = await patient();
+    writeFileSync(ill.config, '{"servers": [');
+    expect(await ill.examine()).toContainEqual(fault('config', 'is not JSON', 'Correct it'));
+  });
+
+  it('finds a configuration that others can read', async () => {
+    const ill = await patient();
+    chmodSync(ill.config, 0o644);
+    expect(await ill.examine()).toContainEqual(fault('config', 'can be read by others', 'chmod 600 .*config.json'));
+  });
+
+  it('finds a misspelt key', async () => {
+    const ill = await patient();
+    ill.configure((config) => Object.assign(config, { hots: {} }));
+    expect(await ill.examine()).toContainEqual(
+      fault('config', 'hots is not a key that threadmux knows', 'correct its spelling'),
+    );
+  });
+
+  it('finds a root that is not there, and no fault in one that is', async () => {
+    const ill = await patient();
+    ill.configure((config) => Object.assign(config, { roots: ['/', '~/no-such-folder'] }));
+    const found = (await ill.examine()).filter(({ says }) => says.includes('"roots"'));
+    expect(found).toEqual([fault('config', '~/no-such-folder, and there is no', 'Make it', 'warn')]);
+  });
+
+  it('finds that nobody is allowed to speak', async () => {
+    const ill = await patient();
+    ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [] }));
+    expect(await ill.examine()).toContainEqual(fault('config', 'allow names nobody', 'your own user id'));
+  });
+
+  it('finds that nothing runs, and that it was killed the last time', async () => {
+    const ill = await patient();
+    expect(await ill.examine()).toContainEqual(fault('bridge', 'does not run', 'threadmux up', 'warn'));
+    const lock = join(ill.root, 'state', 'bridge.lock');
+    const bridge = await holding(lock);
+    expect(others(await ill.examine()).filter(({ part }) => part === 'bridge')).toEqual([]);
+    bridge.kill('SIGKILL');
+    await vi.waitFor(() => expect(holderOf(lock)).toBeUndefined());
+    expect(await ill.examine()).toContainEqual(fault('bridge', 'ended without a goodbye', 'threadmux up', 'warn'));
+  });
+
+  it('finds a second threadmux with another home', async () => {
+    const ill = await patient();
+    const bridge = await holding(join(ill.root, 'state', 'bridge.lock'));
+    const env = { ...ill.env, THREADMUX_HOME: `${ill.root}-other` };
+    expect(await ill.examine({ env })).toContainEqual(
+      fault('bridge', `Another threadmux runs .*process ${bridge.pid}`, 'same THREADMUX_HOME', 'warn'),
+    );
+  });
+
+  it('finds a courier that hangs', async () => {
+    const ill = await patient();
+    const courier = await holding(join(ill.root, 'state', 'courier.lock'));
+    const beat = join(ill.root, 'state', 'courier.pid');
+    writeFileSync(beat, `${courier.pid}\n`);
+    expect(others(await ill.examine()).map(({ part }) => part)).not.toContain('courier');
+    const long = new Date(Date.now() - 90_000);
+    utimesSync(beat, long, long);
+    expect(await ill.examine()).toContainEqual(
+      fault('courier', `process ${courier.pid}\\) hangs`, `kill -9 ${courier.pid}`),
+    );
+  });
+
+  it('finds messages that wait for too long, and those that were set aside', async () => {
+    const ill = await patient();
+    const box = join(ill.root, 'outbox', '77.1');
+    mkdirSync(box, { recursive: true, mode: 0o700 });
+    const letter = join(box, '100000001.42');
+    writeFileSync(letter, 'threadmux 1\n');
+    expect(others(await ill.examine()).map(({ part }) => part)).not.toContain('outbox');
+    const long = new Date(Date.now() - 3_600_000);
+    utimesSync(letter, long, long);
+    mkdirSync(join(ill.root, 'outbox', 'aside'));
+    renameSync(letter, `${letter}0`);
+    writeFileSync(join(ill.root, 'outbox', 'aside', '1-77.1-100000000.1'), '');
+    const findings = await ill.examine();
+    expect(findings).toContainEqual(
+      fault('outbox', '1 of Claude.s messages could not be delivered, the oldest for 1 h', 'threadmux logs'),
+    );
+    expect(findings).toContainEqual(fault('outbox', 'set aside in', 'threadmux logs', 'warn'));
+  });
+});
+
+describe('the doctor, of the server', () => {
+  it('finds a token that is refused', async () => {
+    const ill = await patient();
+    ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { token: 'wrong-token' }));
+    const findings = await ill.examine();
+    expect(findings).toContainEqual(fault('token', 'refuses the bot.s token', 'Reset Token'));
+    expect(JSON.stringify(findings)).not.toContain('wrong-token');
+  });
+
+  it('finds that the message content intent is off', async () => {
+    const ill = await patient({ messageContentIntent: false });
+    expect(await ill.examine()).toContainEqual(fault('intent', 'Message Content Intent is off', 'developer portal'));
+  });
+
+  it('finds which permissions the channel takes away', async () => {
+    const ill = await patient({
+      faults: {
+        onRequest: ({ path }) =>
+          path.endsWith('/roles')
+            ? {
+                kind: 'answer',
+                status: 200,
+                body: [{ id: path.split('/')[2], permissions: '3072' }],
+              }
+            : undefined,
+      },
+    });
+    expect(await ill.examine()).toContainEqual(
+      fault(
+        'permissions',
+        'lacks permissions in #.*: Create Public Threads, .*Read Message History',
+        'permissions=326417615936',
+      ),
+    );
+  });
+
+  it('finds that the channel is gone', async () => {
+    const ill = await patient();
+    ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { channel: '1234567890123456789' }));
+    expect(await ill.examine()).toContainEqual(
+      fault('channel', 'no channel 1234567890123456789 any more', 'threadmux init'),
+    );
+  });
+
+  it('finds that the bot may not see the channel', async () => {
+    const ill = await patient({
+      faults: {
+        onRequest: ({ path }) =>
+          path.startsWith('/channels/')
+            ? { kind: 'answer', status: 403, body: { code: 50001, message: 'Missing Access' } }
+            : undefined,
+      },
+    });
+    expect(await ill.examine()).toContainEqual(fault('channel', 'may not see the channel', 'oauth2/authorize'));
+  });
+
+  it('finds a server that cannot be reached', async () => {
+    const ill = await patient();
+    const api = await deadServer();
+    ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { api }));
+    expect(await ill.examine()).toContainEqual(
+      fault('server', 'cannot be reached .*ECONNREFUSED', 'Check the network'),
+    );
+  });
+
+  it('finds that our clock is wrong', async () => {
+    const ill = await patient();
+    const server = createHttpServer((_, response) => {
+      response.setHeader('date', new Date(Date.now() + 10_800_000).toUTCString());
+      response.statusCode = 404;
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const api = `http://127.0.0.1:${port}/api/v10`;
+    ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { api }));
+    expect(await ill.examine()).toContainEqual(
+      fault('clock', 'is (2 h 59 min|3 h) ahead of the clock of this machine', 'timedatectl set-ntp'),
+    );
+  });
+
+  it('finds that the local workspace does not run', async () => {
+    const ill = await patient();
+    const { api, token, channelId: channel, userId: user } = ill.workspace;
+    ill.configure((config) => Object.assign(config, { servers: [] }));
+    expect(await ill.examine()).toContainEqual(fault('workspace', 'has never run', 'threadmux up', 'warn'));
+    const remember = (at: string) => {
+      mkdirSync(join(ill.root, 'state'), { recursive: true, mode: 0o700 });
+      const local = JSON.stringify({ api: at, token, channel, user });
+      writeFileSync(join(ill.root, 'state', 'workspace.json'), local);
+    };
+    remember(api);
+    expect(others(await ill.examine()).map(({ part }) => part)).not.toContain('workspace');
+    remember(await deadServer());
+    expect(await ill.examine()).toContainEqual(fault('workspace', 'does not answer', 'threadmux up'));
+  });
+
+  it('finds a stranger and the bot itself among those who may speak', async () => {
+    const ill = await patient();
+    const { botId, userId } = ill.workspace;
+    ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [userId, botId, '1234567890123456789'] }));
+    const findings = await ill.examine();
+    expect(findings).toContainEqual(fault('allow', `the bot itself, ${botId}`, 'Copy User ID'));
+    expect(findings).toContainEqual(
+      fault('allow', '1234567890123456789, and there is no such user', 'Copy User ID', 'warn'),
+    );
+  });
+});
+
+describe('the doctor, of Claude Code', () => {
+  it('finds that the hooks are not installed', async () => {
+    const ill = await patient();
+    expect(await ill.examine()).toContainEqual(
+      fault('hooks', 'does not have our hooks', '`threadmux install`', 'warn'),
+    );
+  });
+
+  it('is content with hooks in single projects', async () => {
+    const well = await patient();
+    const project = join(dirname(well.root), 'shop');
+    mkdirSync(project);
+    await well.install(undefined, project);
+    expect(await well.examine()).toContainEqual(
+      expect.objectContaining({
+        part: 'hooks',
+        level: 'ok',
+        says: expect.stringContaining(join(project, '.claude', 'settings.local.json')),
+      }),
+    );
+  });
+
+  it('finds hooks of a package that was moved or removed', async () => {
+    const ill = await patient();
+    await ill.install();
+    const dist = join(dirname(ill.env.HOME ?? ''), 'package', 'dist');
+    rmSync(dist, { recursive: true });
+    expect(await ill.examine()).toContainEqual(
+      fault('hooks-path', `call ${dist}/hooks/drop, which is not there`, 'threadmux install'),
+    );
+  });
+
+  it('finds that somebody took a hook out', async () => {
+    const ill = await patient();
+    await ill.install();
+    const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
+    delete settings.hooks.Stop;
+    writeFileSync(ill.settings, JSON.stringify(settings));
+    expect(await ill.examine()).toContainEqual(fault('hooks', 'Only some .* missing: Stop\\.', 'threadmux install'));
+  });
+
+  it('finds that all hooks are switched off', async () => {
+    const ill = await patient();
+    await ill.install();
+    const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
+    writeFileSync(ill.settings, JSON.stringify({ ...settings, disableAllHooks: true }));
+    expect(await ill.examine()).toContainEqual(fault('hooks', 'disableAllHooks', 'set it to false'));
+  });
+
+  it('finds settings that Claude Code cannot read', async () => {
+    const ill = await patient();
+    await ill.install();
+    writeFileSync(ill.settings, `${readFileSync(ill.settings, 'utf8')},`);
+    expect(await ill.examine()).toContainEqual(fault('settings', 'cannot read .*settings.json', 'Correct it'));
+  });
+
+  it('finds a status line that is not ours', async () => {
+    const ill = await patient();
+    await ill.install();
+    const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
+    settings.statusLine = { type: 'command', command: 'date' };
+    writeFileSync(ill.settings, JSON.stringify(settings));
+    expect(await ill.examine()).toContainEqual(fault('statusline', 'not ours', 'threadmux install', 'warn'));
+  });
+
+  it('finds that the Node.js of the hooks is gone', async () => {
+    const ill = await patient();
+    await ill.install();
+    writeFileSync(join(ill.root, 'state', 'node'), '/opt/gone/bin/node\n');
+    expect(await ill.examine()).toContainEqual(fault('hooks-node', 'is gone: /opt/gone/bin/node', 'threadmux install'));
+  });
+
+  it('finds that hooks and bridge use different homes', async () => {
+    const ill = await patient();
+    await ill.install();
+    const env = { ...ill.env, THREADMUX_HOME: `${ill.root}-other` };
+    expect(await ill.examine({ env })).toContainEqual(
+      fault('hooks-home', `letters in ${ill.root}, but threadmux looks in ${ill.root}-other`, 'THREADMUX_HOME'),
+    );
+  });
+
+  it('finds a tmux server that was started before the hooks were installed', async () => {
+    const ill = await patient();
+    await ill.install();
+    ill.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'x');
+    expect(await ill.examine()).toContainEqual(
+      fault('tmux-hooks', 'does not tell of sessions', 'threadmux install', 'warn'),
+    );
+  });
+});

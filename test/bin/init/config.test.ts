@@ -1,0 +1,143 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openHome } from '../../../home/home.ts';
+import { startSshServer } from '../../support/ssh-server.ts';
+import { startTestWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { newcomer } from './wizard.ts';
+
+/** Every answer about Discord, the token on stdin. */
+function answers(workspace: TestWorkspace) {
+  const { api, channelId: channel, userId: allow } = workspace;
+  return { api, channel, allow, tokenFile: '-', yes: true };
+}
+
+describe('threadmux init over a configuration that is there', () => {
+  it('keeps what it does not know and what it was not asked about, and a copy of all of it', async () => {
+    const workspace = await startTestWorkspace();
+    const { api, channelId: channel, userId } = workspace;
+    const person = newcomer();
+    const before = `{
+    "futureKey": {"x": [1, 2]},
+    "progress": "quiet",
+    "hosts": {"old": {"ssh": "old", "tmux": "/opt/tmux"}},
+    "servers": [
+        {"name": "other", "api": "https://other.example/api", "token": "other-secret", "channel": "123456789012345678", "allow": ["123456789012345678"]},
+        {"name": "mine", "api": "${api}", "token": "stale-secret", "channel": "123456789012345678", "allow": ["123456789012345678"], "onlyProjects": true}
+    ]
+}`;
+    person.write(before);
+    const { status, said } = await person.run(answers(workspace), workspace.token);
+    expect(status).toBe(0);
+    const was = JSON.parse(before);
+    expect(person.read()).toEqual({
+      ...was,
+      servers: [was.servers[0], { ...was.servers[1], token: workspace.token, channel, allow: [userId] }],
+    });
+    expect(said).toContain('futureKey is not a key that threadmux knows');
+    const [backup = '', ...more] = person.backups();
+    expect(more).toEqual([]);
+    expect(readFileSync(join(person.root, backup), 'utf8')).toBe(before);
+    expect(statSync(join(person.root, backup)).mode & 0o777).toBe(0o600);
+    expect(said).toMatch(/^ +\+ .*"token": "\[new secret\]"/m);
+    for (const secret of ['other-secret', 'stale-secret', workspace.token]) expect(said).not.toContain(secret);
+  });
+
+  it('changes nothing the second time, and asks for nothing that it knows', async () => {
+    const workspace = await startTestWorkspace();
+    const person = newcomer();
+    await person.run(answers(workspace), workspace.token);
+    const text = readFileSync(person.config, 'utf8');
+    const again = await person.run({ yes: true });
+    expect(again).toMatchObject({ status: 0, said: expect.stringContaining('stays as it is') });
+    expect(readFileSync(person.config, 'utf8')).toBe(text);
+    expect(person.backups()).toEqual([]);
+  });
+
+  it('leaves a file alone that it cannot read', async () => {
+    const person = newcomer();
+    person.write('{"servers": [');
+    expect(await person.run({ local: true, yes: true })).toMatchObject({
+      status: 78,
+      said: expect.stringContaining('was left alone'),
+    });
+    expect(readFileSync(person.config, 'utf8')).toBe('{"servers": [');
+  });
+});
+
+describe('threadmux init for the local workspace', () => {
+  it('needs one flag, and proves that it works', async () => {
+    const person = newcomer();
+    const { status, said } = await person.run({ local: true, yes: true });
+    expect({ status, said }).toMatchObject({
+      status: 0,
+      said: expect.stringContaining('came back in'),
+    });
+    expect(person.read()).toEqual({});
+  });
+
+  it('says that the environment would still choose Discord', async () => {
+    const flags = { local: true, yes: true, roundTrip: false };
+    const { said } = await newcomer().run(flags, '', { DISCORD_BOT_TOKEN: 'x' });
+    expect(said).toMatch(/! DISCORD_BOT_TOKEN in the environment: with them Discord is used/);
+  });
+
+  it('takes Discord out of the configuration, and keeps a copy', async () => {
+    const person = newcomer();
+    person.write('{"progress": "quiet", "servers": [{"token": "a-secret"}]}');
+    const { status, said } = await person.run({ local: true, yes: true, roundTrip: false });
+    expect(status).toBe(0);
+    expect(said).not.toContain('a-secret');
+    expect(person.read()).toEqual({ progress: 'quiet', servers: [] });
+    expect(person.backups()).toHaveLength(1);
+  });
+
+  it('uses the workspace that already runs', async () => {
+    const person = newcomer();
+    const dir = openHome(person.root).folder('workspace');
+    const workspace = await startTestWorkspace({ dir });
+    const { api, token, channelId: channel, userId: user } = workspace;
+    const state = openHome(person.root).folder('state');
+    writeFileSync(join(state, 'workspace.json'), JSON.stringify({ api, token, channel, user }));
+    expect(await person.run({ local: true, yes: true })).toMatchObject({ status: 0 });
+    expect(await workspace.person.messages(channel)).toHaveLength(1);
+  });
+
+  it('does not go with flags about Discord', async () => {
+    expect(await newcomer().run({ local: true, channel: '1', yes: true })).toMatchObject({
+      status: 2,
+      said: expect.stringContaining('--local goes with no flag about Discord'),
+    });
+  });
+});
+
+describe('threadmux init with other machines', () => {
+  it('looks at each and says what it found', async () => {
+    const server = await startSshServer({ path: process.env.PATH ?? '' });
+    const person = newcomer();
+    person.useSsh(server.configFile);
+    const flags = { local: true, yes: true, roundTrip: false, host: ['mini=far'] };
+    const { status, said } = await person.run(flags);
+    expect(status).toBe(0);
+    expect(said).toMatch(/✓ mini can be reached\.\n✓ tmux \d.* on mini\./);
+    expect(said).toContain('✓ The clock of mini agrees');
+    expect(said).not.toContain('Node.js');
+    expect(person.read()).toEqual({ hosts: { mini: { ssh: 'far' } } });
+    expect(statSync(join(person.root, 'ssh'), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  it('adds one that is switched off only on the person’s word', async () => {
+    const server = await startSshServer();
+    await server.stop();
+    const person = newcomer();
+    person.useSsh(server.configFile);
+    const flags = { local: true, roundTrip: false, host: 'far' };
+    expect(await person.run(flags)).toMatchObject({
+      status: 2,
+      said: expect.stringMatching(/✗ .*Connection refused[\s\S]*--yes is missing/),
+    });
+    expect(person.hasHome()).toBe(false);
+    expect(await person.run({ ...flags, yes: true })).toMatchObject({ status: 0 });
+    expect(person.read()).toEqual({ hosts: { far: { ssh: 'far' } } });
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it, vi } from 'vitest';
+import { startSshServer } from '../../support/ssh-server.ts';
+import { startTestWorkspace } from '../../support/workspace.ts';
+import { newcomer } from './wizard.ts';
+
+/** A person takes their time, and so does a busy machine. */
+describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
+  it('leads a newcomer from nothing to a thread that works', async () => {
+    const workspace = await startTestWorkspace();
+    const server = await startSshServer({ path: process.env.PATH ?? '' });
+    const { api, token, channelId: channel, userId, person: owner } = workspace;
+    const person = newcomer();
+    person.useSsh(server.configFile);
+    const terminal = person.sit({ api });
+
+    await terminal.sees('The bot token (it is not shown):');
+    terminal.type('not-the-token');
+    await terminal.sees('✗ That token is refused.');
+    await terminal.sees(/refused[\s\S]*The bot token/);
+    terminal.type(token);
+    await terminal.sees('✓ Message Content Intent is on.');
+
+    await terminal.sees(/In which channel shall the threads live\?\n.*#\S+ in threadmux\n/);
+    terminal.type('');
+    await terminal.sees('✓ The bot has every permission it needs');
+
+    await terminal.sees('or Enter to be found by a code:');
+    terminal.type('');
+    const [, code = ''] = await terminal.sees(/Write this in #[\s\S]*\n│ {6}([A-Z2-9]{6})\n/);
+    const [invitation] = await owner.messages(channel);
+    expect(invitation?.content).toContain('write the code here');
+    expect(invitation?.content).not.toContain(code);
+    await owner.say(channel, 'AAAAAA');
+    await owner.say(channel, code.toLowerCase());
+    await terminal.sees(`you (${userId}) wrote it. May they type into your sessions?`);
+    terminal.press('y');
+    await terminal.sees(`May speak: ${userId}`);
+    expect((await owner.messages(channel)).map(({ id }) => id)).not.toContain(invitation?.id);
+    await terminal.sees("Another person's user id");
+    terminal.type('');
+
+    await terminal.sees('A machine to reach by ssh');
+    terminal.type('me@-bad');
+    await terminal.sees('is not a name for a host');
+    terminal.type('mini=far');
+    await terminal.sees('✓ The clock of mini agrees');
+    terminal.type('');
+
+    await terminal.sees('● Yes / ○ No');
+    expect(person.hasHome()).toBe(false);
+    terminal.type('');
+    await terminal.sees('came back in');
+    await terminal.sees('ended with 0');
+    expect(person.read()).toEqual({
+      servers: [{ api, token, channel, allow: [userId] }],
+      hosts: { mini: { ssh: 'far' } },
+    });
+    expect(terminal.screen()).not.toContain(token);
+    expect(terminal.screen()).not.toContain('not-the-token');
+  });
+
+  it('lets nobody speak who wrote the code but was not confirmed at the terminal, not even with --yes', async () => {
+    const workspace = await startTestWorkspace();
+    const { api, channelId: channel, userId, person: owner } = workspace;
+    const person = newcomer();
+    const terminal = person.sit({ api, channel, yes: true });
+    await terminal.sees('The bot token');
+    terminal.type(workspace.token);
+    await terminal.sees('or Enter to be found by a code:');
+    terminal.type('');
+    const [, code = ''] = await terminal.sees(/\n│ {6}([A-Z2-9]{6})\n/);
+    await owner.say(channel, code);
+    await terminal.sees('○ Yes / ● No');
+    terminal.type('');
+    await terminal.sees(/your sessions\?\n│ {2}No\n[\s\S]*or Enter to be found by a code:/);
+    terminal.type(userId);
+    await terminal.sees("Another person's user id");
+    terminal.type('');
+    await terminal.sees('ended with 0');
+    expect(person.read().servers).toMatchObject([{ allow: [userId] }]);
+  });
+
+  it('leaves everything as it was when it is stopped with Ctrl-C, Ctrl-D or Esc', async () => {
+    const workspace = await startTestWorkspace();
+    const { api, token, channelId: channel, userId, person: owner } = workspace;
+    const stages = [
+      { flags: {}, before: 'Where do you want to meet your sessions?' },
+      { flags: { api }, before: 'The bot token' },
+      { flags: { api }, before: 'The bot token', key: 'C-d' },
+      { flags: { api }, before: 'The bot token', key: 'Escape' },
+      {
+        flags: { api, channel },
+        typed: token,
+        before: 'found by a code:',
+        enters: '',
+        until: /\n│ {6}[A-Z2-9]{6}\n/,
+      },
+      {
+        flags: { api, channel, allow: userId },
+        typed: token,
+        before: 'A machine to reach',
+        enters: '',
+        until: /Write it/,
+      },
+    ];
+    for (const { flags, typed, before, enters, until, key = 'C-c' } of stages) {
+      const person = newcomer();
+      const terminal = person.sit(flags);
+      if (typed !== undefined) {
+        await terminal.sees('The bot token');
+        terminal.type(typed);
+      }
+      await terminal.sees(before);
+      if (enters !== undefined) terminal.type(enters);
+      if (until !== undefined) await terminal.sees(until);
+      terminal.press(key);
+      await terminal.sees(/Stopped. Nothing was changed.\n[\s\S]*ended with 130/);
+      expect(person.hasHome()).toBe(false);
+      await vi.waitFor(async () => expect(await owner.messages(channel)).toEqual([]));
+    }
+  });
+
+  it('shows an escape sequence in the name of a server or a channel, and does not send it to the terminal', async () => {
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ path }) =>
+          /^\/guilds\/\d+\/channels$/.test(path)
+            ? {
+                kind: 'answer',
+                status: 200,
+                body: [{ id: workspace.channelId, type: 0, name: 'a\x1b[2Jb\x1b]0;c\x07' }],
+              }
+            : undefined,
+      },
+    });
+    const { api, userId: allow } = workspace;
+    const terminal = newcomer().sit({ api, allow });
+    await terminal.sees('The bot token');
+    terminal.type(workspace.token);
+    await terminal.sees('#a⟨U+001B⟩[2Jb⟨U+001B⟩]0;c⟨U+0007⟩ in threadmux');
+    terminal.press('C-c');
+    await terminal.sees('ended with 130');
+  });
+
+  it('looks again after the intent was switched on, without beginning anew', async () => {
+    let flags = 0;
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ path }) =>
+          path === '/applications/@me' ? { kind: 'answer', status: 200, body: { id: '1', flags } } : undefined,
+      },
+    });
+    const { api, channelId: channel, userId: allow } = workspace;
+    const person = newcomer();
+    const terminal = person.sit({ api, channel, allow, yes: true, roundTrip: false });
+    await terminal.sees('The bot token');
+    terminal.type(workspace.token);
+    await terminal.sees('Message Content Intent is off');
+    await terminal.sees('Press Enter when that is done');
+    flags = 1 << 19;
+    terminal.type('');
+    await terminal.sees('✓ Message Content Intent is on.');
+    await terminal.sees('ended with 0');
+  });
+});

@@ -1,0 +1,226 @@
+// Everything journey 2 needs, for real: a workspace, a machine with tmux, stand-ins for Claude Code in
+// its panes, the courier that their hooks start, and the bridge.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, vi } from 'vitest';
+import { filesForHosts } from '../../bin/files-for-hosts.ts';
+import { runCourierHere } from '../../bin/run-courier.ts';
+import { type Bridge, type BridgeOptions, startBridge } from '../../bridge/bridge.ts';
+import { type Config, parseConfig, type ServerConfig } from '../../core/config.ts';
+import { createLog } from '../../core/log.ts';
+import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { localServer } from '../../home/local-server.ts';
+import { takeCourierLock } from '../../hooks/courier-lock.ts';
+import { openShared, type Shared } from '../../threads/shared-parts.ts';
+import type { Faults } from '../support/as-discord.mjs';
+import { type FakeClaude, type FakeOptions, startFakeClaude } from '../support/fake-claude.ts';
+import { type Machine, startMachine } from '../support/hook-process.ts';
+import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
+import { openPageSocket } from '../workspace/raw-socket.ts';
+
+export interface Setting {
+  readonly workspace: TestWorkspace;
+  readonly machine: Machine;
+  readonly config: Config;
+  readonly bridge: Bridge;
+  readonly shared: Shared;
+  readonly log: readonly string[];
+  claude(session: string, options?: FakeOptions): Promise<FakeClaude>;
+  say(to: FakeClaude | string, text: string): Promise<WireMessage>;
+  /** The reactions on a message. */
+  marks(message: WireMessage): Promise<readonly string[]>;
+  untilMarked(message: WireMessage, ...marks: readonly string[]): Promise<void>;
+  /** What the bot wrote in a channel, oldest first. */
+  answers(channel: FakeClaude | string): Promise<readonly WireMessage[]>;
+  /** Waits for something the bot writes that fits. */
+  answer(channel: FakeClaude | string, pattern: RegExp): Promise<WireMessage>;
+  /** The bridge and its courier. */
+  stop(): Promise<void>;
+  restart(options?: Partial<BridgeOptions> & { readonly config?: Config }): Promise<Bridge>;
+}
+
+export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> {
+  /** What this machine is called. */
+  readonly name?: string;
+  readonly sshConfig?: string;
+  /** What would stand in config.json. */
+  readonly file?: Readonly<Record<string, unknown>>;
+  readonly allow?: readonly string[];
+  readonly faults?: Faults;
+  /** The servers to connect to, given the one of the setting's own workspace. */
+  readonly servers?: (own: ServerConfig, workspace: TestWorkspace) => readonly ServerConfig[];
+}
+
+export const WAIT = { timeout: 20_000, interval: 40 } as const;
+
+export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
+  const { file = {}, name, allow, faults = {}, sshConfig, servers: serversOf, ...more } = options;
+  const workspace = await startTestWorkspace({ faults });
+  const machine = startMachine(workspace);
+  const config = configOf(machine, file, name);
+  const lines: string[] = [];
+  const log = createLog((line) => lines.push(line), { secrets: [workspace.token] });
+  const server = {
+    ...localServer(addressOf(workspace)),
+    ...(allow === undefined ? {} : { allow }),
+  };
+  const begin = async (again: Partial<BridgeOptions> & { readonly config?: Config } = {}) => {
+    const { config: newConfig = config, ...other } = again;
+    const { env, home } = machine;
+    const fatal = (error: Error) => lines.push(`fatal ${error.message}`);
+    const release = await takeCourierLock({ home, log, takeOver: true });
+    if (release === undefined) throw new Error('another courier is at work');
+    const servers = serversOf?.(server, workspace) ?? [server];
+    const shared = openShared({
+      hostFiles: filesForHosts,
+      rest: { perSecond: 400 },
+      prompts: { lookMs: 300, checkAfterMs: 1_000 },
+      ...{
+        home,
+        config: newConfig,
+        log,
+        servers: () => servers,
+        env: { ...env, SHELL: '/bin/sh' },
+      },
+      ...(sshConfig === undefined ? {} : { sshConfig }),
+    });
+    const stopping = new AbortController();
+    const bridge = await startBridge(shared, {
+      ...{ servers, env: { ...env, SHELL: '/bin/sh' }, onFatal: fatal, settleMs: 30 },
+      ...{ ...more, ...other, waits: { screenMs: 150, ...more.waits, ...other.waits } },
+    });
+    const lingerMs = Number.POSITIVE_INFINITY;
+    const courier = runCourierHere(shared, { lingerMs, signal: stopping.signal, collects: true });
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= (async () => {
+        stopping.abort();
+        await courier;
+        await bridge.close();
+        await shared.close();
+        release();
+      })();
+      return stopped;
+    };
+    onTestFinished(stop);
+    const isLive = () => expect(bridge.gateways.map((one) => one.state().at)).toEqual(servers.map(() => 'live'));
+    await vi.waitFor(isLive, WAIT);
+    return { bridge, shared, stop };
+  };
+  let running = await begin();
+  const { person } = workspace;
+  const answers: Setting['answers'] = async (channel) => {
+    const all = await person.messages(idOf(channel));
+    return all.filter(({ author }) => author.id === workspace.botId).toReversed();
+  };
+  const marks: Setting['marks'] = async ({ id, channel_id }) => {
+    const { body } = await person.call('GET', `/channels/${channel_id}/messages/${id}`);
+    return (body as WireMessage).reactions?.map(({ emoji }) => emoji.name) ?? [];
+  };
+  return {
+    workspace,
+    machine,
+    config,
+    log: lines,
+    get bridge() {
+      return running.bridge;
+    },
+    get shared() {
+      return running.shared;
+    },
+    stop: () => running.stop(),
+    claude: (session, fake) =>
+      startFakeClaude(machine, session, {
+        announce: async () => fake?.hooks === false && tellOfSession(machine, session),
+        ...fake,
+      }),
+    say: (to, text) => person.say(idOf(to), text),
+    marks,
+    untilMarked: (message, ...wanted) => vi.waitFor(async () => expect(await marks(message)).toEqual(wanted), WAIT),
+    answers,
+    answer: (channel, pattern) =>
+      vi.waitFor(async () => {
+        const found = (await answers(channel)).findLast(({ content }) => pattern.test(content));
+        if (found !== undefined) return found;
+        const said = (await answers(channel)).map(({ content }) => content);
+        throw new Error(`nothing fits ${pattern}: ${JSON.stringify(said.slice(-5))}`);
+      }, WAIT),
+    async restart(other) {
+      await running.stop();
+      running = await begin(other);
+      return running.bridge;
+    },
+  };
+}
+
+/** What the page shows while a slash command is being written. */
+export async function openSuggestions({ workspace }: Setting) {
+  const { person, channelId } = workspace;
+  const page = await openPageSocket(workspace);
+  return async (name: string, option: string, value: string): Promise<readonly string[]> => {
+    const before = page.heard.length;
+    await vi.waitFor(() => person.autocomplete(channelId, name, [{ name: option, value, focused: true }]), WAIT);
+    return vi.waitFor(() => {
+      const told = page.heard.slice(before).find(({ t }) => t?.includes('AUTOCOMPLETE'));
+      if (told === undefined) throw new Error('no suggestions yet');
+      return told.d.choices.map((choice: { value: string }) => choice.value);
+    }, WAIT);
+  };
+}
+
+/** As tmux's own hooks do when a session is made, where they are installed. */
+export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string): void {
+  saveAutoThreads(home, true);
+  writeFileSync(join(home.path('state', 'tmux-events'), session), '');
+}
+
+/** So long ago that no agent is expected to start there any more. */
+export function madeLongAgo({ shared }: Pick<Setting, 'shared'>, thread: string): void {
+  shared.threads.registry.change(thread, { at: Date.now() - 60_000 });
+}
+
+export function configOf(machine: Pick<Machine, 'tmux'>, file: object, name = 'laptop'): Config {
+  return parseConfig({
+    env: { THREADMUX_HOST: name, THREADMUX_TMUX_SOCKET: machine.tmux.socket },
+    hostname: name,
+    file: { path: 'config.json', text: JSON.stringify(file) },
+  });
+}
+
+export function addressOf({ socketApi, token, channelId, userId }: TestWorkspace) {
+  return { api: socketApi, token, channel: channelId, user: userId };
+}
+
+/** Resolves when the stand-in has been given exactly this. */
+export async function untilPrompts(
+  claude: FakeClaude,
+  wanted: readonly string[],
+  timeout: number = WAIT.timeout,
+): Promise<void> {
+  await vi.waitFor(() => expect(claude.prompts()).toEqual(wanted), { ...WAIT, timeout });
+}
+
+/** For what must not happen: long enough for it to have happened. */
+export const aWhile = (ms = 600) => sleep(ms);
+
+/** Leaves a hint as the hooks of tmux do, and gives the look that it causes time to end. */
+export async function reconcile({ machine }: Pick<Setting, 'machine'>): Promise<void> {
+  const hint = machine.home.path('state', 'tmux-events', 'hint');
+  writeFileSync(hint, '');
+  await vi.waitFor(() => expect(existsSync(hint)).toBe(false), WAIT);
+  await aWhile();
+}
+
+export function screenOf(machine: Pick<Machine, 'tmux'>, session: string): string {
+  return machine.tmux.call('capture-pane', '-p', '-t', `=${session}:`);
+}
+
+export function logFile(machine: Machine): string {
+  return readFileSync(machine.home.path('log', 'threadmux.log'), 'utf8');
+}
+
+function idOf(channel: FakeClaude | string): string {
+  return typeof channel === 'string' ? channel : channel.thread;
+}

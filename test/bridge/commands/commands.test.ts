@@ -1,0 +1,232 @@
+// The commands, as "!" messages and as slash commands, in the channel and in threads.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { tempFolder } from '../../support/temp-home.ts';
+import { aWhile, openSuggestions, type Setting, screenOf, startSetting, WAIT } from '../bridge-setup.ts';
+
+const sessions = (setting: Setting) => setting.machine.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
+
+/** The thread that an answer links to. */
+const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
+
+describe('!new and !kill', () => {
+  it('start a shell, whose thread takes command lines and gives back what they printed', async () => {
+    const setting = await startSetting();
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!new ops -- sh');
+    const up = await setting.answer(channelId, /^▶️ `ops` is up/);
+    const thread = linked(up.content);
+    const message = await setting.say(thread, 'echo "$((6 * 7)) is"; printf "\\033[31mred\\033[0m\\n"');
+    await setting.untilMarked(message, '✅');
+    const said = await setting.answer(thread, /42 is\n.*red/);
+    expect(said.content).toMatch(/^```.*```$/s);
+    expect(said.content).not.toContain('\u001b');
+    const lines = await setting.say(thread, 'seq 1 3000');
+    await setting.untilMarked(lines, '✅');
+    const many = await setting.answer(thread, /\n2999\n3000\n/);
+    expect(many.content.length).toBeLessThanOrEqual(2_000);
+    await setting.say(thread, '!kill ops');
+    await setting.answer(thread, /^⏹️ `ops` on `laptop` was ended/);
+    await setting.say(thread, 'echo too late');
+    await setting.answer(thread, /^⚠️ Not delivered\. Its session is not running/);
+  });
+
+  it('start in a directory', async () => {
+    const setting = await startSetting();
+    const { channelId } = setting.workspace;
+    const folder = tempFolder();
+    await setting.say(channelId, `!new shop ${folder} -- sh`);
+    const up = await setting.answer(channelId, /^▶️ `shop` is up \(`sh/);
+    await setting.untilMarked(await setting.say(linked(up.content), 'pwd > where'), '✅');
+    await vi.waitFor(() => expect(readFileSync(join(folder, 'where'), 'utf8')).toBe(`${folder}\n`), WAIT);
+    await setting.say(channelId, '!new shop -- sh');
+    const there = await setting.answer(channelId, /is there already/);
+    expect(linked(there.content)).toBe(linked(up.content));
+  });
+
+  it('start nothing where there is no Claude: a shell would run what was meant for it', async () => {
+    const setting = await startSetting({ file: { agent: { command: ['no-such-agent'] } } });
+    const { channelId } = setting.workspace;
+    for (const order of ['!new shop', '!new shop -- no-such-agent --model x']) {
+      const before = (await setting.answers(channelId)).length;
+      await setting.say(channelId, order);
+      await vi.waitFor(async () => expect((await setting.answers(channelId)).length).toBe(before + 1), WAIT);
+      const said = (await setting.answers(channelId)).at(-1)?.content;
+      expect(said).toMatch(/^⚠️ `no-such-agent` was not found on `laptop`.*`!new shop -- bash`/s);
+    }
+    expect(() => sessions(setting)).toThrow('tmux');
+  });
+
+  it('show what Claude asks before it starts, and type nothing into that', async () => {
+    const folder = tempFolder();
+    const asks = join(folder, 'asks');
+    const dialog = ' Do you trust this folder?\\n ❯ 1. No\\n   2. Yes\\n\\n Enter to confirm · Esc to cancel';
+    writeFileSync(asks, `#!/bin/sh\nprintf '${dialog}'\nread line; echo "$line" > ${folder}/got\n`, {
+      mode: 0o755,
+    });
+    const setting = await startSetting({ file: { agent: { command: [asks] } } });
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!new shop');
+    const up = await setting.answer(channelId, /^🔔 `shop` waits for you/);
+    const thread = linked(up.content);
+    const shown = await setting.answer(thread, /^🔔 Claude asks something before it starts/);
+    expect(shown.components).not.toEqual([]);
+    const message = await setting.say(thread, 'hello claude');
+    await setting.untilMarked(message, '📨');
+    await aWhile(1_000);
+    expect(existsSync(join(folder, 'got'))).toBe(false);
+    expect(screenOf(setting.machine, 'shop')).not.toContain('hello');
+  });
+
+  it('tell the last words of a Claude that ends as soon as it is started', async () => {
+    const folder = tempFolder();
+    const ends = join(folder, 'ends');
+    writeFileSync(ends, '#!/bin/sh\necho "Unable to connect"; sleep 1; exit 1\n', { mode: 0o755 });
+    const setting = await startSetting({ file: { agent: { command: [ends] } } });
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!new shop');
+    await setting.answer(channelId, /^⚠️ `shop` ended on `laptop`[\s\S]*Unable to connect/);
+  });
+
+  it('end exactly the session of that name', async () => {
+    const setting = await startSetting();
+    const { channelId } = setting.workspace;
+    for (const name of ['web', 'web-2', 'w', 'website'])
+      setting.machine.tmux.call('new-session', '-d', '-s', name, 'cat');
+    for (const wrong of ['we', 'web-', 'web*', '=web', '$0', '%0', 'Web', 'web:', ''])
+      await setting.say(channelId, `!kill ${wrong}`);
+    await vi.waitFor(async () => {
+      const said = (await setting.answers(channelId)).filter(({ content }) => content.startsWith('⚠️'));
+      expect(said).toHaveLength(9);
+    }, WAIT);
+    expect(sessions(setting)).toEqual(['w', 'web', 'web-2', 'website']);
+    await setting.say(channelId, '!kill web');
+    await setting.answer(channelId, /^⏹️ `web` on/);
+    expect(sessions(setting)).toEqual(['w', 'web-2', 'website']);
+  });
+
+  it.each(['a.b', '-x', '#(touch x)', '$(id)', "it's", 'x y@nowhere', 'x'.repeat(65)])(
+    'refuse a session named %s',
+    async (name) => {
+      const setting = await startSetting();
+      setting.machine.tmux.call('new-session', '-d', '-s', 'keep', 'cat');
+      await setting.say(setting.workspace.channelId, `!new ${name} -- cat`);
+      await setting.answer(setting.workspace.channelId, /^⚠️ /);
+      expect(sessions(setting)).toEqual(['keep']);
+    },
+  );
+});
+
+describe('a command line in a shell', () => {
+  it('is not run again, and not called failed, when the bridge was restarted meanwhile', async () => {
+    const setting = await startSetting();
+    const { channelId } = setting.workspace;
+    const record = join(setting.machine.tmux.dir, 'ran');
+    await setting.say(channelId, '!new ops -- sh');
+    const thread = linked((await setting.answer(channelId, /^▶️ `ops` is up/)).content);
+    const message = await setting.say(thread, `echo x >> ${record}; sleep 1; echo over`);
+    await vi.waitFor(() => readFileSync(record), WAIT);
+    await setting.restart();
+    await setting.untilMarked(message, '✅');
+    expect(readFileSync(record, 'utf8')).toBe('x\n');
+  });
+});
+
+describe('looking and pressing', () => {
+  it('!screen shows the pane, !stop, !key and the short forms press, and nothing else does', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await setting.say(claude, '!screen');
+    const shown = await setting.answer(claude, /^What `web` shows:$/);
+    expect(JSON.stringify(shown.attachments)).toContain('Stand-in for Claude Code');
+    expect(JSON.stringify(shown.components)).toContain('key:Enter');
+    for (const order of ['!stop', '!esc', '!up', '!down', '!tab', '!key Up Down', '!key x'])
+      await setting.say(claude, order);
+    await vi.waitFor(
+      () =>
+        expect(claude.noted().map(({ text }) => text)).toEqual([
+          '\u001b',
+          '\u001b',
+          '\u001b[A',
+          '\u001b[B',
+          '\t',
+          '\u001b[A',
+          '\u001b[B',
+          'x',
+        ]),
+      WAIT,
+    );
+    for (const order of ['!key rm -rf', '!key', '!key C-b;kill-server', '!key Enter;', '!key 13;id'])
+      await setting.say(claude, order);
+    await vi.waitFor(async () => {
+      const refused = (await setting.answers(claude)).filter(({ content }) => content.includes('is not a key'));
+      expect(refused).toHaveLength(5);
+    }, WAIT);
+    expect(claude.noted()).toHaveLength(8);
+  });
+
+  it('in the channel says where it belongs', async () => {
+    const setting = await startSetting();
+    for (const order of ['!screen', '!stop', '!retry', '!enter']) {
+      await setting.say(setting.workspace.channelId, order);
+      await setting.answer(setting.workspace.channelId, /⚠️ .*belongs into the thread/);
+    }
+  });
+});
+
+describe('!sh', () => {
+  it('runs nothing unless it is allowed', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await setting.say(claude, `!sh touch ${setting.machine.tmux.dir}/pwned`);
+    await setting.answer(claude, /⚠️ .*shell commands are off.*allowShell/s);
+    await aWhile(200);
+    expect(() => readFileSync(join(setting.machine.tmux.dir, 'pwned'))).toThrow();
+  });
+
+  it('runs a command and shows what it printed, if it is allowed', async () => {
+    const setting = await startSetting({ file: { allowShell: true } });
+    const claude = await setting.claude('web');
+    await setting.say(claude, '!sh echo "it\'s $((1+1))"\necho err >&2; exit 3');
+    await setting.answer(claude, /it's 2\nerr\n\[exit code 3\]/);
+    expect(claude.noted()).toEqual([]);
+  });
+});
+
+describe('!sessions and !help', () => {
+  it('list the sessions with what they do, odd names as text, and the commands', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    setting.machine.tmux.call('new-session', '-d', '-s', 'odd `name` @everyone', 'cat');
+    await setting.say(setting.workspace.channelId, '!sessions');
+    const { content } = await setting.answer(setting.workspace.channelId, /^🟢|\n🟢/);
+    expect(content).toMatch(new RegExp(`🟢 \`web\` <#${claude.thread}> idle · `));
+    expect(content).toMatch(/⚪ `odd 'name' @everyone` `(?:sh|cat)` · /);
+    await setting.say(setting.workspace.channelId, '!help');
+    await setting.answer(setting.workspace.channelId, /!new <name>.*!sh <command>/s);
+  });
+});
+
+describe('slash commands', () => {
+  it('do the same, and suggest hosts and sessions', async () => {
+    const setting = await startSetting({ file: { hosts: { mini: { ssh: 'mini.invalid' } } } });
+    const { person, channelId } = setting.workspace;
+    setting.machine.tmux.call('new-session', '-d', '-s', 'website', 'cat');
+    const claude = await setting.claude('web');
+    const suggested = await openSuggestions(setting);
+    expect(await suggested('new', 'host', '')).toEqual(['laptop', 'mini']);
+    expect(await suggested('new', 'host', 'MI')).toEqual(['mini']);
+    expect(await suggested('kill', 'name', 'webs')).toEqual(['website']);
+
+    await person.slash(channelId, 'kill', [{ name: 'name', value: 'website' }]);
+    await setting.answer(channelId, /^⏹️ `website` on `laptop` was ended/);
+    await person.slash(claude.thread, 'screen');
+    const shown = await setting.answer(claude, /^What `web` shows:$/);
+    expect(JSON.stringify(shown.attachments)).toContain('Stand-in for Claude Code');
+    await person.slash(claude.thread, 'key', [{ name: 'key', value: 'Up' }]);
+    await vi.waitFor(() => expect(claude.noted().map(({ text }) => text)).toEqual(['\u001b[A']), WAIT);
+    expect(screenOf(setting.machine, 'web')).toContain('Stand-in');
+  });
+});

@@ -1,0 +1,369 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { silentLog } from '../../core/log.ts';
+import { holderOf } from '../../home/lock.ts';
+import { takeCourierLock } from '../../hooks/courier-lock.ts';
+import { runCourier } from '../../hooks/courier-loop.ts';
+import type { Letter } from '../../hooks/letter.ts';
+import {
+  COURIER,
+  DROP,
+  type Machine,
+  type PaneEnv,
+  processesWith,
+  saidIn,
+  soon,
+  startMachine,
+  stopInput,
+  untilSaid,
+} from '../support/hook-process.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+
+const DIST = dirname(dirname(COURIER));
+const PANE: PaneEnv = { TMUX: '/run/tmux/default,4242,0', TMUX_PANE: '%7' };
+
+/** A courier in this process, whose deliveries the test sees. */
+function inProcess({ home }: Pick<Machine, 'home'>, deliver: (letter: Letter) => Promise<void>, lingerMs = 60_000) {
+  const stop = new AbortController();
+  const work = async () => {
+    const release = await takeCourierLock({ home, log: silentLog, beatMs: 50 });
+    if (release === undefined) return false;
+    const options = { arrived: () => {}, deliver, lingerMs, signal: stop.signal, beatMs: 50 };
+    await runCourier({ home, log: silentLog, ...options }).finally(release);
+    return true;
+  };
+  const done = work();
+  onTestFinished(async () => {
+    stop.abort();
+    await done;
+  });
+  return { done, stop: () => stop.abort() };
+}
+
+/** A process whose handling of a letter never comes to an end. */
+function dyingCourier(machine: Machine) {
+  const script = `import { runCourier } from '${join(DIST, 'hooks/courier-loop.js')}';
+import { openHome } from '${join(DIST, 'home/home.js')}';
+import { silentLog } from '${join(DIST, 'core/log.js')}';
+await runCourier({
+  home: openHome(${JSON.stringify(machine.home.root)}),
+  log: silentLog,
+  arrived: () => {},
+  deliver: async () => process.kill(process.pid, 'SIGKILL'),
+  lingerMs: 60_000,
+  signal: new AbortController().signal,
+});`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+  return { child, ended: new Promise<void>((resolve) => child.once('exit', () => resolve())) };
+}
+
+const textOf = (letter: Letter) =>
+  letter.input.hook_event_name === 'Stop' ? letter.input.last_assistant_message : undefined;
+
+describe('the courier', () => {
+  it('is one a home, however many are started at once', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    machine.write(machine.session('web'), stopInput('hello'));
+    const started = Array.from({ length: 5 }, () => machine.courier());
+    await untilSaid(workspace, '[agent] web', ['hello']);
+    await vi.waitFor(() => {
+      const left = started.filter(({ child }) => child.exitCode === null);
+      expect(left.map(({ pid }) => pid)).toEqual([machine.courierPid()]);
+    }, 10_000);
+    expect(started.filter(({ child }) => child.exitCode !== null && child.exitCode !== 0)).toEqual([]);
+  });
+
+  it('survives the end of the session and of the process group that started it', async () => {
+    let requests = 0;
+    const workspace = await startTestWorkspace({
+      faults: { onRequest: () => (requests++ === 0 ? { kind: 'delay', ms: 500 } : undefined) },
+    });
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    machine.session('other');
+    // Claude Code, as far as a hook is concerned: the leader of a process group that is ended whole.
+    const claude = spawn('sh', ['-c', '"$0"; sleep 60', DROP], {
+      env: { ...machine.env, ...pane },
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    claude.stdin.end(JSON.stringify(stopInput('last words')));
+    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), 10_000);
+    process.kill(-(claude.pid ?? 0), 'SIGKILL');
+    machine.tmux.call('kill-session', '-t', '=web:');
+    await untilSaid(workspace, '[agent] web', ['last words']);
+  });
+
+  it('leaves when there was nothing to do for a while, and gives its place back', async () => {
+    const machine = startMachine();
+    const { done } = inProcess(machine, async () => {}, 100);
+    expect(await done).toBe(true);
+    expect(holderOf(machine.home.path('state', 'courier.lock'))).toBeUndefined();
+    expect(existsSync(machine.home.path('state', 'courier.pid'))).toBe(false);
+  });
+
+  it('takes the place of one that was killed', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const first = machine.courier();
+    await vi.waitFor(() => expect(machine.courierPid()).toBe(first.pid), 10_000);
+    await first.kill();
+    expect(existsSync(machine.home.path('state', 'courier.lock'))).toBe(true);
+    machine.drop(machine.session('web'), stopInput('hello'));
+    await untilSaid(workspace, '[agent] web', ['hello']);
+  });
+
+  it('replaces one that hangs, and delivers what it kept', async () => {
+    const machine = startMachine();
+    const hung = machine.courier();
+    await vi.waitFor(() => expect(machine.courierPid()).toBe(hung.pid), 10_000);
+    // The lock comes first, then the heart that beats.
+    await vi.waitFor(() => statSync(machine.home.path('state', 'courier.pid')), 10_000);
+    hung.child.kill('SIGSTOP');
+    machine.write(PANE, stopInput('one'));
+    const then = new Date(Date.now() - 5_000);
+    utimesSync(machine.home.path('state', 'courier.pid'), then, then);
+    const got: (string | undefined)[] = [];
+    inProcess(machine, async (letter) => void got.push(textOf(letter)));
+    await vi.waitFor(() => expect(got).toEqual(['one']), 5_000);
+    await hung.ended;
+    expect(hung.child.signalCode).toBe('SIGKILL');
+    expect(machine.courierPid()).toBe(process.pid);
+  });
+
+  it('is looked after when it hangs behind a letter that is older than its last heartbeat', () => {
+    const machine = startMachine();
+    const state = machine.home.folder('state');
+    writeFileSync(join(state, 'courier.pid'), `${process.pid}\n`);
+    const node = join(state, 'fake-node');
+    writeFileSync(node, `#!/bin/sh\necho started >> ${state}/started\n`, { mode: 0o755 });
+    writeFileSync(join(state, 'node'), `${node}\n`);
+    const started = () => existsSync(join(state, 'started'));
+    const age = (path: string, seconds: number) => {
+      const then = new Date(Date.now() - seconds * 1_000);
+      utimesSync(path, then, then);
+    };
+    machine.write(PANE, stopInput('one'));
+    age(machine.letters()[0] ?? '', 300);
+    age(join(state, 'courier.pid'), 200);
+    machine.write(PANE, stopInput('two'));
+    expect(started()).toBe(false);
+    age(machine.letters()[1] ?? '', 100);
+    machine.write(PANE, stopInput('three'));
+    return soon(() => expect(started()).toBe(true));
+  });
+
+  it('leaves a busy courier alone that beats its heart', async () => {
+    const machine = startMachine();
+    inProcess(machine, () => sleep(60_000, undefined, { ref: false }));
+    const pid = machine.home.path('state', 'courier.pid');
+    await soon(() => expect(existsSync(pid)).toBe(true));
+    const before = statSync(pid).mtimeMs;
+    await soon(() => expect(statSync(pid).mtimeMs).toBeGreaterThan(before));
+    const second = machine.courier();
+    await second.ended;
+    expect(second.child.exitCode).toBe(0);
+    expect(machine.courierPid()).toBe(process.pid);
+  });
+
+  it('takes the letters of a pane in order, also those that come while it works', async () => {
+    const machine = startMachine();
+    const got: (string | undefined)[] = [];
+    machine.write(PANE, stopInput('0'));
+    inProcess(machine, async (letter) => {
+      await sleep(20);
+      got.push(textOf(letter));
+    });
+    for (let n = 1; n < 10; n++) machine.write(PANE, stopInput(String(n)));
+    await vi.waitFor(() => expect(got).toEqual('0123456789'.split('')), 5_000);
+    expect(machine.letters()).toEqual([]);
+  });
+
+  it('keeps a letter that cannot be delivered first in its pane, and no other pane waits for it', async () => {
+    const machine = startMachine();
+    const other: PaneEnv = { ...PANE, TMUX_PANE: '%8' };
+    machine.write(PANE, stopInput('one'));
+    machine.write(PANE, stopInput('two'));
+    machine.write(other, stopInput('elsewhere'));
+    const got: (string | undefined)[] = [];
+    let refusals = 2;
+    inProcess(machine, async (letter) => {
+      if (textOf(letter) === 'one' && refusals-- > 0) throw new Error('the server is away');
+      got.push(textOf(letter));
+    });
+    await vi.waitFor(() => expect(got).toEqual(['elsewhere', 'one', 'two']), 8_000);
+  });
+
+  it('sets a letter aside that killed it twice, says so in its thread, and goes on', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    machine.write(pane, stopInput('deadly'));
+    machine.write(pane, stopInput('behind it'));
+    const [letter = ''] = machine.letters();
+    for (let times = 0; times < 2; times++) {
+      const dying = dyingCourier(machine);
+      await dying.ended;
+      expect(dying.child.signalCode).toBe('SIGKILL');
+      expect(machine.letters()).toHaveLength(2);
+    }
+    machine.courier();
+    await vi.waitFor(async () => {
+      const said = (await saidIn(workspace, '[agent] web')).join('\n');
+      expect(said).toContain('could not be processed and was set aside');
+      expect(said).toContain(basename(letter));
+      expect(said).toContain('behind it');
+      expect(said).not.toContain('deadly');
+    }, 15_000);
+    await soon(() => expect(machine.letters()).toEqual([]));
+    await soon(() => expect(readdirSync(machine.home.path('outbox', 'begun'))).toEqual([]));
+    expect(readdirSync(machine.home.path('outbox', 'aside'))).toHaveLength(1);
+    expect(machine.log()).toContain('the process died twice while handling it');
+  });
+
+  it('does not suspect a letter whose delivery fails, or that waits for the network', async () => {
+    const machine = startMachine();
+    machine.write(PANE, stopInput('one'));
+    const begun = machine.home.path('outbox', 'begun');
+    const notes = () => (existsSync(begun) ? readdirSync(begun) : []);
+    const got: string[] = [];
+    const failing = inProcess(machine, async () => {
+      got.push('tried');
+      throw new Error('the server is away');
+    });
+    await vi.waitFor(() => expect(got.length).toBeGreaterThan(2), 10_000);
+    failing.stop();
+    await failing.done;
+    expect(notes()).toEqual([]);
+    let begins = 0;
+    inProcess(machine, () => {
+      begins++;
+      return sleep(60_000, undefined, { ref: false });
+    });
+    await vi.waitFor(() => expect(begins).toBe(1), 5_000);
+    expect(notes()).toHaveLength(1);
+    await vi.waitFor(() => expect(notes()).toEqual([]), 10_000); // it answers: it is not this letter that kills it
+  });
+
+  it('lets one prove harmless that was only handled while another one killed it', async () => {
+    const machine = startMachine();
+    const begun = join(machine.home.folder('outbox'), 'begun');
+    mkdirSync(begun);
+    machine.write(PANE, stopInput('harmless'));
+    const [letter = ''] = machine.letters();
+    writeFileSync(join(begun, letter.split('/').slice(-2).join('-')), '1\n');
+    const got: (string | undefined)[] = [];
+    inProcess(machine, async (one) => void got.push(textOf(one)));
+    await vi.waitFor(() => expect(got).toEqual(['harmless']), 5_000);
+    await vi.waitFor(() => expect(readdirSync(begun)).toEqual([]), 5_000);
+  });
+
+  it('sets a corrupt letter aside with a line in the log, and the rest goes on', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    machine.write(pane, stopInput('before'));
+    machine.write(pane, '{"hook_event_name": "Stop", "session_id": ');
+    machine.write(pane, { ...stopInput('x'), session_id: 5 });
+    machine.write(pane, stopInput('after'));
+    const [first = ''] = machine.letters();
+    writeFileSync(first.replace(/\d{9}\.\d+$/, '100000000.1'), 'not a letter at all');
+    machine.courier();
+    await untilSaid(workspace, '[agent] web', ['before', 'after']);
+    await soon(() => expect(machine.letters()).toEqual([]));
+    expect(readdirSync(machine.home.path('outbox', 'aside'))).toHaveLength(3);
+    expect(machine.log().match(/corrupt letter set aside/g)).toHaveLength(3);
+  });
+
+  it('leaves a letter of a newer version where it is, and delivers the others', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    machine.write(pane, stopInput('from the future'));
+    const [letter = ''] = machine.letters();
+    writeFileSync(letter, readFileSync(letter, 'utf8').replace(/^threadmux \d+/, 'threadmux 3'));
+    machine.write(pane, stopInput('of today'));
+    machine.courier();
+    await untilSaid(workspace, '[agent] web', ['of today']);
+    await soon(() => expect(machine.letters()).toEqual([letter]));
+    expect(machine.log().match(/newer version/g)).toHaveLength(1);
+  });
+
+  it('removes what it has no use for: an event we do not know', async () => {
+    const machine = startMachine();
+    machine.write(PANE, { ...stopInput('x'), hook_event_name: 'TeammateIdle' });
+    const deliver = vi.fn(async () => {});
+    inProcess(machine, deliver);
+    await soon(() => expect(machine.letters()).toEqual([]));
+    expect(deliver).not.toHaveBeenCalled();
+  });
+
+  it('sets a letter aside that the server refuses for good, and goes on', async () => {
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ method, body }) =>
+          method === 'POST' && JSON.stringify(body ?? '').includes('poison')
+            ? { kind: 'answer', status: 400, body: { code: 50035, message: 'Invalid Form Body' } }
+            : undefined,
+      },
+    });
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    machine.write(pane, stopInput('poison'));
+    machine.write(pane, stopInput('food'));
+    machine.courier();
+    await untilSaid(workspace, '[agent] web', ['food']);
+    expect(machine.log()).toContain('refused for good');
+  });
+
+  it('goes on with a better token once the configuration has one', async () => {
+    const workspace = await startTestWorkspace();
+    const { api, token, channelId: channel, userId } = workspace;
+    const config = (given: string) => ({
+      servers: [{ name: 'home', api, token: given, channel, allow: [userId] }],
+    });
+    const machine = startMachine(undefined, { config: config('refused') });
+    machine.drop(machine.session('web'), stopInput('hello'));
+    await vi.waitFor(() => expect(machine.log()).toContain('letter waits'), 10_000);
+    const before = machine.courierPid();
+    writeFileSync(machine.home.path('config.json'), JSON.stringify(config(token)), { mode: 0o600 });
+    await untilSaid(workspace, '[agent] web', ['hello'], 25_000);
+    expect(machine.courierPid()).toBe(before);
+  });
+
+  it('has no token in its arguments or in its environment', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    machine.drop(machine.session('web'), stopInput('hello'));
+    await untilSaid(workspace, '[agent] web', ['hello']);
+    const pid = machine.courierPid() ?? 0;
+    const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+    expect(stdout).toContain(COURIER);
+    expect(stdout).not.toContain(workspace.token);
+    for (const one of processesWith(`THREADMUX_HOME=${machine.home.root}`))
+      for (const file of ['cmdline', 'environ'])
+        expect(readFileSync(`/proc/${one}/${file}`, 'utf8')).not.toContain(workspace.token);
+    expect(machine.log()).not.toContain(workspace.token);
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['hello']);
+  });
+
+  it('gets a token from the environment of the pane by a pipe, and has none in its own', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine();
+    const env = {
+      DISCORD_BOT_TOKEN: workspace.token,
+      DISCORD_CHANNEL_ID: workspace.channelId,
+      DISCORD_ALLOWED_USERS: workspace.userId,
+      DISCORD_API_BASE: workspace.api,
+    };
+    machine.drop(machine.session('web'), stopInput('hello'), { env });
+    await untilSaid(workspace, '[agent] web', ['hello']);
+    const pid = machine.courierPid() ?? 0;
+    for (const file of ['cmdline', 'environ'])
+      expect(readFileSync(`/proc/${pid}/${file}`, 'utf8')).not.toContain(workspace.token);
+  });
+});

@@ -1,0 +1,306 @@
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { writeWhole } from '../../../home/whole-file.ts';
+import { openTestDesk } from '../../support/courier-setup.ts';
+import {
+  fixture,
+  type MachineOptions,
+  messagesIn,
+  saidIn,
+  startMachine,
+  stopInput,
+  transcriptFixture,
+} from '../../support/hook-process.ts';
+import { tempFolder } from '../../support/temp-home.ts';
+import { startTestWorkspace, type WireMessage } from '../../support/workspace.ts';
+
+const WEB = '[agent] web';
+/** Turns of the recorded transcript. */
+const HELLO = '79b44c23-994d-47be-a8fd-efa6c1e329b4';
+const STEPS = 'c246dd8e-7a77-4077-9e70-f88b8a5d01b7';
+const SAID_IN_STEPS = [
+  'Step 1 of 2: looking around.',
+  'Step 2 of 2: looking around.',
+  'Done. The tool said: step 1\nstep 2',
+];
+
+async function start(options: MachineOptions = {}) {
+  const workspace = await startTestWorkspace();
+  const machine = startMachine(workspace, options);
+  const folder = tempFolder();
+  const transcript = join(folder, 'transcript.jsonl');
+  copyFileSync(transcriptFixture(), transcript);
+  const stop = (prompt: string | undefined, last: string | undefined, more = {}) => ({
+    ...fixture('Stop'),
+    transcript_path: transcript,
+    prompt_id: prompt,
+    last_assistant_message: last,
+    ...more,
+  });
+  const pane = machine.session('web');
+  return { workspace, machine, folder, transcript, pane, stop, ...openTestDesk(machine) };
+}
+
+/** A line as Claude Code writes it when it says something. */
+function saidLine(text: string, uuid: string, prompt?: string): string {
+  const line = {
+    type: 'assistant',
+    isSidechain: false,
+    uuid,
+    message: {
+      id: `msg_${uuid}`,
+      role: 'assistant',
+      content: [{ type: 'text', text }],
+      stop_reason: 'end_turn',
+    },
+    ...(prompt === undefined ? {} : { promptId: prompt }),
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+function promptLine(text: string, prompt: string): string {
+  const message = { role: 'user', content: text };
+  const origin = { kind: 'human' };
+  return `${JSON.stringify({ type: 'user', isSidechain: false, uuid: `u-${prompt}`, promptId: prompt, message, origin })}\n`;
+}
+
+async function fetched(workspace: { url: string }, message: WireMessage | undefined, at = 0) {
+  const url = new URL(message?.attachments[at]?.url ?? '', workspace.url);
+  return (await fetch(url)).text();
+}
+
+describe('what a reply says', () => {
+  it('the last text with the earlier ones of the turn, and nothing of other turns', async () => {
+    const { workspace, tell, stop, pane } = await start();
+    await tell(pane, stop(STEPS, SAID_IN_STEPS[2]));
+    expect(await saidIn(workspace, WEB)).toEqual([SAID_IN_STEPS.join('\n\n')]);
+  });
+
+  it('whence it comes, in a small line above', async () => {
+    const { workspace, tell, stop, pane } = await start();
+    await tell(pane, stop(HELLO, 'Echo: hello'), { project: '/home/me/shop' });
+    const [message] = await messagesIn(workspace, WEB);
+    expect(message?.content).toBe('-# laptop · shop · web\nEcho: hello');
+  });
+
+  it('the text of the hook although the transcript does not hold it yet', async () => {
+    const { workspace, tell, stop, pane } = await start();
+    await tell(pane, stop(STEPS, 'and one more thing'));
+    expect(await saidIn(workspace, WEB)).toEqual([[...SAID_IN_STEPS, 'and one more thing'].join('\n\n')]);
+  });
+
+  it('only what is new when Stop comes twice in one turn', async () => {
+    const { workspace, tell, stop, pane, transcript } = await start();
+    writeFileSync(transcript, promptLine('go', 'p1') + saidLine('one', 'a'));
+    await tell(pane, stop('p1', 'one'));
+    appendFileSync(transcript, saidLine('two', 'b') + saidLine('three', 'c'));
+    await tell(pane, stop('p1', 'three', { stop_hook_active: true }));
+    await tell(pane, stop('p1', 'three', { stop_hook_active: true }));
+    expect(await saidIn(workspace, WEB)).toEqual(['one', 'two\n\nthree']);
+  });
+
+  it.each([
+    ['with the id of its prompt', { prompt_id: 'p1' }],
+    ['without the id of its prompt', { prompt_id: undefined }],
+  ])('nothing twice when the same Stop is told twice, %s, and the transcript lacks its text', async (_, more) => {
+    const { workspace, tell, pane } = await start();
+    const turn = { ...more, session_id: 's' };
+    const submit = { ...fixture('UserPromptSubmit'), ...turn };
+    await tell(pane, submit);
+    for (let times = 0; times < 2; times++) await tell(pane, stopInput('Done.', turn));
+    expect(await saidIn(workspace, WEB)).toEqual(['Done.']);
+    const next = { prompt_id: more.prompt_id && 'p2' };
+    await tell(pane, { ...submit, ...next });
+    for (let times = 0; times < 2; times++) await tell(pane, stopInput('Done.', { ...turn, ...next }));
+    expect(await saidIn(workspace, WEB)).toEqual(['Done.', 'Done.']);
+  });
+
+  it('every text when nothing names its prompt', async () => {
+    const { workspace, tell, pane } = await start();
+    for (const text of ['one', 'two', 'two']) await tell(pane, stopInput(text));
+    expect(await saidIn(workspace, WEB)).toEqual(['one', 'two', 'two']);
+  });
+
+  it('nothing twice when the transcript gets the text after Stop', async () => {
+    const { workspace, tell, stop, pane, transcript } = await start();
+    writeFileSync(transcript, promptLine('go', 'p1'));
+    await tell(pane, stop('p1', 'one'));
+    appendFileSync(transcript, saidLine('one', 'a') + saidLine('two', 'b'));
+    await tell(pane, stop('p1', 'two', { stop_hook_active: true }));
+    expect(await saidIn(workspace, WEB)).toEqual(['one', 'two']);
+  });
+
+  it('nothing of what came later when the letter had to wait', async () => {
+    const { workspace, tell, stop, pane, transcript } = await start();
+    writeFileSync(transcript, promptLine('go', 'p1') + saidLine('one', 'a') + saidLine('two', 'b'));
+    await tell(pane, stop('p1', 'one'));
+    await tell(pane, stop('p1', 'two', { stop_hook_active: true }));
+    expect(await saidIn(workspace, WEB)).toEqual(['one', 'two']);
+  });
+
+  it('the end of the transcript when Claude Code is too old to tell', async () => {
+    const { workspace, tell, stop, pane, transcript } = await start();
+    const old = stop(undefined, undefined);
+    writeFileSync(transcript, promptLine('go', 'p1'));
+    const telling = tell(pane, old);
+    setTimeout(() => appendFileSync(transcript, saidLine('late, but here', 'a')), 100);
+    await telling;
+    expect(await saidIn(workspace, WEB)).toEqual(['late, but here']);
+  });
+
+  it('what was said before the last text, although the transcript is written a moment late', async () => {
+    const { workspace, tell, stop, pane, transcript } = await start();
+    writeFileSync(transcript, promptLine('go', 'p1'));
+    const telling = tell(pane, stop('p1', 'two'));
+    setTimeout(() => appendFileSync(transcript, saidLine('one', 'a') + saidLine('two', 'b')), 100);
+    await telling;
+    expect(await saidIn(workspace, WEB)).toEqual(['one\n\ntwo']);
+  });
+
+  it('nothing if there is nothing to say, and no more than the hook knows without a transcript', async () => {
+    const { workspace, tell, pane } = await start();
+    await tell(pane, stopInput('  \n '));
+    await tell(pane, stopInput('alone'));
+    expect(await saidIn(workspace, WEB)).toEqual(['alone']);
+  });
+
+  it('not what the person does not want to see', async () => {
+    const config = { strip: ['^---\\n\\[COACH\\][\\s\\S]*?^---\\n', '^— yours, Claude$'] };
+    const { workspace, tell, pane } = await start({ config });
+    await tell(pane, stopInput('---\n[COACH] breathe\n---\nThe answer.\n\n\n\n— yours, Claude'));
+    await tell(pane, stopInput('— yours, Claude'));
+    expect(await saidIn(workspace, WEB)).toEqual(['The answer.']);
+  });
+
+  it('tables as aligned text, and pings nobody', async () => {
+    const { workspace, tell, stop, pane, transcript } = await start();
+    const table = readFileSync(transcript, 'utf8').match(/"promptId": "(981a[^"]+)"/)?.[1];
+    const text = `@everyone <@${workspace.userId}> look:\n\n| a | bb |\n|---|---|\n| 1 | 22 |`;
+    await tell(pane, stop(table, undefined));
+    await tell(pane, stopInput(text));
+    const [recorded, typed] = await messagesIn(workspace, WEB);
+    expect(recorded?.content).toContain('@everyone');
+    expect(recorded?.content).not.toContain('|------|');
+    expect(typed?.content).toMatch(/```\n *a +bb\n/);
+    for (const message of [recorded, typed]) {
+      expect(message?.mention_everyone).toBe(false);
+      expect(message?.mentions).toEqual([]);
+    }
+  });
+
+  it('the whole of a long reply: five messages at most, and the rest as a file', async () => {
+    const { workspace, tell, pane } = await start();
+    const lines = Array.from({ length: 400 }, (_, n) => `line ${n} ${'x'.repeat(40)}`);
+    await tell(pane, stopInput(lines.join('\n')));
+    const messages = await messagesIn(workspace, WEB);
+    expect(messages).toHaveLength(5);
+    expect(messages.every(({ content }) => content.length <= 2_000)).toBe(true);
+    expect(messages.at(-1)?.attachments.map(({ filename }) => filename)).toEqual(['reply.md']);
+    expect(await fetched(workspace, messages.at(-1))).toBe(lines.join('\n'));
+  });
+
+  it('the same parts at every attempt, although the footer has changed in between', async () => {
+    let isLost = false;
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ method, body }) =>
+          isLost && method === 'POST' && JSON.stringify(body).includes('line 70')
+            ? { kind: 'answer', status: 403, body: { code: 50013, message: 'not now' } }
+            : undefined,
+      },
+    });
+    const machine = startMachine(workspace);
+    const { tell } = openTestDesk(machine);
+    const pane = machine.session('web');
+    const lines = Array.from({ length: 75 }, (_, n) => `line ${n} ${'x'.repeat(30)}`);
+    const letter = { salt: 'one letter' };
+    const input = stopInput(lines.join('\n'), { session_id: 's1' });
+    isLost = true;
+    await expect(tell(pane, input, letter)).rejects.toThrow();
+    isLost = false;
+    const model = { display_name: `A model with a name of ${'some '.repeat(12)}length` };
+    writeWhole(join(machine.home.folder('status'), 's1.json'), JSON.stringify({ session_id: 's1', model }));
+    machine.tmux.call('rename-session', '-t', '=web', 'a-much-longer-name-than-before');
+    await tell(pane, input, letter);
+    expect((await saidIn(workspace, WEB)).join('\n').trim()).toBe(lines.join('\n'));
+  });
+
+  it('what it cost, in a small line below, if the status line told', async () => {
+    const { workspace, machine, tell, pane } = await start();
+    const status = {
+      session_id: 's1',
+      model: { display_name: 'Opus 4.8 (1M context)' },
+      context_window: { used_percentage: 41.7 },
+      cost: { total_cost_usd: 1.5 },
+      rate_limits: { five_hour: { used_percentage: 12, resets_at: 1_800_000_000 } },
+    };
+    writeWhole(join(machine.home.folder('status'), 's1.json'), JSON.stringify(status));
+    await tell(pane, stopInput('hello', { session_id: 's1' }));
+    await tell(pane, stopInput('hello', { session_id: '../../etc/passwd' }));
+    const [first, second] = await messagesIn(workspace, WEB);
+    expect(first?.content.split('\n').at(-1)).toBe(
+      '-# Opus 4.8 · 42% context · $1.50 · 5h 12% (resets <t:1800000000:R>)',
+    );
+    expect(second?.content.split('\n').at(-1)).toBe('hello');
+  });
+
+  it('to which people it belongs: pinged for a reply, not for a start', async () => {
+    const { workspace, tell, pane } = await start();
+    await tell(pane, fixture('SessionStart'));
+    await tell(pane, stopInput('hello'));
+    const [begun, reply] = await messagesIn(workspace, WEB);
+    expect((begun?.flags ?? 0) & 4096).toBe(4096);
+    expect((reply?.flags ?? 0) & 4096).toBe(0);
+  });
+});
+
+describe('a disk without room for what we remember', () => {
+  it('delays and doubles nothing', async () => {
+    const { workspace, machine, tell, stop, pane } = await start();
+    for (const name of ['threads.json', 'shown.json', 'panes.json', 'progress.json'])
+      mkdirSync(machine.home.path('state', name)); // no file can be put in its place
+    writeFileSync(machine.home.path('panes'), 'in the way');
+    await tell(pane, stop(STEPS, SAID_IN_STEPS[2]));
+    await tell(pane, stopInput('next'));
+    expect(await saidIn(workspace, WEB)).toEqual([SAID_IN_STEPS.join('\n\n'), 'next']);
+  });
+});
+
+describe('notifications', () => {
+  const idle = (transcript: string, prompt: string) => ({
+    ...fixture('Notification.idle_prompt'),
+    session_id: fixture('Stop').session_id,
+    transcript_path: transcript,
+    prompt_id: prompt,
+  });
+
+  it('add nothing after the reply, whichever courier posted it', async () => {
+    const { workspace, machine, tell, stop, pane, transcript } = await start();
+    await tell(pane, stop(STEPS, SAID_IN_STEPS[2]));
+    await tell(pane, idle(transcript, STEPS));
+    await openTestDesk(machine).tell(pane, idle(transcript, STEPS));
+    expect(await saidIn(workspace, WEB)).toHaveLength(1);
+  });
+
+  it('say the reply if it never came', async () => {
+    const { workspace, tell, pane, transcript } = await start();
+    await tell(pane, idle(transcript, HELLO));
+    expect(await saidIn(workspace, WEB)).toEqual(['Echo: hello']);
+  });
+});
+
+describe('a turn that failed', () => {
+  it.each([
+    ['rate_limit', 'a usage limit was reached'],
+    ['authentication_failed', 'Claude Code is not logged in'],
+    ['unknown', 'the turn ended with an error'],
+    [undefined, 'the turn ended with an error'],
+  ])('%s: %s', async (error, words) => {
+    const { workspace, tell, pane } = await start();
+    await tell(pane, { ...fixture('StopFailure'), error });
+    expect(await saidIn(workspace, WEB)).toEqual([
+      `⚠️ Claude stopped: ${words}.\n> API Error: 400 scripted failure 400`,
+    ]);
+  });
+});

@@ -1,0 +1,296 @@
+import { spawn, spawnSync } from 'node:child_process';
+import fs, { existsSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type AttachRules, takeOutgoingFiles } from '../../hooks/outgoing-files.ts';
+import { takeOutgoingRemoteFiles } from '../../hooks/outgoing-remote-files.ts';
+import { type Host, localHost } from '../../hosts/host.ts';
+import { openTestDesk } from '../support/courier-setup.ts';
+import { messagesIn, startMachine, stopInput } from '../support/hook-process.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
+
+function project() {
+  const folder = tempFolder();
+  const root = join(folder, 'shop');
+  const files = join(folder, 'home', 'files');
+  const out = join(folder, 'elsewhere');
+  for (const path of [join(root, 'src'), join(root, '.git'), join(root, 'dir'), files, out])
+    mkdirSync(path, { recursive: true });
+  writeFileSync(join(root, 'report.pdf'), 'a report');
+  writeFileSync(join(root, 'src', 'deep.txt'), 'deep');
+  writeFileSync(join(root, 'two words.txt'), 'two words');
+  writeFileSync(join(root, '.env'), 'SECRET=1');
+  writeFileSync(join(root, '.git', 'config'), 'secret');
+  writeFileSync(join(root, 'large.bin'), Buffer.alloc(3_000));
+  writeFileSync(join(files, 'shared.txt'), 'shared');
+  writeFileSync(join(out, 'secret.txt'), 'secret');
+  symlinkSync(join(out, 'secret.txt'), join(root, 'link-out.txt'));
+  symlinkSync(out, join(root, 'folder-out'));
+  symlinkSync(join(root, 'report.pdf'), join(root, 'link-in.pdf'));
+  symlinkSync(join(root, '.env'), join(root, 'env.txt'));
+  symlinkSync('loop', join(root, 'loop'));
+  linkSync(join(out, 'secret.txt'), join(root, 'hard.txt'));
+  spawnSync('mkfifo', [join(root, 'pipe')]);
+  const rules: AttachRules = {
+    roots: [files, root],
+    home: join(folder, 'home'),
+    cwd: root,
+    homeDir: folder,
+    maxBytes: 2_000,
+  };
+  return { folder, root, files, out, rules };
+}
+
+/** Another process of the project: `swap` is now the folder, now the link. */
+const SWAP = `const { renameSync, writeFileSync } = require('node:fs');
+writeFileSync('swapping', '');
+for (;;) {
+  renameSync('swap', 'folder');
+  renameSync('link', 'swap');
+  renameSync('swap', 'link');
+  renameSync('folder', 'swap');
+}`;
+
+const take = (path: string, rules: AttachRules) => takeOutgoingFiles(`[ATTACH: ${path}]`, rules);
+
+const hasFiles = (body: unknown) => ((body as { attachments?: readonly unknown[] }).attachments?.length ?? 0) > 0;
+
+describe('[ATTACH: path]', () => {
+  it.each([
+    ['a file of the project', 'report.pdf', 'report.pdf', 'a report'],
+    ['one in a folder', './src/deep.txt', 'deep.txt', 'deep'],
+    ['one with blanks in its name', ' two words.txt ', 'two words.txt', 'two words'],
+    ['a link to a file of the project', 'link-in.pdf', 'report.pdf', 'a report'],
+    ['a way out and back in', '../shop/report.pdf', 'report.pdf', 'a report'],
+    ['one of the files folder', '~/home/files/shared.txt', 'shared.txt', 'shared'],
+  ])('sends %s', (_, path, name, content) => {
+    const { rules } = project();
+    const { files, refused, text } = take(path, rules);
+    expect(refused).toEqual([]);
+    expect(text).toBe('');
+    expect(files.map((file) => [file.name, Buffer.from(file.data as Uint8Array).toString()])).toEqual([
+      [name, content],
+    ]);
+  });
+
+  it.each([
+    ['a file outside', '../elsewhere/secret.txt', 'outside'],
+    ['an absolute path outside', '/etc/passwd', 'outside'],
+    ['a link that leads out', 'link-out.txt', 'outside'],
+    ['a file below a link that leads out', 'folder-out/secret.txt', 'outside'],
+    ['the project itself', '.', 'outside'],
+    ['a hidden file', '.env', 'hidden'],
+    ['a link to a hidden file', 'env.txt', 'hidden'],
+    ['a file in a hidden folder', '.git/config', 'hidden'],
+    ['a folder', 'dir', 'not a file'],
+    ['a pipe', 'pipe', 'not a file'],
+    ['a second name of a file elsewhere', 'hard.txt', 'hard link'],
+    ['a file that is too large', 'large.bin', 'larger than'],
+    ['a file that is not there', 'nothing.txt', 'no such file'],
+    ['a link that leads nowhere', 'loop', 'no such file'],
+    ['a name with a zero byte', 'report.pdf\0.png', 'not a path'],
+  ])('refuses %s, by its name', (_, path, because) => {
+    const { rules } = project();
+    const { files, refused } = take(path, rules);
+    expect(files).toEqual([]);
+    expect(refused).toHaveLength(1);
+    expect(refused[0]).toContain(because);
+    expect(refused[0]).toContain(`\`${path.replace('\0', '⟨U+0000⟩')}\``);
+  });
+
+  it.each([
+    ['the environment of this process', '/proc/self/environ', 'belongs to the system'],
+    ['what the kernel tells', '/sys/kernel/notes', 'belongs to the system'],
+    ['a device', '/dev/null', 'belongs to the system'],
+    ['our configuration', 'home/config.json', 'belongs to threadmux'],
+    ['a link to our configuration', 'shop/config.json', 'belongs to threadmux'],
+  ])('refuses %s even with "/" as the project', (_, path, because) => {
+    const { folder, rules } = project();
+    writeFileSync(join(folder, 'home', 'config.json'), '{"token": "secret"}');
+    symlinkSync(join(folder, 'home', 'config.json'), join(folder, 'shop', 'config.json'));
+    const open = { ...rules, roots: ['/'], cwd: folder, maxBytes: 1e6 };
+    const { files, refused } = take(path, open);
+    expect(files).toEqual([]);
+    expect(refused).toEqual([expect.stringContaining(because)]);
+    expect(take('shop/report.pdf', open).refused).toEqual([]);
+    expect(take('home/files/shared.txt', open).refused).toEqual([]);
+  });
+
+  it('sends nothing from outside while a folder is exchanged for a link again and again', async () => {
+    const { root, out, rules } = project();
+    // Far below the folder, so that much time passes between looking at it and opening the file.
+    const deep = join(...Array<string>(30).fill('d'));
+    for (const [folder, content] of [
+      [join(root, 'swap'), 'harmless'],
+      [out, 'secret'],
+    ] as const) {
+      mkdirSync(join(folder, deep), { recursive: true });
+      writeFileSync(join(folder, deep, 'x.txt'), content);
+    }
+    symlinkSync(out, join(root, 'link'));
+    const swapper = spawn(process.execPath, ['-e', SWAP], { cwd: root, stdio: 'ignore' });
+    onTestFinished(() => void swapper.kill('SIGKILL'));
+    await vi.waitFor(() => expect(existsSync(join(root, 'swapping'))).toBe(true), 10_000);
+    const seen = new Map<string, number>();
+    for (let tries = 0; tries < 200_000 && (seen.get('harmless') ?? 0) < 1_000; tries++) {
+      const { files } = take(join('swap', deep, 'x.txt'), rules);
+      const what = files[0] ? Buffer.from(files[0].data as Uint8Array).toString() : 'refused';
+      seen.set(what, (seen.get(what) ?? 0) + 1);
+    }
+    expect([...seen.keys()].sort()).toEqual(['harmless', 'refused']);
+  }, 60_000);
+
+  it('takes time in proportion to the text', () => {
+    const { rules } = project();
+    const text = `[ATTACH:${' '.repeat(200_000)}`; // took hours
+    expect(takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
+  });
+
+  it('takes no more than one message can hold', () => {
+    const { root, rules } = project();
+    const names = Array.from({ length: 12 }, (_, n) => `f${n}.txt`);
+    for (const name of names) writeFileSync(join(root, name), 'x'.repeat(1_000));
+    const text = names.map((name) => `[ATTACH: ${name}]`).join('\n');
+    expect(takeOutgoingFiles(text, rules).files).toHaveLength(10);
+    expect(takeOutgoingFiles(text, rules).refused).toHaveLength(2);
+    const small = takeOutgoingFiles(text, { ...rules, maxTotalBytes: 2_500 });
+    expect([small.files.length, small.refused.length]).toEqual([2, 10]);
+  });
+
+  it('reads each file once, and no more than fits, however often it is asked for', () => {
+    const { root, rules } = project();
+    const read = vi.spyOn(fs, 'readSync');
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      read.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const same = takeOutgoingFiles('[ATTACH: report.pdf]\n'.repeat(4_000), rules);
+    expect([same.files.length, same.refused.length]).toEqual([1, 0]);
+    const names = Array.from({ length: 50 }, (_, n) => `f${n}.txt`);
+    for (const name of names) writeFileSync(join(root, name), 'x'.repeat(1_000));
+    const text = names.map((name) => `[ATTACH: ${name}]`).join('\n');
+    read.mockClear();
+    const many = takeOutgoingFiles(text, { ...rules, maxTotalBytes: 2_500 });
+    expect(many.files).toHaveLength(2);
+    expect(many.refused).toHaveLength(19);
+    expect(many.refused.at(-1)).toBe('30 more: more files than one message can hold');
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it('is text where it stands in a code block or in a sentence', () => {
+    const { rules } = project();
+    const text = [
+      'Write [ATTACH: report.pdf] to send it:',
+      '```',
+      '[ATTACH: report.pdf]',
+      '```',
+      '~~~~',
+      '~~~',
+      '[ATTACH: report.pdf]',
+      '~~~~',
+    ].join('\n');
+    expect(takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
+  });
+
+  it('arrives with the reply, and what was refused is named in it', async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const { root } = project();
+    const text = 'Here it is.\n[ATTACH: report.pdf]\n[ATTACH: ../elsewhere/secret.txt]';
+    await openTestDesk(machine).tell(machine.session('web'), stopInput(text, { cwd: root }));
+    const [message] = await messagesIn(workspace, '[agent] web');
+    expect(message?.attachments.map(({ filename }) => filename)).toEqual(['report.pdf']);
+    expect(message?.content).toContain('Here it is.\n📎 not attached: `../elsewhere/secret.txt`: ');
+    expect(message?.content).not.toContain('ATTACH');
+  });
+
+  it('does not hold up the words if the server takes no file of that size', async () => {
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ method, path, body }) =>
+          method === 'POST' && path.endsWith('/messages') && hasFiles(body)
+            ? { kind: 'answer', status: 413, body: { code: 40005, message: 'too large' } }
+            : undefined,
+      },
+    });
+    const machine = startMachine(workspace);
+    const { root } = project();
+    const text = 'Here it is.\n[ATTACH: report.pdf]';
+    await openTestDesk(machine).tell(machine.session('web'), stopInput(text, { cwd: root }));
+    const [message] = await messagesIn(workspace, '[agent] web');
+    expect(message?.content).toContain('Here it is.');
+    expect(message?.content).toMatch(/not attached.*report\.pdf/);
+  });
+});
+
+describe('a hostile host', () => {
+  it('has its refusals shown as code, and is not asked without end', async () => {
+    let asked = 0;
+    const sh = async () => `no [sign in](https://example.org) ${++asked}\n`;
+    const host = { name: 'mini', sh } as unknown as Host;
+    const text = Array.from({ length: 500 }, (_, n) => `[ATTACH: ${n % 400}.txt]`).join('\n');
+    const { refused } = await takeOutgoingRemoteFiles(text, {
+      ...{ host, home: '/h', project: '/p', cwd: '/p' },
+    });
+    expect(refused[0]).toBe('`0.txt`: `[sign in](https://example.org) 1`');
+    expect(refused.at(-1)).toBe('380 more: more files than one message can hold');
+    expect([asked, refused.length]).toEqual([20, 21]);
+  });
+});
+
+describe('a file on another host', () => {
+  /** Another process of the project does something each time when the script looks at a file. */
+  function far({ before = ':', after = ':' }) {
+    const { folder, root, out, rules } = project();
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    const script = `#!/bin/sh\n(cd "${root}"; ${before})\n/bin/ls "$@"\ncd "${root}"; ${after}\n`;
+    writeFileSync(join(bin, 'ls'), script, { mode: 0o755 });
+    const host = localHost({ name: 'mini', env: { PATH: `${bin}:${process.env.PATH}` } });
+    const take = () =>
+      takeOutgoingRemoteFiles('[ATTACH: x.txt]', {
+        host,
+        home: rules.home,
+        project: root,
+        cwd: root,
+      });
+    return { root, out, take };
+  }
+
+  it.each([0, 1])('is not sent if its name led to a file elsewhere when it was opened (%i)', async (turns) => {
+    const { root, out, take } = far({
+      before: `n=$(wc -l < turns); echo >> turns
+          if [ $((n % 2)) = 0 ]; then rm x.txt; mv calm x.txt
+          else mv x.txt calm; ln ../elsewhere/secret.txt x.txt; fi`,
+    });
+    rmSync(join(root, 'hard.txt'));
+    writeFileSync(join(root, 'calm'), 'harmless');
+    if (turns === 0) linkSync(join(out, 'secret.txt'), join(root, 'x.txt'));
+    else writeFileSync(join(root, 'x.txt'), 'harmless');
+    writeFileSync(join(root, 'turns'), '\n'.repeat(turns));
+    for (let tries = 0; tries < 3; tries++) {
+      const { files } = await take();
+      for (const { data } of files) expect(Buffer.from(data as Uint8Array).toString()).toBe('harmless');
+    }
+  });
+
+  it('that grows while it is read is refused, not read without end', async () => {
+    const { root, take } = far({ after: 'truncate -s 40M x.txt' });
+    writeFileSync(join(root, 'x.txt'), 'small');
+    expect(await take()).toMatchObject({
+      files: [],
+      refused: [expect.stringContaining('larger than 10 MiB')],
+    });
+  });
+
+  it('that does not change is sent whole', async () => {
+    const { root, take } = far({});
+    writeFileSync(join(root, 'x.txt'), Buffer.alloc(200_000, 'abc'));
+    const { files, refused } = await take();
+    expect(refused).toEqual([]);
+    expect(Buffer.compare(files[0]?.data as Buffer, Buffer.alloc(200_000, 'abc'))).toBe(0);
+  });
+});

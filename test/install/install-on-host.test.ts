@@ -1,0 +1,404 @@
+// install --host: a machine with nothing but sh and tmux, reached by the real ssh client.
+
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { addThreadmux } from '../../agents/claude/settings.ts';
+import { loadAutoThreads } from '../../home/auto-threads.ts';
+import { tryLock } from '../../home/lock.ts';
+import { writeWhole } from '../../home/whole-file.ts';
+import { findHostPaths } from '../../hosts/host-paths.ts';
+import { readHostFiles, removeHostFile, writeHostFile } from '../../hosts/host-user-files.ts';
+import { addSourceLine } from '../../tmux/tmux-hooks.ts';
+import { startBareHost } from '../support/bare-host.ts';
+import { loginShells, startSshServer } from '../support/ssh-server.ts';
+import { tempHome } from '../support/temp-home.ts';
+import { listing } from './listing.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
+const ID = '123456789012345678';
+const TOKEN = `secret-of-${process.pid}-and-nobody-else`;
+const SERVER = {
+  ...{ name: 'work', api: 'http://127.0.0.1:9/api/v10', token: TOKEN, channel: ID, allow: [ID] },
+};
+
+type There = Awaited<ReturnType<typeof startBareHost>>;
+
+/** A machine of somebody with one other host, which it calls mini. */
+function machine(there: There, name = 'laptop', servers: readonly object[] = [SERVER]) {
+  const home = tempHome();
+  const hosts = { mini: { ssh: 'far', socket: there.socket } };
+  writeWhole(home.path('config.json'), JSON.stringify({ host: name, hosts, servers }));
+  const run = async (...args: readonly string[]) => {
+    const env = {
+      PATH: process.env.PATH,
+      HOME: home.root,
+      THREADMUX_HOME: home.root,
+      THREADMUX_SSH_CONFIG: there.configFile,
+    };
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr, code] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise<number | null>((resolve) => child.on('close', resolve)),
+    ]);
+    return { code, said: `${stdout}${stderr}` };
+  };
+  const must = async (...args: readonly string[]) => {
+    const ran = await run(...args);
+    expect(ran, ran.said).toMatchObject({ code: 0 });
+    expect(ran.said).not.toContain(TOKEN);
+    return ran.said;
+  };
+  return { home, run, must, ours: join(there.home, '.threadmux', 'for', name) };
+}
+
+function put(there: There, name: string, content: string, mode = 0o644): string {
+  const path = join(there.home, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+  return path;
+}
+
+const SETTINGS = '.claude/settings.json';
+const ODD = '{\n\t"model" : "opus",   "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}}';
+
+describe('install --host', () => {
+  it('shows nothing of a file there that could act on the terminal', async () => {
+    const there = await startBareHost();
+    put(there, '.tmux.conf', '# \u001b]0;title\u0007\n');
+    const said = await machine(there).must('install', '--host', 'mini', '--dry-run');
+    expect(said).toContain('⟨U+001B⟩]0;title');
+    expect(said).not.toContain('\u001b');
+  });
+
+  it('edits settings and tmux there from here, again without a change, and gives all back', async () => {
+    const there = await startBareHost();
+    there.tmux('new-session', '-d', '-s', 'shop');
+    put(there, SETTINGS, ODD, 0o600);
+    const before = listing(there.home);
+    const { must, ours } = machine(there);
+
+    expect(await must('install', '--host', 'mini', '--dry-run')).toContain(`+`);
+    expect(listing(there.home)).toEqual(before);
+
+    const said = await must('install', '--host', 'mini');
+    expect(said).toContain(`mini: ${there.home}/${SETTINGS}: added the hooks and the status line.`);
+    expect(said).toContain('mini: tmux: the running server has our hooks from now on.');
+    const settings = readFileSync(join(there.home, SETTINGS), 'utf8');
+    expect(settings).toContain(`THREADMUX_HOME='${ours}' ${ours}/bin/drop # threadmux`);
+    expect(existsSync(join(ours, 'bin', 'drop'))).toBe(true);
+    expect(statSync(join(there.home, SETTINGS)).mode & 0o777).toBe(0o600);
+    expect(there.tmux('show-hooks', '-g')).toContain('@threadmux-event-');
+
+    const installed = listing(there.home);
+    expect(await must('install', '--host', 'mini')).toContain('nothing to do');
+    expect(listing(there.home)).toEqual(installed);
+
+    expect(await must('uninstall', '--host', 'mini', '--dry-run')).toContain(`-`);
+    expect(listing(there.home)).toEqual(installed);
+    const gone = await must('uninstall', '--host', 'mini', '--purge');
+    expect(gone).toContain('the running server has lost our hooks');
+    expect(there.tmux('show-hooks', '-g')).not.toContain('threadmux');
+    expect(listing(there.home)).toEqual(before);
+    expect(await must('uninstall', '--host', 'mini')).toContain('it holds nothing of ours');
+  });
+
+  it('gives threads to sessions that are made there, until uninstall', async () => {
+    const there = await startBareHost();
+    const { home, must } = machine(there);
+    const isAuto = () => loadAutoThreads(home, 'mini');
+    expect(isAuto()).toBe(false);
+    await must('install', '--host', 'mini', '--no-tmux');
+    expect(isAuto()).toBe(false); // tmux does not tell of them
+    await must('install', '--host', 'mini');
+    expect(isAuto()).toBe(true);
+    await must('uninstall', '--host', 'mini');
+    expect([isAuto(), existsSync(home.path('state', 'hosts', 'mini'))]).toEqual([false, false]);
+    await must('install', '--host', 'mini');
+    for (const name of ['.tmux.conf', '.config/tmux/tmux.conf', SETTINGS])
+      rmSync(join(there.home, name), { force: true });
+    await must('uninstall', '--host', 'mini');
+    expect([isAuto(), existsSync(home.path('state', 'hosts', 'mini'))]).toEqual([false, false]);
+  });
+
+  it('leaves nothing of the token there', async () => {
+    const there = await startBareHost();
+    there.tmux('new-session', '-d', '-s', 'shop');
+    const { must } = machine(there);
+    await must('install', '--host', 'mini');
+    expect(holdsToken(there.home)).toEqual([]);
+    expect(there.tmux('show-environment', '-g')).not.toContain(TOKEN);
+    expect(execFileSync('ps', ['-A', '-ww', 'e', '-o', 'args='], { encoding: 'utf8' })).not.toContain(TOKEN);
+  });
+
+  it('works for the local workspace, and hears of sessions that are made there', async () => {
+    const there = await startBareHost();
+    there.tmux('new-session', '-d', '-s', 'shop');
+    const { must, ours } = machine(there, 'laptop', []);
+    await must('install', '--host', 'mini');
+    there.tmux('new-session', '-d', '-s', 'made-by-hand');
+    await vi.waitFor(() => expect(lettersIn(ours)).toMatch(/^event created$/m), 5_000);
+  });
+
+  it('does not remove our folder there while threadmux runs here', async () => {
+    const there = await startBareHost();
+    const { home, must, run, ours } = machine(there);
+    await must('install', '--host', 'mini');
+    const release = tryLock(join(home.folder('state'), 'bridge.lock'));
+    expect((await run('uninstall', '--host', 'mini', '--purge')).said).toContain('Stop it first');
+    expect(existsSync(ours)).toBe(true);
+    release?.();
+  });
+
+  it('says that a host is not configured, or is this machine', async () => {
+    const { run } = machine(await startBareHost());
+    expect((await run('install', '--host', 'mars')).said).toContain('there is no host "mars"');
+    expect((await run('install', '--host', 'laptop')).said).toContain('laptop is this machine');
+  });
+
+  it('follows CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME of the login shell', async () => {
+    const there = await startBareHost();
+    const profile = join(there.home, '.profile');
+    const more = 'export CLAUDE_CONFIG_DIR="$HOME/a b" XDG_CONFIG_HOME="$HOME/xdg"\n';
+    writeFileSync(profile, readFileSync(profile, 'utf8') + more);
+    put(there, 'xdg/tmux/tmux.conf', '# mine');
+    const before = listing(there.home);
+    const { must } = machine(there);
+    await must('install', '--host', 'mini');
+    expect(existsSync(join(there.home, 'a b', 'settings.json'))).toBe(true);
+    expect(readFileSync(join(there.home, 'xdg/tmux/tmux.conf'), 'utf8')).toMatch(
+      /^# mine\nsource-file .* # threadmux\n$/,
+    );
+    expect(existsSync(join(there.home, '.tmux.conf'))).toBe(false);
+    await must('uninstall', '--host', 'mini', '--purge');
+    expect(listing(there.home)).toEqual(before);
+  });
+
+  it('takes out only our parts if somebody changed the file since', async () => {
+    const there = await startBareHost();
+    const path = put(there, SETTINGS, ODD);
+    const { must } = machine(there);
+    await must('install', '--host', 'mini');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('opus', 'sonnet'));
+    await must('uninstall', '--host', 'mini');
+    const rest = readFileSync(path, 'utf8');
+    expect(JSON.parse(rest)).toEqual(JSON.parse(ODD.replace('opus', 'sonnet')));
+  });
+
+  it('refuses a file that it could not give back, and changes nothing', async () => {
+    const there = await startBareHost();
+    const path = put(there, SETTINGS, '{ "hooks": [] }');
+    const { run } = machine(there);
+    const ran = await run('install', '--host', 'mini');
+    expect(ran.said).toContain('"hooks" is not an object');
+    expect(ran.code).not.toBe(0);
+    expect(existsSync(join(there.home, '.tmux.conf'))).toBe(false);
+    writeFileSync(path, Buffer.from([0x7b, 0xff, 0x7d]));
+    expect((await run('install', '--host', 'mini')).said).toContain('is not UTF-8 text');
+    expect(readFileSync(path)).toEqual(Buffer.from([0x7b, 0xff, 0x7d]));
+  });
+});
+
+describe('the places on a host', () => {
+  it.each(loginShells())('are those of the login shell %s, whatever it prints', async (shell) => {
+    const server = await startSshServer({ shell });
+    const put = (name: string, text: string) => {
+      mkdirSync(dirname(join(server.home, name)), { recursive: true });
+      writeFileSync(join(server.home, name), `echo CLAUDE_CONFIG_DIR; ${text}\n`);
+    };
+    for (const name of ['.profile', '.bash_profile', '.zprofile']) put(name, 'export CLAUDE_CONFIG_DIR="$HOME/cfg/"');
+    put('.config/fish/config.fish', 'set -gx CLAUDE_CONFIG_DIR "$HOME/cfg/"');
+    const { home } = server;
+    expect(await findHostPaths(server.host(), 'laptop')).toEqual({
+      home: `${home}/.threadmux/for/laptop`,
+      settings: `${home}/cfg/settings.json`,
+      confs: [`${home}/.tmux.conf`, `${home}/.config/tmux/tmux.conf`],
+      old: undefined,
+    });
+  });
+});
+
+describe('two that use one host', () => {
+  it('have their own hooks there, and each takes out only its own, in any order', async () => {
+    const there = await startBareHost();
+    there.tmux('new-session', '-d', '-s', 'shop');
+    const own = join(there.home, 'threadmux', 'dist');
+    // The person there has an installation of their own, and a status line.
+    const theirs = addThreadmux('{"statusLine":{"type":"command","command":"my-line \'x\'"}}', {
+      ...{ node: '/usr/bin/node', dist: own },
+    });
+    put(there, SETTINGS, theirs);
+    const line = addSourceLine('', join(there.home, '.threadmux', 'tmux.conf'));
+    put(there, '.tmux.conf', line);
+    const before = listing(there.home);
+    const laptop = machine(there, 'laptop');
+    const desk = machine(there, 'desk');
+    await laptop.must('install', '--host', 'mini');
+    await desk.must('install', '--host', 'mini');
+    expect(await laptop.must('install', '--host', 'mini')).toContain('nothing to do');
+    const both = JSON.parse(readFileSync(join(there.home, SETTINGS), 'utf8'));
+    expect(both.hooks.Stop).toHaveLength(3);
+    expect(there.tmux('show-hooks', '-g').match(/session-created\[/g)).toHaveLength(2);
+
+    await laptop.must('uninstall', '--host', 'mini', '--purge');
+    const one = readFileSync(join(there.home, SETTINGS), 'utf8');
+    expect(JSON.parse(one).hooks.Stop).toHaveLength(2);
+    expect(one).not.toContain('for/laptop');
+    expect(one).toContain('my-line');
+    expect(there.tmux('show-hooks', '-g').match(/session-created\[/g)).toHaveLength(1);
+    await desk.must('uninstall', '--host', 'mini', '--purge');
+    expect(readFileSync(join(there.home, SETTINGS), 'utf8')).toBe(theirs);
+    expect(listing(there.home)).toEqual(before);
+  });
+});
+
+describe('a host that still has the program and the token', () => {
+  it('is cleaned, and told so', async () => {
+    const there = await startBareHost();
+    there.tmux('new-session', '-d', '-s', 'shop');
+    const old = join(there.home, '.threadmux');
+    put(there, '.threadmux/app/dist/bin/courier.js', 'setInterval(() => {}, 1000)');
+    put(there, '.threadmux/config.json', JSON.stringify({ servers: [SERVER] }), 0o600);
+    put(there, '.threadmux/state/environment.json', JSON.stringify({ DISCORD_BOT_TOKEN: TOKEN }));
+    const path = put(there, SETTINGS, addThreadmux(ODD, { node: '', dist: `${old}/app/dist` }));
+    put(there, '.tmux.conf', addSourceLine('set -g mouse on\n', `${old}/tmux.conf`));
+    const courier = spawn(process.execPath, [`${old}/app/dist/bin/courier.js`, TOKEN]);
+    onTestFinished(() => void courier.kill('SIGKILL'));
+    const ended = new Promise((resolve) => courier.on('exit', resolve));
+    const { must } = machine(there);
+
+    const said = await must('install', '--host', 'mini');
+    expect(said).toContain('mini: removed the program and the token that an earlier version put there.');
+    await ended;
+    expect(readdirSync(old)).toEqual(['for']);
+    expect(holdsToken(there.home)).toEqual([]);
+    expect(readFileSync(path, 'utf8')).not.toContain('/app/');
+    expect(readFileSync(join(there.home, '.tmux.conf'), 'utf8').match(/# threadmux/g)).toHaveLength(1);
+    expect(await must('install', '--host', 'mini')).not.toContain('earlier version');
+    await must('uninstall', '--host', 'mini', '--purge');
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(JSON.parse(ODD));
+    expect(readFileSync(join(there.home, '.tmux.conf'), 'utf8')).toBe('set -g mouse on\n');
+  });
+
+  it('is left alone if it is somebody’s own installation', async () => {
+    const there = await startBareHost();
+    put(there, '.threadmux/config.json', '{}', 0o600);
+    put(there, '.threadmux/state/node', '/usr/bin/node\n');
+    const before = listing(there.home);
+    const { must } = machine(there);
+    await must('install', '--host', 'mini');
+    await must('uninstall', '--host', 'mini', '--purge');
+    expect(listing(there.home)).toEqual(before);
+  });
+});
+
+describe('a file on a host', () => {
+  async function fileOn(content: string, mode = 0o644) {
+    const server = await startSshServer();
+    const host = server.host();
+    const path = join(server.home, 'file');
+    writeFileSync(path, content);
+    chmodSync(path, mode);
+    const read = async (at = path) => {
+      const [file] = await readHostFiles(host, [at]);
+      if (file === undefined) throw new Error('nothing was read');
+      return file;
+    };
+    return { home: server.home, host, path, read };
+  }
+
+  it.each([
+    ['with comments', '// why\n{ "a": 1, /* b */ }\n'],
+    ['with carriage returns', '{\r\n  "a": 1\r\n}\r\n'],
+    ['without a last line end', '{}'],
+    ['that is empty', ''],
+    ['with a byte order mark and NUL', '\ufeff{"a":"\0ü😀"}\n\n\n'],
+  ])('%s is read and written byte for byte, with its mode', async (_, content) => {
+    const { host, path, read } = await fileOn(content, 0o640);
+    const file = await read();
+    expect(file.text).toBe(content);
+    await writeHostFile(host, file, `${content}more`);
+    expect(readFileSync(path, 'utf8')).toBe(`${content}more`);
+    expect(statSync(path).mode & 0o777).toBe(0o640);
+    await writeHostFile(host, await read(), content);
+    expect(readFileSync(path, 'utf8')).toBe(content);
+  });
+
+  it('is written where its links lead', async () => {
+    const { home, host, path, read } = await fileOn('old', 0o600);
+    mkdirSync(join(home, 'dotfiles'));
+    symlinkSync('../file', join(home, 'dotfiles', 'middle'));
+    symlinkSync('dotfiles/middle', join(home, 'link'));
+    await writeHostFile(host, await read(join(home, 'link')), 'new');
+    expect(readFileSync(path, 'utf8')).toBe('new');
+    expect(readdirSync(home).sort()).toEqual(['dotfiles', 'file', 'link']);
+  });
+
+  it('that was changed, made or removed meanwhile is left as it is', async () => {
+    const { home, host, path, read } = await fileOn('old');
+    const file = await read();
+    const missing = await read(join(home, 'new', 'file'));
+    writeFileSync(path, 'others');
+    mkdirSync(join(home, 'new'));
+    writeFileSync(join(home, 'new', 'file'), 'others');
+    const again = { code: 'busy', hint: 'Run this again.' };
+    await expect(writeHostFile(host, file, 'ours')).rejects.toMatchObject(again);
+    await expect(removeHostFile(host, file, undefined)).rejects.toMatchObject(again);
+    await expect(writeHostFile(host, missing, 'ours')).rejects.toMatchObject(again);
+    expect(readFileSync(path, 'utf8')).toBe('others');
+    expect(readFileSync(join(home, 'new', 'file'), 'utf8')).toBe('others');
+    expect(readdirSync(home).sort()).toEqual(['file', 'new']);
+  });
+
+  it('that was not there goes with the folders that were made for it', async () => {
+    const { home, host, read } = await fileOn('');
+    const path = join(home, 'a b', "c'd", 'file');
+    const made = await writeHostFile(host, await read(path), 'ours');
+    expect(made).toBe(join(home, 'a b'));
+    await removeHostFile(host, await read(path), made);
+    expect(readdirSync(home)).toEqual(['file']);
+  });
+
+  it.each([
+    ['a link to nothing', 'is a link to a file that does not exist', (at: string) => symlinkSync('/gone', at)],
+    ['a folder', 'is not a file', (at: string) => mkdirSync(at)],
+  ])('that is %s is refused', async (_, words, make) => {
+    const { home, read } = await fileOn('');
+    make(join(home, 'odd'));
+    await expect(read(join(home, 'odd'))).rejects.toThrow(words);
+  });
+});
+
+function holdsToken(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const path = join(folder, name);
+    return statSync(path).isFile() && readFileSync(path, 'utf8').includes(TOKEN);
+  });
+}
+
+function lettersIn(home: string): string {
+  const outbox = join(home, 'outbox');
+  return readdirSync(outbox, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(outbox, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+}

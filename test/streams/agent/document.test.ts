@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StreamEvent, StreamResult } from '../../../agents/claude/stream-json.ts';
+import { EMPTY_DOCUMENT, lastWords, partsOf, withEvent } from '../../../streams/agent/document.ts';
+
+const documentOf = (...events: StreamEvent[]) => events.reduce(withEvent, EMPTY_DOCUMENT);
+const shown = (...events: StreamEvent[]) => partsOf(documentOf(...events), false).map(({ content }) => content);
+const text = (said: string): StreamEvent => ({ kind: 'text', text: said });
+const delta = (said: string): StreamEvent => ({ kind: 'delta', text: said });
+const tool = (label: string): StreamEvent => ({ kind: 'tool', label });
+const result: StreamResult = {
+  ...{ kind: 'result', turns: 3, durationMs: 12_345, costUsd: 0.04213, isError: false },
+  ...{ ownCostUsd: undefined, sessionId: 's', text: 'Done.' },
+};
+
+describe('the document of a turn', () => {
+  it('shows what is being said, and the same when it is whole', () => {
+    expect(shown({ kind: 'begin' }, delta('Hel'), delta('lo'))).toEqual(['Hello']);
+    expect(shown({ kind: 'begin' }, delta('Hel'), delta('lo'), text('Hello'))).toEqual(['Hello']);
+    expect(shown(text('Hello'))).toEqual(['Hello']);
+  });
+
+  it('forgets what was begun and never became whole', () => {
+    expect(shown(text('one'), delta('half a sen'), { kind: 'begin' }, delta('tw'))).toEqual(['one\n\ntw']);
+  });
+
+  it('has one line for a tool, whatever is in its label', () => {
+    const failed: StreamEvent = {
+      kind: 'tool failed',
+      text: '<tool_use_error>no\nway</tool_use_error>',
+    };
+    expect(shown(text('a'), tool('Bash · rm *.ts\n# x\u202e'), failed, text('b'))).toEqual([
+      'a\n\n-# 🔧 Bash · rm \\*.ts \\# x⟨U+202E⟩\n-# ✘ no way\n\nb',
+    ]);
+    expect(shown(tool('x'.repeat(5_000)))[0]?.length).toBeLessThan(200);
+  });
+
+  it('closes a fence that Claude left open, and aligns its tables', () => {
+    expect(shown(text('```ts\nconst x'), tool('Read'))).toEqual(['```ts\nconst x\n```\n\n-# 🔧 Read']);
+    expect(shown(text('| a | b |\n|---|---|\n| 1 | 2 |'))[0]).toMatch(/^```\na/);
+  });
+
+  it('begins a message of its own after somebody else’s, and none that is empty', () => {
+    const answered: StreamEvent = { kind: 'answered', requestId: 'r' };
+    expect(shown(answered, text('a'), answered, answered, text('b'))).toEqual(['a', 'b']);
+    expect(shown(answered, text('  \n'))).toEqual([]);
+  });
+
+  it('keeps every message that is full as it is while more is said', () => {
+    const words = fc.array(fc.lorem({ maxCount: 40 }), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(words, words, (before, after) => {
+        const early = shown(...before.map(text));
+        const late = shown(...[...before, ...after].map(text));
+        expect(late.slice(0, early.length - 1)).toEqual(early.slice(0, -1));
+        expect(late.every((one) => one.length <= 2_000)).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('past twenty messages says how much more there is, and attaches all of it in the end', () => {
+    const long = 'ä line of text\n'.repeat(600_000);
+    const document = documentOf(text(long));
+    const running = partsOf(document, false);
+    expect(running).toHaveLength(20);
+    expect(running.at(-1)).toEqual({
+      content: expect.stringMatching(/^\*… 8,9\d\d,\d{3} more characters so far; .* at the end\.\*$/),
+    });
+    const { files = [] } = partsOf(document, true).at(-1) ?? {};
+    expect(files.map(({ name }) => name)).toEqual(['agent.md', 'agent-2.md']);
+    const whole = Buffer.concat(files.map(({ data }) => data)).toString('utf8');
+    expect(whole === long).toBe(true);
+  });
+});
+
+describe('the last words of a turn', () => {
+  const ended = { results: [result], status: 0, stderr: '' };
+
+  it('are turns, duration and cost', () => {
+    expect(lastWords(ended)).toBe('✅ 3 turns · 12 s · $0.0421');
+    expect(lastWords({ ...ended, results: [{ ...result, turns: 1, durationMs: 3_725_000 }] })).toBe(
+      '✅ 1 turn · 1 h 2 min · $0.0421',
+    );
+  });
+
+  it('count what Claude did after its first result, and the cost once', () => {
+    const more = { ...result, turns: 1, durationMs: 1_000, costUsd: 0.05 };
+    expect(lastWords({ ...ended, results: [result, more] })).toBe('✅ 4 turns · 13 s · $0.0500');
+  });
+
+  it('are the cost of this turn, where Claude Code tells that of the whole conversation', () => {
+    const one = { ...result, costUsd: 7.5, ownCostUsd: 0.25 };
+    expect(lastWords({ ...ended, results: [one] })).toContain('$0.2500');
+    expect(lastWords({ ...ended, results: [one, { ...one, costUsd: 8 }] })).toContain('$0.5000');
+  });
+
+  it('fit into a message, whatever went wrong', () => {
+    const long = `${'x'.repeat(10_000)}\n`.repeat(20);
+    const wrong = { ...result, isError: true, text: long };
+    expect(lastWords({ results: [wrong], status: 1, stderr: long }).length).toBeLessThan(2_000);
+    expect(lastWords({ results: [], status: 1, stderr: long }).length).toBeLessThan(2_000);
+  });
+
+  it('hold no secret that was printed beside', () => {
+    const stderr = 'key sk-ant-api03-abcdefghijklmnop is wrong';
+    expect(lastWords({ results: [], status: undefined, stderr })).toBe(
+      '⚠️ Claude was killed before it was done.\n```\nkey [secret] is wrong\n```',
+    );
+  });
+});

@@ -1,0 +1,211 @@
+// The agent as a process: nothing it has started is left, whoever is killed.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createLineReader } from '../../../streams/agent/lines.ts';
+import { agentEnvironment, startAgentProcess } from '../../../streams/agent/process.ts';
+import { tempFolder } from '../../support/temp-home.ts';
+
+const SHELLS = ['/bin/sh', '/bin/bash', '/usr/bin/zsh', '/usr/bin/fish'].filter(existsSync);
+const MODULE = fileURLToPath(new URL('../../../dist/streams/agent/process.js', import.meta.url));
+
+/** `ps` of everything that has this word in its command line. */
+function left(word: string): readonly string[] {
+  return execFileSync('ps', ['-A', '-o', 'pid=,stat=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(word) && !/^\s*\d+\s+Z/.test(line));
+}
+
+const sleeping = (name: string) => left(name).filter((line) => /^\s*\d+\s+\S+\s+sleep /.test(line)).length;
+
+/** Sleeps for so many seconds that no other process does: a name to find it by. */
+function sleepName(): string {
+  const name = `sleep ${10_000 + Math.floor(Math.random() * 1e6)}`;
+  onTestFinished(() => {
+    for (const line of left(name)) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+  });
+  return name;
+}
+
+function start(command: readonly string[], more: { dir?: string; home?: string; shell?: string } = {}) {
+  const lines: string[] = [];
+  const dir = more.dir ?? tempFolder();
+  const home = more.home ?? tempFolder();
+  const agent = startAgentProcess({
+    command,
+    dir,
+    env: agentEnvironment({ ...process.env, HOME: home }, { THREADMUX_THREAD: '1' }),
+    shell: more.shell ?? '/bin/sh',
+    onLine: (line) => lines.push(line),
+  });
+  onTestFinished(() => agent.end());
+  return { agent, lines, dir, home };
+}
+
+/** A tree as Claude Code makes it: tools in sessions of their own, one that will not hear, one whose parent is gone. */
+function tree(name: string): readonly string[] {
+  const deaf = `trap "" TERM INT HUP; ${name} & ${name}`;
+  const script = `
+    setsid sh -c '${name}; true' &
+    setsid sh -c '${deaf.replaceAll('"', '""')}' &
+    (setsid sh -c '${name} & exit' &)
+    echo '{"up":1}'; ${name}`;
+  return ['sh', '-c', script];
+}
+
+describe('the process of an agent', () => {
+  it.each(SHELLS)('gets its input and its words through, whatever %s prints at its start', async (shell) => {
+    const home = tempFolder();
+    for (const rc of ['.profile', '.bashrc', '.bash_profile', '.zshrc', '.zprofile'])
+      writeFileSync(join(home, rc), 'echo welcome; echo oops >&2; cd /; cat\n');
+    mkdirSync(join(home, '.config/fish'), { recursive: true });
+    writeFileSync(join(home, '.config/fish/config.fish'), 'echo welcome; cd /\n');
+    const dir = join(tempFolder(), `it's "a \\ dir"`);
+    mkdirSync(dir);
+    const { agent, lines } = start(['sh', '-c', 'cat; pwd; ls /proc/self/fd; exit 7'], {
+      dir,
+      home,
+      shell,
+    });
+    agent.write('one\ntwo\n');
+    agent.endInput();
+    expect(await agent.ended).toMatchObject({ status: 7 });
+    expect(lines.slice(0, 3)).toEqual(['one', 'two', dir]);
+    expect(
+      lines.slice(3).filter((fd) => fd === '4' || fd === '5'),
+      'nothing of ours is open in it',
+    ).toEqual([]);
+  });
+
+  it('is in the directory it was told, with no token of ours, no pane and no other Claude around it', () => {
+    const env = agentEnvironment(
+      {
+        ...{ DISCORD_BOT_TOKEN: 'secret', THREADMUX_TOKEN: 'secret', TMUX: 'x', TMUX_PANE: '%1' },
+        ...{ CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDECODE: '1', HOME: '/h', PATH: '/p' },
+        ...{ ANTHROPIC_API_KEY: 'theirs', CLAUDE_CONFIG_DIR: '/c', https_proxy: 'http://p' },
+      },
+      { THREADMUX_THREAD: '1' },
+    );
+    expect(env).toEqual({
+      ...{ HOME: '/h', PATH: '/p', ANTHROPIC_API_KEY: 'theirs', CLAUDE_CONFIG_DIR: '/c' },
+      ...{ https_proxy: 'http://p', THREADMUX_THREAD: '1' },
+    });
+  });
+
+  it('says what it said last when it cannot start', async () => {
+    const { agent } = start(['no-such-program-at-all'], { shell: '/bin/bash' });
+    const exit = await agent.ended;
+    expect(exit.status).toBe(127);
+    expect(exit.stderr).toMatch(/no-such-program-at-all/);
+    expect(exit.stderr).not.toMatch(/job control/);
+  });
+
+  it('says why it could not start when no file can be opened any more', () => {
+    const script = `import { openSync } from 'node:fs';
+      import { startAgentProcess } from ${JSON.stringify(MODULE)};
+      process.stdout.write('');
+      try { for (;;) openSync('/dev/null'); } catch {}
+      const agent = startAgentProcess({ command: ['true'], dir: '/', shell: '/bin/sh', env: {}, onLine() {} });
+      agent.write('hello'); agent.endInput(); await agent.end();
+      process.stdout.write(JSON.stringify(await agent.ended));`;
+    const line = 'ulimit -n 60 && exec "$0" --input-type=module -e "$1"';
+    const said = execFileSync('sh', ['-c', line, process.execPath, script], { encoding: 'utf8' });
+    expect(JSON.parse(said)).toEqual({ stderr: expect.stringContaining('EMFILE') });
+  });
+
+  it('does not start in a directory that is gone', async () => {
+    const { agent, lines } = start(['echo', 'here'], { dir: join(tempFolder(), 'gone') });
+    expect((await agent.ended).status).toBe(1);
+    expect(lines).toEqual([]);
+  });
+
+  it('takes its whole tree along when it is ended, what will not hear and what got away included', async () => {
+    const name = sleepName();
+    const { agent, lines } = start(tree(name));
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    await vi.waitFor(() => expect(sleeping(name)).toBe(5));
+    await agent.end();
+    expect(left(name)).toEqual([]);
+  });
+
+  it('leaves nothing behind when it ends by itself', async () => {
+    const name = sleepName();
+    const { agent } = start(['sh', '-c', `(setsid ${name} &); setsid ${name} & exit 3`]);
+    expect((await agent.ended).status).toBe(3);
+    expect(left(name)).toEqual([]);
+  });
+
+  it('takes along what only says that it lives in tmux', async () => {
+    const name = sleepName();
+    const { agent } = start(['sh', '-c', `(TMUX=x setsid ${name} &); exec ${name}`]);
+    await vi.waitFor(() => expect(sleeping(name)).toBe(2));
+    await agent.end();
+    expect(left(name)).toEqual([]);
+  });
+
+  it('ends with the bridge, even if the bridge is killed', async () => {
+    const name = sleepName();
+    const dir = tempFolder();
+    const bridge = spawn(
+      process.execPath,
+      [
+        ...['--input-type=module', '-e'],
+        `import { startAgentProcess, agentEnvironment } from ${JSON.stringify(MODULE)};
+         startAgentProcess({ command: ${JSON.stringify(tree(name))}, dir: ${JSON.stringify(dir)}, shell: '/bin/sh',
+           env: agentEnvironment(process.env, {}), onLine: (line) => process.stdout.write(line) });`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    onTestFinished(() => void bridge.kill('SIGKILL'));
+    await new Promise((resolve) => bridge.stdout.once('data', resolve));
+    await vi.waitFor(() => expect(sleeping(name)).toBe(5));
+    bridge.kill('SIGKILL');
+    await vi.waitFor(() => expect(left(name)).toEqual([]), { timeout: 10_000, interval: 100 });
+  });
+
+  it('is not ended by a signal that was meant for the bridge, and does not ignore its own', async () => {
+    const { agent, lines } = start(['sh', '-c', 'trap "echo told; exit 4" INT; echo $$; sleep 5 & wait']);
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    process.kill(Number(lines[0]), 'SIGINT');
+    expect((await agent.ended).status).toBe(4);
+    expect(lines).toContain('told');
+  });
+
+  it('leaves alone what it started in tmux', async () => {
+    const name = sleepName();
+    const socket = join(tempFolder(), 's');
+    const tmux = (...args: string[]) => execFileSync('tmux', ['-S', socket, ...args], { encoding: 'utf8' });
+    onTestFinished(() => void tmux('kill-server'));
+    const inPane = `${name} & ${name}; true`;
+    const { agent } = start(['tmux', '-f', '/dev/null', '-S', socket, 'new-session', '-d', inPane]);
+    expect((await agent.ended).status).toBe(0);
+    await vi.waitFor(() => expect(sleeping(name)).toBe(2));
+    expect(left(name).some((line) => line.includes(name))).toBe(true);
+    expect(tmux('list-sessions')).toContain('1 windows');
+  });
+});
+
+describe('lines of a pipe', () => {
+  const collected = (longest?: number) => {
+    const found: string[] = [];
+    return { found, lines: createLineReader((line) => found.push(line), longest) };
+  };
+
+  it('are whole, wherever the chunks end, a character of several bytes included', () => {
+    const { found, lines } = collected();
+    for (const byte of Buffer.from('zwölf\n\n🧵 two\nlast')) lines.add(Uint8Array.of(byte));
+    lines.end();
+    expect(found).toEqual(['zwölf', '🧵 two', 'last']);
+  });
+
+  it('are dropped alone when they are too long', () => {
+    const { found, lines } = collected(10);
+    lines.add(Buffer.from(`one\n${'x'.repeat(8)}`));
+    lines.add(Buffer.from(`${'y'.repeat(8)}\ntwo\n`));
+    lines.end();
+    expect(found).toEqual(['one', 'two']);
+  });
+});

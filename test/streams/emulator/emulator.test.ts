@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { openEmulator, type Snapshot } from '../../../streams/emulator/emulator.ts';
+import { startTmux } from '../../support/tmux-server.ts';
+
+const SIZE = { width: 20, height: 6 };
+
+/** All text, fed in the pieces given, the emulator set up anew from its snapshot before each of them. */
+async function shown(pieces: readonly (string | Uint8Array)[], size = SIZE): Promise<string> {
+  let text = '';
+  let snapshot: Snapshot | undefined;
+  for (const piece of pieces) {
+    const emulator = await openEmulator(size, snapshot);
+    text += await emulator.feed(Buffer.from(piece));
+    snapshot = JSON.parse(JSON.stringify(emulator.snapshot()));
+    emulator.close();
+  }
+  const emulator = await openEmulator(size, snapshot);
+  const { left, live } = await emulator.finish();
+  emulator.close();
+  return text + left + live;
+}
+
+const PROGRAMS: readonly (readonly [string, string])[] = [
+  ['lines', Array.from({ length: 40 }, (_, at) => `line ${at}\r\n`).join('')],
+  ['long lines', `${'0123456789'.repeat(30)}\r\nnext\r\n${'abc'.repeat(33)}`],
+  ['wide characters', `${'日本語'.repeat(20)}x${'🚀'.repeat(15)}\r\né\u0301ü\r\n`],
+  ['wide characters overwritten', '🚀🚀ab\x1b[3GX\r\n한글\x1b[5GY\r\n👍\x1b[2CZ\r\n'],
+  ['colours', '\x1b[1;31mred\x1b[0m \x1b[38;2;1;2;3mrgb\x1b[m plain\r\n'.repeat(9)],
+  ['a bar', `a\r\n${Array.from({ length: 30 }, (_, at) => `\r\x1b[K${at} %`).join('')}\r\nb`],
+  ['rows drawn anew', `head\r\n${'one\r\ntwo\r\n\x1b[2A'.repeat(9)}1st\r\n2nd\r\n`],
+  ['titles and pictures', '\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1bPq#0~~\x1b\\b\x1bkname\x1b\\c\x9dd\x85e'],
+  ['a region that scrolls', `\x1b[1;4r${'up\r\n'.repeat(9)}\x1b7\x1b[6;1Hstatus\x1b8more\r\n\x1b[r`],
+  ['line drawing', '\x1b(0lqqk\x1b(B plain \x0e'],
+  ['an erased history', `${'gone\r\n'.repeat(9)}\x1b[H\x1b[2J\x1b[3Jafter\r\n`],
+  ['the alternate screen', `one\r\n\x1b[?1049h\x1b[Hvi\r\n~\r\n~\x1b[?1049ltwo\r\n`],
+  ['tabs and backspaces', 'a\tb\tc\b\bX\r\n'],
+];
+
+/** tmux keeps the screen that was erased, and prints drawn lines as the letters they are made of. */
+const COMPARABLE = PROGRAMS.filter(([name]) => !/erased|drawing/.test(name));
+
+describe('the emulator', () => {
+  it.each(PROGRAMS)('goes on from a snapshot at any byte as if nothing had happened: %s', async (_, bytes) => {
+    const whole = await shown([bytes]);
+    const buffer = Buffer.from(bytes);
+    for (let cut = 1; cut < buffer.length; cut += Math.ceil(buffer.length / 60))
+      expect([cut, await shown([buffer.subarray(0, cut), buffer.subarray(cut)])]).toEqual([cut, whole]);
+  });
+
+  it.each(COMPARABLE)('shows what tmux shows: %s', async (_, bytes) => {
+    const server = startTmux();
+    const octal = [...Buffer.from(bytes)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`);
+    server.call('new-session', '-d', '-x', '20', '-y', '6', `stty raw; printf '${octal.join('')}'; sleep 60`);
+    const text = (await shown([bytes])).replace(/ +$/gm, '').trimEnd();
+    const capture = () => server.call('capture-pane', '-p', '-J', '-S', '-').replace(/ +$/gm, '').trimEnd();
+    await expect.poll(capture, { timeout: 5000 }).toBe(text);
+  });
+
+  it('joins the rows of one line over the edge of the screen, byte by byte', async () => {
+    const line = Array.from({ length: 5000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 90))).join('a');
+    expect(await shown([`${line}\r\nend\r\n`])).toBe(`${line}\nend\n`);
+  });
+
+  it('shows a byte that is no text as one sign', async () => {
+    expect(await shown([Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xf0, 0x9f])])).toBe('a\ufffd\ufffd(\ufffd');
+  });
+
+  it('takes every line that leaves the screen, even of a feed of nothing but newlines', async () => {
+    expect(await shown(['\n'.repeat(50_000), 'x'])).toBe(`${'\n'.repeat(50_000)}x`);
+  });
+
+  it('keeps what it has taken when the program clears the history or resets the terminal', async () => {
+    const lines = Array.from({ length: 20 }, (_, at) => `${at}\r\n`).join('');
+    const text = await shown([`${lines}\x1b[3J\x1bcfresh\r\n`]);
+    expect(text).toMatch(/^0\n1\n2\n.*14\nfresh\n$/s);
+  });
+
+  it('follows its pane to another size without doubling a line', async () => {
+    const emulator = await openEmulator(SIZE);
+    const lines = (from: number) => Array.from({ length: 20 }, (_, at) => `${from + at}\r\n`).join('');
+    let text = await emulator.feed(Buffer.from(lines(0)));
+    text += await emulator.resize({ width: 20, height: 12 });
+    text += await emulator.feed(Buffer.from(lines(20)));
+    text += await emulator.resize({ width: 30, height: 4 });
+    text += await emulator.feed(Buffer.from(lines(40)));
+    const { left, live } = await emulator.finish();
+    expect(text + left + live).toBe(Array.from({ length: 60 }, (_, at) => `${at}\n`).join(''));
+  });
+});

@@ -1,0 +1,56 @@
+// A courier in the test's own process: real letters, real tmux, real workspace, no waiting
+// for a process to start.
+
+import { onTestFinished } from 'vitest';
+import { silentLog } from '../../core/log.ts';
+import { loadConfig } from '../../home/config-file.ts';
+import { loadLocalServer } from '../../home/local-server.ts';
+import { type CourierContext, openCourierContexts } from '../../hooks/courier-context.ts';
+import { type Letter, parseLetter } from '../../hooks/letter.ts';
+import { postLetter } from '../../hooks/post-letter.ts';
+import { openShared } from '../../threads/shared-parts.ts';
+import type { Machine, PaneEnv } from './hook-process.ts';
+
+export interface TestDesk {
+  readonly context: CourierContext;
+  /** What happens to a letter that a hook in this pane has dropped. */
+  tell(pane: PaneEnv, input: unknown, more?: Partial<LetterFacts>): Promise<void>;
+}
+
+export interface LetterFacts {
+  readonly entrypoint: string;
+  readonly project: string;
+  readonly writtenAt: number;
+  /** The same for every attempt to deliver one letter. */
+  readonly salt: string;
+}
+
+export function openTestDesk(machine: Machine): TestDesk {
+  const config = loadConfig(machine.home, machine.env);
+  const local = () => {
+    const server = loadLocalServer(machine.home);
+    return server === undefined ? [] : [server];
+  };
+  const shared = openShared({
+    ...{ home: machine.home, config, env: machine.env, log: silentLog },
+    hostFiles: () => ({}),
+    servers: () => (config.servers.length > 0 ? config.servers : local()),
+  });
+  const context = openCourierContexts(shared).of(config.host);
+  onTestFinished(async () => {
+    context.progress.close();
+    await shared.close();
+  });
+  return { context, tell: (pane, input, more) => postLetter(letterOf(pane, input, more), context) };
+}
+
+let written = 0;
+
+export function letterOf(pane: PaneEnv, input: unknown, more: Partial<LetterFacts> = {}): Letter {
+  const { entrypoint = 'cli', project = '', salt = `letter ${written++}` } = more;
+  const lines = ['threadmux 1', pane.TMUX, pane.TMUX_PANE, entrypoint, project];
+  const text = [...lines, JSON.stringify(input), ''].join('\n');
+  const reading = parseLetter(text, salt, more.writtenAt ?? Date.now());
+  if (reading.kind !== 'letter') throw new Error(`this is no letter: ${reading.kind}`);
+  return reading.letter;
+}

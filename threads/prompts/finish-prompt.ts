@@ -1,0 +1,103 @@
+// The end of a prompt: its answer is given to the hook, its message says how it ended, and a look at the terminal proves it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../core/log.ts';
+import { keyButtons } from '../../discord/buttons.ts';
+import type { RemoteHosts } from '../remote-hosts.ts';
+import type { HookAnswers } from './answers.ts';
+import { decisionOutput } from './decision.ts';
+import type { PromptMessages } from './post-prompt.ts';
+import type { PromptFiles } from './prompt-files.ts';
+import type { OpenPrompt, PromptEnd } from './prompt-record.ts';
+import type { PromptWatch } from './watch-prompt.ts';
+
+export type TakenAnswer =
+  | 'taken'
+  /** It says nothing about what is asked now. */
+  | 'no answer'
+  /** Nobody waits for it any more. */
+  | 'over'
+  /** It is the decision, and the hook gets it when its host is back. */
+  | 'waits'
+  /** It was the decision, but the hook was gone before it could take it. */
+  | 'undelivered';
+
+interface PromptFinisherParts {
+  readonly answers: HookAnswers;
+  readonly cards: PromptMessages;
+  readonly store: PromptFiles;
+  readonly watch: PromptWatch;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Whether the same agent has asked something since. */
+  readonly isAskedAgain: (one: OpenPrompt) => boolean;
+  readonly untilBack: RemoteHosts['untilBack'];
+  /** How long the dialog may stay in the terminal after its hook has left. */
+  readonly checkAfterMs?: number | undefined;
+}
+
+interface PromptFinisher {
+  /** Gives the decision to the hook, or lets it leave without one. Safe to repeat; `again` is called when it should be. */
+  act(one: OpenPrompt, ended: PromptEnd, again: () => void): Promise<Exclude<TakenAnswer, 'no answer'>>;
+  /** Shows the end. A crash before it is noted as shown shows it again. */
+  show(one: OpenPrompt): Promise<void>;
+}
+
+const GIVE_AGAIN_MS = 5_000;
+const CHECK_AFTER_MS = 5_000;
+/** Another dialog with the same words has its own prompt by then. */
+const CHECK_AGAIN_MS = 1_500;
+
+export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher {
+  const { answers, cards, store, log, signal } = parts;
+
+  /** The print of the screen, if the dialog is still there some time after the end. */
+  async function stillOpen(one: OpenPrompt): Promise<string | undefined> {
+    const watched = parts.watch(one.record, one.input);
+    let print: string | undefined;
+    for (const waitMs of [parts.checkAfterMs ?? CHECK_AFTER_MS, CHECK_AGAIN_MS]) {
+      await sleep(waitMs, undefined, { signal }).catch(() => {});
+      print = signal.aborted || parts.isAskedAgain(one) ? undefined : await watched.dialog();
+      if (print === undefined) return undefined;
+    }
+    return print;
+  }
+
+  return {
+    async act(one, ended, again) {
+      const { id, host, orders } = one.record;
+      if (ended.kind !== 'decided') {
+        answers.release(id);
+        return 'over';
+      }
+      const output = decisionOutput(one.input, one.prompt, ended.decision);
+      const given = await answers.give(id, output).catch((error: Error) => {
+        log.info('an answer waits', { id, because: error.message });
+        void parts.untilBack(host, GIVE_AGAIN_MS, signal).then(() => signal.aborted || again());
+        return 'waits' as const;
+      });
+      if (given !== 'gone') return given;
+      store.note(one, { ended: { kind: 'called off' }, undelivered: orders.at(-1) ?? '' });
+      return 'undelivered';
+    },
+    async show(one) {
+      const { id, headless, undelivered, ended = { kind: 'called off' } } = one.record;
+      log.info('prompt is over', { id, how: ended.kind });
+      // The hook may have been killed with the answer in its hands: then the dialog is still there.
+      const mayStay = !headless && (ended.kind === 'decided' || ended.kind === 'called off');
+      const looking = mayStay ? stillOpen(one) : undefined;
+      await cards.close(one, ended);
+      const print = await looking;
+      let last: PromptEnd = ended;
+      if (print !== undefined) {
+        const isGiven = ended.kind === 'decided' || undelivered !== '';
+        last = { kind: isGiven ? 'not delivered' : 'abandoned' };
+        log.warn('the dialog of a prompt is still open', { id });
+        await cards.close(one, last, [keyButtons(print)]);
+      }
+      if (signal.aborted) return;
+      store.note(one, { input: {}, ended: last, shown: true });
+      answers.clear(id);
+    },
+  };
+}

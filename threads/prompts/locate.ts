@@ -1,0 +1,79 @@
+// Where a prompt is asked: the thread of the session whose pane the hook ran in, or of the headless agent.
+
+import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import type { Home } from '../../home/home.ts';
+import { loadStreamRecord } from '../../home/stream-record.ts';
+import type { SessionLookup } from '../session-of.ts';
+import type { Threads } from '../session-threads.ts';
+import type { PromptPane, PromptRecord } from './prompt-record.ts';
+
+/** What the hook wrote down. */
+export interface AskLetter {
+  readonly ask?: string | undefined;
+  readonly tmux: string;
+  readonly pane: string;
+  readonly project: string;
+  /** Of a headless agent: its thread. */
+  readonly thread?: string | undefined;
+  readonly writtenAt: number;
+  readonly asker?: number | undefined;
+}
+
+export interface PromptPlace {
+  readonly thread: string;
+  readonly host: string;
+  readonly pane?: PromptPane;
+}
+
+/** Until then tmux may only have been too busy to say whose pane it is. */
+const UNKNOWN_FOR_MS = 30_000;
+
+/** Undefined if it belongs nowhere. `gone` names a thread that was deleted. */
+export async function locatePrompt(
+  parts: {
+    readonly home: Home;
+    readonly threads: Threads;
+    readonly sessionOf: SessionLookup;
+  },
+  host: string,
+  letter: AskLetter,
+  cwd: string,
+  gone?: string,
+): Promise<PromptPlace | undefined> {
+  if (letter.thread !== undefined) {
+    const isAgent = loadStreamRecord(parts.home, letter.thread)?.kind === 'agent';
+    return isAgent && gone === undefined ? { thread: letter.thread, host: '' } : undefined;
+  }
+  const session = await parts.sessionOf(host, letter.tmux, letter.pane);
+  if (session === undefined) {
+    if (Date.now() - letter.writtenAt > UNKNOWN_FOR_MS) return undefined;
+    const what = `finding the session of pane ${letter.pane}: tmux does not know it`;
+    throw new ThreadmuxError('session_not_found', what);
+  }
+  const found = await parts.threads.ensure(session, {
+    ...{ directory: letter.project || cwd, shell: 'no' as const },
+    ...(gone === undefined ? {} : { gone }),
+  });
+  if (found === undefined || found.thread === gone) return undefined;
+  const { socket, serverPid, paneId, panePid } = session;
+  // When the letter is read, the agent may have left: what has the pane then is not the agent.
+  const command = found.paneId === paneId ? found.command : session.command;
+  return {
+    ...{ thread: found.thread, host: found.host },
+    pane: { socket, serverPid, paneId, panePid, command },
+  };
+}
+
+export function newPromptRecord(
+  id: string,
+  place: PromptPlace,
+  { thread, writtenAt, asker = 0 }: AskLetter,
+  input: PermissionRequestInput,
+): PromptRecord {
+  return {
+    ...{ id, ...place, headless: thread !== undefined, asker, message: '', input, at: writtenAt },
+    tooLarge: false,
+    ...{ chosen: [], orders: [], undelivered: '', shown: false },
+  };
+}

@@ -1,0 +1,107 @@
+// Prompts that wait for an answer, one file each in prompts/. What was decided is written down here before it is acted
+// on, so that a crash neither loses nor repeats a decision.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
+import type { Prompt, PromptAnswer } from '../../core/prompt.ts';
+import type { AnsweredOn } from '../../core/prompt-answer.ts';
+import type { Home } from '../../home/home.ts';
+import { readJson } from '../../home/whole-file.ts';
+
+const bySchema = z.object({ id: z.string(), name: z.string() });
+type AnsweredBy = Readonly<z.output<typeof bySchema>>;
+
+const decisionSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('allow'), always: z.boolean() }),
+  z.object({ kind: z.literal('deny'), reason: z.string() }),
+  z.object({ kind: z.literal('answers'), answers: z.array(z.string()).readonly() }),
+]);
+
+const promptEndSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('decided'), decision: decisionSchema, by: bySchema }),
+  z.object({ kind: z.literal('answered') }),
+  z.object({ kind: z.literal('exited') }),
+  /** The agent has ended the hook: somebody pressed Esc, or it ends itself. */
+  z.object({ kind: z.literal('called off') }),
+  z.object({ kind: z.literal('time is up') }),
+  /** An answer was given, but the hook did not bring it to the agent: its dialog is still open. */
+  z.object({ kind: z.literal('not delivered') }),
+  /** The hook is gone without an answer, and the dialog is still open. */
+  z.object({ kind: z.literal('abandoned') }),
+]);
+/** How a prompt came to its end. */
+export type PromptEnd = Readonly<z.output<typeof promptEndSchema>>;
+
+const paneSchema = z.object({
+  socket: z.string(),
+  serverPid: z.number(),
+  paneId: z.string(),
+  panePid: z.number(),
+  command: z.string(),
+});
+export type PromptPane = Readonly<z.output<typeof paneSchema>>;
+
+export const promptRecordSchema = z.object({
+  /** Random, and known to nobody but the waiting hook, us and the buttons. */
+  id: z.string().regex(/^[\w-]{22,32}$/),
+  thread: z.string(),
+  host: z.string(),
+  headless: z.boolean(),
+  /** The process that waits, on its host. */
+  asker: z.number().default(0),
+  /** Where its dialog is; another pane of the session may have an agent, too. */
+  pane: paneSchema.optional(),
+  /** Its message in the thread; empty until it was posted. */
+  message: z.string().default(''),
+  /** The server did not take the file that shows all of it. */
+  tooLarge: z.boolean().default(false),
+  /** The input of the hook, as it came. */
+  input: z.record(z.string(), z.unknown()),
+  at: z.number(),
+  chosen: z.array(z.string()).readonly().default([]),
+  /** The taps and texts that were taken: after a crash none of them counts twice. */
+  orders: z.array(z.string()).readonly().default([]),
+  /** The tap or text that decided, if nobody took the decision. */
+  undelivered: z.string().default(''),
+  /** Written before the answer is given to the hook. */
+  ended: promptEndSchema.optional(),
+  /** The end was shown; kept for a day, so that a late tap or a text that was left in the inbox is told what became of it. */
+  shown: z.boolean().default(false),
+});
+export type PromptRecord = Readonly<z.output<typeof promptRecordSchema>>;
+
+/** A prompt with what was asked. */
+export interface OpenPrompt {
+  record: PromptRecord;
+  prompt: Prompt;
+  readonly input: PermissionRequestInput;
+}
+
+export function loadPromptRecords(home: Home): readonly PromptRecord[] {
+  const folder = home.folder('prompts');
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .flatMap((name) => readJson(join(folder, name), promptRecordSchema) ?? []);
+}
+
+/** Undefined if another version has written it, or if the prompt is over. */
+export function inputOf(record: PromptRecord): PermissionRequestInput | undefined {
+  try {
+    const input = parseHookInput(record.input);
+    return input?.hook_event_name === 'PermissionRequest' ? input : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A tap or a text. */
+export interface GivenAnswer {
+  readonly prompt: string;
+  readonly on: AnsweredOn;
+  readonly answer: PromptAnswer;
+  readonly by: AnsweredBy;
+  /** The interaction or message it came with. */
+  readonly order: string;
+}

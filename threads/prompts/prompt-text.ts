@@ -1,0 +1,173 @@
+// What a prompt looks like in the thread: everything a person needs to decide, shown as what it
+// is. Text that tries to hide (bidi overrides, zero-width characters, fences) is made visible.
+
+import type { PermissionUpdate } from '../../agents/claude/hook-input.ts';
+import { neutralise } from '../../core/neutralise.ts';
+import type { PromptProgress, PromptQuestion } from '../../core/prompt.ts';
+import { splitMessage } from '../../core/split.ts';
+import type { FileUpload } from '../../discord/rest.ts';
+import { escapeCode, escapeText, fitsCode, fitsPlain } from './escape-text.ts';
+import { hidesPart } from './hidden-markdown.ts';
+import { DESCRIPTION_ROOM, jsonText, preview, upload } from './preview.ts';
+
+export interface PromptText {
+  /** At most `ROOM` long: what is said under it always fits. */
+  readonly text: string;
+  /** How to answer; of no use when it is over. */
+  readonly hint: string;
+  /** The whole of it, if it is too long for a message. */
+  readonly files: readonly FileUpload[];
+}
+
+export const PROMPT_TEXT_LIMIT = 1_600;
+const TOOL_ROOM = 100;
+const FOLDER_ROOM = 200;
+const RULE_ROOM = 130;
+
+export function permissionText(
+  tool: string,
+  input: Readonly<Record<string, unknown>>,
+  cwd: string,
+  suggestions: readonly PermissionUpdate[],
+): PromptText {
+  const about = typeof input.description === 'string' ? escapeText(input.description, DESCRIPTION_ROOM) : '';
+  const always = suggestions.length === 0 ? undefined : rules(suggestions);
+  const above = `🔔 Claude wants to use **${escapeText(tool, TOOL_ROOM)}**${about === '' ? '' : `: ${about}`}`;
+  const isCut = !fitsPlain(tool, TOOL_ROOM) || !fitsCode(cwd, FOLDER_ROOM);
+  const where = `in ${escapeCode(cwd, FOLDER_ROOM)}${isCut ? `; tool and folder are whole in ${escapeCode('request.json')}` : ''}`;
+  const below = [where, ...(always === undefined ? [] : [always.text])];
+  const room = PROMPT_TEXT_LIMIT - [above, ...below].join('\n').length - 1;
+  const what = preview(tool, input, room);
+  return {
+    text: [above, what.text, ...below].join('\n'),
+    hint: '-# `allow` or `yes` allows it once; anything else you write denies it, with your words as the reason.',
+    files: [
+      ...what.files,
+      ...(always?.files ?? []),
+      ...(isCut ? [upload('request.json', JSON.stringify({ tool, cwd }, null, 2))] : []),
+    ],
+  };
+}
+
+export function planText(plan: string): PromptText {
+  const [first = '*(it is empty)*', ...rest] = splitMessage(neutralise(plan), { limit: PROMPT_TEXT_LIMIT - 80 });
+  const isAttached = rest.length > 0 || hidesPart(plan);
+  const note = isAttached ? '\n*The whole plan is attached.*' : '';
+  return {
+    text: `📋 Claude has a plan:\n${first}${note}`,
+    hint: '-# `approve` starts it; anything else you write goes back as feedback.',
+    files: isAttached ? [upload('plan.md', plan)] : [],
+  };
+}
+
+/** The more there is to show, the less of each; the file, posted with the first question, has it all. */
+const PIECES = [PROMPT_TEXT_LIMIT, 300, 120, 60, 30, 12];
+
+export function questionText(questions: readonly PromptQuestion[], progress: PromptProgress): PromptText {
+  const asked = questions[progress.chosen.length];
+  const isLong = questions.some(
+    ({ header, question, options }, at) =>
+      options.some(({ preview }) => preview) ||
+      // Of such a one only the beginning is looked at.
+      [header, question, ...options.flatMap(({ label, description }) => [label, description])].some(
+        (text) => text.length > PROMPT_TEXT_LIMIT,
+      ) ||
+      linesOf(questions, at, longAnswers(at)).join('\n').length > PROMPT_TEXT_LIMIT,
+  );
+  const lines = (piece: number) => linesOf(questions, progress.chosen.length, progress.chosen, piece);
+  const fitting = PIECES.map((piece) => lines(piece).join('\n')).find((text) => text.length <= PROMPT_TEXT_LIMIT);
+  return {
+    text: fitting ?? firstLines(lines(PIECES.at(-1) ?? 0)),
+    hint: hintOf(asked, isLong),
+    files: isLong ? [upload('questions.txt', everything(questions))] : [],
+  };
+}
+
+/** A question may come after answers of any length: what of them is shown above it has a limit. */
+const ANSWER_ROOM = 120;
+const longAnswers = (count: number) => Array<string>(count).fill('x'.repeat(ANSWER_ROOM));
+
+function linesOf(
+  questions: readonly PromptQuestion[],
+  at: number,
+  chosen: readonly string[],
+  piece = PROMPT_TEXT_LIMIT,
+): readonly string[] {
+  const asked = questions[at];
+  const show = (text: string) => escapeText(text, piece);
+  const short = (text: string) => escapeText(text, asked === undefined ? piece : Math.min(piece, ANSWER_ROOM));
+  const before = chosen.map((answer, index) => `✔ **${short(questions[index]?.header ?? '')}**: ${short(answer)}`);
+  if (asked === undefined) return ['❓ Your answers:', ...before];
+  const count = questions.length === 1 ? '' : ` (${at + 1} of ${questions.length})`;
+  return [
+    ...before,
+    `❓ **${show(asked.header)}**${count}: ${show(asked.question)}`,
+    ...asked.options.map(
+      ({ label, description }, index) =>
+        `**${index + 1}.** ${show(label)}${description === '' ? '' : ` — ${show(description)}`}`,
+    ),
+  ];
+}
+
+function firstLines(lines: readonly string[]): string {
+  const kept: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    length += line.length + 1;
+    if (length > PROMPT_TEXT_LIMIT - 2) return [...kept, '…'].join('\n');
+    kept.push(line);
+  }
+  return kept.join('\n');
+}
+
+function hintOf(asked: PromptQuestion | undefined, isLong: boolean): string {
+  if (asked === undefined) return '-# Tap, or write `submit`.';
+  const several = asked.multiSelect ? ' Several: with commas.' : '';
+  const file = isLong ? ' `questions.txt` has all of it.' : '';
+  return `-# Tap, or write a number, a label or your own words.${several}${file}`;
+}
+
+function everything(questions: readonly PromptQuestion[]): string {
+  return questions
+    .map(({ header, question, options }) =>
+      [
+        `${header}: ${question}`,
+        ...options.map(({ label, description, preview }, at) =>
+          [`${at + 1}. ${label} — ${description}`, ...(preview ? [preview] : [])].join('\n'),
+        ),
+      ].join('\n'),
+    )
+    .join('\n\n');
+}
+
+/** What "always" would change: whoever taps it has to know all of it. */
+function rules(suggestions: readonly PermissionUpdate[]): {
+  text: string;
+  files: readonly FileUpload[];
+} {
+  const whole = suggestions.flatMap(namesOf);
+  const names = whole.map((name) => escapeCode(name, RULE_ROOM));
+  const text = `*Always allow* would add: ${names.join(', ')}`;
+  const isCut = whole.some((name) => !fitsCode(name, RULE_ROOM));
+  if (text.length <= 420 && !isCut) return { text, files: [] };
+  return {
+    text: `*Always allow* would add ${names.length} rules: ${names[0]}, … all of them in ${escapeCode('always.json')}`,
+    files: [upload('always.json', jsonText(suggestions))],
+  };
+}
+
+const ADDS = ['addRules', 'addDirectories', 'setMode'];
+
+function namesOf(update: PermissionUpdate): readonly string[] {
+  const { type, behavior = 'allow', destination } = update;
+  const what = ADDS.includes(type) && behavior === 'allow' ? '' : `${type} ${behavior} `;
+  const where = destination === undefined ? '' : ` (${destination})`;
+  const names = [
+    ...(update.rules ?? []).map(
+      ({ toolName, ruleContent }) => `${toolName}${ruleContent === undefined ? '' : `(${ruleContent})`}`,
+    ),
+    ...(update.mode === undefined ? [] : [`mode ${update.mode}`]),
+    ...(update.directories ?? []).map((folder) => `folder ${folder}`),
+  ];
+  return (names.length === 0 ? [type] : names).map((name) => `${what}${name}${where}`);
+}

@@ -1,0 +1,212 @@
+// The threads of sessions: found or made, renamed, moved, archived, and kept in the registry. Nothing else decides
+// where a session belongs.
+
+import { homedir } from 'node:os';
+import type { Config } from '../core/config.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
+import type { Log } from '../core/log.ts';
+import { threadTitle } from '../core/session-name.ts';
+import { welcomeText } from '../core/welcome.ts';
+import { archiveThread, ensureThread, freshThread, renameThread, unarchiveThread } from '../discord/threads.ts';
+import type { Home } from '../home/home.ts';
+import type { CurrentPane } from '../tmux/current-pane.ts';
+import type { Connections } from './connections.ts';
+import { type Destination, destinationOf } from './destination.ts';
+import { postNotice } from './notices.ts';
+import { openRegistry, type Registry } from './registry.ts';
+import { sessionKey, type ThreadRecord } from './thread-record.ts';
+
+/** A session and the pane of it that is meant. */
+export interface SessionPane extends CurrentPane {
+  readonly host: string;
+}
+
+export interface Threads {
+  readonly registry: Registry;
+  readonly connections: Connections;
+  /** Undefined: sessions of this directory are announced nowhere. */
+  destinationOf(directory: string): Destination | undefined;
+  /** The session's thread, found or made; undefined if it belongs nowhere. `gone` names one that was deleted. */
+  ensure(
+    session: SessionPane,
+    options: {
+      readonly directory: string;
+      readonly shell?: ThreadRecord['shell'];
+      readonly gone?: string;
+    },
+  ): Promise<ThreadRecord | undefined>;
+  /** Not at once: Discord lets a thread be renamed twice in ten minutes, and nothing waits for that. */
+  rename(record: ThreadRecord, title: string): void;
+  /** The session has another thread now: says so in this one and archives it. */
+  moveAway(old: ThreadRecord, to: ThreadRecord): Promise<void>;
+  /** By us: the session is over, or a command said so. */
+  archive(thread: string, options?: { readonly closed?: boolean }): Promise<void>;
+  /** A command said so. */
+  reopen(thread: string): Promise<void>;
+  /** What the gateway says of a thread: a person archived or reopened it. */
+  heard(thread: string, archived: boolean): void;
+  /** All threads that are open on this server: those of ours that are not were archived while we were away. */
+  heardActive(server: string, open: ReadonlySet<string>): void;
+}
+
+interface ThreadsOptions {
+  readonly home: Home;
+  readonly config: Config;
+  readonly connections: Connections;
+  readonly log: Log;
+  /** Whether the session of a record is still there. */
+  readonly isAlive: (record: ThreadRecord) => Promise<boolean>;
+}
+
+const RENAME_AGAIN_MS = 600_000;
+
+export function openThreads(options: ThreadsOptions): Threads {
+  const { home, config, connections, log } = options;
+  const registry = openRegistry(home);
+  const opening = createKeyedQueue();
+  const renames = new Map<string, { readonly title: string; readonly at: number }>();
+
+  const toDestination = (directory: string) =>
+    destinationOf(
+      directory,
+      connections.all().map(({ server }) => server),
+      (path) => path.replace(/^~(?=\/|$)/, homedir()),
+    );
+
+  function rename({ thread, server }: ThreadRecord, title: string): void {
+    const tried = renames.get(thread);
+    if (tried?.title === title && Date.now() - tried.at < RENAME_AGAIN_MS) return;
+    renames.set(thread, { title, at: Date.now() });
+    const rest = connections.named(server)?.rest;
+    if (rest === undefined) return;
+    renameThread(rest, thread, title)
+      .then(() => registry.change(thread, { title }))
+      .catch((error: Error) => log.warn('renaming a thread', { title, because: error.message }));
+  }
+
+  async function bind(session: SessionPane, to: Destination, shell: ThreadRecord['shell']): Promise<ThreadRecord> {
+    const title = titleOf(session, config);
+    const place = await connections.of(to.server).place(to.channel);
+    const label = session.group ?? session.sessionName;
+    const welcome = welcomeText({ session: label, host: session.host, cwd: session.path });
+    const isTaken = await othersThreads(session, title);
+    const members = to.server.allow;
+    let thread = await ensureThread(place, title, welcome, members, isTaken);
+    // The server takes a welcome that is said again within minutes for the same, and gives back its thread.
+    if (isTaken(thread.id)) thread = await freshThread(place, title, welcome, members, sessionKey(session));
+    const before = registry.get(thread.id);
+    const isSame = before !== undefined && sessionKey(before) === sessionKey(session);
+    const { path, ...pane } = session;
+    const record: ThreadRecord = {
+      ...pane,
+      ...{ thread: thread.id, server: to.server.name, channel: to.channel, title, cwd: path },
+      ...{ claudeSession: '', transcript: '', state: 'idle', shell, at: Date.now() },
+      // What an older session of this name said is not what a letter of this one may have posted.
+      last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
+      ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
+      ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
+      toldUnheard: isSame && before.toldUnheard,
+    };
+    registry.put(record);
+    return record;
+  }
+
+  /** Whose session lives: under another name by now, or on another tmux server. */
+  async function othersThreads(session: SessionPane, title: string) {
+    const others = registry.all().filter((one) => !one.closed && sessionKey(one) !== sessionKey(session));
+    const called = others.filter((one) => one.title === title);
+    const alive = await Promise.all(called.map(options.isAlive));
+    const gone = called.filter((_, at) => !alive[at]).map(({ thread }) => thread);
+    const taken = new Set(others.map(({ thread }) => thread).filter((id) => !gone.includes(id)));
+    return (id: string) => taken.has(id);
+  }
+
+  async function moveAway(old: ThreadRecord, to: ThreadRecord): Promise<void> {
+    const where = old.server === to.server ? `in <#${to.thread}>` : 'on another server';
+    await leave(old, `➡️ This session continues ${where}.`);
+    registry.change(old.thread, { closed: true });
+  }
+
+  async function leave({ thread, server, deleted }: ThreadRecord, content: string): Promise<void> {
+    const rest = connections.named(server)?.rest;
+    registry.change(thread, { archived: 'us' });
+    if (rest === undefined || deleted) return;
+    await postNotice(rest, thread, [thread, 'left', content], { content, silent: true });
+    await archiveThread(rest, thread);
+  }
+
+  /** Its directory is no project's, and every server takes projects only: the thread of an earlier time is closed. */
+  async function toNowhere(known: ThreadRecord): Promise<void> {
+    if (connections.named(known.server) === undefined) return;
+    registry.change(known.thread, { server: '', channel: '' });
+    await leave(known, '⏹️ This session is not followed any more: its directory is no project’s.');
+  }
+
+  return {
+    registry,
+    connections,
+    destinationOf: toDestination,
+    ensure(session, { directory, shell = 'found', gone }) {
+      const key = `${session.host} ${sessionKey(session)}`;
+      // Two panes of one session must not both make its thread.
+      return opening(key, async () => {
+        const to = toDestination(directory);
+        const known = registry.ofSession(session.host, session);
+        const failed = (error: Error) => log.warn('leaving a thread', { because: error.message });
+        if (to === undefined) {
+          if (known !== undefined) await toNowhere(known).catch(failed);
+          return undefined;
+        }
+        const isThere = known !== undefined && known.thread !== gone && !known.deleted;
+        const isPlaced = known?.server === to.server.name && known.channel === to.channel;
+        if (isThere && (isPlaced || isOfOtherPane(known, session))) {
+          const title = titleOf(session, config);
+          // Renaming reopens a thread; it is renamed when it is open again.
+          if (known.title !== title && known.archived === 'no') rename(known, title);
+          return known;
+        }
+        const record = await opening(`${to.channel} ${session.sessionName}`, () => bind(session, to, shell));
+        if (known !== undefined && known.thread !== record.thread) {
+          if (isThere) await moveAway(known, record).catch(failed);
+          else registry.forget(known.thread);
+        }
+        return record;
+      });
+    },
+    rename,
+    moveAway,
+    async archive(thread, { closed = false } = {}) {
+      const record = registry.change(thread, { archived: 'us', ...(closed ? { closed } : {}) });
+      const rest = record && connections.named(record.server)?.rest;
+      if (rest !== undefined) await archiveThread(rest, thread);
+    },
+    async reopen(thread) {
+      const record = registry.change(thread, { archived: 'no' });
+      const rest = record && connections.named(record.server)?.rest;
+      if (rest !== undefined) await unarchiveThread(rest, thread);
+    },
+    heard(thread, archived) {
+      const record = registry.get(thread);
+      if (record === undefined) return;
+      if (archived && record.archived === 'no') registry.change(thread, { archived: 'person' });
+      if (!archived && record.archived !== 'no') registry.change(thread, { archived: 'no' });
+    },
+    heardActive(server, open) {
+      for (const { thread, archived } of registry.all().filter((one) => one.server === server))
+        if (open.has(thread) !== (archived === 'no')) this.heard(thread, !open.has(thread));
+    },
+  };
+}
+
+/** Two agents in one session share a thread: it stays where the first one is. */
+function isOfOtherPane({ posted }: ThreadRecord, { paneId }: SessionPane): boolean {
+  return posted.some(({ pane }) => pane !== paneId);
+}
+
+export function titleOf(
+  { host, group, sessionName }: Pick<SessionPane, 'host' | 'group' | 'sessionName'>,
+  { defaultHost }: Pick<Config, 'defaultHost'>,
+): string {
+  const session = group ?? sessionName;
+  return threadTitle(host === defaultHost ? { session } : { session, host });
+}

@@ -1,0 +1,85 @@
+// Everything that both journeys share: hosts, connections, the registry, receipts and prompts. Opened by whoever holds
+// the courier's lock, the only writer of the registry.
+
+import type { Config, ConfigEnvironment, ServerConfig } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import type { RestOptions } from '../discord/rest.ts';
+import { retryPendingWrites } from '../home/best-effort-write.ts';
+import type { Home } from '../home/home.ts';
+import { type HostList, openHostList } from '../tmux/host-list.ts';
+import { type Connections, openConnections } from './connections.ts';
+import { createPaneFinder, type PaneFinder } from './panes.ts';
+import { openPrompts, type Prompts, type PromptsOptions } from './prompts/prompts.ts';
+import { createPromptWatch, type WatchTimes } from './prompts/watch-prompt.ts';
+import { createReceipts, type Receipts } from './receipts.ts';
+import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
+import { createSessionLookup, type SessionLookup } from './session-of.ts';
+import { isAlive } from './session-panes.ts';
+import { openThreads, type Threads } from './session-threads.ts';
+
+export interface Shared {
+  readonly home: Home;
+  readonly config: Config;
+  readonly log: Log;
+  readonly hosts: HostList;
+  readonly connections: Connections;
+  readonly threads: Threads;
+  readonly receipts: Receipts;
+  readonly panes: PaneFinder;
+  readonly prompts: Prompts;
+  readonly sessionOf: SessionLookup;
+  readonly remote: RemoteHosts;
+  /** Sessions may have been made, renamed or closed: tmux told us so. */
+  readonly sessionsChanged: { tell(): void; listen(listener: () => void): void };
+  close(): Promise<void>;
+}
+
+interface SharedOptions {
+  readonly home: Home;
+  readonly config: Config;
+  /** Asked each time: the local workspace may start later. */
+  readonly servers: () => readonly ServerConfig[];
+  readonly env: ConfigEnvironment;
+  readonly log: Log;
+  readonly sshConfig?: string;
+  /** How often and how long prompts are looked at. */
+  readonly prompts?: WatchTimes & Pick<PromptsOptions, 'checkAfterMs'>;
+  readonly rest?: Pick<RestOptions, 'perSecond'>;
+  /** What other hosts need of us: the scripts and settings, by their path in our home there. */
+  readonly hostFiles: (name: string) => Readonly<Record<string, string>>;
+}
+
+export function openShared(options: SharedOptions): Shared {
+  const { home, config, log } = options;
+  const hosts = openHostList(options);
+  const connections = openConnections(options.servers, { ...options.rest, log });
+  const threads = openThreads({
+    ...{ home, config, connections, log },
+    isAlive: (record) => isAlive(hosts, record),
+  });
+  const { registry } = threads;
+  const sessionOf = createSessionLookup(hosts, registry);
+  const remote = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log });
+  const listeners: (() => void)[] = [];
+  const prompts = openPrompts({
+    ...{ home, threads, log, sessionOf, hosts, remote },
+    ...options.prompts,
+    watch: createPromptWatch(hosts, registry, options.prompts),
+  });
+  return {
+    ...{ home, config, log, hosts, connections, threads, prompts, sessionOf, remote },
+    sessionsChanged: {
+      tell: () => {
+        for (const listener of listeners) listener();
+      },
+      listen: (listener) => void listeners.push(listener),
+    },
+    receipts: createReceipts(registry),
+    panes: createPaneFinder({ config, home, hosts }, threads),
+    async close() {
+      prompts.close();
+      retryPendingWrites();
+      await Promise.all([connections.close(), hosts.close()]);
+    },
+  };
+}

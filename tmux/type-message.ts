@@ -1,0 +1,118 @@
+// Types one message into one pane: pastes the text, waits, presses Enter. Each step checks that the pane is still the same.
+// Calling it again with the same id is always safe: nothing is typed twice.
+
+import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
+import type { ShOptions } from '../hosts/host.ts';
+import { isKey } from './keys.ts';
+import {
+  deliveryId,
+  type PaneGuard,
+  type PaneRefusal,
+  patternOf,
+  readyFormat,
+  refusalOf,
+  type Seen,
+  sameFormat,
+  seenFormat,
+} from './pane.ts';
+import type { Tmux } from './tmux.ts';
+import { TYPE_SCRIPT } from './type-scripts.ts';
+
+interface TypedMessage {
+  /**
+   * Up to 20 digits, increasing from message to message: the pane remembers the last id and treats all ids up to it as done.
+   * A message that the user sends again with Retry therefore needs a new id.
+   */
+  readonly id: string;
+  /** Already cleaned: tab and newline are the only control characters allowed. */
+  readonly text: string;
+}
+
+type TypeResult =
+  | { readonly kind: 'delivered' }
+  /** An earlier attempt or a later message has already been submitted. */
+  | { readonly kind: 'already' }
+  /** The text is in the pane, but Enter was not pressed; from now on only pressEnter() presses it. */
+  | { readonly kind: 'text-only'; readonly because: PaneRefusal; readonly seen: Seen }
+  /** Nothing was typed. */
+  | { readonly kind: 'refused'; readonly because: PaneRefusal; readonly seen: Seen | undefined };
+
+interface TypeOptions extends ShOptions {
+  /** The pause between text and Enter: Claude Code treats an Enter that arrives with a long text as part of it. */
+  readonly settleMs?: number;
+  /** Types the text without bracketed paste. */
+  readonly asKeys?: boolean;
+  /** Press `key` first, and continue only when the screen shows `confirmed` (an extended regular expression). */
+  readonly stash?: { readonly key: string; readonly confirmed: string };
+}
+
+export const MAX_TEXT_BYTES = 2 * 1024 * 1024;
+const SETTLE_MS = 300;
+
+export async function typeMessage(
+  tmux: Tmux,
+  guard: PaneGuard & { readonly command: string | undefined },
+  message: TypedMessage,
+  options: TypeOptions = {},
+): Promise<TypeResult> {
+  const { settleMs = SETTLE_MS, stash, asKeys = false, ...call } = options;
+  const bytes = Buffer.from(checkedText(message.text));
+  if (stash !== undefined && !isKey(stash.key)) throw new ThreadmuxError('bad_usage', `${stash.key} is not a key`);
+  const args = [
+    ...[guard.pane.paneId, deliveryId(message.id), String(bytes.length), String(settleMs / 1000)],
+    ...[sameFormat(guard), readyFormat(guard), seenFormat(guard)],
+    ...(stash === undefined ? ['', ''] : [stash.key, patternOf(stash.confirmed)]),
+    asKeys ? '' : '-p',
+  ];
+  try {
+    const printed = await tmux.script(TYPE_SCRIPT, args, {
+      doing: `type into pane ${guard.pane.paneId}`,
+      ...call,
+      input: bytes,
+    });
+    return readDelivery(printed, guard, tmux.host.name, bytes.length);
+  } catch (error) {
+    if (isThreadmuxError(error, 'session_not_found')) return { kind: 'refused', because: 'gone', seen: undefined };
+    throw error;
+  }
+}
+
+/** An escape byte could end the paste early and turn the rest into keystrokes; an empty buffer pastes an older one. */
+function checkedText(text: string): string {
+  const refused = (why: string) => new ThreadmuxError('bad_usage', `threadmux does not type this text: ${why}`);
+  if (text === '') throw refused('it is empty');
+  if (/[^\P{Cc}\t\n]/u.test(text)) throw refused('it contains control characters');
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw refused(`it has more than ${MAX_TEXT_BYTES} bytes`);
+  return text;
+}
+
+function readDelivery(printed: string, guard: PaneGuard, host: string, length: number): TypeResult {
+  const last = printed.replace(/\n$/, '').split('\n').at(-1) ?? '';
+  const [, word, rest = ''] = last.match(/^([A-Z]+)(?: (.*))?$/s) ?? [];
+  switch (word) {
+    case 'ENTER':
+      return { kind: 'delivered' };
+    case 'ALREADY':
+      return { kind: 'already' };
+    case 'HELD':
+      return { kind: 'text-only', ...refusalOf(guard, rest) };
+    case 'REFUSED':
+      return { kind: 'refused', ...refusalOf(guard, rest) };
+    case 'UNSTASHED':
+      return { kind: 'refused', because: 'not-stashed', seen: refusalOf(guard, rest).seen };
+    case 'SIZE':
+      throw new ThreadmuxError(
+        'tmux_failed',
+        `threadmux typed nothing on ${host}: ${rest || 0} of ${length} bytes arrived there`,
+        {
+          hint: 'A startup file of the login shell there (such as .bashrc) may read stdin; it must not do so when ssh runs a command.',
+        },
+      );
+    default:
+      throw new ThreadmuxError(
+        'tmux_failed',
+        `threadmux could not type into pane ${guard.pane.paneId} on ${host}: tmux said ${untrustedCode(last)}`,
+      );
+  }
+}

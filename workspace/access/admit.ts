@@ -1,0 +1,69 @@
+// Who may come in, decided from the headers alone. The Unix socket is the bot's, the port is the person's; neither takes
+// the credentials of the other.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import type { Actor } from '../wire/guild.ts';
+
+export type Access =
+  | { readonly kind: 'actor'; readonly actor: Actor }
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'wrong-token' }
+  | { readonly kind: 'refused'; readonly because: 'host' | 'origin' };
+
+export interface AdmittedCaller {
+  readonly listen: string;
+  readonly port: number;
+}
+
+/** One of the two ways in: whose it is, and who gets through. */
+export interface WorkspaceEntrance {
+  readonly actor: Actor;
+  admit(headers: IncomingHttpHeaders): Access;
+}
+
+/** Only our own user can open the socket. Without a token a caller reaches what Discord protects by an interaction's token. */
+export function admitBot(token: string, headers: IncomingHttpHeaders): Access {
+  if (headers.authorization === undefined) return { kind: 'nobody' };
+  const given = /^Bot (.+)$/.exec(headers.authorization)?.[1];
+  const isRight = given !== undefined && sameSecret(given, token);
+  return isRight ? { kind: 'actor', actor: 'bot' } : { kind: 'wrong-token' };
+}
+
+/** No cookie is ever asked for, so another site cannot make a browser send what counts here. */
+export function admitPerson(
+  door: AdmittedCaller,
+  isSession: (token: string) => boolean,
+  headers: IncomingHttpHeaders,
+): Access {
+  const because = foreign(door, headers);
+  if (because !== undefined) return { kind: 'refused', because };
+  const token = /^Session (.+)$/.exec(headers.authorization ?? '')?.[1];
+  if (token === undefined || !isSession(token)) return { kind: 'wrong-token' };
+  return { kind: 'actor', actor: 'person' };
+}
+
+/** What of a request is not this workspace's own; a page of another site can send anything but a true Origin. */
+export function foreign(door: AdmittedCaller, headers: IncomingHttpHeaders): 'host' | 'origin' | undefined {
+  if (!isOurHost(door, headers.host)) return 'host';
+  if (headers.origin !== undefined && headers.origin !== `http://${headers.host}`) return 'origin';
+  const site = headers['sec-fetch-site'];
+  return site === 'cross-site' || site === 'same-site' ? 'origin' : undefined;
+}
+
+/** A name that resolves to this machine is not enough: DNS rebinding makes any name do so. */
+export function isOurHost(door: AdmittedCaller, host: string | undefined): boolean {
+  const parts = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(host ?? '');
+  const name = parts?.[1]?.toLowerCase().replace(/^\[|\]$/g, '');
+  if (name === undefined || Number(parts?.[2] ?? 80) !== door.port) return false;
+  if (['127.0.0.1', 'localhost', '::1', door.listen.toLowerCase()].includes(name)) return true;
+  const everywhere = door.listen === '0.0.0.0' || door.listen === '::';
+  return everywhere && isIP(name) !== 0;
+}
+
+/** Takes the same time whatever the guess; hashed first, so that the length tells nothing either. */
+export function sameSecret(guess: string, secret: string): boolean {
+  const [a, b] = [guess, secret].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
+  return timingSafeEqual(a, b);
+}

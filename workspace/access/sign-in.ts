@@ -1,0 +1,153 @@
+// How a browser becomes the person: a code that works once registers a public key, and a signature of that key over a fresh
+// nonce gives a session token. Codes, nonces and tokens die with this process, so what was sent to somebody else who took
+// our port in between opens nothing here.
+
+import { createHash, createHmac, createPublicKey, randomBytes, verify } from 'node:crypto';
+import { statSync } from 'node:fs';
+import * as z from 'zod';
+import { readJson, writeJson } from '../../home/whole-file.ts';
+import { sameSecret } from './admit.ts';
+
+const MAX_KEYS = 20;
+const MAX_CODES = 20;
+const MAX_SESSIONS = 200;
+const CODE_MS = 15 * 60_000;
+const NONCE_MS = 60_000;
+const SESSION_MS = 24 * 3600_000;
+
+const keySchema = z.object({
+  id: z.string(),
+  /** P-256, as DER in base64. */
+  publicKey: z.string(),
+  /** Where the browser keeps the private key: a page at any other address must not use it. */
+  origin: z.string(),
+  addedAt: z.string(),
+  usedAt: z.string(),
+});
+const fileSchema = z.object({ keys: z.array(keySchema) });
+type Key = z.infer<typeof keySchema>;
+
+export interface SignInProof {
+  readonly key: string;
+  readonly nonce: string;
+  readonly signature: string;
+}
+
+export interface SignIn {
+  /** Works once, for a quarter of an hour, and not after a restart. */
+  newCode(): string;
+  /** Gives the key's id; undefined if the code or the key is not valid. */
+  register(code: string, publicKey: string, origin: string): string | undefined;
+  newNonce(): string;
+  /** Gives a session token; undefined if the proof does not hold. */
+  open(proof: SignInProof, origin: string): string | undefined;
+  isSession(token: string): boolean;
+}
+
+/** What the browser signs. The origin is in it, so that no other port can pass a signature on to us. */
+function signedText(nonce: string, origin: string): string {
+  return `threadmux sign-in\n${nonce}\n${origin}`;
+}
+
+export function makeSignIn(path: string, now: () => number = Date.now): SignIn {
+  const secret = randomBytes(32);
+  const codes = new Map<string, number>();
+  const usedNonces = new Map<string, number>();
+  const sessions = new Map<string, { readonly until: number; readonly key: string }>();
+  let read: { readonly at: bigint; readonly keys: readonly Key[] } | undefined;
+  /** Asked with every request, so the file is read only when it has changed. */
+  const keys = (): readonly Key[] => {
+    const at = statSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+    if (at === undefined) return [];
+    if (read?.at === at) return read.keys;
+    try {
+      read = { at, keys: readJson(path, fileSchema)?.keys ?? [] };
+    } catch {
+      // No file descriptor is left: what was read before counts.
+    }
+    return read?.keys ?? [];
+  };
+  const save = (key: Key) => {
+    const others = keys().filter(({ id }) => id !== key.id);
+    const newest = [...others, key].sort((a, b) => (a.usedAt < b.usedAt ? 1 : -1));
+    writeJson(path, { keys: newest.slice(0, MAX_KEYS) });
+  };
+  const sign = (text: string) => createHmac('sha256', secret).update(text).digest('base64url');
+  const isFresh = (nonce: string) => {
+    const [, at = '', random = '', mark = ''] = /^(\d+)\.([\w-]+)\.([\w-]+)$/.exec(nonce) ?? [];
+    return sameSecret(mark, sign(`${at}.${random}`)) && now() - Number(at) < NONCE_MS;
+  };
+  return {
+    newCode() {
+      const code = random();
+      keepNewest(codes, hash(code), now() + CODE_MS, MAX_CODES);
+      return code;
+    },
+    register(code, publicKey, origin) {
+      const isValid = (codes.get(hash(code)) ?? 0) > now();
+      if (!isValid || readKey(publicKey) === undefined) return undefined;
+      codes.delete(hash(code));
+      const at = new Date(now()).toISOString();
+      const id = hash(publicKey);
+      save({ id, publicKey, origin, addedAt: at, usedAt: at });
+      return id;
+    },
+    newNonce() {
+      const text = `${now()}.${random()}`;
+      return `${text}.${sign(text)}`;
+    },
+    open({ key: id, nonce, signature }, origin) {
+      const key = keys().find((one) => one.id === id && one.origin === origin);
+      if (key === undefined || !isFresh(nonce) || usedNonces.has(nonce)) return undefined;
+      if (!isSigned(key, signedText(nonce, origin), signature)) return undefined;
+      // Only a valid signature uses a nonce up, so strangers cannot fill this list.
+      for (const [used, until] of usedNonces) if (until < now()) usedNonces.delete(used);
+      usedNonces.set(nonce, now() + NONCE_MS);
+      save({ ...key, usedAt: new Date(now()).toISOString() });
+      const token = random();
+      keepNewest(sessions, hash(token), { until: now() + SESSION_MS, key: id }, MAX_SESSIONS);
+      return token;
+    },
+    // A key that was taken out of the file ends its sessions at once.
+    isSession(token) {
+      const session = sessions.get(hash(token));
+      return session !== undefined && session.until > now() && keys().some(({ id }) => id === session.key);
+    },
+  };
+}
+
+function keepNewest<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
+}
+
+function readKey(base64: string) {
+  try {
+    const key = createPublicKey({
+      key: Buffer.from(base64, 'base64'),
+      format: 'der',
+      type: 'spki',
+    });
+    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : undefined;
+  } catch {
+    return undefined; // no key at all: refused like a wrong one
+  }
+}
+
+function isSigned({ publicKey }: Key, text: string, signature: string): boolean {
+  const key = readKey(publicKey);
+  if (key === undefined) return false;
+  const bytes = Buffer.from(signature, 'base64');
+  return verify('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }, bytes);
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+function random(): string {
+  return randomBytes(32).toString('base64url');
+}

@@ -1,0 +1,89 @@
+// The dispatches that changes of messages and threads give rise to, with the intent each needs.
+
+import type { StoredMessage, StoredThread } from '../storage/store.ts';
+import { wireMember } from '../wire/guild.ts';
+import { wireMessageEvent, wireThread, wireThreadMember } from '../wire/message.ts';
+import { INTENT_BITS, type WorkspaceContext } from '../workspace-context.ts';
+
+const EPHEMERAL = 64;
+
+export function publishMessage(
+  world: WorkspaceContext,
+  type: 'MESSAGE_CREATE' | 'MESSAGE_UPDATE',
+  message: StoredMessage,
+): void {
+  world.publish({
+    type,
+    intent: INTENT_BITS.messages,
+    ...((message.flags & EPHEMERAL) !== 0 && { only: 'person' as const }),
+    dataFor: (viewer) => ({
+      ...wireMessageEvent(world, message, viewer),
+      ...(type === 'MESSAGE_CREATE' && message.nonce !== undefined && { nonce: message.nonce }),
+    }),
+  });
+}
+
+export function publishMessageGone(world: WorkspaceContext, message: StoredMessage): void {
+  world.publish({
+    type: 'MESSAGE_DELETE',
+    intent: INTENT_BITS.messages,
+    ...((message.flags & EPHEMERAL) !== 0 && { only: 'person' as const }),
+    dataFor: () => ({
+      id: message.id,
+      channel_id: message.channel_id,
+      guild_id: world.identity.guildId,
+    }),
+  });
+}
+
+export function publishThread(
+  world: WorkspaceContext,
+  type: 'THREAD_CREATE' | 'THREAD_UPDATE',
+  thread: StoredThread,
+): void {
+  world.publish({
+    type,
+    intent: INTENT_BITS.guilds,
+    dataFor: (viewer) => ({
+      ...wireThread(world, thread, viewer),
+      ...(type === 'THREAD_CREATE' && { newly_created: true }),
+    }),
+  });
+}
+
+export function publishThreadGone(world: WorkspaceContext, thread: StoredThread): void {
+  world.publish({
+    type: 'THREAD_DELETE',
+    intent: INTENT_BITS.guilds,
+    dataFor: () => ({
+      id: thread.id,
+      guild_id: world.identity.guildId,
+      parent_id: thread.parent_id,
+      type: 11,
+    }),
+  });
+}
+
+export function publishMembers(
+  world: WorkspaceContext,
+  thread: StoredThread,
+  change: { readonly added?: string; readonly removed?: string },
+): void {
+  const { identity } = world;
+  const added = thread.members.filter(({ user }) => user === change.added);
+  world.publish({
+    type: 'THREAD_MEMBERS_UPDATE',
+    intent: INTENT_BITS.guilds,
+    dataFor: () => ({
+      id: thread.id,
+      guild_id: identity.guildId,
+      member_count: thread.members.length,
+      added_members: added.map((member) => ({
+        ...wireThreadMember(thread, member),
+        member: wireMember(identity, member.user),
+        presence: null,
+      })),
+      removed_member_ids: change.removed === undefined ? [] : [change.removed],
+    }),
+  });
+}

@@ -1,0 +1,138 @@
+// One REST request from its arrival to its answer: access, route, body, answer. Who may not call is answered before
+// anything of the body is read. The only place that catches.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Access, WorkspaceEntrance } from './access/admit.ts';
+import type { Inspection, InspectionOutcome } from './inspection.ts';
+import { answerOf, type RefusalAnswer } from './refusal.ts';
+import { parseBody, type RequestBody, readBytes } from './request-body.ts';
+import { type Match, matchRoute, type RestRoute } from './routes/router.ts';
+import type { Actor } from './wire/guild.ts';
+import type { WorkspaceContext } from './workspace-context.ts';
+
+export const API = '/api/v10';
+
+export interface RestServer {
+  handle(request: IncomingMessage, response: ServerResponse, url: URL, by: WorkspaceEntrance): Promise<void>;
+}
+
+export interface RestServerOptions {
+  readonly world: WorkspaceContext;
+  readonly routes: readonly RestRoute[];
+  readonly inspection: Inspection;
+  log(line: string): void;
+}
+
+export function makeRestServer(options: RestServerOptions): RestServer {
+  const { inspection } = options;
+  return {
+    async handle(request, response, url, by) {
+      const method = request.method ?? 'GET';
+      const path = url.pathname.slice(API.length);
+      const permit = permitOf(options.routes, request, path, by);
+      if (permit.kind === 'denied') return send(response, withHeader(permit.answer, 'Connection', 'close'));
+      const bytes = await readBytes(request).catch(() => undefined);
+      if (bytes === undefined) return void response.destroy();
+      const read = await parseBody(bytes, request.headers['content-type']).catch(refusalOf);
+      const answer = () => ('status' in read ? read : answerTo(options, request, url, permit, read));
+      const body = 'status' in read ? undefined : read.payload;
+      const inspected = { method, path, actor: permit.actor, body };
+      send(response, (await inspection.request?.(inspected, answer)) ?? answer());
+    },
+  };
+}
+
+type Permit = Extract<Match, { kind: 'route' }> & { readonly actor: Actor | undefined };
+type Denied = { readonly kind: 'denied'; readonly answer: RefusalAnswer };
+
+/** Looks at the headers only. */
+function permitOf(
+  routes: readonly RestRoute[],
+  { method = 'GET', headers }: IncomingMessage,
+  path: string,
+  by: WorkspaceEntrance,
+): Permit | Denied {
+  const access = by.admit(headers);
+  const answer = deny(access, headers['user-agent'], by.actor);
+  if (answer !== undefined) return { kind: 'denied', answer };
+  const match = matchRoute(routes, method, path);
+  if (match.kind === 'unknown') return denied(404, '404: Not Found');
+  if (match.kind === 'wrong-method') return denied(405, '405: Method Not Allowed');
+  const actor = access.kind === 'actor' ? access.actor : undefined;
+  return mayCall(match.route, actor) ? { ...match, actor } : denied(401, '401: Unauthorized');
+}
+
+function denied(status: number, message: string): Denied {
+  return { kind: 'denied', answer: { status, body: { message, code: 0 } } };
+}
+
+function withHeader(answer: RefusalAnswer, name: string, value: string): RefusalAnswer {
+  return { ...answer, headers: { ...answer.headers, [name]: value } };
+}
+
+function refusalOf(error: unknown): RefusalAnswer {
+  const answer = answerOf(error);
+  if (answer === undefined) throw error;
+  return answer;
+}
+
+function answerTo(
+  { world, log }: RestServerOptions,
+  { method, headers }: IncomingMessage,
+  url: URL,
+  { route, params, actor }: Permit,
+  body: RequestBody,
+): RefusalAnswer {
+  try {
+    return route.run({
+      world,
+      host: headers.host ?? 'localhost',
+      viewer: {
+        actor: actor ?? 'bot',
+        seesContent: actor === 'person' || world.messageContentIntent,
+      },
+      query: Object.fromEntries(url.searchParams),
+      param: (name) => params.get(name) ?? '',
+      body: body.payload,
+      uploads: body.uploads,
+    });
+  } catch (error) {
+    const answer = answerOf(error);
+    if (answer !== undefined) return answer;
+    const said = error instanceof Error ? error.stack : String(error);
+    log(`${method} ${url.pathname} failed: ${said}`);
+    return { status: 500, body: { message: '500: Internal Server Error', code: 0 } };
+  }
+}
+
+const UNAUTHORIZED: RefusalAnswer = { status: 401, body: { message: '401: Unauthorized', code: 0 } };
+
+function deny(access: Access, userAgent: string | undefined, whose: Actor): RefusalAnswer | undefined {
+  if (access.kind === 'refused')
+    return { status: 403, body: `The request's ${access.because} is not this workspace's.` };
+  const claimsBot = whose === 'bot' && access.kind !== 'nobody';
+  if (claimsBot && !/^DiscordBot \([^,)]+, ?[^)]+\)/.test(userAgent ?? ''))
+    return { status: 403, body: 'error code: 1010' };
+  return access.kind === 'wrong-token' ? UNAUTHORIZED : undefined;
+}
+
+function mayCall(route: RestRoute, actor: Actor | undefined): boolean {
+  if (route.who === 'anyone') return true;
+  return actor !== undefined && (route.who === 'both' || route.who === actor);
+}
+
+function send(response: ServerResponse, outcome: InspectionOutcome): void {
+  if (outcome === 'silence') return;
+  if (outcome === 'reset') return void response.socket?.destroy();
+  const { status, body, headers } = outcome;
+  const plain = typeof body === 'string';
+  response.writeHead(status, {
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...(body !== undefined && {
+      'Content-Type': plain ? 'text/plain; charset=utf-8' : 'application/json',
+    }),
+    ...headers,
+  });
+  response.end(body === undefined ? undefined : plain ? body : JSON.stringify(body));
+}

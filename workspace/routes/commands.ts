@@ -1,0 +1,109 @@
+// Application commands of the guild and of everywhere: list, set all, add one, remove one.
+
+import * as z from 'zod';
+import { MISSING_ACCESS, TOO_MANY_COMMANDS, UNKNOWN_APPLICATION, UNKNOWN_COMMAND } from '../../discord/error-codes.ts';
+import { readForm } from '../check-form.ts';
+import { type CommandForm, commandSchema } from '../command-schema.ts';
+import { type RefusalAnswer, refuse, refuseField } from '../refusal.ts';
+import type { StoredCommand } from '../storage/store.ts';
+import type { RestRoute, RouteCall } from './router.ts';
+
+const EVERYWHERE = '/applications/:application/commands';
+const IN_GUILD = '/applications/:application/guilds/:guild/commands';
+const MAX_COMMANDS = 100;
+
+export const commandRoutes: readonly RestRoute[] = [EVERYWHERE, IN_GUILD].flatMap((path): RestRoute[] => [
+  { method: 'GET', path, who: 'both', run: listCommands },
+  { method: 'PUT', path, who: 'bot', run: setCommands },
+  { method: 'POST', path, who: 'bot', run: addCommand },
+  {
+    method: 'GET',
+    path: `${path}/:command`,
+    who: 'both',
+    run: (call) => ({ status: 200, body: commandOf(call) }),
+  },
+  { method: 'DELETE', path: `${path}/:command`, who: 'bot', run: removeCommand },
+]);
+
+function listCommands(call: RouteCall): RefusalAnswer {
+  return { status: 200, body: commandsOf(call) };
+}
+
+/** Everything that was there before goes, whatever its type; a command that stays keeps its id. */
+function setCommands(call: RouteCall): RefusalAnswer {
+  const forms = readForm(z.array(commandSchema), call.body);
+  forms.forEach((form, index) => {
+    if (forms.findIndex((other) => isSame(other, form)) < index)
+      refuseField([index, 'name'], 'APPLICATION_COMMANDS_DUPLICATE_NAME', 'Application command names must be unique');
+  });
+  const before = commandsOf(call);
+  return keep(
+    call,
+    forms.map((form) => makeCommand(call, form, before)),
+    200,
+  );
+}
+
+function addCommand(call: RouteCall): RefusalAnswer {
+  const form = readForm(commandSchema, call.body);
+  const before = commandsOf(call);
+  const made = makeCommand(call, form, before);
+  const others = before.filter(({ id }) => id !== made.id);
+  const isNew = others.length === before.length;
+  keep(call, [...others, made], 200);
+  return { status: isNew ? 201 : 200, body: made };
+}
+
+function removeCommand(call: RouteCall): RefusalAnswer {
+  const gone = commandOf(call);
+  keep(
+    call,
+    commandsOf(call).filter((command) => command !== gone),
+    200,
+  );
+  return { status: 204 };
+}
+
+function keep(call: RouteCall, commands: StoredCommand[], status: number): RefusalAnswer {
+  if (commands.filter(({ type }) => type === 1).length > MAX_COMMANDS) refuse(TOO_MANY_COMMANDS);
+  call.world.commit({ t: 'commands', scope: scopeOf(call), commands });
+  return { status, body: commands };
+}
+
+function makeCommand(call: RouteCall, form: CommandForm, before: readonly StoredCommand[]): StoredCommand {
+  const { world } = call;
+  const scope = scopeOf(call);
+  return {
+    ...form,
+    id: before.find((other) => isSame(other, form))?.id ?? world.nextId(),
+    application_id: world.identity.applicationId,
+    version: world.nextId(),
+    ...(scope !== 'global' && { guild_id: scope }),
+    description: form.description ?? '',
+    default_member_permissions: form.default_member_permissions ?? null,
+    dm_permission: form.dm_permission ?? true,
+    nsfw: form.nsfw ?? false,
+    contexts: form.contexts ?? null,
+    integration_types: form.integration_types ?? [0],
+    ...(form.options == null ? { options: [] } : {}),
+  };
+}
+
+function isSame(a: { name: string; type: number }, b: { name: string; type: number }): boolean {
+  return a.name === b.name && a.type === b.type;
+}
+
+function commandOf(call: RouteCall): StoredCommand {
+  return commandsOf(call).find(({ id }) => id === call.param('command')) ?? refuse(UNKNOWN_COMMAND);
+}
+
+function commandsOf(call: RouteCall): readonly StoredCommand[] {
+  return call.world.state.commands.get(scopeOf(call)) ?? [];
+}
+
+function scopeOf({ world, param }: RouteCall): string {
+  if (param('application') !== world.identity.applicationId) refuse(UNKNOWN_APPLICATION);
+  const guild = param('guild');
+  if (guild === '') return 'global';
+  return guild === world.identity.guildId ? guild : refuse(MISSING_ACCESS);
+}

@@ -1,0 +1,163 @@
+// Messages: send, read, list, search, edit, delete, and the typing sign.
+
+import * as z from 'zod';
+import {
+  MISSING_ACCESS,
+  MISSING_PERMISSIONS,
+  NOT_THE_AUTHOR,
+  SYSTEM_MESSAGE,
+  UNKNOWN_GUILD,
+  UNKNOWN_MESSAGE,
+} from '../../discord/error-codes.ts';
+import { readForm, snowflake, text } from '../check-form.ts';
+import {
+  composeMessage,
+  edited,
+  postMessage,
+  removeMessage,
+  replaceMessage,
+  requireAwake,
+  requireThread,
+  requireUnlocked,
+  wakeFor,
+} from '../posting.ts';
+import { type RefusalAnswer, refuse } from '../refusal.ts';
+import { createMessageSchema, editMessageSchema, messagePageSchema } from '../request-schemas.ts';
+import { pageOf } from '../storage/message-log.ts';
+import { compareSnowflakes, isSnowflake } from '../storage/new-snowflake.ts';
+import { findMessage, madeWithNonce, nonceKey, type StoredMessage } from '../storage/store.ts';
+import { idOf, wireMember } from '../wire/guild.ts';
+import { wireMessage } from '../wire/message.ts';
+import { INTENT_BITS } from '../workspace-context.ts';
+import type { RestRoute, RouteCall } from './router.ts';
+
+const MESSAGES = '/channels/:channel/messages';
+const MESSAGE = '/channels/:channel/messages/:message';
+
+export const messageRoutes: readonly RestRoute[] = [
+  { method: 'GET', path: MESSAGES, who: 'both', run: listMessages },
+  { method: 'POST', path: MESSAGES, who: 'both', run: createMessage },
+  { method: 'GET', path: MESSAGE, who: 'both', run: getMessage },
+  { method: 'PATCH', path: MESSAGE, who: 'both', run: editMessage },
+  { method: 'DELETE', path: MESSAGE, who: 'both', run: deleteMessage },
+  { method: 'POST', path: '/channels/:channel/typing', who: 'both', run: showTyping },
+  { method: 'GET', path: '/guilds/:guild/messages/search', who: 'both', run: search },
+];
+
+function listMessages({ world, viewer, query, param }: RouteCall): RefusalAnswer {
+  requireThread(world, param('channel'));
+  const log = world.state.messages.get(param('channel')) ?? [];
+  const page = pageOf(log, readForm(messagePageSchema, query));
+  return { status: 200, body: page.map((message) => wireMessage(world, message, viewer)) };
+}
+
+function createMessage({ world, viewer, body, uploads, param }: RouteCall): RefusalAnswer {
+  const channelId = param('channel');
+  const author = idOf(world.identity, viewer.actor);
+  requireThread(world, channelId);
+  const form = readForm(createMessageSchema, body);
+  const answer = (message: StoredMessage): RefusalAnswer => ({
+    status: 200,
+    body: {
+      ...wireMessage(world, message, viewer),
+      ...(message.nonce !== undefined && { nonce: message.nonce }),
+    },
+  });
+  if (form.enforce_nonce === true && form.nonce != null) {
+    const since = Date.now() - world.nonceWindowMs;
+    const made = madeWithNonce(world.state, nonceKey(author, form.nonce), since);
+    if (made) return answer(findMessage(world.state, made.channel, made.id) ?? refuse(UNKNOWN_MESSAGE));
+  }
+  requireUnlocked(world, channelId);
+  const message = composeMessage(world, { channelId, author, form, uploads });
+  wakeFor(world, channelId, author);
+  postMessage(world, message);
+  return answer(message);
+}
+
+function getMessage(call: RouteCall): RefusalAnswer {
+  return { status: 200, body: wireMessage(call.world, messageOf(call), call.viewer) };
+}
+
+function editMessage(call: RouteCall): RefusalAnswer {
+  const { world, viewer, body, uploads } = call;
+  const message = messageOf(call);
+  requireAwake(world, message.channel_id);
+  const form = readForm(editMessageSchema, body);
+  if (message.author !== idOf(world.identity, viewer.actor)) refuse(NOT_THE_AUTHOR);
+  if (isSystem(message)) refuse(SYSTEM_MESSAGE);
+  const next = edited(world, message, form, uploads);
+  replaceMessage(world, next);
+  return { status: 200, body: wireMessage(world, next, viewer) };
+}
+
+function deleteMessage(call: RouteCall): RefusalAnswer {
+  const { world, viewer } = call;
+  const message = messageOf(call);
+  // The person owns the workspace and may remove anything; the bot only what it said itself.
+  if (viewer.actor === 'bot' && message.author !== world.identity.botId) refuse(MISSING_PERMISSIONS);
+  removeMessage(world, message);
+  return { status: 204 };
+}
+
+function showTyping({ world, viewer, param }: RouteCall): RefusalAnswer {
+  const channelId = param('channel');
+  requireAwake(world, channelId);
+  const user = idOf(world.identity, viewer.actor);
+  world.publish({
+    type: 'TYPING_START',
+    intent: INTENT_BITS.typing,
+    dataFor: () => ({
+      channel_id: channelId,
+      guild_id: world.identity.guildId,
+      user_id: user,
+      timestamp: Math.floor(Date.now() / 1000),
+      member: wireMember(world.identity, user),
+    }),
+  });
+  return { status: 204 };
+}
+
+/** The message the path names, in a channel that exists. */
+export function messageOf({ world, param }: RouteCall): StoredMessage {
+  requireThread(world, param('channel'));
+  const id = param('message');
+  return (isSnowflake(id) && findMessage(world.state, param('channel'), id)) || refuse(UNKNOWN_MESSAGE);
+}
+
+function isSystem(message: StoredMessage): boolean {
+  return ![0, 19, 20].includes(message.type);
+}
+
+const searchSchema = z.object({
+  content: text(1, 1024),
+  channel_id: snowflake.optional(),
+  limit: z.coerce.number().int().min(1).max(25).default(25),
+  offset: z.coerce.number().int().min(0).max(9975).default(0),
+});
+
+/** The newest messages whose text has all the words, in one place or everywhere. */
+function search({ world, viewer, query, param }: RouteCall): RefusalAnswer {
+  if (param('guild') !== world.identity.guildId) refuse(UNKNOWN_GUILD);
+  // The bot finds only what it may read.
+  if (!viewer.seesContent && viewer.actor === 'bot') refuse(MISSING_ACCESS);
+  const { content, channel_id: channel, limit, offset } = readForm(searchSchema, query);
+  const words = content.toLowerCase().split(/\s+/).filter(Boolean);
+  const logs = channel === undefined ? [...world.state.messages.values()] : [world.state.messages.get(channel) ?? []];
+  const found = logs
+    .flatMap((log) =>
+      log.filter((message) => {
+        const said = message.content.toLowerCase();
+        return words.every((word) => said.includes(word));
+      }),
+    )
+    .sort((a, b) => compareSnowflakes(b.id, a.id));
+  return {
+    status: 200,
+    body: {
+      doing_deep_historical_index: false,
+      total_results: found.length,
+      messages: found.slice(offset, offset + limit).map((message) => [wireMessage(world, message, viewer)]),
+    },
+  };
+}

@@ -1,0 +1,194 @@
+// Channels and threads: start, find, change, join.
+
+import {
+  MISSING_PERMISSIONS,
+  THREAD_ALREADY_CREATED,
+  THREAD_ARCHIVED,
+  WRONG_CHANNEL_TYPE,
+} from '../../discord/error-codes.ts';
+import { readForm } from '../check-form.ts';
+import { publishMembers, publishMessage, publishThread, publishThreadGone } from '../gateway/publish.ts';
+import { changeThread, joinThread, postMessage, requireAwake, requireThread } from '../posting.ts';
+import { type RefusalAnswer, refuse } from '../refusal.ts';
+import { modifyChannelSchema, modifyThreadSchema, threadFromMessageSchema, threadSchema } from '../request-schemas.ts';
+import type { StoredMessage, StoredThread } from '../storage/store.ts';
+import { idOf, isoOf, wireChannel } from '../wire/guild.ts';
+import { wireThread } from '../wire/message.ts';
+import { INTENT_BITS, type WorkspaceContext } from '../workspace-context.ts';
+import { messageOf } from './messages.ts';
+import type { RestRoute, RouteCall } from './router.ts';
+
+const CHANNEL = '/channels/:channel';
+const ME = `${CHANNEL}/thread-members/@me`;
+const NAME_CHANGE = 4;
+const THREAD_CREATED = 18;
+const THREAD_STARTER = 21;
+
+export const threadRoutes: readonly RestRoute[] = [
+  { method: 'GET', path: CHANNEL, who: 'both', run: getChannel },
+  { method: 'PATCH', path: CHANNEL, who: 'both', run: changeChannel },
+  { method: 'DELETE', path: CHANNEL, who: 'both', run: deleteThread },
+  {
+    method: 'POST',
+    path: `${CHANNEL}/messages/:message/threads`,
+    who: 'both',
+    run: startFromMessage,
+  },
+  { method: 'POST', path: `${CHANNEL}/threads`, who: 'both', run: startAlone },
+  { method: 'PUT', path: ME, who: 'both', run: join },
+  { method: 'DELETE', path: ME, who: 'both', run: leave },
+];
+
+function getChannel({ world, viewer, param }: RouteCall): RefusalAnswer {
+  const thread = requireThread(world, param('channel'));
+  const body = thread ? wireThread(world, thread, viewer) : wireChannel(world.identity, world.state);
+  return { status: 200, body };
+}
+
+function changeChannel(call: RouteCall): RefusalAnswer {
+  const { world, viewer, body, param } = call;
+  const thread = requireThread(world, param('channel'));
+  if (thread === undefined) return changeParent(call);
+  const form = readForm(modifyThreadSchema, body);
+  if (thread.archived && form.archived !== false) refuse(THREAD_ARCHIVED);
+  const given = Object.entries({
+    name: form.name,
+    archived: form.archived,
+    locked: form.locked,
+    auto_archive_duration: form.auto_archive_duration,
+    rate_limit_per_user: form.rate_limit_per_user,
+  }).filter(([, value]) => value != null);
+  const author = idOf(world.identity, viewer.actor);
+  const next = changeThread(world, thread, Object.fromEntries(given));
+  if (next.name !== thread.name)
+    postMessage(world, systemMessage(world, NAME_CHANGE, thread.id, author, { content: next.name }));
+  return { status: 200, body: wireThread(world, next, viewer) };
+}
+
+function changeParent({ world, viewer, body }: RouteCall): RefusalAnswer {
+  // The bot of a careful owner manages threads, not channels.
+  if (viewer.actor === 'bot') refuse(MISSING_PERMISSIONS);
+  const form = readForm(modifyChannelSchema, body);
+  const { name, topic } = world.state.channel;
+  world.commit({
+    t: 'channel',
+    name: form.name ?? name,
+    topic: form.topic === undefined ? topic : form.topic,
+  });
+  const channel = wireChannel(world.identity, world.state);
+  world.publish({ type: 'CHANNEL_UPDATE', intent: INTENT_BITS.guilds, dataFor: () => channel });
+  return { status: 200, body: channel };
+}
+
+function deleteThread({ world, viewer, param }: RouteCall): RefusalAnswer {
+  const thread = requireThread(world, param('channel')) ?? refuse(MISSING_PERMISSIONS);
+  const body = wireThread(world, thread, viewer);
+  const messages = world.state.messages.get(thread.id) ?? [];
+  world.commit({ t: 'thread-gone', id: thread.id });
+  for (const { id } of messages.flatMap(({ attachments }) => attachments)) world.attachments.forget(id);
+  publishThreadGone(world, thread);
+  return { status: 200, body };
+}
+
+function startFromMessage(call: RouteCall): RefusalAnswer {
+  const { world, viewer, body, param } = call;
+  if (requireThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
+  const message = messageOf(call);
+  const form = readForm(threadFromMessageSchema, body);
+  if (world.state.threads.has(message.id)) refuse(THREAD_ALREADY_CREATED);
+  const thread = startThread(call, message.id, form);
+  publishMessage(world, 'MESSAGE_UPDATE', message);
+  const reference = {
+    type: 0,
+    channel_id: message.channel_id,
+    message_id: message.id,
+    guild_id: world.identity.guildId,
+  };
+  postMessage(world, systemMessage(world, THREAD_STARTER, thread.id, thread.owner, { message_reference: reference }));
+  return { status: 201, body: wireThread(world, thread, viewer) };
+}
+
+function startAlone(call: RouteCall): RefusalAnswer {
+  const { world, viewer, body, param } = call;
+  if (requireThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
+  const form = readForm(threadSchema, body);
+  if (form.type === 10) refuse(WRONG_CHANNEL_TYPE);
+  if (form.type === 12) refuse(MISSING_PERMISSIONS); // private threads need a right that nobody here has
+  const thread = startThread(call, world.nextId(), form);
+  const reference = { type: 0, channel_id: thread.id, guild_id: world.identity.guildId };
+  postMessage(
+    world,
+    systemMessage(world, THREAD_CREATED, param('channel'), thread.owner, {
+      content: thread.name,
+      message_reference: reference,
+    }),
+  );
+  return { status: 201, body: wireThread(world, thread, viewer) };
+}
+
+interface ThreadForm {
+  readonly name: string;
+  readonly auto_archive_duration?: number | null | undefined;
+  readonly rate_limit_per_user?: number | null | undefined;
+}
+
+function startThread({ world, viewer, param }: RouteCall, id: string, form: ThreadForm): StoredThread {
+  const owner = idOf(world.identity, viewer.actor);
+  const now = isoOf(world.nextId());
+  const thread: StoredThread = {
+    id,
+    parent_id: param('channel'),
+    name: form.name,
+    owner,
+    archived: false,
+    locked: false,
+    archive_timestamp: now,
+    auto_archive_duration: form.auto_archive_duration ?? 4320,
+    rate_limit_per_user: form.rate_limit_per_user ?? 0,
+    members: [{ user: owner, joined: now }],
+  };
+  world.commit({ t: 'thread', thread });
+  publishThread(world, 'THREAD_CREATE', thread);
+  return thread;
+}
+
+function systemMessage(
+  world: WorkspaceContext,
+  type: number,
+  channelId: string,
+  author: string,
+  extra: Partial<StoredMessage>,
+): StoredMessage {
+  return {
+    id: world.nextId(),
+    channel_id: channelId,
+    author,
+    type,
+    content: '',
+    edited_timestamp: null,
+    attachments: [],
+    embeds: [],
+    components: [],
+    mentions: [],
+    mention_roles: [],
+    mention_everyone: false,
+    flags: 0,
+    reactions: [],
+    ...extra,
+  };
+}
+
+function join({ world, viewer, param }: RouteCall): RefusalAnswer {
+  const thread = requireAwake(world, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
+  joinThread(world, thread.id, idOf(world.identity, viewer.actor));
+  return { status: 204 };
+}
+
+function leave({ world, viewer, param }: RouteCall): RefusalAnswer {
+  const thread = requireAwake(world, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
+  const self = idOf(world.identity, viewer.actor);
+  const members = thread.members.filter(({ user }) => user !== self);
+  world.commit({ t: 'thread', thread: { ...thread, members } });
+  publishMembers(world, { ...thread, members }, { removed: self });
+  return { status: 204 };
+}

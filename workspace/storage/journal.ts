@@ -1,0 +1,168 @@
+// The workspace's memory: one line per change, appended before the change is made. A line torn by a crash is cut off.
+// Compaction writes a new file beside the old one and renames it: a crash at any moment leaves one whole journal.
+
+import {
+  closeSync,
+  fdatasync,
+  fsync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  write,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+
+interface Journal {
+  append(entries: readonly unknown[]): void;
+  /** Bytes on disk. */
+  size(): number;
+  /**
+   * Replaces everything so far by these entries, which have to make the state of this moment. Appending goes on meanwhile.
+   * Resolves with their size, or with undefined if it was not done; the journal is whole either way.
+   */
+  compact(entries: readonly unknown[]): Promise<number | undefined>;
+  close(): void;
+}
+
+/** Entries written in one go; a millisecond of work or two. */
+const SLICE = 200;
+
+/** Gives `replay` what is there, in order. Lines that are not JSON are left out. */
+export function openJournal(path: string, replay: (entry: unknown) => void, log: (line: string) => void): Journal {
+  const unfinished = `${path}.new`;
+  rmSync(unfinished, { force: true }); // left by a crash during compaction
+  const { keep, torn } = read(path, replay, log);
+  if (torn > 0) {
+    log(`The last line of the workspace's journal was torn by a crash; ${torn} bytes were cut off.`);
+    truncateSync(path, keep);
+  }
+  let file = openSync(path, 'a', 0o600);
+  let size = keep;
+  let syncing = false;
+  let closed = false;
+  /** What was appended since the compaction began. */
+  let appended: Buffer[] | undefined;
+
+  // A killed process loses nothing that was written; this guards against a power cut, and need not be waited for.
+  const sync = () => {
+    if (syncing || closed) return;
+    syncing = true;
+    const [synced, upTo] = [file, size];
+    fdatasync(synced, () => {
+      syncing = false;
+      if (synced !== file) closeSync(synced); // replaced meanwhile
+      if (synced !== file || size > upTo) sync();
+    });
+  };
+
+  /** Makes the new file the journal. Nothing can be appended in between, because nothing here waits. */
+  function takeOver(target: number, written: number): void {
+    const rest = Buffer.concat(appended ?? []);
+    writeAll(target, rest);
+    renameSync(unfinished, path);
+    if (!syncing) closeSync(file);
+    file = target;
+    size = written + rest.length;
+    sync();
+  }
+
+  return {
+    size: () => size,
+    append(added) {
+      const bytes = linesOf(added);
+      try {
+        writeAll(file, bytes);
+      } catch (error) {
+        ftruncateSync(file, size); // a full disk: half a line would spoil the next whole one
+        throw error;
+      }
+      size += bytes.length;
+      appended?.push(bytes);
+      sync();
+    },
+    async compact(all) {
+      if (appended !== undefined || closed) return undefined;
+      appended = [];
+      let target: number | undefined;
+      try {
+        target = openSync(unfinished, 'ax', 0o600);
+        let written = 0;
+        for (let at = 0; at < all.length && !closed; at += SLICE)
+          written += await writeSoon(target, linesOf(all.slice(at, at + SLICE)));
+        await fsyncSoon(target);
+        if (closed) return undefined;
+        takeOver(target, written);
+        target = undefined;
+        return written;
+      } catch (error) {
+        log(`The workspace's journal could not be compacted and stays as it is: ${String(error)}`);
+        return undefined;
+      } finally {
+        appended = undefined;
+        if (target !== undefined) closeSync(target);
+        if (target !== undefined && !closed) rmSync(unfinished, { force: true });
+      }
+    },
+    close() {
+      if (closed) return; // the number of the file may be another file's by now
+      closed = true;
+      if (appended !== undefined) rmSync(unfinished, { force: true });
+      fsyncSync(file);
+      closeSync(file);
+    },
+  };
+}
+
+function read(path: string, replay: (entry: unknown) => void, log: (line: string) => void) {
+  const bytes = readIfThere(path);
+  const keep = bytes.lastIndexOf(0x0a) + 1;
+  let number = 0;
+  for (let at = 0; at < keep; ) {
+    const end = bytes.indexOf(0x0a, at);
+    const entry = parsed(bytes.toString('utf8', at, end));
+    at = end + 1;
+    number++;
+    if (entry !== undefined) replay(entry);
+    else log(`Line ${number} of the workspace's journal is not readable and was passed over.`);
+  }
+  return { keep, torn: bytes.length - keep };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // not JSON: the caller says so
+  }
+}
+
+function readIfThere(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  }
+}
+
+const fsyncSoon = promisify(fsync);
+const writeOnce = promisify(write);
+
+function linesOf(entries: readonly unknown[]): Buffer {
+  return Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+}
+
+/** One write may take less than all of it; a line must never be left half-written by us. */
+function writeAll(file: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+}
+
+async function writeSoon(file: number, bytes: Buffer): Promise<number> {
+  for (let at = 0; at < bytes.length; ) at += (await writeOnce(file, bytes, at)).bytesWritten;
+  return bytes.length;
+}

@@ -1,0 +1,54 @@
+// Uploaded files: kept under their id. On the port they are handed out by addresses that this process signed; such an
+// address is of no use after a restart. A name given by an uploader never becomes a path.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeWhole } from '../../home/whole-file.ts';
+import { sameSecret } from '../access/admit.ts';
+import type { StoredAttachment } from './store.ts';
+
+export const MAX_FILE_BYTES = 10 * 1024 * 1024;
+export const MAX_FILES = 10;
+
+export interface Uploads {
+  keep(id: string, data: Uint8Array): void;
+  forget(id: string): void;
+  /** Removes what no message has: a crash, or a message that lived only as long as the server. */
+  sweep(used: ReadonlySet<string>): void;
+  pathOf(channelId: string, file: StoredAttachment): string;
+  /** Where the file lies on disk, if there is such an address. */
+  locate(pathname: string): string | undefined;
+  isSigned(pathname: string, signature: string | null): boolean;
+}
+
+export function openUploads(dir: string): Uploads {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const secret = randomBytes(32);
+  const sign = (pathname: string) => createHmac('sha256', secret).update(pathname).digest('hex');
+  return {
+    keep: (id, data) => writeWhole(join(dir, id), data),
+    forget: (id) => rmSync(join(dir, id), { force: true }),
+    sweep(used) {
+      for (const name of readdirSync(dir)) {
+        if (!used.has(name)) rmSync(join(dir, name), { force: true });
+      }
+    },
+    pathOf(channelId, file) {
+      const pathname = `/attachments/${channelId}/${file.id}/${encodeURIComponent(file.filename)}`;
+      return `${pathname}?hm=${sign(pathname)}`;
+    },
+    locate(pathname) {
+      const id = /^\/attachments\/\d+\/(\d+)\/[^/]+$/.exec(pathname)?.[1];
+      return id === undefined ? undefined : join(dir, id);
+    },
+    isSigned: (pathname, signature) => signature !== null && sameSecret(signature, sign(pathname)),
+  };
+}
+
+/** Discord keeps letters, digits, dot, dash and underscore, and turns the rest into underscores. */
+export function cleanFilename(name: string): string {
+  const base = name.split(/[/\\]/).at(-1) ?? '';
+  const clean = base.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
+  return [...clean].slice(-200).join('') || 'file';
+}

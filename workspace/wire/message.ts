@@ -1,0 +1,132 @@
+// Messages and threads as Discord shows them to one viewer. Without the message content intent others' words are left out.
+
+import { findMessage, type StoredAttachment, type StoredMessage, type StoredThread } from '../storage/store.ts';
+import type { Viewer, WorkspaceContext } from '../workspace-context.ts';
+import { idOf, isoOf, wireMember, wireUser } from './guild.ts';
+
+const HAS_THREAD = 32;
+const THREAD_STARTER = 21;
+
+export function wireMessage(world: WorkspaceContext, message: StoredMessage, viewer: Viewer) {
+  return { ...wirePlainMessage(world, message, viewer), ...wireReferenced(world, message, viewer) };
+}
+
+/** As a gateway dispatch shows it: with the guild and the author's membership. */
+export function wireMessageEvent(world: WorkspaceContext, message: StoredMessage, viewer: Viewer) {
+  const { user: _, ...member } = wireMember(world.identity, message.author);
+  return {
+    ...wireMessage(world, message, viewer),
+    guild_id: world.identity.guildId,
+    channel_type: world.state.threads.has(message.channel_id) ? 11 : 0,
+    member,
+  };
+}
+
+function wirePlainMessage(world: WorkspaceContext, message: StoredMessage, viewer: Viewer) {
+  const { identity, state } = world;
+  const thread = state.threads.get(message.id);
+  const readable = mayRead(world, message, viewer);
+  return {
+    id: message.id,
+    channel_id: message.channel_id,
+    type: message.type,
+    content: readable ? message.content : '',
+    author: wireUser(identity, message.author),
+    timestamp: isoOf(message.id),
+    edited_timestamp: message.edited_timestamp,
+    tts: false,
+    mention_everyone: message.mention_everyone,
+    mentions: message.mentions.map((id) => wireUser(identity, id)),
+    mention_roles: message.mention_roles,
+    attachments: readable ? message.attachments.map((file) => wireAttachment(world, message, file)) : [],
+    embeds: readable ? message.embeds : [],
+    components: readable ? message.components : [],
+    pinned: false,
+    flags: message.flags | (thread === undefined ? 0 : HAS_THREAD),
+    ...(message.nonce !== undefined && { nonce: message.nonce }),
+    ...(message.message_reference && { message_reference: message.message_reference }),
+    ...(message.reactions.length > 0 && { reactions: wireReactions(world, message, viewer) }),
+    ...(thread && { thread: wireThread(world, thread, viewer) }),
+    ...(message.interaction && wireInteraction(world, message.interaction)),
+  };
+}
+
+function mayRead(world: WorkspaceContext, message: StoredMessage, viewer: Viewer): boolean {
+  if (viewer.seesContent || viewer.actor === 'person') return true;
+  const self = idOf(world.identity, viewer.actor);
+  return message.author === self || message.mentions.includes(self);
+}
+
+function wireAttachment(world: WorkspaceContext, message: StoredMessage, file: StoredAttachment) {
+  const url = world.url + world.attachments.pathOf(message.channel_id, file);
+  return { ...file, url, proxy_url: url, flags: 0 };
+}
+
+function wireReactions(world: WorkspaceContext, message: StoredMessage, viewer: Viewer) {
+  const self = idOf(world.identity, viewer.actor);
+  return message.reactions.map(({ name, users }) => ({
+    emoji: { id: null, name },
+    count: users.length,
+    count_details: { burst: 0, normal: users.length },
+    burst_colors: [],
+    me_burst: false,
+    burst_me: false,
+    burst_count: 0,
+    me: users.includes(self),
+  }));
+}
+
+function wireInteraction(world: WorkspaceContext, made: NonNullable<StoredMessage['interaction']>) {
+  const user = wireUser(world.identity, made.user);
+  return {
+    webhook_id: world.identity.applicationId,
+    application_id: world.identity.applicationId,
+    interaction_metadata: {
+      id: made.id,
+      type: made.type,
+      user,
+      authorizing_integration_owners: { '0': world.identity.guildId },
+      ...(made.name !== undefined && { name: made.name, command_type: 1 }),
+    },
+  };
+}
+
+function wireReferenced(world: WorkspaceContext, message: StoredMessage, viewer: Viewer) {
+  const { message_reference: reference, type } = message;
+  if (reference?.message_id === undefined || (type !== 19 && type !== 21)) return {};
+  const referenced = findMessage(world.state, reference.channel_id, reference.message_id);
+  return { referenced_message: referenced ? wirePlainMessage(world, referenced, viewer) : null };
+}
+
+export function wireThread(world: WorkspaceContext, thread: StoredThread, viewer?: Viewer) {
+  const log = world.state.messages.get(thread.id) ?? [];
+  const count = log.length - (log[0]?.type === THREAD_STARTER ? 1 : 0);
+  const self = viewer && idOf(world.identity, viewer.actor);
+  const member = thread.members.find(({ user }) => user === self);
+  return {
+    id: thread.id,
+    type: 11,
+    guild_id: world.identity.guildId,
+    parent_id: thread.parent_id,
+    name: thread.name,
+    owner_id: thread.owner,
+    last_message_id: world.state.lastMessage.get(thread.id) ?? null,
+    rate_limit_per_user: thread.rate_limit_per_user,
+    flags: 0,
+    message_count: count,
+    total_message_sent: count,
+    member_count: thread.members.length,
+    thread_metadata: {
+      archived: thread.archived,
+      archive_timestamp: thread.archive_timestamp,
+      auto_archive_duration: thread.auto_archive_duration,
+      locked: thread.locked,
+      create_timestamp: isoOf(thread.id),
+    },
+    ...(member && { member: wireThreadMember(thread, member) }),
+  };
+}
+
+export function wireThreadMember(thread: StoredThread, member: StoredThread['members'][number]) {
+  return { id: thread.id, user_id: member.user, join_timestamp: member.joined, flags: 0 };
+}
