@@ -77,8 +77,10 @@ ${Object.entries(env)
 }
 
 /** launchd knows no exit code that it should leave alone, only success: 78 becomes one. A signal goes to the program. */
-export const UNLESS_78 = `"$@" & p=$!
-trap 'kill -TERM "$p"' TERM INT HUP
+export const UNLESS_78 = `p=; t=
+trap 't=1; [ -z "$p" ] || kill -TERM "$p"' TERM INT HUP
+"$@" & p=$!
+[ -z "$t" ] || kill -TERM "$p"
 wait "$p"; s=$?
 while kill -0 "$p" 2>/dev/null; do wait "$p"; s=$?; done
 [ "$s" -eq ${EXIT.config} ] && exit 0
