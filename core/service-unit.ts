@@ -76,8 +76,10 @@ ${Object.entries(env)
 }
 
 /** launchd always restarts after a failure, so exit code 78 becomes success. Signals are passed on to the program. */
-export const UNLESS_78 = `"$@" & p=$!
-trap 'kill -TERM "$p"' TERM INT HUP
+export const UNLESS_78 = `p=; t=
+trap 't=1; [ -z "$p" ] || kill -TERM "$p"' TERM INT HUP
+"$@" & p=$!
+[ -z "$t" ] || kill -TERM "$p"
 wait "$p"; s=$?
 while kill -0 "$p" 2>/dev/null; do wait "$p"; s=$?; done
 [ "$s" -eq ${EXIT.config} ] && exit 0

@@ -83,6 +83,9 @@ const HOSTILE = [
     `| a |\n|${'-|'.repeat(LENGTH / 4)}\n`,
     `| a |\n|---|\n${'| 1 | 2 |\n'.repeat(LENGTH / 20)}`,
     '- > ',
+    '> - ',
+    'x',
+    'a\n',
   ],
 ];
 

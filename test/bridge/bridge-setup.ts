@@ -76,7 +76,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const shared = openShared({
       hostFiles: filesForHosts,
       rest: { perSecond: 400 },
-      prompts: { lookMs: 300, checkAfterMs: 1_000 },
+      prompts: { checkAfterMs: 1_000 },
       ...{
         home,
         config: newConfig,

@@ -101,30 +101,6 @@ describe('splitMessage', () => {
     }
   });
 
-  it('takes time in proportion to the length, even for one line of 5 MB', {
-    timeout: 60_000,
-  }, () => {
-    const took = (text: string) => {
-      const start = performance.now();
-      splitMessage(text);
-      return performance.now() - start;
-    };
-    const shapes = [
-      (n: number) => 'x'.repeat(n),
-      (n: number) => '`'.repeat(n),
-      (n: number) => `\`\`\`js\n${'y'.repeat(n)}`,
-      (n: number) => 'a\n'.repeat(n / 2),
-      (n: number) => '> - '.repeat(n / 4),
-      (n: number) => `a${' '.repeat(n)}b`,
-    ];
-    for (const shape of shapes) {
-      took(shape(250_000));
-      const small = took(shape(500_000));
-      // Ten times the text; a quadratic cutter would need a hundred times as long.
-      expect(took(shape(5_000_000))).toBeLessThan(40 * small + 50);
-    }
-  });
-
   it('holds every promise for 25,000 random texts', { timeout: 180_000 }, () => {
     const input = fc.record({
       picks: fc.array(fc.nat(fragments.length - 1), { maxLength: 60, size: 'max' }),

@@ -175,7 +175,7 @@ describe('listening to a server that fails', () => {
     await says(workspace, 0, 5);
     fault(workspace);
     await says(workspace, 5, 10);
-    await vi.waitFor(() => expect(listener.named('MESSAGE_CREATE')).toHaveLength(10), 10_000);
+    await vi.waitFor(() => expect(listener.named('MESSAGE_CREATE')).toHaveLength(10), 20_000);
     expect(listener.named('MESSAGE_CREATE').map(({ data }) => data.content)).toEqual(range(10));
     expect(listener.named('READY')).toHaveLength(1);
   });
@@ -185,9 +185,9 @@ describe('listening to a server that fails', () => {
     const listener = listenTo(workspace, restOf(workspace));
     await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
     workspace.gateway.stopAcking(true);
-    await vi.waitFor(() => expect(listener.gateway.state().at).not.toBe('live'), 5_000);
+    await vi.waitFor(() => expect(listener.gateway.state().at).not.toBe('live'), 20_000);
     workspace.gateway.stopAcking(false);
-    await vi.waitFor(() => expect(listener.named('RESUMED').length).toBeGreaterThan(0), 10_000);
+    await vi.waitFor(() => expect(listener.named('RESUMED').length).toBeGreaterThan(0), 20_000);
   });
 
   it.each([4003, 4005, 4007, 4008, 4009])('identifies afresh after close code %i', async (code) => {
@@ -195,7 +195,7 @@ describe('listening to a server that fails', () => {
     const listener = listenTo(workspace, restOf(workspace));
     await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
     workspace.gateway.closeAll(code);
-    await vi.waitFor(() => expect(listener.named('READY')).toHaveLength(2), 10_000);
+    await vi.waitFor(() => expect(listener.named('READY')).toHaveLength(2), 20_000);
   });
 
   it('identifies afresh when its session is gone', async () => {
@@ -208,7 +208,7 @@ describe('listening to a server that fails', () => {
       },
     };
     const listener = listenTo(workspace, restOf(workspace), { store });
-    await vi.waitFor(() => expect(listener.named('READY')).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(listener.named('READY')).toHaveLength(1), 20_000);
     await vi.waitFor(() => expect(store.session?.id).not.toBe('long-gone'));
   });
 
@@ -226,7 +226,7 @@ describe('listening to a server that fails', () => {
   ])('ends with a sentence on %s', async (_, options, sentence) => {
     const workspace = await startTestWorkspace({ messageContentIntent: false });
     const listener = listenTo(workspace, restOf(workspace), options);
-    await vi.waitFor(() => expect(listener.fatal).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(listener.fatal).toHaveLength(1), 20_000);
     expect(listener.fatal[0]).toMatchObject({
       code: 'discord_fatal',
       hint: expect.stringMatching(sentence),

@@ -73,7 +73,7 @@ describe('the courier', () => {
     await vi.waitFor(() => {
       const left = started.filter(({ child }) => child.exitCode === null);
       expect(left.map(({ pid }) => pid)).toEqual([machine.courierPid()]);
-    }, 10_000);
+    }, 20_000);
     expect(started.filter(({ child }) => child.exitCode !== null && child.exitCode !== 0)).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe('the courier', () => {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     claude.stdin.end(JSON.stringify(stopInput('last words')));
-    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), 10_000);
+    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), 20_000);
     process.kill(-(claude.pid ?? 0), 'SIGKILL');
     machine.tmux.call('kill-session', '-t', '=web:');
     await untilSaid(workspace, '[agent] web', ['last words']);
@@ -110,7 +110,7 @@ describe('the courier', () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const first = machine.courier();
-    await vi.waitFor(() => expect(machine.courierPid()).toBe(first.pid), 10_000);
+    await vi.waitFor(() => expect(machine.courierPid()).toBe(first.pid), 20_000);
     await first.kill();
     expect(existsSync(machine.home.path('state', 'courier.lock'))).toBe(true);
     machine.drop(machine.session('web'), stopInput('hello'));
@@ -120,16 +120,16 @@ describe('the courier', () => {
   it('replaces one that hangs, and delivers what it kept', async () => {
     const machine = startMachine();
     const hung = machine.courier();
-    await vi.waitFor(() => expect(machine.courierPid()).toBe(hung.pid), 10_000);
+    await vi.waitFor(() => expect(machine.courierPid()).toBe(hung.pid), 20_000);
     // The lock comes first, then the heart that beats.
-    await vi.waitFor(() => statSync(machine.home.path('state', 'courier.pid')), 10_000);
+    await vi.waitFor(() => statSync(machine.home.path('state', 'courier.pid')), 20_000);
     hung.child.kill('SIGSTOP');
     machine.write(PANE, stopInput('one'));
     const then = new Date(Date.now() - 5_000);
     utimesSync(machine.home.path('state', 'courier.pid'), then, then);
     const got: (string | undefined)[] = [];
     inProcess(machine, async (letter) => void got.push(textOf(letter)));
-    await vi.waitFor(() => expect(got).toEqual(['one']), 5_000);
+    await vi.waitFor(() => expect(got).toEqual(['one']), 20_000);
     await hung.ended;
     expect(hung.child.signalCode).toBe('SIGKILL');
     expect(machine.courierPid()).toBe(process.pid);
@@ -179,7 +179,7 @@ describe('the courier', () => {
       got.push(textOf(letter));
     });
     for (let n = 1; n < 10; n++) machine.write(PANE, stopInput(String(n)));
-    await vi.waitFor(() => expect(got).toEqual('0123456789'.split('')), 5_000);
+    await vi.waitFor(() => expect(got).toEqual('0123456789'.split('')), 20_000);
     expect(machine.letters()).toEqual([]);
   });
 
@@ -235,7 +235,7 @@ describe('the courier', () => {
       got.push('tried');
       throw new Error('the server is away');
     });
-    await vi.waitFor(() => expect(got.length).toBeGreaterThan(2), 10_000);
+    await vi.waitFor(() => expect(got.length).toBeGreaterThan(2), 20_000);
     failing.stop();
     await failing.done;
     expect(notes()).toEqual([]);
@@ -244,9 +244,9 @@ describe('the courier', () => {
       begins++;
       return sleep(60_000, undefined, { ref: false });
     });
-    await vi.waitFor(() => expect(begins).toBe(1), 5_000);
+    await vi.waitFor(() => expect(begins).toBe(1), 20_000);
     expect(notes()).toHaveLength(1);
-    await vi.waitFor(() => expect(notes()).toEqual([]), 10_000); // it answers: it is not this letter that kills it
+    await vi.waitFor(() => expect(notes()).toEqual([]), 20_000); // it answers: it is not this letter that kills it
   });
 
   it('lets one prove harmless that was only handled while another one killed it', async () => {
@@ -258,8 +258,8 @@ describe('the courier', () => {
     writeFileSync(join(begun, letter.split('/').slice(-2).join('-')), '1\n');
     const got: (string | undefined)[] = [];
     inProcess(machine, async (one) => void got.push(textOf(one)));
-    await vi.waitFor(() => expect(got).toEqual(['harmless']), 5_000);
-    await vi.waitFor(() => expect(readdirSync(begun)).toEqual([]), 5_000);
+    await vi.waitFor(() => expect(got).toEqual(['harmless']), 20_000);
+    await vi.waitFor(() => expect(readdirSync(begun)).toEqual([]), 20_000);
   });
 
   it('sets a corrupt letter aside with a line in the log, and the rest goes on', async () => {
@@ -328,7 +328,7 @@ describe('the courier', () => {
     });
     const machine = startMachine(undefined, { config: config('refused') });
     machine.drop(machine.session('web'), stopInput('hello'));
-    await vi.waitFor(() => expect(machine.log()).toContain('letter waits'), 10_000);
+    await vi.waitFor(() => expect(machine.log()).toContain('letter waits'), 20_000);
     const before = machine.courierPid();
     writeFileSync(machine.home.path('config.json'), JSON.stringify(config(token)), { mode: 0o600 });
     await untilSaid(workspace, '[agent] web', ['hello'], 25_000);

@@ -180,7 +180,7 @@ describe('drop', () => {
     const pane = machine.session('web');
     writeFileSync(join(machine.home.folder('state'), 'node'), `${process.execPath}\n`);
     machine.drop(pane, stopInput('hello'), { withoutNode: true });
-    await vi.waitFor(() => expect(machine.courierPid()).toBeGreaterThan(0), 10_000);
+    await vi.waitFor(() => expect(machine.courierPid()).toBeGreaterThan(0), 20_000);
   });
 
   it('does not take a process that has the pid of a dead courier for one', async () => {

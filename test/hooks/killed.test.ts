@@ -101,7 +101,7 @@ describe('a courier killed with SIGKILL', () => {
     linkSync(letter, copy);
     for (const other of machine.letters().slice(1)) rmSync(other);
     const second = machine.courier();
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 10_000);
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 20_000);
     await second.kill();
 
     // The moment before: the files as they were, the letter where it was.
@@ -112,7 +112,7 @@ describe('a courier killed with SIGKILL', () => {
     mkdirSync(dirname(letter), { recursive: true });
     renameSync(copy, letter);
     const third = machine.courier();
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 10_000);
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 20_000);
     await third.kill();
     expect(await saidIn(workspace, '[agent] web')).toEqual(['earlier', ...PARTS]);
   });
@@ -146,12 +146,12 @@ describe('a server in trouble', () => {
     const machine = startMachine(before);
     const pane = machine.session('web');
     machine.drop(pane, stopInput('before'));
-    await vi.waitFor(() => expect(loadThreadRecords(machine.home)).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(loadThreadRecords(machine.home)).toHaveLength(1), 20_000);
     await soon(() => expect(machine.letters()).toEqual([]));
     await before.close();
     machine.drop(pane, stopInput('one'));
     machine.drop(pane, stopInput('two'));
-    await vi.waitFor(() => expect(machine.log()).toContain('trying again'), 5_000);
+    await vi.waitFor(() => expect(machine.log()).toContain('trying again'), 20_000);
     const after = await startTestWorkspace({ dir, port });
     machine.drop(pane, stopInput('three'));
     await untilSaid(after, '[agent] web', ['before', 'one', 'two', 'three'], 25_000);

@@ -132,7 +132,7 @@ describe('[ATTACH: path]', () => {
     symlinkSync(out, join(root, 'link'));
     const swapper = spawn(process.execPath, ['-e', SWAP], { cwd: root, stdio: 'ignore' });
     onTestFinished(() => void swapper.kill('SIGKILL'));
-    await vi.waitFor(() => expect(existsSync(join(root, 'swapping'))).toBe(true), 10_000);
+    await vi.waitFor(() => expect(existsSync(join(root, 'swapping'))).toBe(true), 20_000);
     const seen = new Map<string, number>();
     for (let tries = 0; tries < 200_000 && (seen.get('harmless') ?? 0) < 1_000; tries++) {
       const { files } = take(join('swap', deep, 'x.txt'), rules);

@@ -110,7 +110,7 @@ describe('while a turn runs', () => {
     const isAtRest = async () => looks.shift() ?? true;
     const progress = open();
     progress.begin({ ...follow(), isAtRest });
-    await vi.waitFor(() => expect(progress.isBusy()).toBe(false), 5_000);
+    await vi.waitFor(() => expect(progress.isBusy()).toBe(false), 20_000);
     expect(looks).toEqual([]);
     await soon(async () => expect((await messages())[0]?.content).toMatch(/^-# interrupted · Bash · \d+ s$/));
   });

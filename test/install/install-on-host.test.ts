@@ -155,7 +155,7 @@ describe('install --host', () => {
     const { must, ours } = machine(there, 'laptop', []);
     await must('install', '--host', 'mini');
     there.tmux('new-session', '-d', '-s', 'made-by-hand');
-    await vi.waitFor(() => expect(lettersIn(ours)).toMatch(/^event created$/m), 5_000);
+    await vi.waitFor(() => expect(lettersIn(ours)).toMatch(/^event created$/m), 20_000);
   });
 
   it('does not remove our folder there while threadmux runs here', async () => {

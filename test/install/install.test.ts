@@ -289,9 +289,9 @@ describe('install and uninstall', () => {
     expect((await me.install()).at(-1)).toBe('tmux: the running server has our hooks from now on.');
     const events = `${me.home}/.threadmux/state/tmux-events`;
     me.tmux('new-session', '-d', '-s', 'live');
-    await vi.waitFor(() => expect(existsSync(events)).toBe(true), 5_000);
+    await vi.waitFor(() => expect(existsSync(events)).toBe(true), 20_000);
     me.tmux('kill-server');
-    await vi.waitFor(() => expect(() => me.tmux('list-sessions')).toThrow(), 5_000);
+    await vi.waitFor(() => expect(() => me.tmux('list-sessions')).toThrow(), 20_000);
     me.tmux('new-session', '-d', '-s', 'again');
     expect(me.tmux('show-hooks', '-g')).toContain('session-created[8410]');
     expect((await me.uninstall()).at(-1)).toBe('tmux: the running server has lost our hooks.');

@@ -8,12 +8,12 @@ import { type Home, openHome } from '../../home/home.ts';
 
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tmx-'));
-  onTestFinished(() => remove(folder));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 
 /** A process that ends just now may still put a file into a folder that was listed already. */
-function remove(folder: string): void {
+export function removeFolder(folder: string): void {
   for (let tries = 0; ; tries++) {
     try {
       return rmSync(folder, { recursive: true, force: true, maxRetries: 2 });

@@ -1,7 +1,7 @@
 // A real tmux server on a private socket in a directory of its own, gone when the test ends.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { onTestFinished, vi } from 'vitest';
 import { type Host, localHost } from '../../hosts/host.ts';
 import type { PaneGuard } from '../../tmux/pane.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
+import { removeFolder } from './temp-home.ts';
 
 const RAW_PROGRAM = fileURLToPath(new URL('./raw-program.mjs', import.meta.url));
 
@@ -37,7 +38,7 @@ export function startTmux(): TmuxServer {
   };
   onTestFinished(() => {
     spawnSync('tmux', ['-S', socket, 'kill-server'], { env, stdio: 'ignore' });
-    rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
+    removeFolder(dir);
   });
   const host = localHost({ name: 'here', env });
   return { dir, socket, host, tmux: tmuxOn(host, socket), call };

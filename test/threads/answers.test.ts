@@ -1,7 +1,8 @@
-// What is left of a prompt is cleared, but never the answer that its hook has not taken yet.
+// What is left of a prompt is cleared, but never the answer that its hook has not taken and read yet.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
 import { createHookAnswers } from '../../threads/prompts/answers.ts';
@@ -31,13 +32,15 @@ function slowHook() {
 }
 
 describe('an answer', () => {
-  it('that lets a hook leave stays until the hook has taken it', async () => {
+  it('stays until the hook has taken it, read it and left', async () => {
     const hook = slowHook();
     const answers = createHookAnswers(hook.home);
     answers.release(ID);
     answers.clear(ID);
     expect(existsSync(hook.path())).toBe(true);
     hook.take();
+    answers.clear(ID);
+    expect(existsSync(hook.path('.taken'))).toBe(true);
     await hook.leave();
     answers.clear(ID);
     for (const suffix of ['', '.taken', '.bell']) expect(existsSync(hook.path(suffix))).toBe(false);
@@ -52,7 +55,7 @@ describe('an answer', () => {
     for (const suffix of ['', '.bell']) expect(existsSync(hook.path(suffix))).toBe(false);
   });
 
-  it('that lets a hook on another host leave stays until the hook has taken it', async () => {
+  it('for a hook on another host stays until that has taken it, read it and left', async () => {
     const hook = slowHook();
     const ssh = await startSshServer();
     const answers = withRemoteAnswers(createHookAnswers(tempHome()), {
@@ -62,13 +65,15 @@ describe('an answer', () => {
     });
     answers.from(ID, 'far', hook.asker);
     answers.release(ID);
-    await vi.waitFor(() => expect(existsSync(hook.path())).toBe(true), 10_000);
+    await vi.waitFor(() => expect(existsSync(hook.path())).toBe(true), 20_000);
     writeFileSync(hook.path('.withdrawn'), '');
     answers.clear(ID);
-    await vi.waitFor(() => expect(existsSync(hook.path('.withdrawn'))).toBe(false), 10_000);
+    await vi.waitFor(() => expect(existsSync(hook.path('.withdrawn'))).toBe(false), 20_000);
     expect(existsSync(hook.path())).toBe(true);
     hook.take();
-    await vi.waitFor(() => expect(existsSync(hook.path('.taken'))).toBe(false), 10_000);
+    await sleep(1_500); // it is looked at once a second
+    expect(existsSync(hook.path('.taken'))).toBe(true);
     await hook.leave();
+    await vi.waitFor(() => expect(existsSync(hook.path('.taken'))).toBe(false), 20_000);
   });
 });

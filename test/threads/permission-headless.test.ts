@@ -76,7 +76,9 @@ describe('beside a headless agent', () => {
     expect(desk.open()).toEqual([]);
   });
 
-  it('reaches the server that the bridge alone was told of, by its environment', async () => {
+  it('reaches the server that the bridge alone was told of, by its environment', {
+    timeout: 90_000,
+  }, async () => {
     const { workspace, machine, thread, hook } = await start('agent', 'discord');
     rmSync(machine.home.path('state', 'workspace.json'));
     const { child, said } = startBridgeProgram(machine, {

@@ -211,7 +211,7 @@ describe('beside a dialog', () => {
     await parts.desk.answer(message, 'deny');
     expect(decisionIn(await hook.printed).behavior).toBe('deny');
     await parts.pane.show('busy-status-line');
-    await vi.waitFor(() => expect(parts.desk.log.join('\n')).toContain('trying again'), 10_000);
+    await vi.waitFor(() => expect(parts.desk.log.join('\n')).toContain('trying again'), 20_000);
     expect(parts.desk.prompts.isBusy()).toBe(true);
     away = false;
     expect(await verdictOf(parts.workspace, message)).toBe('⛔ **Denied** — someone');
@@ -256,16 +256,16 @@ describe('prints nothing', () => {
     const { machine, pane, desk, workspace } = await start({ faults: { onRequest } });
     down.now = true;
     const hook = startHook(machine, pane, pane.input('Bash'));
-    await vi.waitFor(() => expect(desk.log.join('\n')).toContain('trying again'), 10_000);
+    await vi.waitFor(() => expect(desk.log.join('\n')).toContain('trying again'), 20_000);
     hook.child.kill('SIGTERM');
     await silent(hook);
     await desk.stop();
     down.now = false;
     const next = await startPromptDesk(machine);
-    await vi.waitFor(() => expect(next.log.join('\n')).toContain('its hook is gone'), 10_000);
+    await vi.waitFor(() => expect(next.log.join('\n')).toContain('its hook is gone'), 20_000);
     const said = await messagesIn(workspace, '[agent] web');
     expect(said.flatMap(({ components }) => components)).toEqual([]);
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 10_000);
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 20_000);
     expect(next.open()).toEqual([]);
   });
 
@@ -304,9 +304,9 @@ describe('prints nothing', () => {
     for (const text of odd) {
       const hook = startHook(machine, pane, text);
       const bells = () => readdirSync(machine.home.folder('answers'));
-      await vi.waitFor(() => expect(bells()).toHaveLength(1), 10_000);
+      await vi.waitFor(() => expect(bells()).toHaveLength(1), 20_000);
       await sleep(300);
-      await vi.waitFor(() => expect(machine.letters()).toEqual([]), 10_000);
+      await vi.waitFor(() => expect(machine.letters()).toEqual([]), 20_000);
       hook.child.kill('SIGTERM');
       await silent(hook);
     }
@@ -325,7 +325,7 @@ describe('prints nothing', () => {
       writeFileSync(path, text);
       chmodSync(path, mode);
       const hook = startHook(machine, pane, pane.input('Bash'));
-      await vi.waitFor(() => expect(machine.letters()).not.toEqual([]), 10_000);
+      await vi.waitFor(() => expect(machine.letters()).not.toEqual([]), 20_000);
       await sleep(1_500); // the courier that it starts cannot work
       hook.child.kill('SIGTERM');
       await silent(hook);

@@ -52,11 +52,11 @@ describe('the hooks in tmux', () => {
       `--name=${name}`,
       `--socket=${server.socket}`,
     ];
-    await vi.waitFor(() => expect(note('created')).toEqual(words('created', 'web')), 5_000);
+    await vi.waitFor(() => expect(note('created')).toEqual(words('created', 'web')), 20_000);
     server.call('rename-session', '-t', '=web', 'shop');
-    await vi.waitFor(() => expect(note('renamed')).toEqual(words('renamed', 'shop')), 5_000);
+    await vi.waitFor(() => expect(note('renamed')).toEqual(words('renamed', 'shop')), 20_000);
     server.call('kill-session', '-t', '=shop');
-    await vi.waitFor(() => expect(note('closed')).toEqual(words('closed', 'shop')), 5_000);
+    await vi.waitFor(() => expect(note('closed')).toEqual(words('closed', 'shop')), 20_000);
     expect(server.call('display-message', '-p', '-t', '=first:', '#{pane_in_mode}')).toBe('0');
     expect(existsSync(join(server.dir, 'pwned'))).toBe(false);
   });
@@ -73,7 +73,7 @@ describe('the hooks in tmux', () => {
       await vi.waitFor(() => {
         const renamed = notes().find(({ words }) => words[0] === 'renamed');
         expect(actual.map((one) => `--name=${one}`)).toContain(renamed?.words[3]);
-      }, 5_000);
+      }, 20_000);
       for (const folder of [server.dir, process.cwd()]) expect(existsSync(join(folder, 'pwned'))).toBe(false);
     },
   );
@@ -87,15 +87,15 @@ describe('the hooks in tmux', () => {
     const untouched = server.call('show-hooks', '-g');
 
     server.call('new-session', '-d', '-s', 'before');
-    await vi.waitFor(() => expect(own()).toEqual(['before']), 5_000);
+    await vi.waitFor(() => expect(own()).toEqual(['before']), 20_000);
     await loadHooks(server.tmux, conf);
     await loadHooks(server.tmux, conf);
     server.call('new-session', '-d', '-s', 'during');
-    await vi.waitFor(() => expect(own()).toEqual(['before', 'during']), 5_000);
-    await vi.waitFor(() => expect(notes()).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(own()).toEqual(['before', 'during']), 20_000);
+    await vi.waitFor(() => expect(notes()).toHaveLength(1), 20_000);
     expect(await unloadHooks(server.tmux)).toBe(true);
     server.call('new-session', '-d', '-s', 'after');
-    await vi.waitFor(() => expect(own()).toEqual(['before', 'during', 'after']), 5_000);
+    await vi.waitFor(() => expect(own()).toEqual(['before', 'during', 'after']), 20_000);
     expect(server.call('show-hooks', '-g')).toBe(untouched);
     expect(server.call('show-options', '-g')).not.toContain('threadmux');
     expect(notes()).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('the hooks in tmux', () => {
     server.call('source-file', config);
     server.call('source-file', config);
     server.call('new-session', '-d', '-s', 'web');
-    await vi.waitFor(() => expect(notes()).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(notes()).toHaveLength(1), 20_000);
     expect(server.call('show-options', '-gv', '@own')).toBe('yes');
     expect(server.call('show-options', '-gv', 'status-left')).toBe('x');
   });

@@ -58,7 +58,7 @@ describe('deliver', () => {
     expect(await typeMessage(server.tmux, guard, { id: '1', text }, FAST)).toEqual({
       kind: 'delivered',
     });
-    await vi.waitFor(() => expect(received().equals(pasted(text))).toBe(true), 10_000);
+    await vi.waitFor(() => expect(received().equals(pasted(text))).toBe(true), 20_000);
   });
 
   it('leaves copy mode first, so that the text arrives in brackets and the Enter arrives', async () => {
@@ -116,7 +116,7 @@ describe('deliver', () => {
     const server = startTmux();
     const before = await startRawPane(server);
     server.call('kill-server');
-    const after = await vi.waitFor(() => startRawPane(server, 'two'), 10_000);
+    const after = await vi.waitFor(() => startRawPane(server, 'two'), 20_000);
     expect(after.guard.pane.paneId).toBe(before.guard.pane.paneId);
     expect(await typeMessage(server.tmux, before.guard, { id: '1', text: 'hello' }, FAST)).toMatchObject({
       kind: 'refused',

@@ -68,8 +68,8 @@ export function createHookAnswers(home: Home): HookAnswers {
       ring(id);
     },
     clear(id) {
-      // A slow hook would wait for half a day for the answer that lets it leave. The sweep removes what is left of it.
-      if (existsSync(path(id)) && ring(id)) return;
+      // A slow hook has not taken its answer yet, or has not read it yet. The sweep removes what is left of it.
+      if (ring(id)) return;
       for (const suffix of ['', '.taken', '.withdrawn']) rmSync(path(id, suffix), { force: true });
       if (!ring(id)) rmSync(path(id, '.bell'), { force: true });
     },

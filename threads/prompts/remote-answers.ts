@@ -24,10 +24,10 @@ if [ -e "$d/$id.taken" ]; then echo taken; else echo gone; fi`;
 const RELEASE = `d=$1/answers; id=$2; umask 077; { [ -e "$d/$id.taken" ] || [ ! -p "$d/$id.bell" ]; } && exit 0
 : > "$d/$id"; echo 1<> "$d/$id.bell"; exit 0`;
 
-/** A slow hook would wait for half a day for the answer that lets it leave. */
-const CLEAR = `d=$1/answers; id=$2; waits() { [ -e "$d/$id" ] && kill -0 "$1" 2>/dev/null; }; rm -f "$d/$id.withdrawn"
-i=0; while waits "$3" && [ $i -lt 10 ]; do sleep 1; i=$((i + 1)); done; waits "$3" && exit 0
-rm -f "$d/$id" "$d/$id.taken"; kill -0 "$3" 2>/dev/null || rm -f "$d/$id.bell"; exit 0`;
+/** A slow hook has not taken its answer yet, or has not read it yet. */
+const CLEAR = `d=$1/answers; id=$2; rm -f "$d/$id.withdrawn"
+i=0; while kill -0 "$3" 2>/dev/null; do [ $i -lt 10 ] || exit 0; sleep 1; i=$((i + 1)); done
+rm -f "$d/$id" "$d/$id.taken" "$d/$id.bell"; exit 0`;
 
 const ASK_EVERY_MS = 5_000;
 

@@ -71,6 +71,7 @@ export function makeSignIn(path: string, now: () => number = Date.now): SignIn {
     const others = keys().filter(({ id }) => id !== key.id);
     const newest = [...others, key].sort((a, b) => (a.usedAt < b.usedAt ? 1 : -1));
     writeJson(path, { keys: newest.slice(0, MAX_KEYS) });
+    read = undefined; // two files that are written within one tick of the clock have the same time
   };
   const sign = (text: string) => createHmac('sha256', secret).update(text).digest('base64url');
   const isFresh = (nonce: string) => {

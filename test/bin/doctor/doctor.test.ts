@@ -41,7 +41,7 @@ async function holding(lock: string): Promise<ChildProcess> {
   const code = `import(${JSON.stringify(module)}).then(({ tryLock }) => { tryLock(${JSON.stringify(lock)}); setInterval(() => {}, 1000); })`;
   const child = spawn(process.execPath, ['-e', code], { stdio: 'ignore' });
   onTestFinished(() => void child.kill('SIGKILL'));
-  await vi.waitFor(() => expect(holderOf(lock)).toBe(child.pid), 10_000);
+  await vi.waitFor(() => expect(holderOf(lock)).toBe(child.pid), 20_000);
   return child;
 }
 

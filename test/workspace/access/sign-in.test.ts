@@ -1,6 +1,7 @@
 // What signs a browser in, and what of it is worth nothing a moment later, elsewhere or after a restart.
 
-import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { lstatSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectRest } from '../../../discord/rest.ts';
@@ -24,6 +25,27 @@ describe('a link', () => {
     const { link } = await startTestWorkspace();
     await signIn(link);
     await expect(signIn(link)).rejects.toThrow('/sign-in/key: 401');
+  });
+
+  it('gives a key that counts at once, also when another one was written in the same moment', () => {
+    const path = join(tempFolder(), 'keys.json');
+    const made = makeSignIn(path, () => 1_000_000);
+    const time = new Date(1_000_000);
+    const open = () => {
+      const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const publicKey = pair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+      const key = made.register(made.newCode(), publicKey, 'http://127.0.0.1:1') ?? '';
+      utimesSync(path, time, time);
+      const nonce = made.newNonce();
+      const text = Buffer.from(`threadmux sign-in\n${nonce}\nhttp://127.0.0.1:1`);
+      const signing = { key: pair.privateKey, dsaEncoding: 'ieee-p1363' } as const;
+      const signature = sign('sha256', text, signing).toString('base64');
+      return made.open({ key, nonce, signature }, 'http://127.0.0.1:1');
+    };
+    for (let n = 0; n < 3; n++) {
+      expect(open()).toBeDefined();
+      utimesSync(path, time, time);
+    }
   });
 
   it('does not work after a restart, used or not', async () => {
