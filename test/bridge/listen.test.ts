@@ -141,14 +141,14 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
     import { appendFileSync, existsSync, readFileSync } from 'node:fs';
     const load = (name) => import(${JSON.stringify(dist)} + name);
     const [{ openCursors }, { openInbox }, { createKnownThreads }, { listen }, { connectRest }, { openGateway },
-      { openPlace }, { readJson, writeJson }, { openHome }, { loadLocalServer }, { silentLog }, { sessionSchema }] =
+      { openThreadChannel }, { readJson, writeJson }, { openHome }, { loadLocalServer }, { silentLog }, { gatewaySessionSchema }] =
       await Promise.all(['bridge/cursors.js', 'bridge/inbox.js', 'threads/known-threads.js', 'bridge/listen.js',
         'discord/rest.js', 'discord/gateway.js', 'discord/threads.js', 'home/whole-file.js', 'home/home.js',
         'home/local-server.js', 'core/log.js', 'discord/gateway-payload.js'].map(load));
     const home = openHome(process.argv[2]);
     const server = loadLocalServer(home);
     const rest = connectRest(server);
-    const place = await openPlace(rest, server.channel);
+    const place = await openThreadChannel(rest, server.channel);
     const cursors = openCursors(home.path('cursors.json'));
     const inbox = openInbox(home.folder('inbox'), cursors);
     const record = process.argv[3];
@@ -160,7 +160,7 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
     for (const message of inbox.left()) act(message);
     const path = home.path('gateway.json');
     openGateway({ rest, token: server.token, intents: 33281, hurry: 20,
-      load: () => readJson(path, sessionSchema), save: (session) => writeJson(path, session), onFatal: () => process.exit(1),
+      load: () => readJson(path, gatewaySessionSchema), save: (session) => writeJson(path, session), onFatal: () => process.exit(1),
       handle: listen({ server, rest, channels: [server.channel], threads: createKnownThreads(rest, [place]), cursors, inbox,
         log: silentLog, signal: new AbortController().signal, onAccepted: act, meaningOf: () => ({ kind: 'message' }) }) });
     console.log('up');`;
