@@ -29,7 +29,7 @@ export async function runUninstall(flags: InstallFlags & { purge?: boolean }): P
 export function installedPaths() {
   return {
     node: lastingNode(),
-    dist: fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, ''),
+    dist: fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''),
     home: process.env.THREADMUX_HOME ? resolve(process.env.THREADMUX_HOME) : undefined,
   };
 }
