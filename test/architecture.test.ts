@@ -88,13 +88,13 @@ const files = Object.keys(MAY_IMPORT).flatMap((folder) =>
     .map((name) => join(folder, name)),
 );
 
-describe('architecture', () => {
+describe('the architecture check', () => {
   it('sees every source file', () => {
     expect(files).toContain('core/errors.ts');
     expect(files.length).toBeGreaterThan(30);
   });
 
-  it.each(files)('%s keeps to its imports and its size', (file) => {
+  it.each(files)('accepts the imports and the size of %s', (file) => {
     const source = readFileSync(file, 'utf8');
     expect(problems(file, source)).toEqual([]);
     expect(source.split('\n').length - 1).toBeLessThanOrEqual(250);
@@ -113,11 +113,11 @@ describe('architecture', () => {
     ['bridge/x.ts', "import { WebSocket } from 'ws';", 'imports the package ws'],
     ['discord/x.ts', "import { Routes } from 'discord-api-types/v10';", 'at run time'],
     ['tmux/x.ts', "import 'left-pad';", 'imports the package left-pad'],
-  ])('would notice in %s: %s', (file, source, problem) => {
+  ])('would report in %s: %s', (file, source, problem) => {
     expect(problems(file, source).join()).toContain(problem);
   });
 
-  it('tells other programs the version of the package', () => {
+  it('finds the package version in what other programs are told', () => {
     expect(VERSION).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
   });
 });

@@ -104,11 +104,11 @@ describe('regular expressions', () => {
     ['/\\s+$/', '2nd degree'],
     ['/(a+)+$/', 'exponential'],
     ['/REMOTE HOST IDENTIFICATION HAS CHANGED|host key .*has changed/i', '2nd degree'],
-  ])('%s would be found', { timeout: 60_000 }, async (text, degree) => {
+  ])('like %s would be found', { timeout: 60_000 }, async (text, degree) => {
     expect(await problemOf({ place: 'here', text })).toEqual([expect.stringContaining(degree)]);
   });
 
-  it('that are made at run time are found, too', () => {
+  it('that are built at run time are found too', () => {
     const found = expressionsIn('x.ts', 'new RegExp(a); RegExp(b); /c/.test(d)');
     expect(found.map((one) => one.text)).toEqual(['new RegExp(a)', 'RegExp(b)', '/c/']);
   });

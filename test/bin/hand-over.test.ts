@@ -42,8 +42,8 @@ async function up({ home }: Machine, env: Readonly<Record<string, string>>) {
   return { child, pid: () => holderOf(home.path('state', 'bridge.lock')) };
 }
 
-describe('a courier of its own', () => {
-  it.each(['hands over', 'is killed'])('that %s in the middle of a letter loses and doubles nothing', async (how) => {
+describe('a separate courier', () => {
+  it.each(['hands over', 'is killed'])('that %s in the middle of a letter loses and repeats nothing', async (how) => {
     const { workspace, machine, slow, env } = await start();
     const pane = machine.session('web');
     machine.write(pane, stopInput('one'));

@@ -21,7 +21,7 @@ async function startTwo(there: object = {}): Promise<{ cli: Cli; far: SshServer;
   return { cli, far, run };
 }
 
-describe('sessions of another host', () => {
+describe('sessions on another host', () => {
   it('are started, listed, typed into and read by name@host', async () => {
     const { cli, run } = await startTwo();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
@@ -42,7 +42,7 @@ describe('sessions of another host', () => {
     expect((await run(['capture', 'web'])).stdout).not.toContain('over there');
   });
 
-  it('are attached to through ssh, and ended, by name@host', async () => {
+  it('are attached to through ssh, and killed, by name@host', async () => {
     const { cli, run } = await startTwo();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
     expect((await run(['start', 'web@far', '--', 'cat'])).status).toBe(0);
@@ -55,7 +55,7 @@ describe('sessions of another host', () => {
     expect(cli.tmux.call('list-sessions', '-F', '#{session_name}')).toBe('web');
   });
 
-  it('are said to be out of reach, with exit code 69, while the others are still listed', async () => {
+  it('are reported as unreachable, with exit code 69, while the others are still listed', async () => {
     const { cli, far, run } = await startTwo();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
     await far.stop();
@@ -75,14 +75,14 @@ describe('sessions of another host', () => {
     ]);
   });
 
-  it('need tmux there, which is said to programs by its code', async () => {
+  it('need tmux on the host, and report its absence with an error code', async () => {
     const { cli, run } = await startTwo({ tmux: join('/nonexistent', 'tmux') });
     const result = await run(['start', 'web', '--host', 'far', '--json', '--', 'cat']);
     expect([result.status, result.error().code]).toEqual([1, 'tmux_not_installed']);
     expect(cli.root).not.toBe('');
   });
 
-  it('take their time, which is shown on a terminal and taken back afterwards', async () => {
+  it('show progress on a terminal while ssh connects, and clear it afterwards', async () => {
     const { cli, far, run } = await startTwo();
     expect((await run(['list', '--host', 'far'])).status).toBe(0);
     far.faults.latencyMs = 700;

@@ -23,7 +23,7 @@ function withoutWatches(limit: string): readonly string[] {
 }
 
 it.each(['max_inotify_instances', 'max_inotify_watches'])(
-  'starts without file watches, looks now and then instead, and says so once: %s is 0',
+  'starts without file watches, polls instead, and says so once: %s is 0',
   async (limit) => {
     const workspace = await startTestWorkspace();
     const { person, api, token, channelId, userId } = workspace;

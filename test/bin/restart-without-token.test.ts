@@ -33,7 +33,7 @@ async function startUp() {
 }
 
 describe('a token in the environment', () => {
-  it('is not in the environment of the process that serves, nor in its arguments', async () => {
+  it('is neither in the environment nor in the arguments of the serving process', async () => {
     const { workspace, cli, started, serving } = await startUp();
     for (const pid of processesWith(`HOME=${cli.dir}`)) {
       expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(workspace.token);
@@ -47,7 +47,7 @@ describe('a token in the environment', () => {
     expect(() => process.kill(serving, 0)).toThrow();
   });
 
-  it('leaves no process behind when the one that waits is killed', async () => {
+  it('leaves no process behind when the waiting process is killed', async () => {
     const { started, serving } = await startUp();
     started.kill('SIGKILL');
     await vi.waitFor(() => expect(() => process.kill(serving, 0)).toThrow(), WAIT);

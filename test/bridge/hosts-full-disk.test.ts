@@ -9,7 +9,7 @@ import { aWhile, untilPrompts, WAIT } from './bridge-setup.ts';
 import { farAgent, farHook, farPromptPane, farWithHooks, startFar, startFarHost } from './remote-host.ts';
 
 describe('a host whose disk is full', { timeout: 60_000 }, () => {
-  it('keeps what its hooks say until there is room, in order, and is typed into meanwhile', async () => {
+  it('keeps the letters of its hooks in order until there is space, and still takes messages', async () => {
     const disk = smallDisk(512);
     const far = await startFar({ sshServer: { home: disk.dir } });
     const claude = await farWithHooks(far, far, 'web');
@@ -35,7 +35,7 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     for (const message of said) await far.untilMarked(message, '✅');
   });
 
-  it('gets no half of a file, and the thread says why', async () => {
+  it('gets no partial file, and the thread says why', async () => {
     const disk = smallDisk(512);
     const far = await startFar({ sshServer: { home: disk.dir } });
     const claude = await farWithHooks(far, far, 'web');
@@ -52,7 +52,7 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     await far.untilMarked(look, '✅');
   });
 
-  it('gets the answer to a prompt when there is room, and no half of it before', async () => {
+  it('gets the answer to a prompt when there is space, and no partial answer before', async () => {
     const disk = smallDisk(512);
     const far = await startFar({ sshServer: { home: disk.dir } });
     const pane = await farPromptPane(far, far);
@@ -74,7 +74,7 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     expect(await verdictOf(far.workspace, asked)).toBe('✅ **Allowed** — you');
   });
 
-  it('is not used before there is room for our scripts, which is said; then it works', async () => {
+  it('is not used until there is space for our scripts, which is reported; then it works', async () => {
     const disk = smallDisk(512);
     disk.fill();
     const mini = await startFarHost('mini', { home: disk.dir });

@@ -108,9 +108,9 @@ function killAll(pids: readonly number[]): number {
   return pids.length;
 }
 
-describe('with a host, killed', () => {
+describe('with a remote host, nothing is lost or repeated by killing', () => {
   it.each(['UserPromptSubmit', 'Stop'])(
-    'the program, with a letter of %s on its disk that it has not acknowledged',
+    'the program, with an unacknowledged letter of %s on its disk',
     { timeout: 90_000 },
     async (event) => {
       const { machine, running, say, settled, up } = await start();
@@ -153,7 +153,7 @@ describe('with a host, killed', () => {
     await all.settled(...texts);
   });
 
-  it('the program, three times while a terminal there streams', { timeout: 90_000 }, async () => {
+  it('the program, three times while a terminal on the host streams', { timeout: 90_000 }, async () => {
     const { workspace, up, running, answers, claude } = await start();
     const { person, channelId } = workspace;
     const count = 'i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo n$i; sleep 0.05; done; exit 3';

@@ -61,7 +61,7 @@ describe('a prompt on a host', () => {
     expect(await verdictOf(asked.far.workspace, asked.message)).toMatch(/^⛔ \*\*Denied\*\*/);
   });
 
-  it('is closed by an answer in the terminal, and the hook leaves without a word', {
+  it('is closed by an answer in the terminal, and the hook exits silently', {
     timeout: 60_000,
   }, async () => {
     const asked = await start();
@@ -92,7 +92,7 @@ describe('a prompt on a host', () => {
   });
 });
 
-describe('a prompt on a host that is away', () => {
+describe('a prompt on a host that is unreachable', () => {
   it.each([
     ['tap', (asked: Asked) => tap(asked, 'Allow'), 'allow'],
     ['text', ({ far, pane }: Asked) => far.say(pane.thread, 'Not like this'), 'deny'],
@@ -118,7 +118,7 @@ describe('a prompt on a host that is away', () => {
     },
   );
 
-  it('is given an answer that was decided before the bridge was started again', {
+  it('gets an answer that was decided before the bridge restarted', {
     timeout: 40_000,
   }, async () => {
     const asked = await start();
@@ -136,7 +136,7 @@ describe('a prompt on a host that is away', () => {
     expect(await verdictOf(far.workspace, message)).toMatch(/Allowed/);
   });
 
-  it('comes when the host is back, once', { timeout: 40_000 }, async () => {
+  it('is posted once when the host is back', { timeout: 40_000 }, async () => {
     const far = await startFar();
     const pane = await farPromptPane(far, far);
     await far.ssh.stop();

@@ -33,7 +33,7 @@ async function start(servers: Servers) {
 }
 
 describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, servers) => {
-  it('takes part in everything, also after it was away, and never has the token', {
+  it('supports everything, also after it was unreachable, and never has the token', {
     timeout: 120_000,
   }, async () => {
     const { setting, mini, claude, folder } = await start(servers);

@@ -57,7 +57,7 @@ async function start(text: string) {
   return { setting, pane, hook, message, said, record, decide, output, answers, untouched };
 }
 
-describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => {
+describe.each(TEXTS)('"%s" in the inbox, when the bridge stops', (text, decision) => {
   const behavior = decision.kind;
 
   it.each<[string, (parts: Awaited<ReturnType<typeof start>>) => void]>([
@@ -71,7 +71,7 @@ describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => 
         renameSync(answers('.new'), answers());
       },
     ],
-  ])('%s: the hook gets it, once', async (_, before) => {
+  ])('%s, reaches the hook once', async (_, before) => {
     const parts = await start(text);
     before(parts);
     await parts.setting.restart();
@@ -81,7 +81,7 @@ describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => 
     await parts.untouched();
   });
 
-  it('after the hook took it: it is not given or typed again', async () => {
+  it('after the hook took it, is neither given nor typed again', async () => {
     const parts = await start(text);
     parts.decide(decision);
     writeFileSync(parts.answers('.new'), parts.output(decision));
@@ -94,7 +94,7 @@ describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => 
     await parts.untouched();
   });
 
-  it('after the decision, and the hook was killed meanwhile: the person is told', async () => {
+  it('after the decision, with the hook killed, is reported to the user', async () => {
     const parts = await start(text);
     parts.decide(decision);
     parts.hook.child.kill('SIGKILL');
@@ -111,7 +111,7 @@ describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => 
     await parts.untouched();
   });
 
-  it('after it was all done but said: it is only marked', async () => {
+  it('after everything but the mark, is only marked', async () => {
     const parts = await start(text);
     parts.hook.child.kill('SIGKILL');
     writeJson(parts.setting.machine.home.path('prompts', `${parts.record.id}.json`), {

@@ -17,7 +17,7 @@ import type { HostList } from '../../tmux/host-list.ts';
 
 const server = { allow: ['1'] };
 
-describe('who may speak', () => {
+describe('the list of allowed users', () => {
   it.each([
     ['somebody listed', { userId: '1', isBot: false, isWebhook: false }, undefined],
     ['somebody else', { userId: '2', isBot: false, isWebhook: false }, 'not listed'],
@@ -28,12 +28,12 @@ describe('who may speak', () => {
     expect(refusalReason(speaker, server)).toBe(wanted);
   });
 
-  it('is nobody when the list is empty', () => {
+  it('allows nobody when it is empty', () => {
     expect(refusalReason({ userId: '1', isBot: false, isWebhook: false }, { allow: [] })).toBe('not listed');
   });
 });
 
-describe('what a message means', () => {
+describe('the meaning of a message:', () => {
   const message: Incoming = {
     id: '5',
     channelId: '9',
@@ -80,7 +80,7 @@ describe('what a message means', () => {
   });
 });
 
-describe('what is typed', () => {
+describe('the text that is typed', () => {
   const slash = ['/clear', '/model'];
   const prompt = (text: string) => ({ kind: 'prompt', text });
 
@@ -100,11 +100,11 @@ describe('what is typed', () => {
     ['\u001b[201~\r!id', [], prompt('[201~\n!id')],
     ['@file', [], prompt(' @file ')],
     ['a \\', [], prompt('a \\ ')],
-  ] as const)('%j with %j', (text, paths, wanted) => {
+  ] as const)('for %j with %j', (text, paths, wanted) => {
     expect(composeForClaude(text, paths, slash)).toEqual(wanted);
   });
 
-  it('never begins with what Claude Code acts on, and holds no control character', () => {
+  it('never starts with a prefix that Claude Code interprets, and contains no control character', () => {
     const nasty = fc.array(
       fc.oneof(
         fc.constantFrom(...'!/@#&\\\u001b\u0000\u009b\r\n\t ;-$`\'"', '\ud800', '[201~', '/clear'),
@@ -123,7 +123,7 @@ describe('what is typed', () => {
   });
 });
 
-describe('names of files', () => {
+describe('the name of a file', () => {
   it.each([
     ['photo.png', 0, 'photo.png'],
     ['photo.png', 2, '3-photo.png'],
@@ -136,11 +136,11 @@ describe('names of files', () => {
     ['\u202egnp.exe', 0, 'gnp.exe'],
     ['ünï.txt', 0, 'ünï.txt'],
     ['', 1, '2-file'],
-  ])('%j', (name, at, wanted) => {
+  ])('for %j', (name, at, wanted) => {
     expect(safeName(name, at)).toBe(wanted);
   });
 
-  it('are short, plain and never hidden, whatever they were', () => {
+  it('is short, plain and never hidden, whatever the original is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.nat(20), (name, at) => {
         const safe = safeName(name, at);
@@ -158,7 +158,7 @@ describe('names of files', () => {
     }
   });
 
-  it('are never the same for two files of one message', () => {
+  it('is different for each file of a message', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('x', '1-x', '2-x', '3-x', '2-2-x'), { maxLength: 6 }), (names) => {
         const safe = names.map(safeName);
@@ -218,7 +218,7 @@ describe('!new', () => {
   });
 });
 
-describe('what a shell printed', () => {
+describe('the output of a shell:', () => {
   it.each([
     ['at the first prompt', ['$ '], ['$ echo hi', 'hi', '$ '], '$ echo hi\nhi\n$ '],
     ['further down', ['a', 'b', '$ '], ['a', 'b', '$ ls', 'x', '$ '], '$ ls\nx\n$ '],
@@ -255,11 +255,11 @@ describe('slash commands', () => {
     ['retry', { message: '123' }, '123'],
     ['sh', { command: 'ls -l' }, 'ls -l'],
     ['screen', {}, ''],
-  ])('/%s %j is what "!" would say', (name, options, wanted) => {
+  ])('/%s %j mean the same as "!"', (name, options, wanted) => {
     expect(given(name, options)).toBe(wanted);
   });
 
-  it('are the same commands as those of "!", each with a word about it', () => {
+  it('are the same commands as those of "!", each with a description', () => {
     expect(SLASH_COMMANDS.map(({ name }) => name)).toEqual(COMMANDS.map(({ name }) => name));
     for (const command of SLASH_COMMANDS) {
       expect(command.name).toMatch(/^[a-z]{1,32}$/);
@@ -269,7 +269,7 @@ describe('slash commands', () => {
     expect(helpText().length).toBeLessThan(1_600);
   });
 
-  it('know their short forms, and nothing else', () => {
+  it('accept their short forms, and nothing else', () => {
     for (const name of ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down', 'key', 'stop'])
       expect(pressesKeys(name)).toBe(true);
     for (const name of ['', 'rm', 'constructor', '__proto__', 'screens', 'new']) expect(pressesKeys(name)).toBe(false);

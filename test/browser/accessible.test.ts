@@ -72,7 +72,7 @@ describe.each([
   });
 });
 
-it('a stranger can read what to do', async () => {
+it('a new user can read what to do', async () => {
   const { workspace } = await openWorkspace();
   const { page } = await openPage({ tolerate: /401|WebSocket/ });
   await page.goto(workspace.url);

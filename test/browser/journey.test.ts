@@ -16,7 +16,7 @@ describe.each([
   ['at a desk', DESKTOP],
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
-  it('a person opens the link, starts a shell, writes to it and reads what it answered', async () => {
+  it('a user opens the link, starts a shell, writes to it and reads its answer', async () => {
     const program = await startProgram();
     const { page } = await openPage({ viewport });
     const you = person(page);
@@ -36,7 +36,7 @@ describe.each([
     expect(await you.box.inputValue()).toBe('');
   });
 
-  it('a message gets to an agent, is marked as submitted, and the reply comes back', async () => {
+  it('a message reaches an agent and is marked as submitted, and the reply is shown', async () => {
     const program = await startProgram();
     const { page } = await openPage({ viewport });
     const you = person(page);
@@ -51,7 +51,7 @@ describe.each([
     await see(page.locator('.mine .delivery.submitted').getByText('Submitted'));
   });
 
-  it('pictures that are dropped or pasted are shown and reach the session as files', async () => {
+  it('dropped or pasted pictures are shown and reach the session as files', async () => {
     const program = await startProgram();
     const { page } = await openPage({ viewport });
     const you = person(page);

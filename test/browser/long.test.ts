@@ -41,7 +41,7 @@ async function longThread() {
   return startTestWorkspace({ dir: first.dir });
 }
 
-it('shows the end at once, loads older ones as one scrolls, and holds still meanwhile', async () => {
+it('a long thread shows its end at once, loads older messages on scrolling, and does not jump', async () => {
   const workspace = await longThread();
   const { page } = await openPage();
   const you = person(page);

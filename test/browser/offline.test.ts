@@ -12,7 +12,7 @@ describe.each([
   ['at a desk', DESKTOP],
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
-  it('says that it is offline, keeps what is typed, and catches up when the program is back', async () => {
+  it('the page says that it is offline, keeps what is typed, and catches up when the program is back', async () => {
     const program = await startProgram();
     const { page } = await openPage({ viewport });
     const you = person(page);
@@ -42,7 +42,7 @@ describe.each([
 });
 
 describe('after a gap', () => {
-  it('what was said, edited, marked and deleted meanwhile is as the workspace has it', async () => {
+  it('new, edited, marked and deleted messages match the workspace', async () => {
     const { workspace, thread, page, you, say } = await openWorkspace();
     await you.openSession('web');
     const edited = await say('will be edited');

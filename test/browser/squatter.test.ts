@@ -46,7 +46,7 @@ async function squat(port: number) {
 const restart = ({ dir, url }: TestWorkspace) => startTestWorkspace({ dir, port: Number(new URL(url).port) });
 
 describe('after a restart', () => {
-  it('the page is signed in again, when it was open and when it is reloaded; the old token is refused', async () => {
+  it('the page is signed in again, open or reloaded, and the old token is refused', async () => {
     const { workspace, page, you } = await openWorkspace({ tolerate: /401|ERR_|WebSocket/ });
     let old: string | undefined;
     page.on('request', (request) => {
@@ -94,8 +94,8 @@ describe('after a restart', () => {
   });
 });
 
-describe('whoever has the port while the program is down', () => {
-  it('gets nothing that opens anything once it is up again', async () => {
+describe('a process that takes the port while the program is down', () => {
+  it('gets nothing that is valid once the program is up again', async () => {
     const { workspace, page, you, complaints } = await openWorkspace();
     await you.openSession('web');
     await workspace.close();
@@ -155,7 +155,7 @@ describe('whoever has the port while the program is down', () => {
   });
 });
 
-it('a second browser needs a link of its own', async () => {
+it('does not sign in a second browser, which needs its own link', async () => {
   const { workspace } = await openWorkspace();
   const { link } = workspace;
   const first = await openPage();

@@ -29,7 +29,7 @@ describe('cleanInbound', () => {
     expect(cleanInbound(text)).toBe(cleaned);
   });
 
-  it('lets no control character and no half character through', () => {
+  it('lets no control character and no half surrogate pair through', () => {
     fc.assert(
       fc.property(units, (text) => {
         expect(cleanInbound(text)).not.toMatch(/(?![\t\n])\p{Cc}/u);

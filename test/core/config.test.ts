@@ -29,7 +29,7 @@ describe('the configuration', () => {
     expect(config.origins.servers).toBe('default: the local workspace');
   });
 
-  it('comes from the environment alone in its short form', () => {
+  it('can come from the environment alone', () => {
     const config = parse(undefined, {
       DISCORD_BOT_TOKEN: 'tok',
       DISCORD_CHANNEL_ID: ID,

@@ -17,7 +17,7 @@ const shown = (messageId: string, labels: readonly string[] = []): ShownPrompt =
 const A = shown('100');
 const B = shown('200');
 
-describe('a text', () => {
+describe('a text in a thread:', () => {
   const meaning = (written: Partial<WrittenText>, open: readonly ShownPrompt[]) => {
     const whole = { id: '300', text: 'yes', repliedTo: undefined, live: true, ...written };
     const meant = textMeaning(whole, open);
@@ -51,7 +51,7 @@ describe('a text', () => {
   });
 });
 
-describe('what looks like an answer', () => {
+describe('an answer', () => {
   const open = [shown('1', ['1. SQLite', '2. Postgres, managed', 'Other…'])];
 
   it.each([
@@ -72,13 +72,13 @@ describe('what looks like an answer', () => {
     '1. SQLite',
     'Postgres, managed',
     'yes, 2',
-  ])('%j', (text) => {
+  ])('is recognised in %j', (text) => {
     expect(looksLikeAnswer(text, open)).toBe(true);
     expect(looksLikeAnswer(text, [])).toBe(false);
   });
 
   it.each(['yes, but first run the tests', 'mysql', '1 more thing', '123', 'no way around it', ','])(
-    'not %j',
+    'is not %j',
     (text) => {
       expect(looksLikeAnswer(text, open)).toBe(false);
     },
@@ -100,8 +100,8 @@ describe('the question that a text was written for', () => {
   });
 });
 
-describe('an answer', () => {
-  it('counts on the message and in the thread of its prompt, nowhere else', () => {
+describe('a valid answer', () => {
+  it('is on the message and in the thread of its prompt', () => {
     const own = { thread: '1', message: '2' };
     expect(isOwnMessage({ thread: '1', message: '2' }, own)).toBe(true);
     expect(isOwnMessage({ thread: '1', message: '3' }, own)).toBe(false);

@@ -75,11 +75,11 @@ describe('a permission', () => {
     expect(play({ kind: 'permission', canAlways: true }, answer)).toEqual(expected);
   });
 
-  it('is never given for always if that was not offered', () => {
+  it('is never always allowed if that was not offered', () => {
     expect(play({ kind: 'permission', canAlways: false }, does('always'))).toBe(NOT_PERMISSION);
   });
 
-  it('is given by no text but the two words', () => {
+  it('is allowed by no text except the two words', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const next = nextPromptStep({ kind: 'permission', canAlways: true }, NO_ANSWER_YET, writes(text));
@@ -142,21 +142,21 @@ describe('a question', () => {
     expect(play({ kind: 'question', questions: [extras] }, answer)).toEqual(expected);
   });
 
-  describe('of several', () => {
+  describe('among several', () => {
     const both: Prompt = { kind: 'question', questions: [database, extras] };
     const full = [does('pick', '1.1'), does('choose', '2.1', '2.2')];
 
-    it('is followed by the next, and the end has to be submitted', () => {
+    it('is followed by the next one, and all are submitted at the end', () => {
       expect(play(both, full[0] as PromptAnswer)).toEqual({ chosen: ['SQLite'] });
       expect(play(both, ...full)).toEqual({ chosen: ['SQLite', 'Cache, Queue'] });
       expect(play(both, ...full, does('submit'))).toEqual(answered('SQLite', 'Cache, Queue'));
     });
 
-    it.each(['submit', 'Submit', 'yes'])('takes "%s" for Submit', (text) => {
+    it.each(['submit', 'Submit', 'yes'])('accepts "%s" as Submit', (text) => {
       expect(play(both, ...full, writes(text))).toEqual(answered('SQLite', 'Cache, Queue'));
     });
 
-    it('takes no other text for Submit', () => {
+    it('accepts no other text as Submit', () => {
       const because = 'all questions are answered: submit or start again';
       expect(play(both, ...full, writes('wait'))).toBe(because);
       expect(play(both, ...full, does('pick', '2.1'))).toBe(because);
@@ -166,20 +166,20 @@ describe('a question', () => {
       expect(play(both, full[0] as PromptAnswer, does('submit'))).toBe(NOT_AN_OPTION);
     });
 
-    it('starts again on demand', () => {
+    it('starts again on request', () => {
       expect(play(both, ...full, does('again'))).toEqual(NO_ANSWER_YET);
       expect(play(both, full[0] as PromptAnswer, does('again'), does('pick', '1.2'))).toEqual({
         chosen: ['Postgres'],
       });
     });
 
-    it('is not answered by a second tap on the one before', () => {
+    it('is not answered by a second tap on the previous one', () => {
       expect(play(both, does('pick', '1.1'), does('pick', '1.1'))).toBe(NOT_AN_OPTION);
       expect(play(both, does('pick', '1.1'), writes('x', 'other', '1.0'))).toBe(NOT_AN_OPTION);
     });
   });
 
-  it('is decided with one answer a question, whatever was tapped before', () => {
+  it('is decided with one answer per question, whatever was tapped before', () => {
     const questions = [database, extras, database];
     const action = fc.record({
       action: fc.constantFrom('pick', 'choose', 'other', 'text', 'again', 'submit', 'allow', 'x'),
@@ -214,7 +214,7 @@ describe('the id of a button', () => {
     ['~reason', undefined, { action: 'reason', asksForText: true, value: undefined }],
     ['pick', '1.25', { action: 'pick', asksForText: false, value: '1.25' }],
     ['~other', '3.0', { action: 'other', asksForText: true, value: '3.0' }],
-  ])('%s %s comes back as it was given', (action, value, expected) => {
+  ])('%s %s is parsed back to the same value', (action, value, expected) => {
     const text = customId(id, action, value);
     expect(text.length).toBeLessThanOrEqual(100);
     expect(parseCustomId(text)).toEqual({ prompt: id, ...expected });
@@ -234,7 +234,7 @@ describe('the id of a button', () => {
     `p:../../../../../../../../etc/passw:allow`,
     `p:${id.slice(0, 21)}:allow`,
     ` p:${id}:allow`,
-  ])('%j is none', (text) => {
+  ])('is not %j', (text) => {
     expect(parseCustomId(text)).toBeUndefined();
   });
 });

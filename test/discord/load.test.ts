@@ -20,7 +20,7 @@ async function makeThreads(workspace: TestWorkspace, count: number) {
 }
 
 describe('one client', () => {
-  it('is never refused in 30 threads with bursts of posts, reactions and reads', {
+  it('gets no 429 in 30 threads with bursts of posts, reactions and reads', {
     timeout: 60_000,
   }, async () => {
     const seen: string[] = [];
@@ -53,7 +53,7 @@ describe('one client', () => {
   });
 
   it.each(['global', 'user'] as const)(
-    'sends nothing before a refusal (%s) is over, also what was queued before it came',
+    'sends nothing before a 429 (%s) is over, including requests queued before it',
     async (scope) => {
       const at: number[] = [];
       const workspace = await startTestWorkspace({

@@ -55,7 +55,7 @@ async function listening() {
 }
 
 describe('a request with files', () => {
-  it('is read by a web browser’s parser as it was meant', async () => {
+  it('is parsed correctly by a standard multipart parser', async () => {
     const { send } = await listening();
     await fc.assert(
       fc.asyncProperty(uploads, fc.string({ unit: 'grapheme' }), async (files, content) => {
@@ -75,20 +75,20 @@ describe('a request with files', () => {
     );
   });
 
-  it('escapes in a name what would end its header line', async () => {
+  it('escapes characters in a name that would end its header line', async () => {
     const { send } = await listening();
     const name = 'a"b\r\nX-Evil: 1\nü😀.md';
     const { bytes } = await send({}, [{ name, data: Buffer.of(1) }]);
     expect(bytes.toString()).toContain('name="files[0]"; filename="a%22b%0D%0AX-Evil: 1%0Aü😀.md"\r\n');
   });
 
-  it('has another boundary each time, so that no file can contain it', async () => {
+  it('has a new boundary each time, so that no file can contain it', async () => {
     const { send } = await listening();
     const file = { name: 'a', data: Buffer.of(1) };
     expect((await send({}, [file])).type).not.toBe((await send({}, [file])).type);
   });
 
-  it('arrives whole, also when it has to be sent again', async () => {
+  it('arrives whole, even when it is sent again', async () => {
     const failed: string[] = [];
     const workspace = await startTestWorkspace({
       faults: {

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { restOf } from '../support/client.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
-it('leaves nothing behind on a signal that lives long, however often it waits', async () => {
+it('the client leaves no listener on a long-lived signal, however often it waits', async () => {
   const any = vi.spyOn(AbortSignal, 'any');
   onTestFinished(() => any.mockRestore());
   let requests = 0;
@@ -21,7 +21,7 @@ it('leaves nothing behind on a signal that lives long, however often it waits', 
   expect(any).not.toHaveBeenCalled();
 });
 
-it('stops waiting at once when it is told to', async () => {
+it('the client stops waiting at once when its signal is aborted', async () => {
   const workspace = await startTestWorkspace({
     faults: { onRequest: () => ({ kind: 'limited', retryAfterMs: 60_000, scope: 'user' }) },
   });
@@ -33,7 +33,7 @@ it('stops waiting at once when it is told to', async () => {
   expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
 });
 
-it('shares one client among its views; closing one stops only what waits in that one', async () => {
+it('views share one client, and closing one stops only its own waiting requests', async () => {
   let refusing = true;
   const workspace = await startTestWorkspace({
     faults: {

@@ -136,7 +136,7 @@ function fakeNode(machine: Machine, script: string): void {
 }
 
 describe.each(SHELLS)('ask under %s', (_, ...shell) => {
-  it('writes the prompt down as a letter that says what it waits for', async () => {
+  it('writes the prompt as a letter that contains what it waits for', async () => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     const letter = await asking.letter();
@@ -160,7 +160,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     ['quotes and backslashes', `{"a": "it's \\"so\\" \\\\n %s $(x) \`y\`"}\n`],
     ['several lines, the last without an end', '\n\na\n\tb\nc'],
     ['200 kB', '{"text": "ä\\n"}'.repeat(12_000)],
-  ])('prints an answer with %s as it is, once', async (__, text) => {
+  ])('prints an answer with %s unchanged, once', async (__, text) => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     const { ask: id } = await asking.letter();
@@ -171,7 +171,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     await untilRunning(asking, 0);
   });
 
-  it('leaves without a word when the answer is empty', async () => {
+  it('exits silently when the answer is empty', async () => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     const { ask: id } = await asking.letter();
@@ -180,7 +180,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     expect(readdirSync(answers(machine))).toEqual([`${id}.taken`]);
   });
 
-  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('leaves at %s, with nothing left behind', async (signal) => {
+  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('exits on %s, with nothing left behind', async (signal) => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     await asking.letter();
@@ -191,7 +191,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     await untilRunning(asking, 0);
   });
 
-  it('leaves when its parent was killed', async () => {
+  it('exits when its parent was killed', async () => {
     const machine = startMachine();
     const parent = ['dash', '-c', '"$@"; exit 9', 'claude'];
     const asking = ask(machine, shell, { parent, env: hurried(machine) });
@@ -203,7 +203,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     expect(readdirSync(answers(machine))).toEqual([]);
   });
 
-  it('is seen to be gone when it was killed, also while its courier is at work', async () => {
+  it('is seen to be gone when it was killed, even while its courier works', async () => {
     const machine = startMachine();
     fakeNode(machine, 'exec /bin/sleep 600');
     const asking = ask(machine, shell, { env: hurried(machine) });
@@ -218,7 +218,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     await untilRunning(asking, 1);
   });
 
-  it('never takes the answer of another one', async () => {
+  it('never takes the answer of another prompt', async () => {
     const machine = startMachine();
     const asking = [];
     for (let n = 0; n < 4; n++) {
@@ -233,7 +233,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     for (const { id, done } of asking) expect(await done).toEqual({ ...NOTHING, stdout: `for ${id}` });
   });
 
-  it('takes no answer that somebody took back before', async () => {
+  it('takes no answer that was withdrawn before', async () => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     const { ask: id = '' } = await asking.letter();
@@ -244,7 +244,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     expect(await asking.done).toEqual({ ...NOTHING, stdout: 'yes' });
   });
 
-  it('gets its answer although the disk is full', async () => {
+  it('gets its answer even if the disk is full', async () => {
     const machine = startMachine();
     for (const folder of ['outbox', 'answers'] as const) machine.home.folder(folder);
     const letter = join(tempFolder(), 'letter');
@@ -279,13 +279,13 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     ['in a Claude inside of another one', { ...PANE, CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' }],
     ['with a thread that is none', { ...HEADLESS, THREADMUX_THREAD: '../1' }],
     ['in a pane inside of a headless agent', { ...HEADLESS, ...PANE, CLAUDE_CODE_ENTRYPOINT: 'sdk' }],
-  ])('does nothing %s, and says nothing', async (__, env) => {
+  ])('does nothing %s, and prints nothing', async (__, env) => {
     const machine = startMachine();
     expect(await ask(machine, shell, { env }).done).toEqual(NOTHING);
     expect(readdirSync(machine.home.root)).toEqual([]);
   });
 
-  it('says nothing when there is no home to write to', async () => {
+  it('prints nothing when there is no home to write to', async () => {
     const machine = startMachine();
     writeFileSync(answers(machine), 'in the way');
     expect(await ask(machine, shell).done).toEqual(NOTHING);
@@ -294,8 +294,8 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
 });
 
 // busybox has a `sleep` of its own, which cannot be counted.
-describe.each(SHELLS.slice(0, 2))('what ask waits for under %s', (_, ...shell) => {
-  it('is a minute for a subagent, which Claude Code waits for', async () => {
+describe.each(SHELLS.slice(0, 2))('the time that ask waits under %s', (_, ...shell) => {
+  it('is one minute for a subagent, because Claude Code waits for it', async () => {
     const machine = startMachine();
     const { path, naps } = countedSleep(machine);
     const env = { ...PANE, PATH: path };

@@ -44,7 +44,7 @@ describe('a courier killed with SIGKILL', () => {
     ['while the thread is made, and followed only minutes later', [0, 1, 2], true],
     ['while a reply is posted, and followed only minutes later', [3, 4, 5], true],
     ['between two replies, and followed only minutes later', [6, 7], true],
-  ])('%s, loses and doubles nothing', async (_, steps, isLate) => {
+  ])('%s, loses and repeats nothing', async (_, steps, isLate) => {
     const tmux = startTmux();
     // Each write is a step: welcome message, thread, our membership, three parts, two more replies.
     const walk = async (step: number) => {
@@ -81,7 +81,7 @@ describe('a courier killed with SIGKILL', () => {
     ['before it wrote down what was posted', ['threads', 'state/shown.json']],
     ['before it wrote down what was shown', ['state/shown.json']],
     ['before it removed the letter', []],
-  ])('%s, doubles nothing even minutes later', async (_, lost) => {
+  ])('%s, repeats nothing even minutes later', async (_, lost) => {
     const workspace = await startTestWorkspace(LATE);
     const machine = startMachine(workspace);
     const pane = machine.session('web');
@@ -125,7 +125,7 @@ describe('a server in trouble', () => {
     ['breaks the connection after it has posted', { kind: 'apply-then-reset' }],
     ['answers 502 after it has posted', { kind: 'apply-then-answer', status: 502 }],
     ['limits us', { kind: 'limited', retryAfterMs: 200, scope: 'user' }],
-  ] as const)('that %s again and again gets every reply once', async (_, fault) => {
+  ] as const)('that %s repeatedly gets every reply once', async (_, fault) => {
     let requests = 0;
     const workspace = await startTestWorkspace({
       faults: {
@@ -139,7 +139,7 @@ describe('a server in trouble', () => {
     await soon(() => expect(machine.letters()).toEqual([]));
   });
 
-  it('that is away for a while gets everything in order when it is back', async () => {
+  it('that is unreachable for a while gets everything in order when it is back', async () => {
     const dir = tempFolder();
     const before = await startWorkspace({ dir });
     const port = Number(new URL(before.url).port);

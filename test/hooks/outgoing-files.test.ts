@@ -91,7 +91,7 @@ describe('[ATTACH: path]', () => {
     ['a file that is not there', 'nothing.txt', 'no such file'],
     ['a link that leads nowhere', 'loop', 'no such file'],
     ['a name with a zero byte', 'report.pdf\0.png', 'not a path'],
-  ])('refuses %s, by its name', (_, path, because) => {
+  ])('refuses %s, and names it', (_, path, because) => {
     const { rules } = project();
     const { files, refused } = take(path, rules);
     expect(files).toEqual([]);
@@ -118,7 +118,7 @@ describe('[ATTACH: path]', () => {
     expect(take('home/files/shared.txt', open).refused).toEqual([]);
   });
 
-  it('sends nothing from outside while a folder is exchanged for a link again and again', async () => {
+  it('sends nothing from outside while a folder is repeatedly exchanged for a link', async () => {
     const { root, out, rules } = project();
     // Far below the folder, so that much time passes between looking at it and opening the file.
     const deep = join(...Array<string>(30).fill('d'));
@@ -142,13 +142,13 @@ describe('[ATTACH: path]', () => {
     expect([...seen.keys()].sort()).toEqual(['harmless', 'refused']);
   }, 60_000);
 
-  it('takes time in proportion to the text', () => {
+  it('is parsed in linear time', () => {
     const { rules } = project();
     const text = `[ATTACH:${' '.repeat(200_000)}`; // took hours
     expect(takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
   });
 
-  it('takes no more than one message can hold', () => {
+  it('accepts no more files than one message can hold', () => {
     const { root, rules } = project();
     const names = Array.from({ length: 12 }, (_, n) => `f${n}.txt`);
     for (const name of names) writeFileSync(join(root, name), 'x'.repeat(1_000));
@@ -159,7 +159,7 @@ describe('[ATTACH: path]', () => {
     expect([small.files.length, small.refused.length]).toEqual([2, 10]);
   });
 
-  it('reads each file once, and no more than fits, however often it is asked for', () => {
+  it('reads each file once, and no more than fits, however often it is named', () => {
     const { root, rules } = project();
     const read = vi.spyOn(fs, 'readSync');
     syncBuiltinESMExports();
@@ -180,7 +180,7 @@ describe('[ATTACH: path]', () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  it('is text where it stands in a code block or in a sentence', () => {
+  it('is plain text in a code block or in a sentence', () => {
     const { rules } = project();
     const text = [
       'Write [ATTACH: report.pdf] to send it:',
@@ -195,7 +195,7 @@ describe('[ATTACH: path]', () => {
     expect(takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
   });
 
-  it('arrives with the reply, and what was refused is named in it', async () => {
+  it('arrives with the reply, which names what was refused', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const { root } = project();
@@ -207,7 +207,7 @@ describe('[ATTACH: path]', () => {
     expect(message?.content).not.toContain('ATTACH');
   });
 
-  it('does not hold up the words if the server takes no file of that size', async () => {
+  it('does not delay the text if the server refuses a file of that size', async () => {
     const workspace = await startTestWorkspace({
       faults: {
         onRequest: ({ method, path, body }) =>
@@ -227,7 +227,7 @@ describe('[ATTACH: path]', () => {
 });
 
 describe('a hostile host', () => {
-  it('has its refusals shown as code, and is not asked without end', async () => {
+  it('has its refusals shown as code, and gets a limited number of requests', async () => {
     let asked = 0;
     const sh = async () => `no [sign in](https://example.org) ${++asked}\n`;
     const host = { name: 'mini', sh } as unknown as Host;
@@ -260,7 +260,7 @@ describe('a file on another host', () => {
     return { root, out, take };
   }
 
-  it.each([0, 1])('is not sent if its name led to a file elsewhere when it was opened (%i)', async (turns) => {
+  it.each([0, 1])('is not sent if its name led elsewhere when it was opened (%i)', async (turns) => {
     const { root, out, take } = far({
       before: `n=$(wc -l < turns); echo >> turns
           if [ $((n % 2)) = 0 ]; then rm x.txt; mv calm x.txt
@@ -277,7 +277,7 @@ describe('a file on another host', () => {
     }
   });
 
-  it('that grows while it is read is refused, not read without end', async () => {
+  it('that grows while it is read is refused, not read without a limit', async () => {
     const { root, take } = far({ after: 'truncate -s 40M x.txt' });
     writeFileSync(join(root, 'x.txt'), 'small');
     expect(await take()).toMatchObject({

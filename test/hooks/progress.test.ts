@@ -49,8 +49,8 @@ async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) 
   return { workspace, asked, transcript, open, rest, follow, messages, write };
 }
 
-describe('while a turn runs', () => {
-  it('one silent message tells what Claude does, and becomes a line when it is done', async () => {
+describe('while a turn runs,', () => {
+  it('one silent message shows what Claude does, and becomes one line at the end', async () => {
     const { open, follow, messages, write, rest } = await start();
     const progress = open();
     progress.begin(follow());
@@ -70,7 +70,7 @@ describe('while a turn runs', () => {
     expect(progress.isBusy()).toBe(false);
   });
 
-  it('the message is edited once a second at most, however much is written', async () => {
+  it('the message is edited at most once per second, however much is written', async () => {
     const { asked, open, follow, transcript, rest } = await start({ editMs: 300 });
     const progress = open();
     progress.begin(follow());
@@ -89,7 +89,7 @@ describe('while a turn runs', () => {
     expect(asked.filter(({ method, path }) => method === 'POST' && path.endsWith('/messages'))).toHaveLength(1);
   });
 
-  it('the passing of time alone is not worth an edit', async () => {
+  it('elapsed time alone causes no edit', async () => {
     const { asked, open, follow, messages } = await start();
     open().begin(follow());
     await soon(async () => expect(await messages()).toHaveLength(1));
@@ -97,14 +97,14 @@ describe('while a turn runs', () => {
     expect(asked.filter(({ method }) => method === 'PATCH')).toEqual([]);
   });
 
-  it('typing is shown, and quiet people see nothing else', async () => {
+  it('typing is shown, and nothing else in quiet mode', async () => {
     const { asked, open, follow, messages } = await start();
     open().begin(follow('quiet'));
     await vi.waitFor(() => expect(asked.filter(({ path }) => path.endsWith('/typing'))).toHaveLength(1), 3_000);
     expect(await messages()).toEqual([]);
   });
 
-  it('a turn that ends without a word ends its message when Claude is seen at rest twice', async () => {
+  it('a turn that ends without a reply ends its message when Claude is seen idle twice', async () => {
     const { open, follow, messages } = await start({ silentMs: 100 });
     const looks = [true, false, true, true];
     const isAtRest = async () => looks.shift() ?? true;
@@ -130,7 +130,7 @@ describe('while a turn runs', () => {
     expect(progress.isBusy()).toBe(false);
   });
 
-  it('the message of a courier that was killed is ended by the next one', async () => {
+  it('the message of a courier that was killed is ended by the next courier', async () => {
     const { open, follow, messages, rest } = await start();
     const killed = open();
     killed.begin(follow());
@@ -140,7 +140,7 @@ describe('while a turn runs', () => {
     expect((await messages())[0]?.content).toMatch(/^-# \d+ s$/);
   });
 
-  it('trouble with the server holds up nothing', async () => {
+  it('problems with the server delay nothing', async () => {
     const { workspace, open, follow, rest } = await start();
     const progress = open();
     progress.begin({ ...follow(), thread: '123456789012345678' });
@@ -149,7 +149,7 @@ describe('while a turn runs', () => {
     expect(await workspace.person.messages(workspace.channelId)).toEqual([]);
   });
 
-  it('a turn begins with the prompt and ends with the reply', async () => {
+  it('the turn starts with the prompt and ends with the reply', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const { context, tell } = openTestDesk(machine);
@@ -163,7 +163,7 @@ describe('while a turn runs', () => {
     ]);
   });
 
-  it('the reply of one pane does not end the turn of the other', async () => {
+  it('the reply of one pane does not end the turn of another pane', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const { context, tell } = openTestDesk(machine);
@@ -179,7 +179,7 @@ describe('while a turn runs', () => {
   });
 });
 
-describe('what progress looks like', () => {
+describe('the text of a progress message:', () => {
   const tool = (label: string, outcome: 'ok' | 'error' | undefined) => ({
     id: label,
     name: label.split(' ')[0] ?? '',
@@ -206,7 +206,7 @@ describe('what progress looks like', () => {
     expect(progressText(turn, level, 65_000)).toBe(text);
   });
 
-  it('shows what hides or reorders its neighbours in the name of a tool and in what it does', () => {
+  it('shows hidden and reordering characters in the name and label of a tool', () => {
     const tools = [{ id: 't', name: 'Ba\u202esh', label: 'Bash: ls \u202e<@1>', input: {}, outcome: undefined }];
     const text = progressText({ ...turn, tools }, 'normal', 1_000) ?? '';
     expect(text).toContain('⏳ Bash: ls ⟨U+202E⟩\\<\\@1\\>');
@@ -226,7 +226,7 @@ describe('what progress looks like', () => {
     ['done', 3_599_000, '-# Bash ×2, Edit · 59 min 59 s'],
     ['interrupted', 7_260_000, '-# interrupted · Bash ×2, Edit · 2 h 1 min'],
     ['failed', 900, '-# failed · Bash ×2, Edit · 1 s'],
-  ] as const)('in one line: %s', (how, ms, text) => {
+  ] as const)('is one line for %s', (how, ms, text) => {
     expect(summaryText(turn, ms, how)).toBe(text);
   });
 });

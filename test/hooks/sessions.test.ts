@@ -23,7 +23,7 @@ async function start() {
   return { workspace, machine, ...openTestDesk(machine) };
 }
 
-describe('which session', () => {
+describe('for a letter from a pane,', () => {
   it('a session that is renamed keeps its thread, which is renamed too', async () => {
     const { workspace, machine, tell } = await start();
     const pane = machine.session('web');
@@ -36,7 +36,7 @@ describe('which session', () => {
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two']);
   });
 
-  it('a rename that Discord did not take is tried again by the next courier', async () => {
+  it('a rename that Discord refused is repeated by the next courier', async () => {
     let renames = 0;
     const workspace = await startTestWorkspace({
       faults: {
@@ -60,7 +60,7 @@ describe('which session', () => {
   it.each([
     ['the word of its end', () => ({ ...fixture('SessionEnd'), session_id: fixture('Stop').session_id })],
     ['a reply that was read late', () => stopInput('bye')],
-  ])('the shell that Claude has left is not taken for Claude: %s', async (_, input) => {
+  ])('the shell that Claude exited to is not mistaken for Claude: %s', async (_, input) => {
     const { machine, tell } = await start();
     const pane = machine.session('web');
     const running = (command: string) =>
@@ -90,7 +90,7 @@ describe('which session', () => {
     expect(await threadsOf(workspace)).toHaveLength(1);
   });
 
-  it('two panes of a session make one thread, and their replies do not mix', async () => {
+  it('two panes of a session have one thread, and their replies do not mix', async () => {
     const { workspace, machine, tell } = await start();
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
@@ -108,7 +108,7 @@ describe('which session', () => {
     expect(await threadsOf(workspace)).toHaveLength(1);
   });
 
-  it('two panes that say the same after an outage are both heard', async () => {
+  it('two panes that say the same after an outage are both posted', async () => {
     const { workspace, machine, tell } = await start();
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
@@ -120,7 +120,7 @@ describe('which session', () => {
     expect(await saidIn(workspace, '[agent] web')).toEqual(['Done.', 'Done.', 'Done.']);
   });
 
-  it('a reply of one pane is found again although the other one has spoken since', async () => {
+  it('a reply of one pane is recognised even if the other pane has posted since', async () => {
     let isLost = false;
     const workspace = await startTestWorkspace({
       nonceWindowMs: 1,
@@ -144,7 +144,7 @@ describe('which session', () => {
     expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', 'posted, but the answer was lost', 'meanwhile']);
   });
 
-  it('the last words of a pane that is gone reach its thread', async () => {
+  it('the last reply of a pane that is gone reaches its thread', async () => {
     const { workspace, machine, tell } = await start();
     machine.session('other');
     const pane = machine.session('web');
@@ -154,7 +154,7 @@ describe('which session', () => {
     expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', '⏹️ Claude has exited.']);
   });
 
-  it('a pane that tmux does not know is waited for, and given up after a while', async () => {
+  it('a pane that tmux does not know is retried, and given up after a while', async () => {
     const { workspace, machine, tell } = await start();
     const pane = { ...machine.session('web'), TMUX_PANE: '%77' };
     await expect(tell(pane, stopInput('whose?'))).rejects.toThrow('%77');
@@ -162,7 +162,7 @@ describe('which session', () => {
     expect(await threadsOf(workspace)).toEqual([]);
   });
 
-  it('another tmux server that took over the socket is not mistaken for the first', async () => {
+  it('another tmux server on the same socket is not mistaken for the first', async () => {
     const { workspace, machine, tell } = await start();
     const pane = machine.session('web');
     const old = { ...pane, TMUX: pane.TMUX.replace(/,\d+,/, ',1,') };
@@ -170,7 +170,7 @@ describe('which session', () => {
     expect(await threadsOf(workspace)).toEqual([]);
   });
 
-  it('after /clear and compaction nothing is said, and the thread goes on', async () => {
+  it('nothing is posted after /clear and compaction, and the thread continues', async () => {
     const { workspace, machine, tell } = await start();
     const pane = machine.session('web');
     await tell(pane, stopInput('before'));
@@ -190,13 +190,13 @@ describe('which session', () => {
   it.each([
     ['a `claude -p` inside a session', { entrypoint: 'sdk-cli' }, {}],
     ['a subagent', {}, { agent_id: 'a1', agent_type: 'Explore' }],
-  ])('%s says nothing', async (_, facts, input) => {
+  ])('%s posts nothing', async (_, facts, input) => {
     const { workspace, machine, tell } = await start();
     await tell(machine.session('web'), stopInput('nested', input), facts);
     expect(await threadsOf(workspace)).toEqual([]);
   });
 
-  it('a Claude started anew in the same pane is reported at once with its new process', async () => {
+  it('a Claude that was restarted in the same pane is reported at once with its new process', async () => {
     const { machine, tell } = await start();
     const pane = machine.session('web');
     await tell(pane, fixture('SessionStart'));
@@ -208,7 +208,7 @@ describe('which session', () => {
     expect(loadThreadRecords(machine.home)[0]?.panePid).toBe(now);
   });
 
-  it('a start and an end are one quiet line each', async () => {
+  it('a start and an end are one silent line each', async () => {
     const { workspace, machine, tell } = await start();
     const pane = machine.session('web');
     await tell(pane, fixture('SessionStart'));
@@ -224,8 +224,8 @@ describe('which session', () => {
   });
 });
 
-describe('which thread', () => {
-  it('one that somebody deleted is made anew, and the bridge hears of it', async () => {
+describe('the thread of a session', () => {
+  it('is created again if it was deleted, and the bridge is told', async () => {
     const { workspace, machine, tell } = await start();
     const pane = machine.session('web');
     await tell(pane, stopInput('one'));
@@ -243,7 +243,7 @@ describe('which thread', () => {
   it.each([
     ['archived', { archived: true }],
     ['archived and locked', { archived: true, locked: true }],
-  ])('one that is %s is revived', async (_, change) => {
+  ])('is reopened if it is %s', async (_, change) => {
     const { workspace, machine, tell } = await start();
     const pane = machine.session('web');
     await tell(pane, stopInput('one'));
@@ -255,7 +255,7 @@ describe('which thread', () => {
     expect(now.body.thread_metadata.archived).toBe(false);
   });
 
-  it('one of an earlier life of the session is found by its name, archived or not', async () => {
+  it('is found by its name after a restart of tmux, archived or not', async () => {
     const { workspace, machine, tell } = await start();
     await tell(machine.session('web'), stopInput('Done.'));
     const [thread] = await threadsOf(workspace);
@@ -268,7 +268,7 @@ describe('which thread', () => {
     expect(await saidIn(workspace, '[agent] web')).toEqual(['Done.', 'Done.']);
   });
 
-  it('a look-alike that somebody else made is ignored', async () => {
+  it('is never a look-alike that someone else made', async () => {
     const { workspace, machine, tell } = await start();
     const bait = await workspace.person.say(workspace.channelId, 'come here');
     await workspace.person.startThread(workspace.channelId, bait.id, '[agent] web');
@@ -282,7 +282,7 @@ describe('which thread', () => {
 describe('ten sessions that finish at the same moment', () => {
   const LIMITS = { rateLimits: { perBucket: 3, windowMs: 400, globalPerSecond: 20 } };
 
-  it('on one host: ten threads, ten replies, and every limit waited out', async () => {
+  it('on one host have ten threads and ten replies, and obey every rate limit', async () => {
     const workspace = await startTestWorkspace(LIMITS);
     const machine = startMachine(workspace);
     const names = Array.from({ length: 10 }, (_, n) => `s${n}`);
@@ -294,7 +294,7 @@ describe('ten sessions that finish at the same moment', () => {
     expect(machine.log()).toContain('rate limited');
   });
 
-  it('from two homes: their own threads by host, and one thread where the name is the same', async () => {
+  it('from two homes have threads by host, and one thread where the name is the same', async () => {
     const workspace = await startTestWorkspace(LIMITS);
     const hosts = { laptop: 'local', mini: { ssh: 'mini' } };
     const config = { defaultHost: 'laptop', hosts };

@@ -81,7 +81,7 @@ const SETTINGS = '.claude/settings.json';
 const ODD = '{\n\t"model" : "opus",   "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}}';
 
 describe('install --host', () => {
-  it('shows nothing of a file there that could act on the terminal', async () => {
+  it('shows no escape sequence from a file on the host', async () => {
     const there = await startBareHost();
     put(there, '.tmux.conf', '# \u001b]0;title\u0007\n');
     const said = await machine(there).must('install', '--host', 'mini', '--dry-run');
@@ -89,7 +89,7 @@ describe('install --host', () => {
     expect(said).not.toContain('\u001b');
   });
 
-  it('edits settings and tmux there from here, again without a change, and gives all back', async () => {
+  it('edits settings and tmux on the host, changes nothing the second time, and restores both', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     put(there, SETTINGS, ODD, 0o600);
@@ -121,7 +121,7 @@ describe('install --host', () => {
     expect(await must('uninstall', '--host', 'mini')).toContain('it holds nothing of ours');
   });
 
-  it('gives threads to sessions that are made there, until uninstall', async () => {
+  it('gives threads to sessions that are created on the host, until uninstall', async () => {
     const there = await startBareHost();
     const { home, must } = machine(there);
     const isAuto = () => loadAutoThreads(home, 'mini');
@@ -139,7 +139,7 @@ describe('install --host', () => {
     expect([isAuto(), existsSync(home.path('state', 'hosts', 'mini'))]).toEqual([false, false]);
   });
 
-  it('leaves nothing of the token there', async () => {
+  it('leaves no token on the host', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     const { must } = machine(there);
@@ -149,7 +149,7 @@ describe('install --host', () => {
     expect(execFileSync('ps', ['-A', '-ww', 'e', '-o', 'args='], { encoding: 'utf8' })).not.toContain(TOKEN);
   });
 
-  it('works for the local workspace, and hears of sessions that are made there', async () => {
+  it('works for the local workspace, and notices sessions that are created on the host', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     const { must, ours } = machine(there, 'laptop', []);
@@ -158,7 +158,7 @@ describe('install --host', () => {
     await vi.waitFor(() => expect(lettersIn(ours)).toMatch(/^event created$/m), 5_000);
   });
 
-  it('does not remove our folder there while threadmux runs here', async () => {
+  it('does not remove our folder on the host while threadmux runs here', async () => {
     const there = await startBareHost();
     const { home, must, run, ours } = machine(there);
     await must('install', '--host', 'mini');
@@ -192,7 +192,7 @@ describe('install --host', () => {
     expect(listing(there.home)).toEqual(before);
   });
 
-  it('takes out only our parts if somebody changed the file since', async () => {
+  it('removes only our parts if the file was changed since', async () => {
     const there = await startBareHost();
     const path = put(there, SETTINGS, ODD);
     const { must } = machine(there);
@@ -203,7 +203,7 @@ describe('install --host', () => {
     expect(JSON.parse(rest)).toEqual(JSON.parse(ODD.replace('opus', 'sonnet')));
   });
 
-  it('refuses a file that it could not give back, and changes nothing', async () => {
+  it('refuses a file that it could not restore, and changes nothing', async () => {
     const there = await startBareHost();
     const path = put(there, SETTINGS, '{ "hooks": [] }');
     const { run } = machine(there);
@@ -217,7 +217,7 @@ describe('install --host', () => {
   });
 });
 
-describe('the places on a host', () => {
+describe('the paths on a host', () => {
   it.each(loginShells())('are those of the login shell %s, whatever it prints', async (shell) => {
     const server = await startSshServer({ shell });
     const put = (name: string, text: string) => {
@@ -236,8 +236,8 @@ describe('the places on a host', () => {
   });
 });
 
-describe('two that use one host', () => {
-  it('have their own hooks there, and each takes out only its own, in any order', async () => {
+describe('two users of one host', () => {
+  it('have their own hooks, and each removes only its own, in any order', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     const own = join(there.home, 'threadmux', 'dist');
@@ -270,8 +270,8 @@ describe('two that use one host', () => {
   });
 });
 
-describe('a host that still has the program and the token', () => {
-  it('is cleaned, and told so', async () => {
+describe('a host that still has the program and the token of an earlier version', () => {
+  it('is cleaned, and the user is told', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     const old = join(there.home, '.threadmux');
@@ -298,7 +298,7 @@ describe('a host that still has the program and the token', () => {
     expect(readFileSync(join(there.home, '.tmux.conf'), 'utf8')).toBe('set -g mouse on\n');
   });
 
-  it('is left alone if it is somebody’s own installation', async () => {
+  it('is left alone if it has its own installation', async () => {
     const there = await startBareHost();
     put(there, '.threadmux/config.json', '{}', 0o600);
     put(there, '.threadmux/state/node', '/usr/bin/node\n');
@@ -352,7 +352,7 @@ describe('a file on a host', () => {
     expect(readdirSync(home).sort()).toEqual(['dotfiles', 'file', 'link']);
   });
 
-  it('that was changed, made or removed meanwhile is left as it is', async () => {
+  it('that was changed, created or removed in between is left as it is', async () => {
     const { home, host, path, read } = await fileOn('old');
     const file = await read();
     const missing = await read(join(home, 'new', 'file'));
@@ -368,7 +368,7 @@ describe('a file on a host', () => {
     expect(readdirSync(home).sort()).toEqual(['file', 'new']);
   });
 
-  it('that was not there goes with the folders that were made for it', async () => {
+  it('that did not exist is removed with the folders that were created for it', async () => {
     const { home, host, read } = await fileOn('');
     const path = join(home, 'a b', "c'd", 'file');
     const made = await writeHostFile(host, await read(path), 'ours');

@@ -22,7 +22,7 @@ const THEIRS = '{\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": 
 const theirs = (command: string) => ({ hooks: [{ type: 'command', command }] });
 
 describe('install and uninstall', () => {
-  it('leave a home without any of it as it was', async () => {
+  it('leave a home unchanged that has none of the files', async () => {
     const me = person();
     const before = listing(me.home);
     const said = await me.install();
@@ -50,7 +50,7 @@ describe('install and uninstall', () => {
     ['a status line', '{"statusLine":{"command":"\\u0065cho hi","type":"command"}}', 0o640],
     ['nothing in it', '', 0o644],
     ['an empty object', '{ }', 0o644],
-  ])('give back a settings.json with %s, byte for byte', async (_, text, mode) => {
+  ])('restore a settings.json with %s, byte for byte', async (_, text, mode) => {
     const me = person();
     me.write(text, mode);
     const before = listing(me.home);
@@ -74,7 +74,7 @@ describe('install and uninstall', () => {
     expect(me.read()).toBe(THEIRS);
   });
 
-  it('follow an installation that has moved, and still find the way back', async () => {
+  it('follow an installation that has moved, and can still be undone', async () => {
     const me = person();
     me.write(THEIRS);
     const before = listing(me.home);
@@ -88,7 +88,7 @@ describe('install and uninstall', () => {
     expect(listing(me.home)).toEqual(before);
   });
 
-  it('leave what others have added meanwhile, before, between and after ours, in any format', async () => {
+  it('keep what others have added, before, between and after ours, in any format', async () => {
     const me = person();
     me.write(THEIRS);
     await me.install();
@@ -112,7 +112,7 @@ describe('install and uninstall', () => {
     expect(me.read()).toContain('\n\t"theme"');
   });
 
-  it('leave a file that we made to those who have used it since', async () => {
+  it('keep a file that we created if others have used it since', async () => {
     const me = person();
     await me.install();
     me.write(me.read().replace('{', '{\n  "theme": "dark",'));
@@ -123,7 +123,7 @@ describe('install and uninstall', () => {
     expect(existsSync(`${me.home}/.threadmux`)).toBe(false);
   });
 
-  it('work without the record of what was done', async () => {
+  it('work without the installation record', async () => {
     const me = person();
     me.write(THEIRS);
     await me.install();
@@ -133,7 +133,7 @@ describe('install and uninstall', () => {
     expect(readFileSync(`${me.home}/.tmux.conf`, 'utf8')).toBe('');
   });
 
-  it('keep a link to the settings a link, and edit what it leads to', async () => {
+  it('keep a link to the settings, and edit its target', async () => {
     const me = person();
     mkdirSync(`${me.home}/dotfiles`);
     writeFileSync(`${me.home}/dotfiles/claude.json`, THEIRS, { mode: 0o640 });
@@ -175,7 +175,7 @@ describe('install and uninstall', () => {
       (me: Person) => writeFileSync(`${me.home}/.tmux.conf`, 'set -g mouse on\n', { mode: 0o444 }),
       /tmux.conf is read-only/,
     ],
-  ])('refuse %s with a sentence, and touch nothing at all', async (_, spoil, sentence) => {
+  ])('refuse %s with a sentence, and touch nothing', async (_, spoil, sentence) => {
     const me = person();
     spoil(me);
     const before = listing(me.home);
@@ -183,7 +183,7 @@ describe('install and uninstall', () => {
     expect(listing(me.home)).toEqual(before);
   });
 
-  it('refuse a place that will not last', async () => {
+  it('refuse a temporary installation path', async () => {
     const me = person();
     const paths = {
       node: '/usr/bin/node',
@@ -192,7 +192,7 @@ describe('install and uninstall', () => {
     await expect(me.install({ paths })).rejects.toThrow(/cache that npm empties/);
   });
 
-  it('show what would change, and change nothing, when that is asked for', async () => {
+  it('show what would change, and change nothing, with --dry-run', async () => {
     const me = person();
     me.write(THEIRS);
     const before = listing(me.home);
@@ -207,7 +207,7 @@ describe('install and uninstall', () => {
     expect(listing(me.home)).toEqual(installed);
   });
 
-  it('look where CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME say', async () => {
+  it('use CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME', async () => {
     const me = person();
     mkdirSync(`${me.home}/xdg/tmux`, { recursive: true });
     writeFileSync(`${me.home}/xdg/tmux/tmux.conf`, 'set -g mouse on\n');
@@ -225,7 +225,7 @@ describe('install and uninstall', () => {
     expect(listing(me.home)).toEqual(before);
   });
 
-  it('keep to one project when they are told to, with the status line the user has anyway', async () => {
+  it('are limited to one project on request, and keep the status line of the user', async () => {
     const me = person();
     me.write('{"statusLine":{"type":"command","command":"mine"}}');
     const project = `${me.home}/shop`;
@@ -245,13 +245,13 @@ describe('install and uninstall', () => {
     expect(listing(me.home)).toEqual(before);
   });
 
-  it('do not make a project that is not there', async () => {
+  it('do not create a missing project', async () => {
     const me = person();
     await expect(me.install({ project: `${me.home}/typo` })).rejects.toThrow(/there is no folder/);
     expect(listing(me.home)).toEqual([]);
   });
 
-  it('may run several at once: one does it, the others find it done', async () => {
+  it('may run several times at once: one does the work, the others find it done', async () => {
     const me = person();
     me.write(THEIRS);
     const before = listing(me.home);
@@ -282,7 +282,7 @@ describe('install and uninstall', () => {
     expect(listing(me.home)).toEqual(before);
   });
 
-  it('tell the running tmux server at once, a new one when it starts, and neither afterwards', async () => {
+  it('affect the running tmux server at once and a new one when it starts, until uninstall', async () => {
     const me = person();
     me.tmux('new-session', '-d', '-s', 'first');
     const clean = me.tmux('show-hooks', '-g');
@@ -298,7 +298,7 @@ describe('install and uninstall', () => {
     expect(me.tmux('show-hooks', '-g')).toBe(clean);
   });
 
-  it('do not delete what the user has in our home, unless that is asked for', async () => {
+  it('do not delete the user’s files in our home, unless told to', async () => {
     const me = person();
     await me.install();
     writeFileSync(`${me.home}/.threadmux/config.json`, '{}', { mode: 0o600 });
@@ -309,7 +309,7 @@ describe('install and uninstall', () => {
     expect(existsSync(`${me.home}/.threadmux`)).toBe(false);
   });
 
-  it('say so when the folder may not be written to', () => {
+  it('say so when the folder is not writable', () => {
     const me = person();
     me.write(THEIRS);
     chmodSync(`${me.home}/.claude`, 0o555);

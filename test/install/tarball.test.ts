@@ -19,8 +19,8 @@ function installPackage(prefix: string): string {
   return join(prefix, 'lib', 'node_modules', 'threadmux');
 }
 
-describe('the package as people get it', () => {
-  it('is installed, works and is gone again, and the home folder is as before', async () => {
+describe('the packed npm package', () => {
+  it('installs, works and uninstalls, and leaves the home folder as it was', async () => {
     const me = person();
     me.write('{\n  "statusLine": {"type": "command", "command": "echo mine"}\n}');
     writeFileSync(join(me.home, '.tmux.conf'), 'set -g mouse on');

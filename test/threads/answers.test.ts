@@ -31,7 +31,7 @@ function slowHook() {
 }
 
 describe('an answer', () => {
-  it('that lets a hook leave stays until the hook has taken it', async () => {
+  it('that releases a hook stays until the hook has taken it', async () => {
     const hook = slowHook();
     const answers = createHookAnswers(hook.home);
     answers.release(ID);
@@ -52,7 +52,7 @@ describe('an answer', () => {
     for (const suffix of ['', '.bell']) expect(existsSync(hook.path(suffix))).toBe(false);
   });
 
-  it('that lets a hook on another host leave stays until the hook has taken it', async () => {
+  it('that releases a hook on another host stays until the hook has taken it', async () => {
     const hook = slowHook();
     const ssh = await startSshServer();
     const answers = withRemoteAnswers(createHookAnswers(tempHome()), {

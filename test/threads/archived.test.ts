@@ -20,8 +20,8 @@ async function archive({ workspace }: Setting, thread: string, archived = true):
   expect(status).toBe(200);
 }
 
-describe('a thread that a person archived', () => {
-  it('stays archived through other sessions, renames and restarts, until its session speaks', async () => {
+describe('a thread that a user archived', () => {
+  it('stays archived through other sessions, renames and restarts, until its session posts', async () => {
     const setting = await start();
     const { tmux } = setting.machine;
     const claude = await setting.claude('web');
@@ -41,7 +41,7 @@ describe('a thread that a person archived', () => {
     await until(setting, ['[agent] other', '[agent] shop']);
   });
 
-  it('while the bridge was away is not reopened at its start, whatever was renamed meanwhile', async () => {
+  it('is not reopened when the bridge starts, whatever was renamed in between', async () => {
     const setting = await start();
     const claude = await setting.claude('web');
     await setting.stop();
@@ -52,7 +52,7 @@ describe('a thread that a person archived', () => {
     await until(setting, ['([agent] web)']);
   });
 
-  it('opens again when they write, and the message arrives', async () => {
+  it('is reopened when they write, and the message arrives', async () => {
     const setting = await start();
     const claude = await setting.claude('web');
     await archive(setting, claude.thread);
@@ -63,8 +63,8 @@ describe('a thread that a person archived', () => {
   });
 });
 
-describe('a thread that a person deleted', () => {
-  it('comes back only when its session speaks', async () => {
+describe('a thread that a user deleted', () => {
+  it('is created again only when its session posts', async () => {
     const setting = await start();
     const { tmux } = setting.machine;
     const claude = await setting.claude('web', { replies: false });

@@ -47,12 +47,12 @@ describe('a receipt', () => {
 describe('the end of a turn', () => {
   const byHook = { state: 'submitted', receipt: 'x', submittedAt: 50 } as const;
 
-  it('confirms what was read between two tools, with no hook of its own', () => {
+  it('confirms what was read between two tools, without its own hook', () => {
     const deliveries = [typed(5, 'a', byHook), typed(6, 'b')];
     expect(confirmedByTurn(deliveries, ['a', 'b'], letter, 20).ids).toEqual(['6']);
   });
 
-  it('counts equal texts that had a hook off first', () => {
+  it('counts equal texts with a hook first', () => {
     const deliveries = [typed(5, 'go', byHook), typed(6, 'go'), typed(7, 'go')];
     expect(confirmedByTurn(deliveries, ['go'], letter, 20).ids).toEqual([]);
     expect(confirmedByTurn(deliveries, ['go', 'go'], letter, 20).ids).toEqual(['6']);

@@ -27,8 +27,8 @@ async function start(kind: 'agent' | 'terminal' = 'agent', server = 'local') {
   return { workspace, machine, thread, hook };
 }
 
-describe('beside a headless agent', () => {
-  it.each([undefined, 'a1'])('prints the decision of the thread (subagent: %s)', async (agent) => {
+describe('the hook of a headless agent', () => {
+  it.each([undefined, 'a1'])('prints the decision from the thread (subagent: %s)', async (agent) => {
     const { workspace, machine, thread, hook } = await start();
     const desk = await startPromptDesk(machine);
     const asked = hook({}, agent);
@@ -40,7 +40,7 @@ describe('beside a headless agent', () => {
     expect(await asked.ended).toBe(0);
   });
 
-  it('takes its buttons away and decides nothing when the agent is stopped', async () => {
+  it('removes its buttons and decides nothing when the agent is stopped', async () => {
     const { workspace, thread, hook } = await start(); // its own courier asks
     const asked = hook();
     const message = await promptIn(workspace, thread);
@@ -60,13 +60,13 @@ describe('beside a headless agent', () => {
     expect((await workspace.person.messages(thread)).flatMap((one) => one.components)).toEqual([]);
   });
 
-  it('asks nobody for a terminal', async () => {
+  it('asks nobody when it has a terminal', async () => {
     const { workspace, thread, hook } = await start('terminal');
     expect(await hook().printed).toBe('');
     expect((await workspace.person.messages(thread)).flatMap((one) => one.components)).toEqual([]);
   });
 
-  it('asks nobody when its thread was deleted, and lets the hook leave', async () => {
+  it('asks nobody when its thread was deleted, and exits', async () => {
     const { workspace, machine, thread, hook } = await start();
     const desk = await startPromptDesk(machine);
     await workspace.bot('DELETE', `/channels/${thread}`);
@@ -76,7 +76,7 @@ describe('beside a headless agent', () => {
     expect(desk.open()).toEqual([]);
   });
 
-  it('reaches the server that the bridge alone was told of, by its environment', async () => {
+  it('reaches the server that only the environment of the bridge names', async () => {
     const { workspace, machine, thread, hook } = await start('agent', 'discord');
     rmSync(machine.home.path('state', 'workspace.json'));
     const { child, said } = startBridgeProgram(machine, {

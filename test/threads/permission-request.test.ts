@@ -58,8 +58,8 @@ const silent = async (hook: ReturnType<typeof startHook>) => {
   expect(await hook.ended).toBe(0);
 };
 
-describe('beside a dialog', () => {
-  it('prints the decision of the thread, closes its pipes at once, and then shows who decided', async () => {
+describe('the hook beside a dialog', () => {
+  it('prints the decision from the thread, closes its pipes at once, and then shows who decided', async () => {
     const parts = await start({
       faults: {
         onRequest: ({ method }: { method: string }) => (method === 'PATCH' ? { kind: 'delay', ms: 4_000 } : undefined),
@@ -75,7 +75,7 @@ describe('beside a dialog', () => {
     expect((await messageNow(parts.workspace, message)).content).not.toContain('-# ');
   });
 
-  it('leaves when the dialog was answered in the terminal, and says so: by its looks, within two seconds', async () => {
+  it('exits within two seconds when the screen shows an answer in the terminal, and says so', async () => {
     expect(2 * LOOK_MS).toBeLessThan(2_000);
     const parts = await start();
     const { hook, message } = await ask(parts);
@@ -86,7 +86,7 @@ describe('beside a dialog', () => {
     expect(await hook.ended).toBe(0);
   });
 
-  it('knows it from the transcript alone, where the screen tells nothing', async () => {
+  it('reads the answer from the transcript alone, where the screen shows nothing', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts, 'Bash', 'view-transcript');
     await parts.desk.looked();
@@ -96,14 +96,14 @@ describe('beside a dialog', () => {
     expect(await hook.printed).toBe('');
   });
 
-  it('leaves when somebody was so quick that the dialog was gone before the first look', async () => {
+  it('exits when the dialog was answered before the first look', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts, 'Bash', 'busy-status-line');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
   });
 
-  it('leaves when the next dialog is another one', async () => {
+  it('exits when the next dialog is another one', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     await parts.desk.looked();
@@ -112,7 +112,7 @@ describe('beside a dialog', () => {
     expect(await hook.printed).toBe('');
   });
 
-  it('stays while the person reads the second question in the terminal', async () => {
+  it('stays while the user reads the second question in the terminal', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
     await parts.desk.looked();
@@ -127,7 +127,7 @@ describe('beside a dialog', () => {
     expect(await hook.printed).toBe('');
   });
 
-  it('claims no decision if the terminal was quicker', async () => {
+  it('claims no decision if the terminal was faster', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     await parts.desk.looked();
@@ -137,7 +137,7 @@ describe('beside a dialog', () => {
     expect(await hook.printed).toBe('');
   });
 
-  it('ends when Claude has exited to its shell', async () => {
+  it('exits when Claude has exited to its shell', async () => {
     const parts = await start({ inShell: true });
     const { hook, message } = await ask(parts);
     await parts.desk.looked();
@@ -150,7 +150,7 @@ describe('beside a dialog', () => {
     ['the session is closed', ['kill-session', '-t', '=web']],
     ['another program takes the pane', ['respawn-pane', '-k', '-t', '=web:', 'cat']],
     ['tmux ends', ['kill-server']],
-  ])('ends when %s', async (_, command) => {
+  ])('exits when %s', async (_, command) => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     await parts.desk.looked();
@@ -160,7 +160,7 @@ describe('beside a dialog', () => {
   });
 
   it.each(['SIGTERM', 'SIGHUP'] as const)(
-    'ends on %s, as Claude Code sends it after Esc, and takes its buttons away',
+    'exits on %s, which Claude Code sends after Esc, and removes its buttons',
     async (signal) => {
       const parts = await start();
       const { hook, message } = await ask(parts);
@@ -171,7 +171,7 @@ describe('beside a dialog', () => {
     },
   );
 
-  it('ends when its time is up, and says that the dialog is still there', async () => {
+  it('exits when its time is up, and says that the dialog is still open', async () => {
     const parts = await start({ patienceMs: 1_000 });
     await parts.pane.show('dialog-permission-bash');
     const hook = startHook(parts.machine, parts.pane, parts.pane.input('Bash'));
@@ -180,14 +180,14 @@ describe('beside a dialog', () => {
     await silent(hook);
   });
 
-  it('waits half a day, but a minute only for an agent in the background', () => {
+  it('waits half a day, but only a minute for an agent in the background', () => {
     const [here, headless] = [{ headless: false }, { headless: true }];
     expect(patienceMs(here, {})).toBe(12 * 3_600_000);
     expect(patienceMs(here, { agent_id: 'a1' })).toBe(60_000);
     expect(patienceMs(headless, { agent_id: 'a1' })).toBe(12 * 3_600_000);
   });
 
-  it('goes on with the next question although the server does not answer', async () => {
+  it('continues with the next question even if the server does not answer', async () => {
     const parts = await start({
       faults: {
         onRequest: ({ method }: { method: string }) =>
@@ -218,7 +218,7 @@ describe('beside a dialog', () => {
   });
 });
 
-describe('an answer that is none', () => {
+describe('an invalid answer', () => {
   it('decides nothing', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
@@ -239,7 +239,7 @@ describe('an answer that is none', () => {
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
   });
 
-  it('of two at once the first decides, the second is told', async () => {
+  it('that comes second decides nothing, and its sender is told', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     const both = ['deny', 'allow'].map((action) => parts.desk.answer(message, action));
@@ -249,8 +249,8 @@ describe('an answer that is none', () => {
   });
 });
 
-describe('prints nothing', () => {
-  it('when the server is down, and asks nobody when it is back but the hook is gone', async () => {
+describe('the hook prints nothing', () => {
+  it('when the server is down, and posts nothing when it is back but the hook is gone', async () => {
     const down = { now: false };
     const onRequest = () => (down.now ? ({ kind: 'reset' } as const) : undefined);
     const { machine, pane, desk, workspace } = await start({ faults: { onRequest } });
@@ -291,7 +291,7 @@ describe('prints nothing', () => {
     expect(parts.desk.open()).toEqual([]);
   });
 
-  it('for anything but a request of a Claude that somebody sits at', async () => {
+  it('for anything except a request of an interactive Claude', async () => {
     const { machine, pane, desk } = await start();
     const input = pane.input('Bash');
     const outside = [
@@ -313,7 +313,7 @@ describe('prints nothing', () => {
     expect(desk.open()).toEqual([]);
   });
 
-  it('when the configuration is broken, or readable for others', async () => {
+  it('when the configuration is broken, or readable by others', async () => {
     const { machine, pane, desk } = await start();
     await desk.stop();
     const path = machine.home.path('config.json');
@@ -333,7 +333,7 @@ describe('prints nothing', () => {
   });
 });
 
-describe('the notification that Claude waits', () => {
+describe('the notification that Claude is waiting', () => {
   const notify = (pane: PromptPane) => ({
     ...fixture('Notification.permission_prompt'),
     session_id: pane.record().claudeSession,
@@ -352,7 +352,7 @@ describe('the notification that Claude waits', () => {
     expect(parts.pane.record().state).toBe('waiting');
   });
 
-  it('shows the screen, with keys, when nobody asked in the thread', async () => {
+  it('shows the screen, with keys, when nobody was asked in the thread', async () => {
     const parts = await start();
     const { workspace, pane } = parts;
     await pane.show('dialog-permission-bash');
@@ -364,7 +364,7 @@ describe('the notification that Claude waits', () => {
       expect(JSON.stringify(said.components)).toContain(`key:${key}`);
   });
 
-  it('shows it also when the hook that asked was killed', async () => {
+  it('shows the screen also when the hook that asked was killed', async () => {
     const parts = await start();
     const { hook } = await ask(parts);
     hook.child.kill('SIGKILL');

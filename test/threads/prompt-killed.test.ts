@@ -53,8 +53,8 @@ function stuckCat(machine: Machine): string {
   return folder;
 }
 
-describe('ask is killed', () => {
-  it('at any moment up to its letter: nobody is asked for long, nothing is decided', async () => {
+describe('when ask is killed', () => {
+  it('at any moment before its letter, nobody is asked for long, and nothing is decided', async () => {
     const { machine, pane, begin } = await start();
     const desk = await begin();
     for (const afterMs of [0, 3, 6, 10, 20, 40, 80]) {
@@ -69,7 +69,7 @@ describe('ask is killed', () => {
     }, WAIT);
   });
 
-  it('after its letter, before it is posted: no prompt appears', async () => {
+  it('after its letter and before the post, no prompt appears', async () => {
     const { workspace, machine, pane, begin } = await start();
     const first = await begin();
     await first.stop();
@@ -84,7 +84,7 @@ describe('ask is killed', () => {
     expect(desk.prompts.isBusy()).toBe(false);
   });
 
-  it('while it waits: the message says where to answer, with the keys of that screen', async () => {
+  it('while it waits, the message says where to answer, with the keys of that screen', async () => {
     const { workspace, machine, pane, begin } = await start();
     const desk = await begin();
     const hook = startHook(machine, pane, pane.input('Bash'));
@@ -99,7 +99,7 @@ describe('ask is killed', () => {
     expect(answersIn(machine)).toEqual([]);
   });
 
-  it('while it waits, by an agent that took its dialog away: it stays called off', async () => {
+  it('while it waits, by an agent that closed its dialog, the prompt stays cancelled', async () => {
     const { workspace, machine, pane, begin } = await start();
     const desk = await begin();
     await pane.show('view-transcript'); // a screen that tells nothing
@@ -114,7 +114,7 @@ describe('ask is killed', () => {
   it.each([
     ['the dialog is still there: the message does not claim it', true],
     ['the dialog is gone: the message stands', false],
-  ])('with the answer in its hands; %s', async (_, stays) => {
+  ])('after it took the answer, %s', async (_, stays) => {
     const { workspace, machine, pane, begin } = await start();
     const desk = await begin();
     const hook = startHook(machine, pane, pane.input('Bash'), { PATH: stuckCat(machine) });
@@ -131,7 +131,7 @@ describe('ask is killed', () => {
     expect(answersIn(machine)).toEqual([]);
   });
 
-  it('with the answer in its hands, and the bridge at the same time: said after the restart', async () => {
+  it('after it took the answer, together with the bridge, the thread says so after the restart', async () => {
     const { workspace, machine, pane, begin } = await start();
     const first = await begin({ checkAfterMs: 60_000 });
     const hook = startHook(machine, pane, pane.input('Bash'), { PATH: stuckCat(machine) });
@@ -144,7 +144,7 @@ describe('ask is killed', () => {
     await vi.waitFor(async () => expect((await lastLine(workspace, message)).line).toBe(NOT_DELIVERED), WAIT);
   });
 
-  it('not, and the agent asks the same again: the first answer is not called lost', async () => {
+  it('too late, and the agent asks the same again, the first answer is not reported as lost', async () => {
     const { workspace, machine, pane, begin } = await start();
     const desk = await begin();
     const hook = startHook(machine, pane, pane.input('Bash'));
@@ -165,8 +165,8 @@ describe('ask is killed', () => {
   });
 });
 
-describe('the courier is killed', () => {
-  it('while a prompt is open: the next one answers it, in the same message', async () => {
+describe('when the courier is killed', () => {
+  it('while a prompt is open, the next one answers it in the same message', async () => {
     const { workspace, machine, pane, begin } = await start();
     const courier = machine.courier();
     await vi.waitFor(() => expect(machine.courierPid()).toBe(courier.pid), WAIT);
@@ -184,8 +184,8 @@ describe('the courier is killed', () => {
   });
 });
 
-describe('what is left on the disk', () => {
-  it('goes when it is old, while running; nothing that somebody waits for', async () => {
+describe('files that a prompt left on the disk', () => {
+  it('are removed when they are old, but never while a hook waits', async () => {
     const { workspace, machine, pane, begin } = await start();
     const { home } = machine;
     const old = (folder: 'answers' | 'prompts', name: string) => {

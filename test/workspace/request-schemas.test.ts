@@ -26,7 +26,7 @@ function fieldOf(errors: Record<string, unknown>): string {
   return inner === '' ? key : `${key}.${inner}`;
 }
 
-describe('a message is refused', () => {
+describe('a message is refused with', () => {
   it.each<[string, object, string]>([
     ['of 2001 characters', { content: 'x'.repeat(2001) }, 'content'],
     ['whose content is a number', { content: 5 }, 'content'],
@@ -109,14 +109,14 @@ describe('a message is refused', () => {
     ['nothing', {}],
     ['spaces', { content: ' \n\t' }],
     ['empty content', { content: '' }],
-  ])('if it holds %s', async (_, body) => {
+  ])('%s', async (_, body) => {
     const workspace = await startTestWorkspace();
     const answer = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, body);
     expect(answer).toMatchObject({ status: 400, body: { code: 50006 } });
   });
 });
 
-describe('a message is taken', () => {
+describe('a message is accepted with', () => {
   it.each<[string, object]>([
     ['of 2000 characters outside the basic plane, counted as code points', { content: '😀'.repeat(2000) }],
     ['with fields nobody knows', { content: 'x', colour: 'blue' }],
@@ -183,7 +183,7 @@ describe('uploads', () => {
     });
   });
 
-  it('that are cut short or no JSON are refused, not guessed at', async () => {
+  it('that are cut short or not JSON are refused, not guessed at', async () => {
     const workspace = await startTestWorkspace();
     const path = `/channels/${workspace.channelId}/messages`;
     const type = { 'content-type': 'multipart/form-data; boundary=b' };
@@ -201,7 +201,7 @@ describe('uploads', () => {
   });
 });
 
-describe('a thread is refused', () => {
+describe('a thread is refused with', () => {
   it.each<[string, object, number, string?]>([
     ['without a name', { type: 11 }, 50035, 'name'],
     ['with an empty name', { type: 11, name: '' }, 50035, 'name'],
@@ -222,7 +222,7 @@ describe('a thread is refused', () => {
   });
 });
 
-describe('a command is refused', () => {
+describe('a command is refused with', () => {
   const option = (change: object = {}) => ({ type: 3, name: 'n', description: 'd', ...change });
   it.each<[string, object, string]>([
     ['with a capital letter', { name: 'New', description: 'd' }, '0.name'],

@@ -46,7 +46,7 @@ describe('completions', () => {
     expect(offers('capture', '--li')).toEqual(['--lines']);
   });
 
-  it.each(SHELLS)('offer sessions in %s, and run nothing that one is called', async (shell) => {
+  it.each(SHELLS)('offer sessions in %s, and execute no session name', async (shell) => {
     const { cli, offers } = await startCompletions(shell);
     for (const name of ['web', 'web-2', 'db', '$(touch pwned)', 'web`touch pwned`', 'web;touch pwned'])
       cli.tmux.call('new-session', '-d', '-s', name, 'cat');

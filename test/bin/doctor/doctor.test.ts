@@ -55,8 +55,8 @@ async function deadServer(): Promise<string> {
   return `http://127.0.0.1:${port}/api/v10`;
 }
 
-describe('the doctor, of a set-up that is in order', () => {
-  it('finds nothing, and changes nothing', async () => {
+describe('doctor with a correct set-up', () => {
+  it('reports nothing, and changes nothing', async () => {
     const well = await patient();
     await well.install();
     await holding(join(well.root, 'state', 'bridge.lock'));
@@ -70,7 +70,7 @@ describe('the doctor, of a set-up that is in order', () => {
     );
   });
 
-  it('finds nothing set up on a machine that is new to it, and makes no folder', async () => {
+  it('reports that nothing is set up on a new machine, and creates no folder', async () => {
     const fresh = await patient();
     rmSync(fresh.root, { recursive: true });
     const findings = await fresh.examine();
@@ -80,7 +80,7 @@ describe('the doctor, of a set-up that is in order', () => {
   });
 });
 
-describe('the doctor, of the machine', () => {
+describe('doctor, checking the machine,', () => {
   it('finds a Node.js that is too old', async () => {
     const ill = await patient();
     expect(await ill.examine({ nodeVersion: 'v18.20.4' })).toContainEqual(
@@ -122,15 +122,15 @@ describe('the doctor, of the machine', () => {
   });
 });
 
-describe('the doctor, of our home', () => {
-  it('finds a home that others can open, and leaves it as it is', async () => {
+describe('doctor, checking the threadmux home,', () => {
+  it('finds a home that others can open, and does not change it', async () => {
     const ill = await patient();
     chmodSync(ill.root, 0o755);
     expect(await ill.examine()).toContainEqual(fault('home', 'open to others \\(mode 755\\)', 'chmod 700'));
     expect(await ill.examine()).toContainEqual(fault('home', 'open to others', 'chmod 700'));
   });
 
-  it('finds a home that is a link', async () => {
+  it('finds a home that is a symbolic link', async () => {
     const ill = await patient();
     renameSync(ill.root, `${ill.root}-elsewhere`);
     symlinkSync(`${ill.root}-elsewhere`, ill.root);
@@ -157,20 +157,20 @@ describe('the doctor, of our home', () => {
     );
   });
 
-  it('finds a root that is not there, and no fault in one that is', async () => {
+  it('finds a root that does not exist, and accepts one that does', async () => {
     const ill = await patient();
     ill.configure((config) => Object.assign(config, { roots: ['/', '~/no-such-folder'] }));
     const found = (await ill.examine()).filter(({ says }) => says.includes('"roots"'));
     expect(found).toEqual([fault('config', '~/no-such-folder, and there is no', 'Make it', 'warn')]);
   });
 
-  it('finds that nobody is allowed to speak', async () => {
+  it('finds that nobody is allowed to write', async () => {
     const ill = await patient();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [] }));
     expect(await ill.examine()).toContainEqual(fault('config', 'allow names nobody', 'your own user id'));
   });
 
-  it('finds that nothing runs, and that it was killed the last time', async () => {
+  it('finds that threadmux is not running, and that it was killed', async () => {
     const ill = await patient();
     expect(await ill.examine()).toContainEqual(fault('bridge', 'does not run', 'threadmux up', 'warn'));
     const lock = join(ill.root, 'state', 'bridge.lock');
@@ -203,7 +203,7 @@ describe('the doctor, of our home', () => {
     );
   });
 
-  it('finds messages that wait for too long, and those that were set aside', async () => {
+  it('finds messages that wait too long, and those that were set aside', async () => {
     const ill = await patient();
     const box = join(ill.root, 'outbox', '77.1');
     mkdirSync(box, { recursive: true, mode: 0o700 });
@@ -223,7 +223,7 @@ describe('the doctor, of our home', () => {
   });
 });
 
-describe('the doctor, of the server', () => {
+describe('doctor, checking the server,', () => {
   it('finds a token that is refused', async () => {
     const ill = await patient();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { token: 'wrong-token' }));
@@ -237,7 +237,7 @@ describe('the doctor, of the server', () => {
     expect(await ill.examine()).toContainEqual(fault('intent', 'Message Content Intent is off', 'developer portal'));
   });
 
-  it('finds which permissions the channel takes away', async () => {
+  it('finds which permissions the channel removes', async () => {
     const ill = await patient({
       faults: {
         onRequest: ({ path }) =>
@@ -259,7 +259,7 @@ describe('the doctor, of the server', () => {
     );
   });
 
-  it('finds that the channel is gone', async () => {
+  it('finds that the channel does not exist', async () => {
     const ill = await patient();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { channel: '1234567890123456789' }));
     expect(await ill.examine()).toContainEqual(
@@ -279,7 +279,7 @@ describe('the doctor, of the server', () => {
     expect(await ill.examine()).toContainEqual(fault('channel', 'may not see the channel', 'oauth2/authorize'));
   });
 
-  it('finds a server that cannot be reached', async () => {
+  it('finds a server that is unreachable', async () => {
     const ill = await patient();
     const api = await deadServer();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { api }));
@@ -305,7 +305,7 @@ describe('the doctor, of the server', () => {
     );
   });
 
-  it('finds that the local workspace does not run', async () => {
+  it('finds that the local workspace is not running', async () => {
     const ill = await patient();
     const { api, token, channelId: channel, userId: user } = ill.workspace;
     ill.configure((config) => Object.assign(config, { servers: [] }));
@@ -321,7 +321,7 @@ describe('the doctor, of the server', () => {
     expect(await ill.examine()).toContainEqual(fault('workspace', 'does not answer', 'threadmux up'));
   });
 
-  it('finds a stranger and the bot itself among those who may speak', async () => {
+  it('finds an unknown user and the bot itself in the list of allowed users', async () => {
     const ill = await patient();
     const { botId, userId } = ill.workspace;
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [userId, botId, '1234567890123456789'] }));
@@ -333,7 +333,7 @@ describe('the doctor, of the server', () => {
   });
 });
 
-describe('the doctor, of Claude Code', () => {
+describe('doctor, checking Claude Code,', () => {
   it('finds that the hooks are not installed', async () => {
     const ill = await patient();
     expect(await ill.examine()).toContainEqual(
@@ -341,7 +341,7 @@ describe('the doctor, of Claude Code', () => {
     );
   });
 
-  it('is content with hooks in single projects', async () => {
+  it('accepts hooks in single projects', async () => {
     const well = await patient();
     const project = join(dirname(well.root), 'shop');
     mkdirSync(project);
@@ -365,7 +365,7 @@ describe('the doctor, of Claude Code', () => {
     );
   });
 
-  it('finds that somebody took a hook out', async () => {
+  it('finds that a hook was removed', async () => {
     const ill = await patient();
     await ill.install();
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
@@ -374,7 +374,7 @@ describe('the doctor, of Claude Code', () => {
     expect(await ill.examine()).toContainEqual(fault('hooks', 'Only some .* missing: Stop\\.', 'threadmux install'));
   });
 
-  it('finds that all hooks are switched off', async () => {
+  it('finds that all hooks are disabled', async () => {
     const ill = await patient();
     await ill.install();
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
@@ -398,7 +398,7 @@ describe('the doctor, of Claude Code', () => {
     expect(await ill.examine()).toContainEqual(fault('statusline', 'not ours', 'threadmux install', 'warn'));
   });
 
-  it('finds that the Node.js of the hooks is gone', async () => {
+  it('finds that the Node.js of the hooks is missing', async () => {
     const ill = await patient();
     await ill.install();
     writeFileSync(join(ill.root, 'state', 'node'), '/opt/gone/bin/node\n');

@@ -26,7 +26,7 @@ function run(
 }
 
 describe('threadmux doctor', () => {
-  it('ends with 0 where nothing is broken, and says what could be better', async () => {
+  it('exits with 0 where nothing is broken, and suggests improvements', async () => {
     const well = await patient();
     const { status, said } = await run(well, []);
     expect({ status, said }).toMatchObject({ status: 0 });
@@ -35,7 +35,7 @@ describe('threadmux doctor', () => {
     expect(said).toMatch(/Found \d warnings?\.\n$/);
   });
 
-  it('ends with 1 where something is broken, with the fault and the remedy', async () => {
+  it('exits with 1 where something is broken, with the problem and the fix', async () => {
     const ill = await patient();
     chmodSync(ill.config, 0o644);
     const { status, said } = await run(ill, []);
@@ -43,7 +43,7 @@ describe('threadmux doctor', () => {
     expect(said).toMatch(/^✗ .*can be read by others.*\n {4}Run: chmod 600 /m);
   });
 
-  it('tells programs the same as JSON', async () => {
+  it('prints the same as JSON', async () => {
     const ill = await patient();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [] }));
     const { status, said } = await run(ill, ['--json']);
@@ -67,7 +67,7 @@ describe('threadmux doctor', () => {
     );
   });
 
-  it('finds a home that cannot be written', async () => {
+  it('finds a home that is not writable', async () => {
     const ill = await patient();
     rmSync(ill.config);
     chmodSync(ill.root, 0o500);
@@ -82,7 +82,7 @@ describe('threadmux doctor', () => {
     expect(said).toMatch(/^✗ Nothing can be written into .*: permission denied\.\n {4}Check the owner/m);
   });
 
-  it('finds a home that belongs to somebody else', async () => {
+  it('finds a home that belongs to another user', async () => {
     const ill = await patient();
     if (process.getuid?.() === 0) chownSync(ill.root, NOBODY, NOBODY);
     else ill.env.THREADMUX_HOME = '/';

@@ -70,27 +70,27 @@ async function fetched(workspace: { url: string }, message: WireMessage | undefi
   return (await fetch(url)).text();
 }
 
-describe('what a reply says', () => {
-  it('the last text with the earlier ones of the turn, and nothing of other turns', async () => {
+describe('a reply', () => {
+  it('contains the last text with the earlier ones of its turn, and nothing of other turns', async () => {
     const { workspace, tell, stop, pane } = await start();
     await tell(pane, stop(STEPS, SAID_IN_STEPS[2]));
     expect(await saidIn(workspace, WEB)).toEqual([SAID_IN_STEPS.join('\n\n')]);
   });
 
-  it('whence it comes, in a small line above', async () => {
+  it('names its host in a small line above it', async () => {
     const { workspace, tell, stop, pane } = await start();
     await tell(pane, stop(HELLO, 'Echo: hello'), { project: '/home/me/shop' });
     const [message] = await messagesIn(workspace, WEB);
     expect(message?.content).toBe('-# laptop · shop · web\nEcho: hello');
   });
 
-  it('the text of the hook although the transcript does not hold it yet', async () => {
+  it('contains the text of the hook even if the transcript does not have it yet', async () => {
     const { workspace, tell, stop, pane } = await start();
     await tell(pane, stop(STEPS, 'and one more thing'));
     expect(await saidIn(workspace, WEB)).toEqual([[...SAID_IN_STEPS, 'and one more thing'].join('\n\n')]);
   });
 
-  it('only what is new when Stop comes twice in one turn', async () => {
+  it('contains only what is new when Stop comes twice in one turn', async () => {
     const { workspace, tell, stop, pane, transcript } = await start();
     writeFileSync(transcript, promptLine('go', 'p1') + saidLine('one', 'a'));
     await tell(pane, stop('p1', 'one'));
@@ -103,7 +103,7 @@ describe('what a reply says', () => {
   it.each([
     ['with the id of its prompt', { prompt_id: 'p1' }],
     ['without the id of its prompt', { prompt_id: undefined }],
-  ])('nothing twice when the same Stop is told twice, %s, and the transcript lacks its text', async (_, more) => {
+  ])('repeats nothing when the same Stop is reported twice, %s, and the transcript lacks its text', async (_, more) => {
     const { workspace, tell, pane } = await start();
     const turn = { ...more, session_id: 's' };
     const submit = { ...fixture('UserPromptSubmit'), ...turn };
@@ -116,13 +116,13 @@ describe('what a reply says', () => {
     expect(await saidIn(workspace, WEB)).toEqual(['Done.', 'Done.']);
   });
 
-  it('every text when nothing names its prompt', async () => {
+  it('contains every text when nothing names its prompt', async () => {
     const { workspace, tell, pane } = await start();
     for (const text of ['one', 'two', 'two']) await tell(pane, stopInput(text));
     expect(await saidIn(workspace, WEB)).toEqual(['one', 'two', 'two']);
   });
 
-  it('nothing twice when the transcript gets the text after Stop', async () => {
+  it('repeats nothing when the transcript gets the text after Stop', async () => {
     const { workspace, tell, stop, pane, transcript } = await start();
     writeFileSync(transcript, promptLine('go', 'p1'));
     await tell(pane, stop('p1', 'one'));
@@ -131,7 +131,7 @@ describe('what a reply says', () => {
     expect(await saidIn(workspace, WEB)).toEqual(['one', 'two']);
   });
 
-  it('nothing of what came later when the letter had to wait', async () => {
+  it('contains nothing that was said later, when the letter had to wait', async () => {
     const { workspace, tell, stop, pane, transcript } = await start();
     writeFileSync(transcript, promptLine('go', 'p1') + saidLine('one', 'a') + saidLine('two', 'b'));
     await tell(pane, stop('p1', 'one'));
@@ -139,7 +139,7 @@ describe('what a reply says', () => {
     expect(await saidIn(workspace, WEB)).toEqual(['one', 'two']);
   });
 
-  it('the end of the transcript when Claude Code is too old to tell', async () => {
+  it('is read from the end of the transcript when Claude Code is too old to send it', async () => {
     const { workspace, tell, stop, pane, transcript } = await start();
     const old = stop(undefined, undefined);
     writeFileSync(transcript, promptLine('go', 'p1'));
@@ -149,7 +149,7 @@ describe('what a reply says', () => {
     expect(await saidIn(workspace, WEB)).toEqual(['late, but here']);
   });
 
-  it('what was said before the last text, although the transcript is written a moment late', async () => {
+  it('contains what was said before the last text, even if the transcript is written late', async () => {
     const { workspace, tell, stop, pane, transcript } = await start();
     writeFileSync(transcript, promptLine('go', 'p1'));
     const telling = tell(pane, stop('p1', 'two'));
@@ -158,14 +158,14 @@ describe('what a reply says', () => {
     expect(await saidIn(workspace, WEB)).toEqual(['one\n\ntwo']);
   });
 
-  it('nothing if there is nothing to say, and no more than the hook knows without a transcript', async () => {
+  it('is not posted if it is empty, and needs no transcript', async () => {
     const { workspace, tell, pane } = await start();
     await tell(pane, stopInput('  \n '));
     await tell(pane, stopInput('alone'));
     expect(await saidIn(workspace, WEB)).toEqual(['alone']);
   });
 
-  it('not what the person does not want to see', async () => {
+  it('omits what the user does not want to see', async () => {
     const config = { strip: ['^---\\n\\[COACH\\][\\s\\S]*?^---\\n', '^— yours, Claude$'] };
     const { workspace, tell, pane } = await start({ config });
     await tell(pane, stopInput('---\n[COACH] breathe\n---\nThe answer.\n\n\n\n— yours, Claude'));
@@ -173,7 +173,7 @@ describe('what a reply says', () => {
     expect(await saidIn(workspace, WEB)).toEqual(['The answer.']);
   });
 
-  it('tables as aligned text, and pings nobody', async () => {
+  it('shows tables as aligned text, and mentions nobody', async () => {
     const { workspace, tell, stop, pane, transcript } = await start();
     const table = readFileSync(transcript, 'utf8').match(/"promptId": "(981a[^"]+)"/)?.[1];
     const text = `@everyone <@${workspace.userId}> look:\n\n| a | bb |\n|---|---|\n| 1 | 22 |`;
@@ -189,7 +189,7 @@ describe('what a reply says', () => {
     }
   });
 
-  it('the whole of a long reply: five messages at most, and the rest as a file', async () => {
+  it('that is long is posted whole: at most five messages, and the rest as a file', async () => {
     const { workspace, tell, pane } = await start();
     const lines = Array.from({ length: 400 }, (_, n) => `line ${n} ${'x'.repeat(40)}`);
     await tell(pane, stopInput(lines.join('\n')));
@@ -200,7 +200,7 @@ describe('what a reply says', () => {
     expect(await fetched(workspace, messages.at(-1))).toBe(lines.join('\n'));
   });
 
-  it('the same parts at every attempt, although the footer has changed in between', async () => {
+  it('has the same parts at every attempt, even if the footer has changed in between', async () => {
     let isLost = false;
     const workspace = await startTestWorkspace({
       faults: {
@@ -226,7 +226,7 @@ describe('what a reply says', () => {
     expect((await saidIn(workspace, WEB)).join('\n').trim()).toBe(lines.join('\n'));
   });
 
-  it('what it cost, in a small line below, if the status line told', async () => {
+  it('shows its cost in a small line below, if the status line reported it', async () => {
     const { workspace, machine, tell, pane } = await start();
     const status = {
       session_id: 's1',
@@ -245,7 +245,7 @@ describe('what a reply says', () => {
     expect(second?.content.split('\n').at(-1)).toBe('hello');
   });
 
-  it('to which people it belongs: pinged for a reply, not for a start', async () => {
+  it('notifies its users, but a start does not', async () => {
     const { workspace, tell, pane } = await start();
     await tell(pane, fixture('SessionStart'));
     await tell(pane, stopInput('hello'));
@@ -255,8 +255,8 @@ describe('what a reply says', () => {
   });
 });
 
-describe('a disk without room for what we remember', () => {
-  it('delays and doubles nothing', async () => {
+describe('a disk without space for the saved state', () => {
+  it('delays and repeats nothing', async () => {
     const { workspace, machine, tell, stop, pane } = await start();
     for (const name of ['threads.json', 'shown.json', 'panes.json', 'progress.json'])
       mkdirSync(machine.home.path('state', name)); // no file can be put in its place
@@ -283,7 +283,7 @@ describe('notifications', () => {
     expect(await saidIn(workspace, WEB)).toHaveLength(1);
   });
 
-  it('say the reply if it never came', async () => {
+  it('post the reply if it never arrived', async () => {
     const { workspace, tell, pane, transcript } = await start();
     await tell(pane, idle(transcript, HELLO));
     expect(await saidIn(workspace, WEB)).toEqual(['Echo: hello']);

@@ -40,7 +40,7 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
 const COMPARABLE = PROGRAMS.filter(([name]) => !/erased|drawing/.test(name));
 
 describe('the emulator', () => {
-  it.each(PROGRAMS)('goes on from a snapshot at any byte as if nothing had happened: %s', async (_, bytes) => {
+  it.each(PROGRAMS)('continues from a snapshot at any byte without a difference: %s', async (_, bytes) => {
     const whole = await shown([bytes]);
     const buffer = Buffer.from(bytes);
     for (let cut = 1; cut < buffer.length; cut += Math.ceil(buffer.length / 60))
@@ -56,16 +56,16 @@ describe('the emulator', () => {
     await expect.poll(capture, { timeout: 5000 }).toBe(text);
   });
 
-  it('joins the rows of one line over the edge of the screen, byte by byte', async () => {
+  it('joins the rows of one line across the edge of the screen, byte by byte', async () => {
     const line = Array.from({ length: 5000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 90))).join('a');
     expect(await shown([`${line}\r\nend\r\n`])).toBe(`${line}\nend\n`);
   });
 
-  it('shows a byte that is no text as one sign', async () => {
+  it('shows an invalid byte as one character', async () => {
     expect(await shown([Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xf0, 0x9f])])).toBe('a\ufffd\ufffd(\ufffd');
   });
 
-  it('takes every line that leaves the screen, even of a feed of nothing but newlines', async () => {
+  it('takes every line that leaves the screen, even from a feed of newlines only', async () => {
     expect(await shown(['\n'.repeat(50_000), 'x'])).toBe(`${'\n'.repeat(50_000)}x`);
   });
 
@@ -75,7 +75,7 @@ describe('the emulator', () => {
     expect(text).toMatch(/^0\n1\n2\n.*14\nfresh\n$/s);
   });
 
-  it('follows its pane to another size without doubling a line', async () => {
+  it('follows its pane to another size without repeating a line', async () => {
     const emulator = await openEmulator(SIZE);
     const lines = (from: number) => Array.from({ length: 20 }, (_, at) => `${from + at}\r\n`).join('');
     let text = await emulator.feed(Buffer.from(lines(0)));

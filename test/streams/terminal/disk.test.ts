@@ -11,7 +11,7 @@ const LINES = 'for i in $(seq 1 40); do echo "line $i"; sleep 0.05; done; exit 3
 const EXPECTED = Array.from({ length: 40 }, (_, at) => `line ${at + 1}\n`).join('');
 
 describe('a terminal whose disk fails for a while', () => {
-  it('goes on as soon as its state can be written again', async () => {
+  it('continues as soon as its state can be written again', async () => {
     const setting = await terminalSetting();
     const terminal = setting.follow(await setting.start(LINES), { retryMs: 50 });
     await waitFor(async () => expect(await setting.text()).toContain('line 2\n'));
@@ -24,7 +24,7 @@ describe('a terminal whose disk fails for a while', () => {
     expect((await setting.messages()).at(-1)?.content).toMatch(/^⏹️ Exited with code 3/);
   });
 
-  it('goes on as soon as its text can be written again', async () => {
+  it('continues as soon as its text can be written again', async () => {
     const setting = await terminalSetting();
     const record = await setting.start('read a; seq 1 60; read b');
     const text = setting.parts.home.path('streams', setting.thread, 'text-0');
@@ -40,7 +40,7 @@ describe('a terminal whose disk fails for a while', () => {
     await waitFor(async () => expect(await setting.text()).toBe(all));
   });
 
-  it('writes its text anew where an attempt that failed had left half of it', () => {
+  it('rewrites its text where a failed attempt left half of it', () => {
     const folder = tempFolder();
     const store = openTextStore(folder, undefined, 1000);
     store.append('first\n');
@@ -49,7 +49,7 @@ describe('a terminal whose disk fails for a while', () => {
     expect(String(store.slice(0, store.kept().length))).toBe('first\nsecond\n');
   });
 
-  it('keeps the text it has when there is no room for the shorter one', () => {
+  it('keeps its text when there is no space for the shorter one', () => {
     const folder = tempFolder();
     const store = openTextStore(folder, undefined, 10);
     store.append('0123456789'.repeat(3));
@@ -64,7 +64,7 @@ describe('a terminal whose disk fails for a while', () => {
 });
 
 describe("a terminal's log on a full disk", () => {
-  it('keeps what it has, says what is missing, and goes on', async () => {
+  it('keeps what it has, says what is missing, and continues', async () => {
     const setting = await terminalSetting();
     const { socket, dir } = setting.server;
     // Every file may have some kilobytes and no more: dd fails with a segment that is partly written.
@@ -86,8 +86,8 @@ describe("a terminal's log on a full disk", () => {
   });
 });
 
-describe('a terminal whose machine may lose its power', () => {
-  it('never notes a text that is not safe on the disk', async () => {
+describe('a terminal whose machine may lose power', () => {
+  it('never refers to a text that is not yet synced to the disk', async () => {
     const synced = await watchSyncs();
     const setting = await terminalSetting();
     const folder = setting.parts.home.path('streams', setting.thread);

@@ -19,7 +19,7 @@ const out = (text) => new Promise((done) => process.stdout.write(text, done));
 const plain = (text: string) => text.replace(/ +$/gm, '').replace(/\n+$/, '');
 
 describe('a terminal', () => {
-  it('shows output of the very first moment', async () => {
+  it('shows the output of the first moment', async () => {
     const setting = await terminalSetting();
     const record = await setting.run('printf "first\\nsecond"; exit 3');
     expectText(await setting.text(), 'first\nsecond');
@@ -44,7 +44,7 @@ describe('a terminal', () => {
     expect(plain(setting.captured(terminal.record()))).toContain(plain(lines.join('')));
   });
 
-  it('shows a progress bar as it stands in the end', async () => {
+  it('shows the final state of a progress bar', async () => {
     const setting = await terminalSetting();
     const command = program(
       setting,
@@ -56,7 +56,7 @@ describe('a terminal', () => {
     expect(setting.captured(record)).toContain(plain(await setting.text()));
   });
 
-  it('shows a progress of several rows, drawn anew by moving up', async () => {
+  it('shows a progress display of several rows, redrawn by moving up', async () => {
     const setting = await terminalSetting();
     const command = program(
       setting,
@@ -83,7 +83,7 @@ describe('a terminal', () => {
     expectText(await download(setting.workspace, exit?.attachments[0]?.url ?? ''), lines);
   });
 
-  it('shows a burst that goes on as it goes, and what comes after it line by line', async () => {
+  it('shows a continuous burst while it runs, and later output line by line', async () => {
     const setting = await terminalSetting();
     const command = program(
       setting,
@@ -103,7 +103,7 @@ describe('a terminal', () => {
     expectText(await setting.text(), flood.repeat(12) + calm);
   });
 
-  it('shows binary output, every byte that is no text as one sign, and stays whole', async () => {
+  it('shows binary output, every invalid byte as one character, and stays whole', async () => {
     const setting = await terminalSetting();
     await setting.run(
       'head -c 3000 /dev/zero | tr "\\\\0" "\\\\377"; printf "\\\\303\\\\050 \\\\360\\\\237\\n"; echo end',
@@ -128,7 +128,7 @@ describe('a terminal', () => {
     expect(setting.captured(record)).toContain('Your name? Ada\nHello, Ada.');
   });
 
-  it('tells the code of a program that has crashed, after all its output', async () => {
+  it('reports the exit code of a program that has crashed, after all its output', async () => {
     const setting = await terminalSetting();
     const command = program(setting, `await out('working\\n'); throw new Error('out of luck');`);
     const record = await setting.run(command);
@@ -143,7 +143,7 @@ describe('a terminal', () => {
     expect(loadStreamRecord(setting.parts.home, setting.thread)).toEqual(record);
   });
 
-  it('tells the signal that ended a program', async () => {
+  it('reports the signal that ended a program', async () => {
     const setting = await terminalSetting();
     const command = program(setting, `await out('alive\\n'); process.kill(process.pid, 'SIGKILL');`);
     const record = await setting.run(command);
@@ -168,7 +168,7 @@ describe('a terminal', () => {
     expect(setting.captured(record)).toContain(text.trimEnd());
   });
 
-  it('shows the alternate screen while it is there, and what was before when it is left', async () => {
+  it('shows the alternate screen while it is active, and the previous text afterwards', async () => {
     const setting = await terminalSetting();
     const command = program(
       setting,
@@ -220,7 +220,7 @@ describe('a terminal', () => {
     }
   });
 
-  it('ends on order: kills the session, shows the rest, gives a summary and no message', async () => {
+  it('ends on request: kills the session, shows the rest, and posts a summary and no message', async () => {
     const setting = await terminalSetting();
     const record = await setting.start('echo one; echo two; sleep 600');
     const terminal = setting.follow(record);

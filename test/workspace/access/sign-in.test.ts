@@ -43,7 +43,7 @@ describe('a link', () => {
     expect(made.register(made.newCode(), PUBLIC_KEY, 'http://127.0.0.1:1')).toBeDefined();
   });
 
-  it('holds no token', async () => {
+  it('contains no token', async () => {
     const workspace = await startTestWorkspace();
     expect(workspace.link).not.toContain(workspace.token);
     expect(workspace.link).not.toContain(workspace.person.token);
@@ -54,14 +54,14 @@ const PUBLIC_KEY =
   'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9Q==';
 
 describe('a session', () => {
-  it('ends when its key is taken out of the file', async () => {
+  it('ends when its key is removed from the file', async () => {
     const workspace = await startTestWorkspace({ dir: tempFolder() });
     expect(await status(workspace.url, workspace.person.headers)).toBe(200);
     rmSync(join(workspace.dir, 'keys.json'));
     expect(await status(workspace.url, workspace.person.headers)).toBe(401);
   });
 
-  it('ends with the process; the same key opens another', async () => {
+  it('ends with the process, and the same key opens another one', async () => {
     const before = await startTestWorkspace({ dir: tempFolder() });
     const { signedIn } = before.person;
     expect(await status(before.url, before.person.headers)).toBe(200);
@@ -70,7 +70,7 @@ describe('a session', () => {
     expect(await status(after.url, (await signedIn.again()).headers)).toBe(200);
   });
 
-  it('is not opened by a signature that was used, is for another origin or for another process’s nonce', async () => {
+  it('is not opened by a signature that was used, is for another origin or for the nonce of another process', async () => {
     const workspace = await startTestWorkspace({ dir: tempFolder() });
     const { url, person } = workspace;
     const { signedIn } = person;
@@ -87,7 +87,7 @@ describe('a session', () => {
     await expect(post(after.url, 'session', unused)).rejects.toThrow('401');
   });
 
-  it('is not opened with a key that was registered at another address, though its signature names this one', async () => {
+  it('is not opened with a key that was registered at another address, even if its signature names this one', async () => {
     const before = await startTestWorkspace({ dir: tempFolder() });
     const { signedIn } = before.person;
     await before.close();
@@ -109,7 +109,7 @@ describe('a session', () => {
     for (const headers of foreign) await expect(post(url, 'session', proof, headers)).rejects.toThrow('403');
   });
 
-  it('keeps the twenty keys used last, with their dates', () => {
+  it('keeps the twenty most recently used keys, with their dates', () => {
     let now = Date.parse('2026-01-01');
     const path = join(tempFolder(), 'keys.json');
     const made = makeSignIn(path, () => now++);
@@ -129,7 +129,7 @@ describe('a session', () => {
 });
 
 describe('an uploaded file', () => {
-  it('has an address that is of no use after a restart; the bot reaches the file all the same', async () => {
+  it('has an address that is invalid after a restart, but the bot can still reach the file', async () => {
     const before = await startTestWorkspace({ dir: tempFolder() });
     const files = [{ name: 'a.txt', data: 'secret' }];
     const { attachments } = await before.person.say(before.channelId, '', { files });
@@ -142,7 +142,7 @@ describe('an uploaded file', () => {
 });
 
 describe('the bot’s socket', () => {
-  it('is its owner’s alone, and replaces one that a killed process left', async () => {
+  it('is private to its owner, and replaces one that a killed process left', async () => {
     const dir = tempFolder();
     writeFileSync(join(dir, 'socket'), 'left over');
     const workspace = await startTestWorkspace({ dir });
@@ -153,7 +153,7 @@ describe('the bot’s socket', () => {
     await rest.close();
   });
 
-  it('with a path that no socket can have is refused in a sentence, and nothing keeps listening', async () => {
+  it('with a path that is too long is refused in a sentence, and nothing keeps listening', async () => {
     const dir = join(tempFolder(), 'x'.repeat(100));
     await expect(startWorkspace({ dir })).rejects.toThrow(/is too long for a socket \(\d+ bytes/);
     await expect(startWorkspace({ dir })).rejects.toThrow('too long'); // the lock was given back

@@ -9,7 +9,7 @@ import { buttonOf, promptIn, verdictOf } from '../../../support/prompt-pane.ts';
 import { startSshServer } from '../../../support/ssh-server.ts';
 import { tempFolder } from '../../../support/temp-home.ts';
 
-it('!new on a host: a chat, its reply and its mark, and a permission given by a tap', async () => {
+it('!new on a host starts a chat that replies, gets its mark, and is allowed a tool by a tap', async () => {
   const bin = tempFolder();
   const nodeWasRun = join(bin, 'was-run');
   writeFileSync(join(bin, 'node'), `#!/bin/sh\n: > ${nodeWasRun}; exit 127\n`, { mode: 0o755 });
