@@ -57,7 +57,7 @@ const SCREENS: readonly [string, ClaudeScreen, TypingStep['do']][] = [
   ['shell mode', { kind: 'shellMode', text: 'ls' }, 'wait'],
   ['a search', { kind: 'aside' }, 'wait'],
   ['a permission dialog', dialog, 'wait'],
-  ['a dialog nobody knows', { ...dialog, which: 'unknown' }, 'wait'],
+  ['an unknown dialog', { ...dialog, which: 'unknown' }, 'wait'],
   ['the list of agents', { kind: 'agents' }, 'wait'],
   ['a subagent', { kind: 'subagent' }, 'wait'],
   ['the transcript', { kind: 'transcript' }, 'wait'],
@@ -70,7 +70,7 @@ const SCREENS: readonly [string, ClaudeScreen, TypingStep['do']][] = [
 ];
 
 describe('the decision', () => {
-  it.each(SCREENS)('%s: %s', (_, screen, wanted) => {
+  it.each(SCREENS)('for %s is made from the screen', (_, screen, wanted) => {
     const step = decide({ ...facts, screen });
     expect(step.do).toBe(wanted);
     if ('because' in step) expect(step.because).toMatch(/^[A-Z].*\.$/);

@@ -135,7 +135,7 @@ describe('with a remote host, nothing is lost or repeated by killing', () => {
         ),
     ],
     [
-      'the collector there',
+      'the collector on the host',
       ({ far }: Awaited<ReturnType<typeof start>>) =>
         holders(join(far.ours, 'bell'), processesWith(`HOME=${far.ssh.home}`)),
     ],

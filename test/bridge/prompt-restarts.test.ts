@@ -62,7 +62,7 @@ describe.each(TEXTS)('"%s" in the inbox, when the bridge stops', (text, decision
 
   it.each<[string, (parts: Awaited<ReturnType<typeof start>>) => void]>([
     ['before anything was decided', () => {}],
-    ['after the decision was written down', ({ decide }) => decide(decision)],
+    ['after the decision was saved', ({ decide }) => decide(decision)],
     [
       'after the answer was written, before the hook was told',
       ({ decide, output, answers }) => {

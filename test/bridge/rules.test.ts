@@ -19,11 +19,11 @@ const server = { allow: ['1'] };
 
 describe('the list of allowed users', () => {
   it.each([
-    ['somebody listed', { userId: '1', isBot: false, isWebhook: false }, undefined],
-    ['somebody else', { userId: '2', isBot: false, isWebhook: false }, 'not listed'],
-    ['nobody', { userId: '', isBot: false, isWebhook: false }, 'not listed'],
-    ['a listed bot', { userId: '1', isBot: true, isWebhook: false }, 'bot'],
-    ['a webhook with a listed id', { userId: '1', isBot: false, isWebhook: true }, 'webhook'],
+    ['accepts a listed user', { userId: '1', isBot: false, isWebhook: false }, undefined],
+    ['refuses another user', { userId: '2', isBot: false, isWebhook: false }, 'not listed'],
+    ['refuses an empty id', { userId: '', isBot: false, isWebhook: false }, 'not listed'],
+    ['refuses a listed bot', { userId: '1', isBot: true, isWebhook: false }, 'bot'],
+    ['refuses a webhook with a listed id', { userId: '1', isBot: false, isWebhook: true }, 'webhook'],
   ] as const)('%s', (_, speaker, wanted) => {
     expect(refusalReason(speaker, server)).toBe(wanted);
   });
@@ -54,11 +54,11 @@ describe('the meaning of a message:', () => {
     ['a joined thread', { written: false }, 'thread', ignored('system')],
     ['a bot', { fromBot: true }, 'thread', ignored('bot')],
     ['a webhook', { fromWebhook: true }, 'thread', ignored('webhook')],
-    ['a stranger', { authorId: '2' }, 'thread', ignored('not listed')],
-    ['a stranger with a command', { authorId: '2', text: '!kill web' }, 'channel', ignored('not listed')],
-    ['nothing', { text: ' \n ' }, 'thread', ignored('empty')],
+    ['an unknown user', { authorId: '2' }, 'thread', ignored('not listed')],
+    ['a command of an unknown user', { authorId: '2', text: '!kill web' }, 'channel', ignored('not listed')],
+    ['an empty message', { text: ' \n ' }, 'thread', ignored('empty')],
     ['control characters only', { text: '\u001b\u0000\u009f' }, 'thread', ignored('empty')],
-    ['a file alone', { text: '', attachments: 1 }, 'thread', { kind: 'forward', text: '' }],
+    ['a file without text', { text: '', attachments: 1 }, 'thread', { kind: 'forward', text: '' }],
     ['a command', { text: '!sessions' }, 'channel', { kind: 'command', name: 'sessions', rest: '' }],
     [
       'a command in capitals',
@@ -67,14 +67,14 @@ describe('the meaning of a message:', () => {
       { kind: 'command', name: 'new', rest: 'shop  mini' },
     ],
     [
-      'a command over lines',
+      'a command of several lines',
       { text: '!sh echo a\necho b' },
       'thread',
       { kind: 'command', name: 'sh', rest: 'echo a\necho b' },
     ],
     ['a lone !', { text: '!' }, 'thread', { kind: 'command', name: '', rest: '' }],
-    ['a ! behind an escape byte', { text: '\u001b\u200d!rm' }, 'thread', { kind: 'forward', text: '\u200d!rm' }],
-    ['a ! behind a control character', { text: '\u0007!rm x' }, 'thread', { kind: 'command', name: 'rm', rest: 'x' }],
+    ['a ! after an escape byte', { text: '\u001b\u200d!rm' }, 'thread', { kind: 'forward', text: '\u200d!rm' }],
+    ['a ! after a control character', { text: '\u0007!rm x' }, 'thread', { kind: 'command', name: 'rm', rest: 'x' }],
   ])('%s', (_, more, where, wanted) => {
     expect(route({ ...message, ...more }, where, server)).toEqual(wanted);
   });
@@ -100,7 +100,7 @@ describe('the text that is typed', () => {
     ['\u001b[201~\r!id', [], prompt('[201~\n!id')],
     ['@file', [], prompt(' @file ')],
     ['a \\', [], prompt('a \\ ')],
-  ] as const)('for %j with %j', (text, paths, wanted) => {
+  ] as const)('is right for %j with %j', (text, paths, wanted) => {
     expect(composeForClaude(text, paths, slash)).toEqual(wanted);
   });
 
@@ -136,7 +136,7 @@ describe('the name of a file', () => {
     ['\u202egnp.exe', 0, 'gnp.exe'],
     ['ünï.txt', 0, 'ünï.txt'],
     ['', 1, '2-file'],
-  ])('for %j', (name, at, wanted) => {
+  ])('is safe for %j', (name, at, wanted) => {
     expect(safeName(name, at)).toBe(wanted);
   });
 
@@ -196,7 +196,7 @@ describe('!new', () => {
         command: ['claude', '--', '--model', 'opus'],
       },
     ],
-  ])('%s', (rest, wanted) => {
+  ])('accepts %s', (rest, wanted) => {
     expect(parse(rest)).toEqual(wanted);
   });
 
@@ -218,14 +218,14 @@ describe('!new', () => {
   });
 });
 
-describe('the output of a shell:', () => {
+describe('the new output of a shell is found', () => {
   it.each([
     ['at the first prompt', ['$ '], ['$ echo hi', 'hi', '$ '], '$ echo hi\nhi\n$ '],
     ['further down', ['a', 'b', '$ '], ['a', 'b', '$ ls', 'x', '$ '], '$ ls\nx\n$ '],
     ['after the screen has scrolled', ['a', 'b', 'c', '$ '], ['c', '$ seq', '1', '$ '], '$ seq\n1\n$ '],
     ['when all of it scrolled away', ['a', '$ '], ['7', '8', '$ '], '7\n8\n$ '],
     ['after clear', ['a', 'b', '$ '], ['$ '], '$ '],
-    ['nothing new', ['a', '$ '], ['a', '$ '], '$ '],
+    ['when there is none', ['a', '$ '], ['a', '$ '], '$ '],
   ])('%s', (_, before, after, wanted) => {
     expect(newLines(before, after)).toBe(wanted);
   });
@@ -255,7 +255,7 @@ describe('slash commands', () => {
     ['retry', { message: '123' }, '123'],
     ['sh', { command: 'ls -l' }, 'ls -l'],
     ['screen', {}, ''],
-  ])('/%s %j mean the same as "!"', (name, options, wanted) => {
+  ])('/%s %j become the text of a "!" command', (name, options, wanted) => {
     expect(given(name, options)).toBe(wanted);
   });
 

@@ -29,12 +29,12 @@ async function violations(page: Page): Promise<readonly string[]> {
 }
 
 describe.each([
-  ['light', 'a desk', DESKTOP],
-  ['dark', 'a desk', DESKTOP],
+  ['light', 'a desktop', DESKTOP],
+  ['dark', 'a desktop', DESKTOP],
   ['light', 'a phone', PHONE],
   ['dark', 'a phone', PHONE],
-] as const)('in %s at %s', (colorScheme, _, viewport) => {
-  it('everything can be perceived and reached', async () => {
+] as const)('in %s mode on %s', (colorScheme, _, viewport) => {
+  it('axe-core finds no violation', async () => {
     const { page, you, say, workspace, thread } = await openWorkspace({ colorScheme, viewport });
     await say(
       '# Head\n[link](https://example.com) `code` <@1>\n> quote\n-# small\n\n| a |\n| - |\n| 1 |\n\n```ts\nconst x = "a"; // note\n```\n```diff\n- a\n+ b\n```',

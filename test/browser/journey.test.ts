@@ -13,7 +13,7 @@ const PICTURE = Buffer.from(
 );
 
 describe.each([
-  ['at a desk', DESKTOP],
+  ['on a desktop', DESKTOP],
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
   it('a user opens the link, starts a shell, writes to it and reads its answer', async () => {

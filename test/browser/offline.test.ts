@@ -9,7 +9,7 @@ import { startProgram } from './program.ts';
 closeBrowserAtTheEnd();
 
 describe.each([
-  ['at a desk', DESKTOP],
+  ['on a desktop', DESKTOP],
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
   it('the page says that it is offline, keeps what is typed, and catches up when the program is back', async () => {

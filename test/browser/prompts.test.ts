@@ -24,7 +24,7 @@ async function start(viewport: { width: number; height: number }) {
 }
 
 describe.each([
-  ['at a desk', DESKTOP],
+  ['on a desktop', DESKTOP],
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
   it('a permission is allowed with one tap, and the message shows who allowed it', async () => {

@@ -71,7 +71,7 @@ describe('a permission', () => {
     ['the button of a plan', does('approve'), NOT_PERMISSION],
     ['an option of a question', does('pick', '1.1'), NOT_PERMISSION],
     ['an unknown action', writes('yes', 'constructor'), NOT_PERMISSION],
-  ])('%s', (_, answer, expected) => {
+  ])('is decided by its rules: %s', (_, answer, expected) => {
     expect(play({ kind: 'permission', canAlways: true }, answer)).toEqual(expected);
   });
 
@@ -100,7 +100,7 @@ describe('a plan', () => {
     ['feedback in the field', writes('approve', 'reason'), deny('approve')],
     ['nothing written', writes(' '), NOT_PLAN],
     ['the button of a permission', does('allow'), NOT_PLAN],
-  ])('%s', (_, answer, expected) => {
+  ])('is decided by its rules: %s', (_, answer, expected) => {
     expect(play({ kind: 'plan' }, answer)).toEqual(expected);
   });
 });
@@ -126,7 +126,7 @@ describe('a question', () => {
     ['the field of another question', writes('x', 'other', '2.0'), NOT_AN_OPTION],
     ['an empty field', writes(' ', 'other', '1.0'), NOT_AN_OPTION],
     ['the button of a permission', does('allow'), NOT_AN_OPTION],
-  ])('%s', (_, answer, expected) => {
+  ])('is decided by its rules: %s', (_, answer, expected) => {
     expect(play({ kind: 'question', questions: [database] }, answer)).toEqual(expected);
   });
 

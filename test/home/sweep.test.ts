@@ -36,7 +36,7 @@ describe('the sweep', () => {
     ['panes', 0, true],
     ['questions', 0, true],
     ['receipts', 0, true],
-  ])('decides for %s, %d days old: %s', (name, days, isSwept) => {
+  ])('removes %s after %d days: %s', (name, days, isSwept) => {
     expect(swept([name, days])).toEqual(isSwept ? [name] : []);
   });
 

@@ -306,8 +306,8 @@ describe.each(SHELLS.slice(0, 2))('the time that ask waits under %s', (_, ...she
 
   it.each([
     ['a prompt', PANE, input],
-    ['a tool with such a word', PANE, { ...input, tool_input: { agent_id: 'x' } }],
-    ['a text with such a word', PANE, { cwd: '{"agent_id":"x"}', ...input }],
+    ['a tool whose input contains agent_id', PANE, { ...input, tool_input: { agent_id: 'x' } }],
+    ['a text that contains agent_id', PANE, { cwd: '{"agent_id":"x"}', ...input }],
     ['a subagent of a headless agent', HEADLESS, { agent_id: 'a1', ...input }],
   ])('is longer for %s', async (__, env, told) => {
     const machine = startMachine();

@@ -78,8 +78,8 @@ describe('a courier killed with SIGKILL', () => {
   });
 
   it.each([
-    ['before it wrote down what was posted', ['threads', 'state/shown.json']],
-    ['before it wrote down what was shown', ['state/shown.json']],
+    ['before it saved what was posted', ['threads', 'state/shown.json']],
+    ['before it saved what was shown', ['state/shown.json']],
     ['before it removed the letter', []],
   ])('%s, repeats nothing even minutes later', async (_, lost) => {
     const workspace = await startTestWorkspace(LATE);
@@ -118,13 +118,13 @@ describe('a courier killed with SIGKILL', () => {
   });
 });
 
-describe('a server in trouble', () => {
+describe('a server', () => {
   it.each([
     ['answers 500', { kind: 'answer', status: 500 }],
     ['breaks the connection', { kind: 'reset' }],
-    ['breaks the connection after it has posted', { kind: 'apply-then-reset' }],
-    ['answers 502 after it has posted', { kind: 'apply-then-answer', status: 502 }],
-    ['limits us', { kind: 'limited', retryAfterMs: 200, scope: 'user' }],
+    ['breaks the connection after posting', { kind: 'apply-then-reset' }],
+    ['answers 502 after posting', { kind: 'apply-then-answer', status: 502 }],
+    ['rate-limits us', { kind: 'limited', retryAfterMs: 200, scope: 'user' }],
   ] as const)('that %s repeatedly gets every reply once', async (_, fault) => {
     let requests = 0;
     const workspace = await startTestWorkspace({

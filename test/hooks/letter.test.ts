@@ -50,7 +50,7 @@ describe('a letter', () => {
     ['corrupt', ['threadmux 2x', '', json]],
     ['corrupt', ['', 'threadmux 2', '', json]],
     ['corrupt', ['']],
-  ])('is %s if it is %j', (kind, lines) => {
+  ])('is %s if its lines are %j', (kind, lines) => {
     expect(read(...lines).kind).toBe(kind);
   });
 });

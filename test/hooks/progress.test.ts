@@ -179,7 +179,7 @@ describe('while a turn runs,', () => {
   });
 });
 
-describe('the text of a progress message:', () => {
+describe('a progress message', () => {
   const tool = (label: string, outcome: 'ok' | 'error' | undefined) => ({
     id: label,
     name: label.split(' ')[0] ?? '',
@@ -202,7 +202,7 @@ describe('the text of a progress message:', () => {
     ['quiet', undefined],
     ['normal', 'Looking.\n⏳ Edit a.ts\n-# working · Bash ×2, Edit · 1 min 5 s'],
     ['verbose', 'Looking.\n✔ Bash ls \\*.ts\n✘ Bash rm \\_x\\_\n⏳ Edit a.ts\n-# working · Bash ×2, Edit · 1 min 5 s'],
-  ] as const)('%s', (level, text) => {
+  ] as const)('fits the level %s', (level, text) => {
     expect(progressText(turn, level, 65_000)).toBe(text);
   });
 
@@ -226,7 +226,7 @@ describe('the text of a progress message:', () => {
     ['done', 3_599_000, '-# Bash ×2, Edit · 59 min 59 s'],
     ['interrupted', 7_260_000, '-# interrupted · Bash ×2, Edit · 2 h 1 min'],
     ['failed', 900, '-# failed · Bash ×2, Edit · 1 s'],
-  ] as const)('is one line for %s', (how, ms, text) => {
+  ] as const)('becomes one line when the turn is %s', (how, ms, text) => {
     expect(summaryText(turn, ms, how)).toBe(text);
   });
 });

@@ -121,11 +121,11 @@ describe('the status line', () => {
   });
 
   it.each([
-    ['no status at all', ''],
-    ['something else', 'garbage'],
-    ['a session that leads elsewhere', '{"session_id":"../../x"}'],
-    ['a session with too long a name', JSON.stringify({ session_id: 'x'.repeat(101) })],
-    ['a session that is no text', '{"session_id":7,"a":"b"}'],
+    ['empty', ''],
+    ['garbage', 'garbage'],
+    ['a session id with a path', '{"session_id":"../../x"}'],
+    ['a session id that is too long', JSON.stringify({ session_id: 'x'.repeat(101) })],
+    ['a session id that is not text', '{"session_id":7,"a":"b"}'],
   ])('still shows the user’s line when its input is %s', async (_, told) => {
     const { stdout, status: code, stderr, home, nothingKept } = run('echo mine', told);
     expect({ stdout, code, stderr }).toEqual({ stdout: 'mine\n', code: 0, stderr: '' });
@@ -147,11 +147,11 @@ describe('the status line', () => {
   });
 
   it.each([
-    ['all that is known', { context_window: { used_percentage: 62.5 }, cost: { total_cost_usd: 12 } }],
+    ['every field', { context_window: { used_percentage: 62.5 }, cost: { total_cost_usd: 12 } }],
     ['no cost yet', { cost: { total_cost_usd: 0 } }],
     ['a tiny cost', { cost: { total_cost_usd: 5e-7 } }],
     ['no percentage yet', { context_window: { used_percentage: null } }],
-    ['nothing at all', {}],
+    ['an empty status', {}],
     ['a limit without its time', { rate_limits: { five_hour: { used_percentage: 7.4 } } }],
   ])('shows %s like the footer', (_, told) => {
     const all = { session_id: 'x', model: { id: 'y', display_name: 'Opus (new)' }, ...told };

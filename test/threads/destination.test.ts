@@ -28,7 +28,7 @@ const where = (cwd: string, servers: readonly ServerConfig[]) => {
   return to === undefined ? undefined : `${to.server.name}: ${to.channel}`;
 };
 
-describe('the destination of a session:', () => {
+describe('a session in the directory', () => {
   it.each([
     ['/home/me/shop', 'home: shop'],
     ['/home/me/shop/src', 'home: shop'],
@@ -44,7 +44,7 @@ describe('the destination of a session:', () => {
     expect(where(cwd, [work, home])).toBe(to);
   });
 
-  it('a directory outside every project goes nowhere if every server takes projects only', () => {
+  it('of no project goes nowhere if every server takes projects only', () => {
     expect(where('/home/me', [work])).toBeUndefined();
     expect(where('/home/me', [])).toBeUndefined();
   });

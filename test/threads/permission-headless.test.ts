@@ -50,8 +50,8 @@ describe('the hook of a headless agent', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['a thread that is none', { THREADMUX_THREAD: '../../x' }],
-    ['a thread of nobody', { THREADMUX_THREAD: '123' }],
+    ['an invalid thread id', { THREADMUX_THREAD: '../../x' }],
+    ['an unknown thread', { THREADMUX_THREAD: '123' }],
   ])('asks nobody for %s', async (_, env) => {
     const { workspace, thread, hook } = await start();
     const asked = hook(env);

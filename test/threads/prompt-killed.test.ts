@@ -112,8 +112,8 @@ describe('when ask is killed', () => {
   });
 
   it.each([
-    ['the dialog is still there: the message does not claim it', true],
-    ['the dialog is gone: the message stands', false],
+    ['and the dialog is still open, the message does not claim the answer', true],
+    ['and the dialog is gone, the message keeps the answer', false],
   ])('after it took the answer, %s', async (_, stays) => {
     const { workspace, machine, pane, begin } = await start();
     const desk = await begin();

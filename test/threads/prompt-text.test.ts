@@ -455,7 +455,7 @@ describe('the last line of a prompt', () => {
     [{ kind: 'plan' }, decided({ kind: 'allow', always: false }), '✅ **Approved** — a\\*b'],
     [{ kind: 'plan' }, decided({ kind: 'deny', reason: 'no' }), '⛔ **Rejected**: no — a\\*b'],
     [{ kind: 'question', questions: [] }, decided({ kind: 'answers', answers: ['A', 'B'] }), '✅ **A · B** — a\\*b'],
-  ])('of %j that was %j', (prompt, ended, expected) => {
+  ])('for %j says how it ended: %j', (prompt, ended, expected) => {
     expect(promptEndText(prompt, ended)).toBe(expected);
   });
 

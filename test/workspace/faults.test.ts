@@ -16,7 +16,7 @@ async function withFault(fault: Fault) {
   return { workspace, post, kept };
 }
 
-describe('an injected fault:', () => {
+describe('an injected fault', () => {
   it.each<[string, Fault, number, number]>([
     ['answers before applying', { kind: 'answer', status: 502 }, 502, 0],
     ['answers 500 after applying', { kind: 'apply-then-answer', status: 500 }, 500, 1],

@@ -183,7 +183,7 @@ describe('reactions', () => {
   });
 });
 
-describe('a missing object:', () => {
+describe('a request for a missing object:', () => {
   it.each([
     ['GET', '/channels/1', 404, 10003],
     ['GET', '/channels/1/messages', 404, 10003],

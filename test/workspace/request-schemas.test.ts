@@ -26,7 +26,7 @@ function fieldOf(errors: Record<string, unknown>): string {
   return inner === '' ? key : `${key}.${inner}`;
 }
 
-describe('a message is refused with', () => {
+describe('the workspace refuses a message', () => {
   it.each<[string, object, string]>([
     ['of 2001 characters', { content: 'x'.repeat(2001) }, 'content'],
     ['whose content is a number', { content: 5 }, 'content'],
@@ -37,7 +37,7 @@ describe('a message is refused with', () => {
       'components',
     ],
     ['with six buttons in a row', { components: rows(...buttons(6)) }, 'components.0.components'],
-    ['with a row of nothing', { components: rows() }, 'components.0.components'],
+    ['with an empty row', { components: rows() }, 'components.0.components'],
     ['with a button beside a select', { components: rows(button(), select()) }, 'components.0.components'],
     [
       'with two selects in a row',
@@ -106,9 +106,9 @@ describe('a message is refused with', () => {
   });
 
   it.each<[string, unknown]>([
-    ['nothing', {}],
-    ['spaces', { content: ' \n\t' }],
-    ['empty content', { content: '' }],
+    ['without content', {}],
+    ['with spaces only', { content: ' \n\t' }],
+    ['with empty content', { content: '' }],
   ])('%s', async (_, body) => {
     const workspace = await startTestWorkspace();
     const answer = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, body);
@@ -116,10 +116,10 @@ describe('a message is refused with', () => {
   });
 });
 
-describe('a message is accepted with', () => {
+describe('the workspace accepts a message', () => {
   it.each<[string, object]>([
     ['of 2000 characters outside the basic plane, counted as code points', { content: '😀'.repeat(2000) }],
-    ['with fields nobody knows', { content: 'x', colour: 'blue' }],
+    ['with unknown fields', { content: 'x', colour: 'blue' }],
     [
       'with 5 rows of 5 buttons',
       {
@@ -131,7 +131,7 @@ describe('a message is accepted with', () => {
     ],
     ['with 25 options', { components: rows(select({ options: options(25), max_values: 25 })) }],
     [
-      'that answers a lost message, if told that it may be lost',
+      'that replies to a missing message, if that is allowed',
       { content: 'x', message_reference: { message_id: '1', fail_if_not_exists: false } },
     ],
   ])('%s', async (_, body) => {
@@ -201,7 +201,7 @@ describe('uploads', () => {
   });
 });
 
-describe('a thread is refused with', () => {
+describe('the workspace refuses a thread', () => {
   it.each<[string, object, number, string?]>([
     ['without a name', { type: 11 }, 50035, 'name'],
     ['with an empty name', { type: 11, name: '' }, 50035, 'name'],
@@ -213,7 +213,7 @@ describe('a thread is refused with', () => {
       'auto_archive_duration',
     ],
     ['of a channel type', { type: 0, name: 'x' }, 50035, 'type'],
-    ['that is private, which it is if nothing is said', { name: 'x' }, 50013],
+    ['that is private, which is the default', { name: 'x' }, 50013],
   ])('%s', async (_, body, code, field) => {
     const workspace = await startTestWorkspace();
     const answer = await workspace.bot('POST', `/channels/${workspace.channelId}/threads`, body);
@@ -222,7 +222,7 @@ describe('a thread is refused with', () => {
   });
 });
 
-describe('a command is refused with', () => {
+describe('the workspace refuses a command', () => {
   const option = (change: object = {}) => ({ type: 3, name: 'n', description: 'd', ...change });
   it.each<[string, object, string]>([
     ['with a capital letter', { name: 'New', description: 'd' }, '0.name'],

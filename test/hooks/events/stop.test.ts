@@ -296,7 +296,7 @@ describe('a turn that failed', () => {
     ['authentication_failed', 'Claude Code is not logged in'],
     ['unknown', 'the turn ended with an error'],
     [undefined, 'the turn ended with an error'],
-  ])('%s: %s', async (error, words) => {
+  ])('with the error %s says: %s', async (error, words) => {
     const { workspace, tell, pane } = await start();
     await tell(pane, { ...fixture('StopFailure'), error });
     expect(await saidIn(workspace, WEB)).toEqual([

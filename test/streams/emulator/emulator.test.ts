@@ -27,7 +27,7 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
   ['wide characters overwritten', '🚀🚀ab\x1b[3GX\r\n한글\x1b[5GY\r\n👍\x1b[2CZ\r\n'],
   ['colours', '\x1b[1;31mred\x1b[0m \x1b[38;2;1;2;3mrgb\x1b[m plain\r\n'.repeat(9)],
   ['a bar', `a\r\n${Array.from({ length: 30 }, (_, at) => `\r\x1b[K${at} %`).join('')}\r\nb`],
-  ['rows drawn anew', `head\r\n${'one\r\ntwo\r\n\x1b[2A'.repeat(9)}1st\r\n2nd\r\n`],
+  ['redrawn rows', `head\r\n${'one\r\ntwo\r\n\x1b[2A'.repeat(9)}1st\r\n2nd\r\n`],
   ['titles and pictures', '\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1bPq#0~~\x1b\\b\x1bkname\x1b\\c\x9dd\x85e'],
   ['a region that scrolls', `\x1b[1;4r${'up\r\n'.repeat(9)}\x1b7\x1b[6;1Hstatus\x1b8more\r\n\x1b[r`],
   ['line drawing', '\x1b(0lqqk\x1b(B plain \x0e'],

@@ -43,7 +43,7 @@ describe('the gateway', () => {
 
 describe('the gateway closes with', () => {
   it.each([
-    [4002, 'what is not JSON', 'not json'],
+    [4002, 'invalid JSON', 'not json'],
     [4002, 'a payload of more than 4096 bytes', JSON.stringify({ op: 1, d: 'x'.repeat(4096) })],
     [4001, 'an unknown opcode', '{"op":99,"d":null}'],
     [4003, 'anything before identifying', '{"op":3,"d":{}}'],
@@ -59,9 +59,9 @@ describe('the gateway closes with', () => {
     [4004, 'a wrong token', { token: 'wrong' }],
     [4010, 'a shard of more than one', { shard: [0, 2] }],
     [4013, 'unknown intents', { intents: 1 << 27 }],
-    [4013, 'intents that are no number', { intents: '1' }],
-    [4014, 'an intent that is not switched on', { intents: 1 << 1 }],
-    [4014, 'message content while it is switched off', { intents: 1 << 15 }],
+    [4013, 'intents that are not a number', { intents: '1' }],
+    [4014, 'an intent that is not enabled', { intents: 1 << 1 }],
+    [4014, 'message content while it is disabled', { intents: 1 << 15 }],
   ])('%i for %s', async (code, _, change) => {
     const workspace = await startTestWorkspace({ messageContentIntent: false });
     const socket = openSocket(workspace);

@@ -168,7 +168,7 @@ describe('the stored data', () => {
     ['the newest of a channel', { a: [1, 2, 3, 4, 5], b: [] }, [1, 2]],
     ['the newest of all', { a: [3, 4, 6], b: [1, 2], c: [5] }, [1]],
     ['both at once', { a: [1, 7, 8, 9], b: [2, 3, 4] }, [1, 2]],
-  ])('is %s', (_, channels, gone) => {
+  ])('contains %s', (_, channels, gone) => {
     const excess = beyondLimits(stateOf(channels), 'a', { perChannel: 3, altogether: 5 });
     expect(excess.map(({ id }) => id)).toEqual(gone.map(idOf));
   });
