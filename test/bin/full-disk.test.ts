@@ -1,4 +1,4 @@
-// The program with its home on a disk that is full, read-only, or fills up while it runs. The disk is real, and a small one.
+// The program with its home on a disk that is full, read-only, or fills up while it runs. The disk is real and small.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// While the bridge is down a courier of its own posts; when the bridge starts it hands over, and no reply is lost or doubled.
+// While the bridge is down a separate courier posts; when the bridge starts, the courier hands over, and no reply is lost or repeated.
 
 import { spawn } from 'node:child_process';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -27,7 +27,7 @@ async function start() {
   return { workspace, machine, slow, env };
 }
 
-/** The real program, up and connected. */
+/** The real program, running and connected. */
 async function up({ home }: Machine, env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [PROGRAM, 'up'], {
     env,

@@ -5,7 +5,7 @@ import { type SshServer, startSshServer } from '../support/ssh-server.ts';
 import { startTmux } from '../support/tmux-server.ts';
 import { binWith, type Cli, PROGRAM, startCli, WAIT } from './cli.ts';
 
-/** This machine, and "far", which ssh reaches: another home and another tmux server. */
+/** This machine, and "far", which is reached over ssh and has its own home and tmux server. */
 async function startTwo(there: object = {}): Promise<{ cli: Cli; far: SshServer; run: Cli['run'] }> {
   const far = await startSshServer();
   const other = startTmux();
@@ -14,7 +14,7 @@ async function startTwo(there: object = {}): Promise<{ cli: Cli; far: SshServer;
   const PATH = `${binWith(cli.dir, 'ssh', ssh)}:${cli.env.PATH}`;
   const run: Cli['run'] = (args, options = {}) => cli.run(args, { ...options, env: { PATH, ...options.env } });
   onTestFinished(() => {
-    // The connection stays for the next command; it must not outlive the test.
+    // The connection is kept for the next command; it must not outlive the test.
     const script = 'for s in "$1"/ssh/*; do ssh -O exit -o ControlPath="$s" far; done';
     spawnSync('sh', ['-c', script, 'sh', cli.root], { env: { PATH }, stdio: 'ignore' });
   });

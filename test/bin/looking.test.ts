@@ -112,7 +112,7 @@ describe('outbox', () => {
       waiting: 1,
     });
     expect(readdirSync(join(outbox, 'aside'))).toEqual(['notes.txt']);
-    // A courier may have taken them up already; one that is still there has its old place.
+    // A courier may have taken them already; one that is still there has its old place.
     const left = existsSync(join(outbox, '77.3')) ? readdirSync(join(outbox, '77.3')) : [];
     expect(left.filter((name) => !name.startsWith('.')).toSorted()[0] ?? '100000001').toMatch(/^10000000[12]/);
   });

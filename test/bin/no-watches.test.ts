@@ -1,4 +1,4 @@
-// A machine whose file watches are used up. On Linux the limit is real: a user namespace of its own has none left. Where no such
+// A machine without free file watches. On Linux the limit is real: a user namespace has none left. Where no such
 // limit can be set, Node.js is made to refuse every watch.
 
 import { spawn, spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Who is not on the list gets nothing done, on any way in; and nothing they wrote is kept.
+// A user who is not on the list can do nothing, in any way, and nothing they wrote is kept.
 
 import { describe, expect, it, vi } from 'vitest';
 import { aWhile, startSetting, WAIT } from './bridge-setup.ts';
@@ -61,7 +61,7 @@ describe('the bridge', () => {
     await workspace.bot('POST', `/channels/${claude.thread}/messages`, { content: 'by a bot' });
     const word = await setting.answer(claude, /Claude started/);
     for (const id of ['key:Enter', `retry:${talk.id}`, 'key:C-c', 'retry:'])
-      await person.tap(claude.thread, word.id, id).catch(() => {}); // the server refuses: no such button
+      await person.tap(claude.thread, word.id, id).catch(() => {}); // the server refuses it, because the message has no such button
     await setting.untilMarked(await setting.say(claude, 'for real'), '✅');
     await aWhile();
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'for real' }]);

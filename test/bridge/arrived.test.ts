@@ -1,4 +1,4 @@
-// A text is seen submitted before the next one is typed, on every recorded screen.
+// A text must be seen as submitted before the next one is typed, on every recorded screen.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

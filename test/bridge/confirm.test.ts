@@ -1,4 +1,4 @@
-// After Enter: the proof that a message was submitted, and what happens when it does not come.
+// After Enter: the confirmation that a message was submitted, and what happens without it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -11,7 +11,7 @@ import { startMachine } from '../support/hook-process.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 import { startSetting } from './bridge-setup.ts';
 
-/** A stand-in with a text typed into it, and a receipt that comes when the test says so. */
+/** A fake Claude Code with a text typed into it, and a receipt that the test controls. */
 async function typed(
   text: string,
   prepare: (claude: FakeClaude) => Promise<unknown>,
@@ -80,7 +80,7 @@ describe('the confirmation of a message', () => {
   it('waits while Claude works, and presses nothing', async () => {
     const { claude, message, proof } = await typed('queued', (one) => one.tell('busy'));
     const verdict = confirm(message, proof);
-    await sleep(1_500); // more looks than are in vain
+    await sleep(1_500); // longer than all unsuccessful looks
     expect(await Promise.race([verdict, 'still waiting'])).toBe('still waiting');
     await claude.tell('idle');
     expect(await verdict).toMatchObject({ kind: 'submitted' });

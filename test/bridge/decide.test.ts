@@ -1,4 +1,4 @@
-// What is done about a message, from what the pane shows. A table: every kind of screen, every fact that overrules it.
+// What to do with a message, depending on the pane. A table: every kind of screen, and every fact that overrules it.
 
 import { describe, expect, it } from 'vitest';
 import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';

@@ -1,4 +1,4 @@
-// The disk of a host is full, end to end: it is said in a sentence, nothing is lost, and everything goes on when there is room.
+// The disk of a host is full: it is reported in a sentence, nothing is lost, and everything continues when there is space.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     disk.fill();
     const texts = ['one', 'two', 'three'];
     for (const text of texts) {
-      // Hooks of this one have tried again some times: it must come first all the same.
+      // The hooks of this one have retried several times; it must still come first.
       if (text === 'two') await aWhile(3_300);
       await far.say(claude, text);
       await vi.waitFor(() => expect(claude.prompts()).toContain(text), WAIT);
@@ -59,7 +59,7 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     await pane.show('dialog-permission-bash');
     const hook = farHook(far, pane, pane.input('Bash'));
     const asked = await promptIn(far.workspace, pane.thread);
-    // A letter that is removed there would leave room for the answer.
+    // A letter that is removed on the host would make room for the answer.
     const filesIn = (folder: string) => readdirSync(join(far.ours, folder), { recursive: true, encoding: 'utf8' });
     const letters = () => filesIn('outbox').filter((name) => /\/\d/.test(name));
     await vi.waitFor(() => expect(letters()).toEqual([]), WAIT);

@@ -1,5 +1,5 @@
-// The program as a process, with a host reached by ssh. It, the ssh client and the collector there are killed with SIGKILL:
-// nothing is lost, doubled or out of order.
+// The program as a process, with a host over ssh. The program, the ssh client and the collector on the host are killed with
+// SIGKILL: nothing is lost, repeated or out of order.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ async function start() {
   const machine = startMachine(workspace, { config: { hosts } });
   const bin = join(machine.tmux.dir, 'bin');
   mkdirSync(bin);
-  // The real client finds its configuration by the password file, not by HOME.
+  // The real ssh client finds its configuration through the password file, not through HOME.
   const client = `#!/bin/sh\nPATH=\${PATH#*:}; exec ssh -F '${far.ssh.configFile}' "$@"\n`;
   writeFileSync(join(bin, 'ssh'), client, { mode: 0o755 });
   const env = {
@@ -60,7 +60,7 @@ async function start() {
   return {
     ...{ workspace, far, machine, claude, up, running, answers },
     say: (text: string) => person.say(claude.thread, text),
-    /** All of it was typed once, in this order, and answered once, in this order. */
+    /** Everything was typed once and answered once, in this order. */
     async settled(...texts: string[]) {
       const wanted = texts.map((text) => `Echo: ${text}`);
       await vi.waitFor(async () => expect(await echoes()).toEqual(wanted), WAIT);
@@ -79,7 +79,7 @@ async function start() {
   };
 }
 
-/** Calls `act` when a letter that fits has been put into our outbox for this host. */
+/** Calls `act` when a matching letter has been put into our outbox for this host. */
 function atLetter(folder: string, fits: RegExp, act: () => void): void {
   const watcher = watch(folder, { recursive: true }, (_, name) => {
     if (name === null || !/\/\d+\.\d+$/.test(name)) return;
@@ -99,7 +99,7 @@ const holders = (path: string, pids: readonly number[]) =>
     try {
       return readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === path);
     } catch {
-      return false; // it has ended
+      return false; // it has exited
     }
   });
 

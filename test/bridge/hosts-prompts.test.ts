@@ -1,4 +1,4 @@
-// Prompts of a host without Node.js: the hook waits there, and is answered from the thread.
+// Prompts of a host without Node.js: the hook waits on the host, and is answered from the thread.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ async function start(name?: string, screen?: string): Promise<Asked> {
 const tap = ({ far, message }: Asked, label: string) =>
   far.workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
 
-/** Nothing of a prompt stays in our home there. */
+/** No file of a prompt stays in our home on the host. */
 const untilCleared = ({ far }: Asked) =>
   vi.waitFor(() => expect(readdirSync(join(far.ours, 'answers'))).toEqual([]), WAIT);
 
@@ -65,7 +65,7 @@ describe('a prompt on a host', () => {
     timeout: 60_000,
   }, async () => {
     const asked = await start();
-    await aWhile(1_500); // the dialog has been looked at
+    await aWhile(1_500); // the courier has looked at the dialog
     await asked.pane.show('busy-status-line');
     asked.pane.result();
     expect(await verdictOf(asked.far.workspace, asked.message)).toMatch(/terminal/);

@@ -1,4 +1,4 @@
-// A host that was only named: nothing is installed there, no Node.js is in its PATH, and everything works as it does here.
+// A host that is only configured: nothing is installed there, Node.js is not in its PATH, and everything works as on this machine.
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -152,7 +152,7 @@ describe('a reply from a host', () => {
       spawnSync(join(far.ours, 'bin', 'drop'), { input: JSON.stringify(input), env });
       return (await far.answer(pane.thread, new RegExp(last))).content;
     };
-    const outbox = join(far.ours, 'outbox'); // its only folder is that of the pane
+    const outbox = join(far.ours, 'outbox'); // the pane's folder is the only one in it
     const isEmpty = () => readdirSync(outbox, { recursive: true }).length === 1;
     const costs: number[] = [];
     for (const last of ['first', 'second', 'third', 'fourth']) {
@@ -161,7 +161,7 @@ describe('a reply from a host', () => {
       expect(await reply(last)).toMatch(new RegExp(`before ${last}\\n+${last}\\n+-# .*Opus 4.8`));
       costs.push(far.ssh.counts.execs - execs);
     }
-    expect(Math.min(...costs)).toBe(0); // now and then the bridge looks for new sessions
+    expect(Math.min(...costs)).toBe(0); // the others include a periodic scan for new sessions
   });
 });
 
@@ -235,7 +235,7 @@ function readdirSafe(path: string): boolean {
   }
 }
 
-/** A turn as Claude Code writes it down. */
+/** A turn as Claude Code writes it. */
 function turnLines(promptId: string, texts: readonly string[]): string {
   const prompt = { type: 'user', uuid: `u-${promptId}`, promptId, origin: { kind: 'human' } };
   const lines = [

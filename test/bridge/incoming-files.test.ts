@@ -1,4 +1,4 @@
-// Files that come with a message: where they go, what they are called, and which are not fetched.
+// Files of a message: their folder, their names, and which are not downloaded.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// Keys are pressed for the screen that the person saw, and for what was written while threadmux listened.
+// Keys are pressed only for the screen that the user saw, and only if they were written while threadmux listened.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const MISSED = /^⚠️ Not pressed: written while threadmux was not listening/;
 
 const USED = /^⚠️ Not pressed: a key was pressed under this screen already/;
 
-/** Puts the clock by which orders grow old ahead. */
+/** Moves the clock that limits the age of keys forward. */
 function laterBy(ms: number): void {
   const now = performance.now.bind(performance);
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ms);
@@ -84,7 +84,7 @@ describe('a key button', () => {
     const page = await openPageSocket(setting.workspace);
     await claude.tell('dialog', 'make');
     await claude.tell('next', ['rm -rf /']);
-    await claude.tell('slow', 900); // until then the pane shows the first dialog, also after the first tap was shown
+    await claude.tell('slow', 900); // until then the pane shows the first dialog, even after the first tap
     const shown = await screenShown(setting, claude);
     await Promise.all([tap(setting, shown, 'Enter'), tap(setting, shown, 'Enter')]);
     await vi.waitFor(() => {

@@ -1,4 +1,4 @@
-// Threads follow sessions that people make, rename and close at their own terminal.
+// Threads follow sessions that users create, rename and close in their own terminal.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
@@ -20,7 +20,7 @@ async function active({ workspace }: Setting): Promise<readonly string[]> {
 const untilActive = (setting: Setting, names: readonly string[]) =>
   vi.waitFor(async () => expect(await active(setting)).toEqual(names), WAIT);
 
-/** The real hooks, in the test's own tmux server. */
+/** The real hooks, in the tmux server of the test. */
 async function withHooks(setting: Setting): Promise<void> {
   const { home, tmux } = setting.machine;
   const script = home.path('tmux-event');

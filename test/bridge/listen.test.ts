@@ -66,7 +66,7 @@ describe('the listener', () => {
     for (let n = 0; n < 60; n++) {
       if (n % 6 === 3) troubles[(n / 3) % troubles.length]?.();
       for (const { id } of threads) await workspace.person.say(id, `m${n}`);
-      if (n % 7 === 0) await sleep(120); // lets the client come back in some of the gaps
+      if (n % 7 === 0) await sleep(120); // lets the client reconnect in some of the gaps
     }
     await vi.waitFor(() => expect(accepted.length).toBeGreaterThanOrEqual(180), 15_000);
     const wanted = Array.from({ length: 60 }, (_, n) => `m${n}`);
@@ -134,7 +134,7 @@ describe('the listener', () => {
   });
 });
 
-/** A real process that takes messages and notes each one it acts on. */
+/** A real process that accepts messages and records each one it handles. */
 async function startTaker(home: Home, record: string): Promise<ChildProcess> {
   const dist = new URL('../../dist/', import.meta.url).href;
   const script = `

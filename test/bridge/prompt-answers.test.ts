@@ -1,4 +1,4 @@
-// Which prompt a word, a tap or a field decides: only the one the person saw, on its own message in its own thread.
+// Which prompt a text, a tap or a field decides: only the one the user saw, on its own message in its own thread.
 
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
@@ -24,7 +24,7 @@ async function start(faults: Faults = {}) {
   return { setting, pane };
 }
 
-/** A prompt in the thread; the command makes it different from others. */
+/** A prompt in the thread; its command makes it different from others. */
 async function ask({ setting, pane }: { setting: Setting; pane: PromptPane }, command: string) {
   await pane.show('dialog-permission-long');
   const hook = startHook(

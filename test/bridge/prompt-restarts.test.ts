@@ -1,4 +1,4 @@
-// The bridge ends at every step of an answer: after it is back, the hook has the answer or the person is told. The
+// The bridge stops at every step of an answer: after the restart, the hook has the answer or the user is told. The
 // answer is never typed into the pane.
 
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const TEXTS: readonly (readonly [string, PromptDecision])[] = [
   ['Not like this', { kind: 'deny', reason: 'Not like this' }],
 ];
 
-/** A text that was taken for the answer of the open prompt, in the inbox of a bridge that has ended. */
+/** A text that was accepted as the answer to the open prompt, in the inbox of a stopped bridge. */
 async function start(text: string) {
   const setting = await startSetting();
   const pane = await startPromptPane(setting.machine);
@@ -86,7 +86,7 @@ describe.each(TEXTS)('"%s" in the inbox, when the bridge stops', (text, decision
     parts.decide(decision);
     writeFileSync(parts.answers('.new'), parts.output(decision));
     renameSync(parts.answers('.new'), parts.answers());
-    writeFileSync(parts.answers('.bell'), '\n'); // as the bridge rings
+    writeFileSync(parts.answers('.bell'), '\n'); // rings the bell like the bridge
     expect(decisionIn(await parts.hook.printed).behavior).toBe(behavior);
     await parts.setting.restart();
     await parts.setting.untilMarked(parts.said, '✅');

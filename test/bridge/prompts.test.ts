@@ -1,4 +1,4 @@
-// A prompt from the thread to the hook that waits for it, and back: real bridge, real hook, real workspace.
+// A prompt from the thread to the waiting hook, and back: real bridge, real hook, real workspace.
 
 import { describe, expect, it, vi } from 'vitest';
 import { parseCustomId } from '../../core/prompt-button-id.ts';
@@ -44,7 +44,7 @@ const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
 
 const openIn = ({ machine }: Setting) => loadPromptRecords(machine.home).filter(({ ended }) => ended === undefined);
 
-/** What only the person who tapped sees, from now on. */
+/** Everything from now on that only the tapping user sees. */
 async function listenAsPerson({ workspace }: Setting): Promise<() => readonly string[]> {
   const page = await openPageSocket(workspace);
   return () =>
@@ -206,7 +206,7 @@ describe('a tap', () => {
       order: told.id,
     };
     const { prompts } = setting.shared;
-    expect(await prompts.answer(replayed)).toBe('taken'); // known: it was, once
+    expect(await prompts.answer(replayed)).toBe('taken'); // it was already accepted once
     expect(await prompts.answer({ ...replayed, order: '1' })).toBe('over');
     expect(await prompts.answer({ ...replayed, prompt: 'A'.repeat(32) })).toBe('over');
     await aWhile();

@@ -1,4 +1,4 @@
-// Marks and receipts, from end to end: ✅ exactly once and without a read, ⚠️ only with the truth about what was typed.
+// Marks and receipts: ✅ exactly once and without a read, and ⚠️ only with a true statement about what was typed.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const PNG = Buffer.from(
 );
 const CHECK = encodeURIComponent('✅');
 
-/** Every request of the bot's, as "METHOD path". */
+/** Every request of the bot, as "METHOD path". */
 async function startCounted(): Promise<Setting & { readonly requests: string[] }> {
   const requests: string[] = [];
   const setting = await startSetting({
@@ -64,7 +64,7 @@ describe('a receipt', () => {
   });
 });
 
-/** The test itself reads marks, one message at a time. */
+/** Excludes the reads of the test itself, which fetch one message at a time. */
 function isOurs(request: string, messages: readonly WireMessage[]): boolean {
   return messages.some(({ id, channel_id }) => request === `GET /channels/${channel_id}/messages/${id}`);
 }
@@ -139,7 +139,7 @@ describe('a message that was typed but not confirmed', () => {
   });
 });
 
-/** The hook's letter, held up until now. */
+/** The delayed letter of the hook. */
 function late({ machine }: Setting, claude: FakeClaude, prompt: string): void {
   const { transcript, claudeSession } = claude.record();
   machine.write(machine.paneEnv(`=${claude.session}:`), {
@@ -171,7 +171,7 @@ describe('a message written as soon as the thread exists', () => {
     setting.machine.tmux.call('new-session', '-d', '-s', 'keeper', 'cat');
     for (let n = 0; n < 10; n++) {
       const session = `web-${n}`;
-      // Half of the threads are made by SessionStart, half by tmux's own hook, before Claude is started.
+      // Half of the threads are created by SessionStart, half by the tmux hook, before Claude is started.
       const isFirst = n % 2 === 1;
       if (isFirst) makeSession(setting, session);
       const starting = isFirst ? undefined : setting.claude(session);

@@ -1,4 +1,4 @@
-// Where Claude is not, nothing is typed: the person is told what is there instead, and Retry works once it is back.
+// Where Claude does not run, nothing is typed: the user is told what runs instead, and Retry works once Claude is back.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { FakeClaude } from '../support/fake-claude.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { madeLongAgo, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
 
-/** A command line that would leave a trace if any shell ran it. */
+/** A command line that would create a file if any shell ran it. */
 const trace = (setting: Setting) => join(setting.machine.tmux.dir, 'pwned');
 const trap = (setting: Setting) => `touch ${trace(setting)}`;
 

@@ -1,4 +1,4 @@
-// Terminals on another host, over a real ssh: everything that one here has, also while the host or the bridge is away.
+// Terminals on another host, over a real ssh: the same features as local ones, also while the host or the bridge is down.
 
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

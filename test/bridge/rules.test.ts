@@ -1,4 +1,4 @@
-// The small pure rules of journey 2: who may speak, what a message means, what is typed for it, what a shell printed.
+// The small pure rules of journey 2: who may write, what a message means, what is typed for it, what a shell printed.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

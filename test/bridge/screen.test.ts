@@ -1,4 +1,4 @@
-// !screen: the pane as a picture, which the buttons under it renew in place.
+// !screen: the pane as a picture, which the buttons below it update in place.
 
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
@@ -19,7 +19,7 @@ async function begin() {
 const pixelsOf = async ({ attachments: [file] }: WireMessage) =>
   readPng(new Uint8Array(await (await fetch(file?.url ?? '')).arrayBuffer()));
 
-/** What the message has become once it fits. */
+/** The message once it matches. */
 const become = (setting: Setting, claude: FakeClaude, { id }: WireMessage, fits: (message: WireMessage) => void) =>
   vi.waitFor(async () => {
     const now = (await setting.answers(claude)).find((message) => message.id === id);

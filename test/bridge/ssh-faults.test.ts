@@ -1,4 +1,4 @@
-// The same journey when the line to the other machine does not hold.
+// The same journey with an unreliable connection to the other machine.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';

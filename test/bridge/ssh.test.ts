@@ -1,4 +1,4 @@
-// The same journey to another machine, over the real ssh: what it costs.
+// The same journey to another machine, over the real ssh: its cost.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ describe('a session on another host', () => {
     await untilPrompts(claude, texts);
     const before = far.ssh.counts.execs;
     for (const text of ['a', 'b', 'c']) await far.untilMarked(await far.say(claude, text), '✅');
-    // One look, one exec that types, three looks that find it gone from the box.
+    // One look, one exec that types, and three looks that find the text gone from the box.
     expect(far.ssh.counts.execs - before).toBeLessThanOrEqual(3 * 5);
     expect(far.ssh.counts.connections).toBe(1);
     await claude.tell('draft', 'half a thought');

@@ -1,4 +1,4 @@
-// Threads that stream, as a person has them: begun, spoken to, listed, ended, and found again.
+// Threads that stream, as a user sees them: started, written to, listed, ended, and found again.
 
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function start(options: SettingOptions = {}) {
 }
 let opened: string[] = [];
 
-/** All that stands in the blocks of a thread, as it was printed. */
+/** The content of all code blocks in a thread, as it was printed. */
 async function printed(setting: Setting, thread: string): Promise<string> {
   const blocks = (await setting.answers(thread)).filter(({ content }) => content.startsWith('```'));
   return blocks.map(({ content }) => content.replace(/^```text\n|```$/g, '')).join('');
@@ -43,7 +43,7 @@ async function printed(setting: Setting, thread: string): Promise<string> {
 const untilPrinted = (setting: Setting, thread: string, text: string) =>
   vi.waitFor(async () => expect(await printed(setting, thread)).toContain(text), WAIT);
 
-/** Without any there is no server to ask. */
+/** Empty if no session runs, because then there is no server to ask. */
 function sessions({ machine }: Setting): readonly string[] {
   try {
     return machine.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
@@ -71,7 +71,7 @@ describe('!terminal', () => {
     const message = await setting.say(thread, '/quit "now" $HOME');
     await setting.untilMarked(message, '✅');
     await untilPrinted(setting, thread, 'heard /quit "now" $HOME\n');
-    // What it printed is in the stream, and nowhere else.
+    // Its output is in the stream, and nowhere else.
     expect((await setting.answers(thread)).filter(({ content }) => content.includes('heard'))).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-// Headless agents, as a person has them in their thread; Claude Code is a stand-in that does as it is told.
+// Headless agents, as a user sees them in their thread, with a scripted Claude Code.
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function start(options: SettingOptions = {}) {
     setting,
     root,
     channelId,
-    /** What each process was started with. */
+    /** The arguments and environment of each process. */
     runs: (): { argv: string[]; cwd: string; pid: number }[] =>
       readFileSync(log, 'utf8')
         .trim()

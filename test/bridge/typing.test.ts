@@ -1,4 +1,4 @@
-// What somebody writes in a thread is what Claude is given: proven by the stand-in's own record, and shown on the message.
+// Claude gets exactly what a user writes in a thread: proven by the record of the fake Claude Code, and shown on the message.
 
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
@@ -144,7 +144,7 @@ describe('a message in a thread', () => {
   });
 });
 
-/** As a process that was killed right after it had taken a message. */
+/** Like a process that was killed right after it had accepted a message. */
 function leave(setting: Setting, claude: FakeClaude, text: string): void {
   const { machine, workspace } = setting;
   const cursors = openCursors(machine.home.path('state', 'unused.json'), 0);

@@ -1,4 +1,4 @@
-// An agent that runs without our hooks: known by its screen, typed into, confirmed by its screen.
+// An agent without our hooks is recognised by its screen, typed into, and confirmed by its screen.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// axe-core finds nothing to complain about, in light and dark, at a desk and on a phone, with and without a dialog.
+// axe-core finds no violation, in light and dark mode, on a desktop and on a phone, with and without a dialog.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

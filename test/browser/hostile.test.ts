@@ -1,4 +1,4 @@
-// What Claude, a terminal, a file name or another site may try. None of it runs, and none of it gets in.
+// Attacks by Claude, a terminal, a file name or another site. Nothing runs, and nothing gets access.
 
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -136,7 +136,7 @@ describe('hostile content never runs', () => {
   });
 });
 
-/** Another site, in the same browser, that knows where the workspace is. */
+/** Another site, in the same browser, that knows the address of the workspace. */
 async function otherSite(html: string): Promise<string> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'Content-Type': 'text/html' }).end(html);
@@ -239,6 +239,6 @@ describe('a foreign name that resolves to this machine', () => {
       socket,
     );
     expect(said).toBe('refused');
-    complaints.length = 0; // the browser's own words about all these refusals
+    complaints.length = 0; // the browser's own errors about these refusals
   });
 });

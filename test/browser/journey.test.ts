@@ -1,4 +1,4 @@
-// From the link to a conversation with a real tmux session, at a desk and on a phone.
+// From the link to a conversation with a real tmux session, on a desktop and on a phone.
 
 import { describe, expect, it, vi } from 'vitest';
 import { startFakeClaude } from '../support/fake-claude.ts';
@@ -92,7 +92,7 @@ describe.each([
     await vi.waitFor(() => expect(claude.prompts()[0]).toMatch(/look at these[\s\S]*dropped\.png/), {
       timeout: 15_000,
     });
-    // The path of a picture that stands last becomes the picture itself.
+    // Claude Code turns the path of an image at the end into the image itself.
     expect(claude.prompts()[0]).toContain('[Image #1]');
     expect(await page.locator('#pending').isVisible()).toBe(false);
   });

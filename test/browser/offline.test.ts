@@ -1,4 +1,4 @@
-// The page loses the program and comes back by itself, with nothing missing and nothing twice.
+// The page loses the program and reconnects by itself, with nothing missing and nothing repeated.
 
 import { describe, expect, it, vi } from 'vitest';
 import { startTestWorkspace } from '../support/workspace.ts';
@@ -48,7 +48,7 @@ describe('after a gap', () => {
     const edited = await say('will be edited');
     const deleted = await say('will be deleted');
     await see(you.last.getByText('will be deleted'));
-    // Down long enough that nothing can be resumed: the socket is cut and its session is gone.
+    // Down so long that nothing can be resumed: the socket is cut and its session is gone.
     await page.context().setOffline(true);
     await page.evaluate(() => dispatchEvent(new Event('offline')));
     const dir = workspace.dir;

@@ -1,4 +1,4 @@
-// Another user of the machine takes our port while the program is down. All that the browser sends there is worth nothing.
+// Another user of the machine takes our port while the program is down. Everything that the browser sends there is useless.
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -16,7 +16,7 @@ interface Sent {
   readonly body: string;
 }
 
-/** Says yes to everything, and writes everything down. */
+/** Accepts everything, and records everything. */
 async function squat(port: number) {
   const requests: Sent[] = [];
   const frames: string[] = [];
@@ -115,7 +115,7 @@ describe('a process that takes the port while the program is down', () => {
     const signed = squatter.requests.find(({ path }) => path === '/sign-in/session');
     expect(JSON.parse(signed?.body ?? '{}')).toMatchObject({ signature: expect.any(String) });
     for (const { method, path, headers, body } of squatter.requests) {
-      if (path === '/sign-in/nonce') continue; // anybody may ask for one
+      if (path === '/sign-in/nonce') continue; // anyone may request one
       const sent = Object.fromEntries(
         ['authorization', 'cookie', 'content-type', 'origin'].flatMap((name) =>
           typeof headers[name] === 'string' ? [[name, headers[name]]] : [],

@@ -1,4 +1,4 @@
-// Writing, commands, drafts, marks, search and keys: the page as a person uses it.
+// Writing, commands, drafts, marks, search and keys: the page as a user works with it.
 
 import { describe, expect, it, vi } from 'vitest';
 import { renderPicture } from '../../streams/picture/picture.ts';

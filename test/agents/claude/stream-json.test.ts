@@ -1,4 +1,4 @@
-// Lines as Claude Code 2.1.197 printed them, shortened to what matters, and lines nobody should print.
+// Lines as Claude Code 2.1.197 printed them, shortened, and lines that it should never print.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -12,7 +12,7 @@ import { PROGRAM, type RunOptions, startCli, WAIT } from '../cli.ts';
 
 const NOW = ['--wait', '0'];
 
-/** A machine whose hooks report, with a stand-in for Claude Code in session "web". */
+/** A machine with hooks, and the fake Claude Code in session "web". */
 async function startClaude() {
   const machine = startMachine(await startTestWorkspace(), { host: 'here' });
   const claude = await startFakeClaude(machine, 'web', { replies: false });

@@ -14,7 +14,7 @@ const facts = {
   env: { PATH: '/usr/bin:/bin', THREADMUX_HOME: HOSTILE },
 };
 
-/** As systemd reads a quoted word: backslash escapes, "%%" is "%", and in commands "$$" is "$". */
+/** Reads a quoted word like systemd: backslash escapes, "%%" is "%", and in commands "$$" is "$". */
 function unitValues(text: string, key: string): string[] {
   return [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value as string);
 }
@@ -94,7 +94,7 @@ describe('service install and remove', () => {
   const isMac = process.platform === 'darwin';
   const manager = isMac ? 'launchctl' : 'systemctl';
 
-  /** A service manager that writes down what it is told, and succeeds or does not. */
+  /** A service manager that records its arguments, and succeeds or fails. */
   function startService(exit: string) {
     const cli = startCli();
     const told = join(cli.dir, 'told');

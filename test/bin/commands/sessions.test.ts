@@ -10,7 +10,7 @@ function names({ tmux }: Cli): string[] {
   return tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
 }
 
-/** What a command that runs in a pane of this session has in its environment. */
+/** The environment of a command that runs in a pane of this session. */
 function inside({ tmux }: Cli, session: string) {
   const format = '#{socket_path},#{pid},0 #{pane_id}';
   const [TMUX = '', TMUX_PANE = ''] = tmux.call('display-message', '-p', '-t', `=${session}:`, format).split(' ');
@@ -150,7 +150,7 @@ describe('sessions', () => {
     expect((await cli.run(['attach', '--json'], here)).data()).toMatchObject({ name: 'mine' });
     expect((await cli.run(['stop'], here)).status).toBe(0);
     expect(names(cli)).toEqual(['other']);
-    // The pane is gone, and so is what it said: no other session is taken for it.
+    // The pane is gone with its output, and no other session is shown instead.
     expect((await cli.run(['stop'], here)).status).toBe(2);
     expect(names(cli)).toEqual(['other']);
   });

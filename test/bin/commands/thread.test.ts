@@ -1,4 +1,4 @@
-// threadmux thread open and close: the thread of a session, and never the session itself.
+// threadmux thread open and close affect the thread of a session, and never the session itself.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';

@@ -19,7 +19,7 @@ import type { Finding } from '../../../bin/doctor/finding.ts';
 import { holderOf } from '../../../home/lock.ts';
 import { patient, troubles } from './patient.ts';
 
-/** What the doctor must say, among whatever else there is to say. */
+/** A finding that doctor must report, besides others. */
 function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
   return expect.objectContaining({
     part,
@@ -29,12 +29,12 @@ function fault(part: string, says: string | RegExp, remedy: string | RegExp, lev
   });
 }
 
-/** Threadmux itself is not at work in these homes, and says so. */
+/** threadmux does not run in these homes, and doctor says so. */
 function others(findings: readonly Finding[]): readonly Finding[] {
   return troubles(findings).filter(({ part }) => part !== 'bridge');
 }
 
-/** A process of its own that holds a lock, as a bridge or a courier does, and does nothing else. */
+/** A process that holds a lock, like a bridge or a courier, and does nothing else. */
 async function holding(lock: string): Promise<ChildProcess> {
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
   const module = join(import.meta.dirname, '..', '..', 'dist', 'home', 'lock.js');
@@ -45,7 +45,7 @@ async function holding(lock: string): Promise<ChildProcess> {
   return child;
 }
 
-/** An address at which nobody listens any more. */
+/** An address without a listener. */
 async function deadServer(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

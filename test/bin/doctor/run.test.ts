@@ -8,7 +8,7 @@ import { patient, type TestPatient } from './patient.ts';
 const PROGRAM = fileURLToPath(new URL('../../../dist/bin/threadmux.js', import.meta.url));
 const NOBODY = 65_534;
 
-/** As a process of its own; `before` is what the shell does first. */
+/** Runs doctor in its own process; `before` is what the shell does first. */
 function run(
   { env }: TestPatient,
   flags: readonly string[],
@@ -59,7 +59,7 @@ describe('threadmux doctor', () => {
 
   it('finds a full disk', async () => {
     const ill = await patient();
-    // No file may grow, as on a disk without room.
+    // No file may grow, like on a full disk.
     const { status, said } = await run(ill, [], { before: 'trap "" XFSZ; ulimit -f 0' });
     expect(status).toBe(1);
     expect(said).toMatch(

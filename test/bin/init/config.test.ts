@@ -6,7 +6,7 @@ import { startSshServer } from '../../support/ssh-server.ts';
 import { startTestWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 import { newcomer } from './wizard.ts';
 
-/** Every answer about Discord, the token on stdin. */
+/** Every answer about Discord, with the token on stdin. */
 function answers(workspace: TestWorkspace) {
   const { api, channelId: channel, userId: allow } = workspace;
   return { api, channel, allow, tokenFile: '-', yes: true };

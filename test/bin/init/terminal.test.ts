@@ -3,7 +3,7 @@ import { startSshServer } from '../../support/ssh-server.ts';
 import { startTestWorkspace } from '../../support/workspace.ts';
 import { newcomer } from './wizard.ts';
 
-/** A person takes their time, and so does a busy machine. */
+/** A busy machine needs this much time. */
 describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
   it('takes a new user from nothing to a working thread', async () => {
     const workspace = await startTestWorkspace();

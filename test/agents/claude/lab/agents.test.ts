@@ -1,4 +1,4 @@
-// Headless agents with the real Claude Code, as a person has them: begun with `!agent`, spoken to, asked by, stopped.
+// Headless agents with the real Claude Code, as a user sees them: started with `!agent`, prompted, answered, stopped.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ let lab: ClaudeLab;
 
 beforeAll(async () => {
   lab = await startClaudeLab();
-  await lab.start('demo'); // brings the model, and a Claude in a pane that must hear nothing of all this
+  await lab.start('demo'); // starts the model, and a Claude in a pane that must not be affected
 });
 afterAll(() => lab?.stop());
 
@@ -25,7 +25,7 @@ async function fromBot(channel: string): Promise<readonly WireMessage[]> {
   return messages.filter(({ type, author }) => (type === 0 || type === 19) && author.id !== you).toReversed();
 }
 
-/** `!agent` in the channel, until its thread is told. */
+/** Writes `!agent` in the channel and waits for its thread. */
 async function begin(asked: string): Promise<Thread> {
   const before = (await fromBot(lab.channelId)).length;
   await lab.person.say(lab.channelId, `!agent project ${asked}`);
@@ -47,7 +47,7 @@ function openThread(id: string) {
     id,
     news,
     say: (text: string) => lab.person.say(id, text),
-    /** Waits until the bot has posted just these since the last time; each is the whole or a part of it. */
+    /** Waits until the bot has posted exactly these since the last call; each is the whole content or a part of it. */
     async next(...contents: (string | RegExp)[]): Promise<readonly WireMessage[]> {
       const found = await vi.waitFor(async () => {
         const messages = await news();
@@ -59,7 +59,7 @@ function openThread(id: string) {
       seen = found.at(-1)?.id ?? seen;
       return found;
     },
-    /** The same, of a prompt and what was said before it: two processes post these, each at its own pace. */
+    /** The same for a prompt and the text before it, in any order: two processes post them independently. */
     async nextTwo(before: RegExp, prompt: RegExp, ...after: (string | RegExp)[]): Promise<void> {
       await vi.waitFor(async () => {
         const [one = '', two = '', ...others] = (await news()).map(({ content }) => content);
@@ -79,7 +79,7 @@ function openThread(id: string) {
         return message as WireMessage;
       }, PATIENCE);
     },
-    /** Waits until the turn itself says so: that is its last word. */
+    /** Waits for the last line of the turn. */
     async stopped(): Promise<void> {
       await vi.waitFor(async () => {
         const messages = await news();
@@ -99,7 +99,7 @@ function openThread(id: string) {
   };
 }
 
-/** What the model was last asked: the whole conversation as Claude Code remembers it. */
+/** The last request to the model: the whole conversation as Claude Code remembers it. */
 function lastRequest(): string {
   const requests = readFileSync(join(lab.dir, 'model.log'), 'utf8').trim().split('\n');
   return requests.findLast((line) => line.includes('"tools":[{')) ?? '';
@@ -113,7 +113,7 @@ function left(word: string): readonly string[] {
 
 const sleepName = () => `sleep ${30_000 + Math.floor(Math.random() * 1e6)}`;
 
-/** Newer versions refuse to sleep and do nothing else. */
+/** Newer versions refuse a command that only sleeps. */
 const slow = (name: string) => `echo begun; ${name}`;
 
 describe('a headless agent', () => {
@@ -219,7 +219,7 @@ describe('a headless agent', () => {
     await agent.stopped();
   });
 
-  // The scripted model goes on failing in this conversation, so it is the last in it.
+  // Last in this conversation, because the scripted model keeps failing in it.
   it('reports an API error once', async () => {
     const message = await agent.say('fail 400');
     await agent.next(/^⚠️ API Error: 400 scripted failure\n-# 1 turn · /);

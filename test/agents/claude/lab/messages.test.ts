@@ -1,5 +1,5 @@
-// Journey 2 with the real Claude Code: what is written in the thread is submitted as it was written, and nothing else
-// happens. What was submitted is told by Claude Code's own transcript.
+// Journey 2 with the real Claude Code: a message in the thread is submitted as it was written, and nothing else
+// happens. What was submitted is read from Claude Code's own transcript.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.stop());
 
-/** Waits until Claude Code has recorded just these prompts since there were so many. */
+/** Waits until Claude Code has recorded exactly these prompts after the first `before` ones. */
 function recorded(session: LabSession, before: number, ...prompts: string[]): Promise<void> {
   return vi.waitFor(() => expect(session.prompts().slice(before)).toEqual(prompts), PATIENCE);
 }
@@ -176,7 +176,7 @@ describe('while Claude asks for permission,', () => {
     const file = join(lab.project, 'never');
     await demo.submit(`bash touch ${file}`);
     await vi.waitFor(async () => expect((await demo.read()).kind).toBe('dialog'), PATIENCE);
-    // The prompt itself: other messages have buttons, too, and what is written before it is no answer to it.
+    // Waits for the prompt itself: other messages have buttons too, and a text before it does not answer it.
     await vi.waitFor(async () => {
       const last = (await demo.news()).at(-1);
       expect(JSON.stringify(last?.components)).toContain('"p:');

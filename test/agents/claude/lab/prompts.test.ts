@@ -1,5 +1,5 @@
-// Prompts of the real Claude Code: asked in the thread and in the terminal at once, and the first answer wins. What it
-// was is asserted from Claude Code's own transcript.
+// Prompts of the real Claude Code: asked in the thread and in the terminal at once, and the first answer wins. The
+// outcome is read from Claude Code's own transcript.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { WireMessage } from '../../../support/workspace.ts';
 
 const PATIENCE = { timeout: 40_000, interval: 200 };
 const IN_TERMINAL = '🖥️ Answered in the terminal.';
-/** Esc ends the hook by a signal, unless it has seen the dialog go before that. */
+/** Esc ends the hook with a signal, unless it has seen the dialog close before. */
 const OVER_THERE = /^(?:🖥️ Answered|⏹️ Called off) in the terminal\.$/u;
 
 let lab: ClaudeLab;
@@ -33,7 +33,7 @@ interface Line {
   };
 }
 
-/** What became of the tools so far, as Claude Code wrote it down. */
+/** The results of the tools so far, from the transcript. */
 function results(): readonly Result[] {
   const { transcript } = demo.record();
   if (!existsSync(transcript)) return []; // before the first turn
@@ -51,7 +51,7 @@ function results(): readonly Result[] {
     }));
 }
 
-/** Has Claude ask; gives the prompt in the thread, and its outcome by the transcript. */
+/** Makes Claude ask; returns the prompt in the thread, and its outcome from the transcript. */
 async function ask(order: string) {
   await demo.idle();
   const before = results().length;
@@ -163,7 +163,7 @@ describe('a prompt that is open in the thread and in the terminal', () => {
     demo.press('1');
     const began = Date.now();
     expect(await verdictOf(lab, message, 20_000)).toBe(IN_TERMINAL);
-    expect(Date.now() - began).toBeLessThan(3_000); // ours are two, beside Claude's own drawing
+    expect(Date.now() - began).toBeLessThan(3_000); // our limit is two seconds; Claude needs time to draw
     expect((await outcome()).isError).toBe(false);
     expect(existsSync(path)).toBe(true);
   });
@@ -175,7 +175,7 @@ describe('a prompt that is open in the thread and in the terminal', () => {
     demo.press('Escape');
     expect(await verdictOf(lab, message)).toMatch(OVER_THERE);
     expect((await outcome()).isError).toBe(true);
-    await expect(tap(message, 'Allow')).rejects.toThrow(); // there is no button any more
+    await expect(tap(message, 'Allow')).rejects.toThrow(); // the button is gone
     expect(existsSync(path)).toBe(false);
     demo.press('C-u');
   });
@@ -193,7 +193,7 @@ describe('a prompt that is open in the thread and in the terminal', () => {
     } else if (!isError) {
       expect(existsSync(path)).toBe(true);
     }
-    // Allowed here and interrupted there a moment later: Claude reports an error, and the tool may or may not have run.
+    // Allowed in the thread and interrupted in the terminal a moment later: Claude reports an error, and the tool may or may not have run.
     demo.press('C-u');
   });
 

@@ -1,4 +1,4 @@
-// Journey 1 with the real Claude Code: what it says is in the thread, whole, once, in order.
+// Journey 1 with the real Claude Code: what it says is posted in the thread, whole, once, in order.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,7 @@ describe.for(['in a new conversation', 'after /clear'])('replies %s', (when) => 
     const before = demo.record().claudeSession;
     await demo.submit('/clear');
     await vi.waitFor(() => expect(demo.record().claudeSession).not.toBe(before), PATIENCE);
-    await demo.next(); // it is not the end of anything in the thread
+    await demo.next(); // the thread does not end with /clear
   });
 
   it('post a sentence as one message', async () => {
@@ -120,7 +120,7 @@ describe('in other turns,', () => {
     await shown(before, /^-# working · \d+ s$/);
     demo.press('Escape');
     await shown(before, /^-# interrupted · \d+ s$/);
-    demo.press('C-u'); // the prompt came back as a draft
+    demo.press('C-u'); // the prompt was restored as a draft
     await demo.idle();
   });
 

@@ -62,7 +62,7 @@ describe('the fingerprint of a screen', () => {
   it('is the same for every empty box, busy or idle, whatever the conversation shows', () => {
     const boxes = ['empty-fresh', 'empty-after-reply', 'busy-status-line'];
     expect(boxes.map((name) => print(name))).toEqual(boxes.map(() => print('empty-fresh')));
-    // Its conversation holds lines of a dialog: they might be a real one, so everything counts.
+    // Its conversation contains lines of a dialog that might be a real one, so everything counts.
     expect(print('busy-empty-box')).not.toBe(print('empty-fresh'));
     expect(print('draft-one-line')).not.toBe(print('empty-fresh'));
     expect(print('draft-one-line')).not.toBe(print('draft-wrapped'));

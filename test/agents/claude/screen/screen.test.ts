@@ -6,7 +6,7 @@ import { parseAnsi } from '../../../../agents/claude/ansi.ts';
 import { boxHolds, describeScreen } from '../../../../agents/claude/screen/describe.ts';
 import { type ClaudeScreen, type PaneFacts, readScreen } from '../../../../agents/claude/screen/screen.ts';
 
-// Recorded by test/claude/lab/record-screens; the first words of a name say what must be concluded.
+// Recorded by test/agents/claude/lab/record-screens; the first words of a name say what must be concluded.
 const CORPUS = join(import.meta.dirname, '..', 'fixtures', 'screens');
 
 interface Recorded {
@@ -44,7 +44,7 @@ function factsOf(path: string, name: string): PaneFacts {
   };
 }
 
-/** What a name promises. */
+/** The expected result for a name. */
 function expected({ name, small }: Recorded): object {
   const [first = '', second = ''] = name.split('-');
   if (name.startsWith('busy-'))
@@ -360,7 +360,7 @@ describe('a damaged screen', () => {
     );
   });
 
-  /** The row of the edge above the dialog that the screen really shows. */
+  /** The row of the edge above the real dialog. */
   function dialogTop(lines: readonly string[]): number {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: taking the colours off
     const texts = lines.map((one) => one.replace(/\u001b\[[\d;]*m/g, '').trimEnd());
@@ -443,7 +443,7 @@ function textOf(ansi: string): string {
     .join('\n');
 }
 
-/** Whether text, and then Enter, would reach Claude as a message of its own. */
+/** Whether text, and then Enter, would reach Claude as a message. */
 function safeToType(screen: ClaudeScreen): boolean {
   return screen.kind === 'empty';
 }

@@ -11,7 +11,7 @@ import {
 
 const fixture = (name: string) => join(import.meta.dirname, '../fixtures/claude', name);
 
-/** The recorded transcript as it was when a certain line had just been written. */
+/** The recorded transcript up to and including a certain line. */
 function recorded(name: string, until?: (line: string) => boolean): string {
   const lines = readFileSync(fixture(name), 'utf8')
     .split('\n')
