@@ -1,4 +1,4 @@
-// One word, one meaning: exported names and file names are unique, and old-fashioned words stay out.
+// Exported names and file names are unique, and old-fashioned words stay out.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';

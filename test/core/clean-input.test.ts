@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanInbound, guardForPrompt } from '../../core/clean-input.ts';
 
-/** Any 16-bit units, half characters included, the odd low ones often. */
+/** Any 16-bit units, including half surrogate pairs, with many low ones. */
 const units = fc
   .array(
     fc.oneof(

@@ -1,4 +1,4 @@
-// JSON from outside may be nested as deep as its writer likes; whatever walks through it afterwards calls itself once a level.
+// Untrusted JSON may be nested very deep, and code that walks through it recurses once per level.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

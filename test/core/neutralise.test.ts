@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { insideFence, neutralise } from '../../core/neutralise.ts';
 
-/** Any 16-bit units, half characters included, the odd low ones often. */
+/** Any 16-bit units, including half surrogate pairs, with many low ones. */
 const units = fc
   .array(fc.oneof(fc.nat(0xff), fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff })))
   .map((codes) => String.fromCharCode(...codes));

@@ -32,7 +32,7 @@ const extras: PromptQuestion = {
   options: ['Cache', 'Queue', 'Search, full text'].map((label) => ({ label, description: '' })),
 };
 
-/** What a row of answers leads to: the decision, or why there is none. */
+/** The result of several answers: the decision, or why there is none. */
 function play(prompt: Prompt, ...answers: readonly PromptAnswer[]): PromptDecision | PromptProgress | string {
   let progress: PromptProgress = NO_ANSWER_YET;
   for (const answer of answers) {

@@ -120,7 +120,7 @@ describe('splitMessage', () => {
     for (const shape of shapes) {
       took(shape(250_000));
       const small = took(shape(500_000));
-      // Ten times the text; a quadratic cutter would need a hundred times as long.
+      // Ten times the text; quadratic time would be a hundred times as long.
       expect(took(shape(5_000_000))).toBeLessThan(40 * small + 50);
     }
   });

@@ -1,4 +1,4 @@
-// The client against a server that fails in every way we know of: nothing lost, nothing twice.
+// The client against a server that fails in every known way: nothing is lost, and nothing is repeated.
 
 import { describe, expect, it, vi } from 'vitest';
 import { stableNonce } from '../../core/nonce.ts';
@@ -9,7 +9,7 @@ import type { Fault } from '../support/as-discord.mjs';
 import { listenTo, restOf } from '../support/client.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
-/** A repeatable random number generator, so that a failure can be run again. */
+/** A random number generator with a seed, so that a failure can be repeated. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -43,7 +43,7 @@ describe('the client, posting to a server that fails,', () => {
         onRequest({ method, path }) {
           if (method !== 'POST' || !path.endsWith('/messages')) return undefined;
           if (random() > 0.12) return undefined;
-          // The silent ones cost a time-out each: one in thirty.
+          // Each silent answer costs a time-out, so only one in thirty is silent.
           const from = faulty % 30 === 29 ? RARE : FAULTS;
           const fault = from[(from === RARE ? Math.floor(faulty / 30) : faulty) % from.length];
           faulty++;
@@ -241,7 +241,7 @@ describe('the client, listening to a server that fails,', () => {
     const identifies = () => workspace.gateway.received.filter((op) => op === 2).length;
     expect(identifies()).toBe(1);
     const second = listenTo(workspace, restOf(workspace));
-    await new Promise((resolve) => setTimeout(resolve, 800)); // long enough for a hasty client
+    await new Promise((resolve) => setTimeout(resolve, 800)); // long enough for a client that does not wait
     expect(identifies()).toBe(1);
     expect(second.gateway.state().at).toBe('waiting');
   });

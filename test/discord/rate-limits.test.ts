@@ -14,7 +14,7 @@ const headers = (remaining: number, resetAfter = 2, bucket = 'hash') => ({
 
 const callback = endpointOf('POST', `/interactions/${A}/token/callback`);
 
-/** Sends a request and gets its answer at the same moment. */
+/** Sends a request and receives its answer at the same moment. */
 const answered = (limits: RateLimits, route: Endpoint, told: object, now: number, status = 200) =>
   limits.ended(limits.sent(route, now), { status, headers: { ...told } }, now);
 const channels = (count: number) => Array.from({ length: count }, (_, n) => post(String(10n ** 17n + BigInt(n))));
@@ -52,8 +52,8 @@ describe('rate limits', () => {
     const other = limits.sent(post(B), 0);
     limits.ended(first, { status: 200, headers: headers(4) }, 100);
     expect(limits.waitMs(post(A), 100)).toBe(0);
-    expect(limits.waitMs(post(B), 100)).toBe(Number.POSITIVE_INFINITY); // although the hash is known by now
-    limits.ended(other, undefined, 200); // no answer: nothing is known still
+    expect(limits.waitMs(post(B), 100)).toBe(Number.POSITIVE_INFINITY); // even if the hash is known by now
+    limits.ended(other, undefined, 200); // no answer, so still nothing is known
     limits.sent(post(B), 200);
     expect(limits.waitMs(post(B), 200)).toBe(Number.POSITIVE_INFINITY);
   });
@@ -104,7 +104,7 @@ describe('rate limits', () => {
   it('allow at most 45 requests in any second of the server, however late it answers', () => {
     const limits = createRateLimits();
     const tickets = channels(45).map((route) => limits.sent(route, 0));
-    expect(limits.waitMs(post(A), 5_000)).toBe(Number.POSITIVE_INFINITY); // it may count them at any moment
+    expect(limits.waitMs(post(A), 5_000)).toBe(Number.POSITIVE_INFINITY); // the server may count them at any moment
     expect(limits.waitMs(callback, 0)).toBe(0);
     for (const ticket of tickets) limits.ended(ticket, { status: 200, headers: {} }, 5_000);
     expect(limits.waitMs(post(A), 5_000)).toBe(1_050);

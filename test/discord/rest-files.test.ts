@@ -28,11 +28,11 @@ const uploads = fc.array(fc.record({ name: hostileName, data: hostileBytes }), {
   maxLength: 10,
 });
 
-/** What a name becomes on the wire cannot be told from a name that was written so. */
+/** An escaped name cannot be distinguished from a name that was written that way. */
 const decoded = (name: string) => name.replace(/%0A/gi, '\n').replace(/%0D/gi, '\r').replace(/%22/g, '"');
 const hex = (data: Uint8Array) => Buffer.from(data).toString('hex');
 
-/** A web server that keeps the body of every request, and a client of it. */
+/** A web server that keeps the body of every request, and a client for it. */
 async function listening() {
   const bodies: { readonly bytes: Buffer; readonly type: string; readonly length: number }[] = [];
   const server = createServer(async (request, response) => {

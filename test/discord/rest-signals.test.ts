@@ -17,7 +17,7 @@ it('the client leaves no listener on a long-lived signal, however often it waits
   for (let n = 0; n < 3; n++) await rest.call('GET', '/users/@me', { signal });
   expect(requests).toBeGreaterThan(4);
   await vi.waitFor(() => expect(getEventListeners(signal, 'abort')).toEqual([]));
-  // What it makes is held by its signals until they are gone, though nobody listens.
+  // A derived signal is kept in memory by its sources until they are gone, even without a listener.
   expect(any).not.toHaveBeenCalled();
 });
 
@@ -48,7 +48,7 @@ it('views share one client, and closing one stops only its own waiting requests'
   refusing = false;
   expect(await mine).toMatchObject({ code: 'discord_unreachable' });
   expect(await other).toMatchObject({ id: workspace.botId });
-  await view.close(); // once more does not take the connections from the others
+  await view.close(); // closing it again does not close the connections of the others
   expect(await rest.call('GET', '/gateway')).toMatchObject({ url: expect.any(String) });
   await rest.close();
   await expect(rest.call('GET', '/gateway')).rejects.toMatchObject({ code: 'discord_unreachable' });

@@ -1,4 +1,4 @@
-// Our client, against the workspace: everything a discord.js client does there too.
+// Our client against the workspace: everything that a discord.js client does there too.
 
 import { describe, expect, it, vi } from 'vitest';
 import {

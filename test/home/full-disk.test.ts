@@ -1,4 +1,4 @@
-// The disk is really full here: a small one of its own is mounted and filled.
+// The disk is really full: the test mounts a small one and fills it.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -8,7 +8,7 @@ import { tempFolder } from '../support/temp-home.ts';
 
 const LOCK = new URL('../../dist/home/lock.js', import.meta.url).href;
 
-/** A real process that takes the lock, says whether it got it, and stays. */
+/** A real process that takes the lock, says whether it succeeded, and stays. */
 async function locker(path: string) {
   const script = `const { tryLock } = await import(${JSON.stringify(LOCK)});
     const got = tryLock(process.argv[1]) !== undefined;

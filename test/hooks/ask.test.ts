@@ -36,7 +36,7 @@ interface Asking {
 interface Options {
   readonly env?: Readonly<Record<string, string>>;
   readonly told?: unknown;
-  /** What stands between us and `ask`: its parent. */
+  /** The parent process of `ask`. */
   readonly parent?: readonly string[];
 }
 
@@ -53,7 +53,7 @@ function ask(machine: Machine, shell: readonly string[], options: Options = {}):
     try {
       process.kill(-(child.pid as number), 'SIGKILL');
     } catch {
-      // All have left, as they should.
+      // All have exited, as they should.
     }
   });
   child.stdin.end(JSON.stringify(told));
@@ -77,7 +77,7 @@ function ask(machine: Machine, shell: readonly string[], options: Options = {}):
 
 const answers = (machine: Machine, ...name: readonly string[]) => machine.home.path('answers', ...name);
 
-/** As the bridge does it; false if nobody waits. */
+/** Rings like the bridge; false if nobody waits. */
 function ring(machine: Machine, id = ''): boolean {
   try {
     const bell = openSync(answers(machine, `${id}.bell`), constants.O_WRONLY | constants.O_NONBLOCK);
@@ -96,7 +96,7 @@ function answer(machine: Machine, id = '', text = ''): void {
   expect(ring(machine, id)).toBe(true);
 }
 
-/** `ask` and what it started: all in its process group. */
+/** `ask` and its children, which are all in its process group. */
 function running({ child }: Asking): readonly string[] {
   const all = execFileSync('ps', ['-A', '-o', 'pgid=,stat=,args='], { encoding: 'utf8' });
   const [group, lines] = [`${child.pid}`, all.split('\n').map((line) => line.trim())];
@@ -114,20 +114,20 @@ function withSleep(machine: Machine, script: string): string {
   return path;
 }
 
-/** A `sleep` that takes no time and counts. */
+/** A `sleep` that returns at once and counts. */
 function countedSleep(machine: Machine): { path: string; naps(): number } {
   const log = join(tempFolder(), 'naps');
   const path = withSleep(machine, `echo "$1" >> ${log}`);
   return { path, naps: () => readFileSync(log, 'utf8').split('5\n').length - 1 };
 }
 
-/** Looks ten times as often as in real life. */
+/** Polls ten times as often as normal. */
 const hurried = (machine: Machine) => ({
   ...PANE,
   PATH: withSleep(machine, `exec ${realpathSync('/bin/sleep')} 0.5`),
 });
 
-/** In place of Node.js: does this instead of being a courier. */
+/** Runs instead of Node.js, so no courier starts. */
 function fakeNode(machine: Machine, script: string): void {
   const path = join(tempFolder(), 'node');
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -164,7 +164,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     const { ask: id } = await asking.letter();
-    expect(ring(machine, id)).toBe(true); // for nothing
+    expect(ring(machine, id)).toBe(true); // without an answer
     answer(machine, id, text);
     expect(await asking.done).toEqual({ ...NOTHING, stdout: text });
     expect(readdirSync(answers(machine))).toEqual([`${id}.taken`]);
@@ -184,7 +184,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     await asking.letter();
-    await untilRunning(asking, 3); // it, what watches over it, and the `sleep` of that
+    await untilRunning(asking, 3); // `ask`, its watcher, and the watcher's `sleep`
     asking.child.kill(signal);
     expect(await asking.done).toEqual(NOTHING);
     expect(readdirSync(answers(machine))).toEqual([]);
@@ -208,11 +208,11 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     fakeNode(machine, 'exec /bin/sleep 600');
     const asking = ask(machine, shell, { env: hurried(machine) });
     const { ask: id } = await asking.letter();
-    // The courier and what watches over `ask`, with its `sleep`.
+    // The courier, and the watcher of `ask` with its `sleep`.
     await untilRunning(asking, 4);
     expect(ring(machine, id)).toBe(true);
     asking.child.kill('SIGKILL');
-    await asking.done; // nobody else has its pipes
+    await asking.done; // no other process holds its pipes
     expect(existsSync(answers(machine, `${id}.bell`))).toBe(true);
     expect(ring(machine, id)).toBe(false);
     await untilRunning(asking, 1);
@@ -249,7 +249,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     for (const folder of ['outbox', 'answers'] as const) machine.home.folder(folder);
     const letter = join(tempFolder(), 'letter');
     fakeNode(machine, `[ "$2" = --unsaved ] || exit; ulimit -S -f unlimited; cat > ${letter}`);
-    // No file may grow: every write of the hook fails, as on a full disk.
+    // No file may grow, so every write of the hook fails like on a full disk.
     const full = ['dash', '-c', 'trap "" XFSZ; ulimit -S -f 0; exec "$@"', 'sh'];
     const asking = ask(machine, shell, { parent: full });
     const reading = await soon(() => {
@@ -293,7 +293,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
   });
 });
 
-// busybox has a `sleep` of its own, which cannot be counted.
+// busybox has a built-in `sleep`, which cannot be counted.
 describe.each(SHELLS.slice(0, 2))('the time that ask waits under %s', (_, ...shell) => {
   it('is one minute for a subagent, because Claude Code waits for it', async () => {
     const machine = startMachine();

@@ -43,7 +43,7 @@ function inProcess({ home }: Pick<Machine, 'home'>, deliver: (letter: Letter) =>
   return { done, stop: () => stop.abort() };
 }
 
-/** A process whose handling of a letter never comes to an end. */
+/** A process that never finishes handling a letter. */
 function dyingCourier(machine: Machine) {
   const script = `import { runCourier } from '${join(DIST, 'hooks/courier-loop.js')}';
 import { openHome } from '${join(DIST, 'home/home.js')}';
@@ -85,7 +85,7 @@ describe('the courier', () => {
     const machine = startMachine(workspace);
     const pane = machine.session('web');
     machine.session('other');
-    // Claude Code, as far as a hook is concerned: the leader of a process group that is ended whole.
+    // Like Claude Code: the leader of a process group that is killed as a whole.
     const claude = spawn('sh', ['-c', '"$0"; sleep 60', DROP], {
       env: { ...machine.env, ...pane },
       detached: true,
@@ -121,7 +121,7 @@ describe('the courier', () => {
     const machine = startMachine();
     const hung = machine.courier();
     await vi.waitFor(() => expect(machine.courierPid()).toBe(hung.pid), 10_000);
-    // The lock comes first, then the heart that beats.
+    // The lock comes first, then the heartbeat.
     await vi.waitFor(() => statSync(machine.home.path('state', 'courier.pid')), 10_000);
     hung.child.kill('SIGSTOP');
     machine.write(PANE, stopInput('one'));
@@ -246,7 +246,7 @@ describe('the courier', () => {
     });
     await vi.waitFor(() => expect(begins).toBe(1), 5_000);
     expect(notes()).toHaveLength(1);
-    await vi.waitFor(() => expect(notes()).toEqual([]), 10_000); // it answers: it is not this letter that kills it
+    await vi.waitFor(() => expect(notes()).toEqual([]), 10_000); // it answers, so this letter does not kill it
   });
 
   it('clears a letter that was only in progress while another one killed the courier', async () => {

@@ -107,7 +107,7 @@ describe('drop', () => {
       const newest = machine.letters().at(-1) ?? '';
       utimesSync(newest, 2_000_000_000 - n * 86_400, 2_000_000_000 - n * 86_400);
     }
-    // By number: pids come round again.
+    // Ordered by number, because pids are reused.
     const numbers = machine.letters().map((path) => Number(path.match(/(\d+)\.\d+$/)?.[1]));
     expect(numbers).toEqual(numbers.map((_, n) => (numbers[0] ?? 0) + n));
     const texts = machine.letters().map((path) => readFileSync(path, 'utf8'));
@@ -153,7 +153,7 @@ describe('drop', () => {
     child.stdout.on('data', (data) => printed.push(data));
     child.stderr.on('data', (data) => printed.push(data));
     await new Promise((resolve) => child.once('close', resolve));
-    // Nothing can have been delivered yet: the pipes did not wait for it.
+    // Nothing can have been delivered yet, so the pipes did not wait for it.
     expect(await saidIn(workspace, '[agent] web')).toEqual([]);
     expect(Buffer.concat(printed).toString()).toBe('');
     await untilSaid(workspace, '[agent] web', ['hello']);
@@ -166,7 +166,7 @@ describe('drop', () => {
     const pane = machine.session('web');
     expect(machine.drop(pane, stopInput('first'), { withoutNode: true })).toEqual(SILENT);
     expect(machine.courierPid()).toBeUndefined();
-    // The path that `install` noted may be gone as well.
+    // The path that `install` recorded may be gone too.
     writeFileSync(join(machine.home.folder('state'), 'node'), '/gone/bin/node\n');
     expect(machine.drop(pane, stopInput('second'), { withoutNode: true })).toEqual(SILENT);
     machine.drop(pane, stopInput('third'));
@@ -207,7 +207,7 @@ describe('drop', () => {
     const machine = startMachine(workspace);
     const pane = machine.session('web');
     for (const folder of ['outbox', 'log', 'threads', 'status'] as const) machine.home.folder(folder);
-    // No file may grow: every write of the hook and of its courier fails, as on a full disk.
+    // No file may grow, so every write of the hook and of its courier fails like on a full disk.
     const full = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"'];
     expect(machine.drop(pane, stopInput('no room'), { shell: full })).toEqual(SILENT);
     await untilSaid(workspace, '[agent] web', ['no room'], 20_000);
@@ -216,7 +216,7 @@ describe('drop', () => {
 });
 
 describe('drop in a home with a bell, on a host that is collected over ssh,', () => {
-  /** A machine with Node.js in PATH, so that a courier would start; it rings whatever reads the bell. */
+  /** A machine with Node.js in PATH, so that a courier would start, and a reader of the bell. */
   function startHost(root?: string) {
     const machine = startMachine();
     const home = root ?? machine.home.root;
@@ -242,7 +242,7 @@ describe('drop in a home with a bell, on a host that is collected over ssh,', ()
     expect(machine.drop(PANE, stopInput('heard'), { shell, env })).toEqual(SILENT);
     await soon(() => expect(said).toBe('up\nrung\n'));
     expect(machine.letters().length).toBe(2);
-    expect(readdirSync(home).sort()).toEqual(['bell', 'outbox']); // a courier would have made its state
+    expect(readdirSync(home).sort()).toEqual(['bell', 'outbox']); // a courier would have created its state
     expect(machine.courierPid()).toBeUndefined();
   });
 
@@ -282,7 +282,7 @@ describe('drop in a home with a bell, on a host that is collected over ssh,', ()
         transcript: { id: String(id), size: data.length, from, bytes: data.subarray(from) },
       },
     });
-    // Nobody takes the letters: while they pile up they stay small.
+    // Letters stay small while they pile up because nobody collects them.
     machine.drop(PANE, { ...input, transcript_path: path }, { shell, env });
     expect(statSync(machine.letters()[1] ?? '').size).toBeLessThan(1_000);
   });

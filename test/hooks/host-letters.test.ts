@@ -1,4 +1,4 @@
-// Letters of another host in our outbox: each once, in the order they came, whatever was killed in between.
+// Letters of another host in our outbox: each once, in order of arrival, whatever was killed in between.
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The courier is killed at every step of a delivery, and the next one goes on: whatever a server
-// was told, every reply stands in the thread once, whole and in order.
+// The courier is killed at every step of a delivery, and the next one continues: whatever reached the
+// server, every reply is in the thread once, whole and in order.
 
 import { cpSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ const LONG = Array.from({ length: 3 }, (_, n) => `${n} ${'word '.repeat(300)}`).
 const PARTS = fitMessage({ text: LONG, header: 'laptop · shop · web' }).map((part) => withoutSmall(part.content));
 const SAID = [...PARTS, 'Done.', 'Done.'];
 
-/** So long ago that the server has forgotten the nonces of a first attempt. */
+/** So long ago that the server has forgotten the nonces of the first attempt. */
 const LATE = { nonceWindowMs: 1 };
 
 function writeLetters(machine: Machine, pane: ReturnType<Machine['session']>, isLate: boolean) {
@@ -56,7 +56,7 @@ describe('a courier killed with SIGKILL', () => {
           onRequest({ method }) {
             if (method === 'GET' || victim === undefined || writes++ !== step) return undefined;
             victim.child.kill('SIGKILL');
-            // After one step is before the next: what has been applied is what makes the difference.
+            // After one step is the same as before the next: only what was applied makes a difference.
             return { kind: 'apply-then-silence' };
           },
         },
@@ -104,7 +104,7 @@ describe('a courier killed with SIGKILL', () => {
     await vi.waitFor(() => expect(machine.letters()).toEqual([]), 10_000);
     await second.kill();
 
-    // The moment before: the files as they were, the letter where it was.
+    // Restore the files and the letter as they were a moment before.
     for (const name of lost) {
       rmSync(machine.home.path(name), { recursive: true, force: true });
       if (existsSync(copyOf(name))) cpSync(copyOf(name), machine.home.path(name), { recursive: true });

@@ -36,7 +36,7 @@ describe('the outbox', () => {
     drop(join(folder, '42.8'), '100000001.3');
     await vi.waitFor(() => expect(heard).toContain('42.8'), { timeout: 500, interval: 5 });
     heard.length = 0;
-    // The same name again, as when one pid after the other comes round.
+    // The same name again, as with a reused pid.
     rmSync(join(folder, '42.8', '100000001.3'));
     drop(join(folder, '42.8'), '100000001.3');
     await vi.waitFor(() => expect(heard).toContain('42.8'), { timeout: 500, interval: 5 });

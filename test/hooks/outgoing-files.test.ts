@@ -43,7 +43,7 @@ function project() {
   return { folder, root, files, out, rules };
 }
 
-/** Another process of the project: `swap` is now the folder, now the link. */
+/** Another process of the project: `swap` alternates between a folder and a link. */
 const SWAP = `const { renameSync, writeFileSync } = require('node:fs');
 writeFileSync('swapping', '');
 for (;;) {
@@ -120,7 +120,7 @@ describe('[ATTACH: path]', () => {
 
   it('sends nothing from outside while a folder is repeatedly exchanged for a link', async () => {
     const { root, out, rules } = project();
-    // Far below the folder, so that much time passes between looking at it and opening the file.
+    // Deep below the folder, so that much time passes between the check and opening the file.
     const deep = join(...Array<string>(30).fill('d'));
     for (const [folder, content] of [
       [join(root, 'swap'), 'harmless'],
@@ -144,7 +144,7 @@ describe('[ATTACH: path]', () => {
 
   it('is parsed in linear time', () => {
     const { rules } = project();
-    const text = `[ATTACH:${' '.repeat(200_000)}`; // took hours
+    const text = `[ATTACH:${' '.repeat(200_000)}`; // once took hours
     expect(takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
   });
 
@@ -242,7 +242,7 @@ describe('a hostile host', () => {
 });
 
 describe('a file on another host', () => {
-  /** Another process of the project does something each time when the script looks at a file. */
+  /** Another process of the project acts each time the script looks at a file. */
   function far({ before = ':', after = ':' }) {
     const { folder, root, out, rules } = project();
     const bin = join(folder, 'bin');

@@ -13,7 +13,7 @@ import { tempFolder, tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../support/workspace.ts';
 
 const STEPS = 'c246dd8e-7a77-4077-9e70-f88b8a5d01b7';
-/** The lines of the turn "steps 2", as they were written one after the other. */
+/** The lines of the turn "steps 2", in the order they were written. */
 const LINES = readFileSync(transcriptFixture(), 'utf8').split('\n').slice(8, 16);
 const LINES_UNTIL_FIRST_TOOL = 3;
 
@@ -84,7 +84,7 @@ describe('while a turn runs,', () => {
     await progress.end('web', rest, 'done');
     const edits = asked.filter(({ method }) => method === 'PATCH').map(({ at }) => at);
     expect(edits.length).toBeGreaterThan(1);
-    // The last edit is the line it becomes, which waits for nothing.
+    // The last edit turns the message into one line, and is not delayed.
     for (const [n, at] of edits.slice(1, -1).entries()) expect(at - (edits[n] ?? 0)).toBeGreaterThan(200);
     expect(asked.filter(({ method, path }) => method === 'POST' && path.endsWith('/messages'))).toHaveLength(1);
   });

@@ -260,7 +260,7 @@ describe('the thread of a session', () => {
     await tell(machine.session('web'), stopInput('Done.'));
     const [thread] = await threadsOf(workspace);
     await workspace.bot('PATCH', `/channels/${thread?.id}`, { archived: true });
-    // A new tmux server, and a letter that had to wait: what it says was said before, by another.
+    // A new tmux server, and a delayed letter: its text was already posted by another session.
     const rebooted = startMachine(workspace);
     const pane = rebooted.session('web');
     const writtenAt = Date.now() - MINUTES_AGO;

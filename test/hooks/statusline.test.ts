@@ -15,7 +15,7 @@ const input = readFileSync('test/fixtures/claude/statusline.json');
 const status = JSON.parse(input.toString());
 const session = status.session_id as string;
 
-/** With our home in it, as install leaves it. */
+/** A folder with our home in it, as install leaves it. */
 function homeFolder(): string {
   const folder = tempFolder();
   mkdirSync(join(folder, '.threadmux'), { mode: 0o700 });
@@ -25,11 +25,11 @@ function homeFolder(): string {
 interface Running {
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What starts the script instead of its first line. */
+  /** Starts the script instead of its first line. */
   readonly shell?: readonly string[];
 }
 
-/** As Claude Code does it: the settings' command in /bin/sh, the status on stdin. */
+/** Runs like in Claude Code: the settings' command in /bin/sh, the status on stdin. */
 function run(own: string | undefined, told: Uint8Array | string = input, more: Running = {}) {
   const { home = homeFolder(), shell } = more;
   const wrapped = own === undefined ? undefined : { command: own, borrowed: false };
@@ -43,13 +43,13 @@ function run(own: string | undefined, told: Uint8Array | string = input, more: R
     stdout: done.stdout.toString('latin1'),
     stderr: done.stderr.toString(),
     status: done.status,
-    /** It is kept in the background: nobody waits for it. */
+    /** The status is saved in the background, and nothing waits for it. */
     kept: (name = session) =>
       vi.waitFor(() => {
         expect(readdirSync(folder)).toEqual([`${name}.json`]);
         return readFileSync(join(folder, `${name}.json`));
       }, 10_000),
-    /** Nothing is left of one that cannot be kept. */
+    /** Nothing remains of a status that cannot be saved. */
     nothingKept: () => vi.waitFor(() => expect(readdirSync(folder)).toEqual([]), 10_000),
   };
 }
@@ -111,7 +111,7 @@ describe('the status line', () => {
     });
 
     it('still shows the line on a full disk', () => {
-      // No file may grow: every write fails, as on a full disk.
+      // No file may grow, so every write fails like on a full disk.
       const full = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$@"', 'sh', ...shell];
       const { nothingKept, ...shown } = run('cat', input, { shell: full });
       expect(shown).toMatchObject({ stdout: input.toString(), status: 0, stderr: '' });

@@ -19,7 +19,7 @@ import { letterReader } from '../../hosts/letter-reader.ts';
 import { loginShells, type SshServer, type SshServerOptions, startSshServer } from '../support/ssh-server.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
-/** Nothing else is needed there, and least of all node. */
+/** Nothing else is needed on the host, in particular no node. */
 const TOOLS = ['sh', 'bash', 'cat', 'wc', 'rm', 'mv', 'mkdir', 'mkfifo', 'sleep', 'find', 'rmdir'];
 
 function bareTools(from?: string): string {
@@ -69,7 +69,7 @@ function farHome(server: SshServer, name: string): Far {
   };
 }
 
-/** Collectors of this home there, with their helpers; not the ssh that asked for them. */
+/** Collectors of this home on the host, with their helpers; not the ssh that started them. */
 function processesOf(home: string): readonly number[] {
   const all = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], {
     encoding: 'utf8',
@@ -369,7 +369,7 @@ describe('a lost connection', () => {
     }
     await soon(() => expect([...new Set(taken)]).toEqual(written));
     await soon(() => expect(far.letters()).toEqual([]));
-    expect(taken.length).toBeLessThanOrEqual(63); // a letter comes again at most once per fault
+    expect(taken.length).toBeLessThanOrEqual(63); // a letter is sent again at most once per fault
     await soon(() => expect(far.collectors().length).toBe(2));
   });
 

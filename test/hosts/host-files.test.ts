@@ -129,7 +129,7 @@ describe('a transcript over ssh', () => {
     const { files, dir, server } = await overSsh();
     const path = join(dir, 'session.jsonl');
     writeFileSync(path, '');
-    truncateSync(path, 1024 ** 3); // without blocks of its own
+    truncateSync(path, 1024 ** 3); // a sparse file
     const end = Buffer.concat([Buffer.from('\n'), readFileSync(transcriptFixture())]);
     writeSync(openSync(path, 'r+'), end, 0, end.length, 1024 ** 3);
     expect(await readTurn(path, { files })).toEqual(await readTurn(transcriptFixture()));

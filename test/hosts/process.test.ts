@@ -8,7 +8,7 @@ const ENV = { PATH: process.env.PATH ?? '' };
 const sh = (script: string, options: Partial<Parameters<typeof runProcess>[2]> = {}) =>
   runProcess('sh', ['-c', script], { env: ENV, timeoutMs: 20_000, ...options });
 
-/** The event loop gets nothing done meanwhile, as under load. */
+/** Blocks the event loop, like heavy load. */
 function block(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
 }
@@ -17,11 +17,11 @@ describe('a child process', () => {
   it('loses none of its output, even if it is read long after its end', async () => {
     const onBegin = () => {
       block(900);
-      setImmediate(() => block(600)); // between the end of the second one and the next reading
+      setImmediate(() => block(600)); // between the end of the second one and the next read
     };
     const first = sh('echo begin', { frame: { begin: 'begin\n', isWhole: () => false, onBegin } });
     const second = sh('sleep 0.6; echo late; echo words >&2');
-    block(300); // both have ended before anybody looks: the second one while the first is read
+    block(300); // both have ended before they are read: the second one while the first is read
     expect(await second).toMatchObject({ stdout: 'late\n', stderr: 'words\n', status: 0 });
     await first;
   });

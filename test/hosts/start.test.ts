@@ -7,7 +7,7 @@ import { loginShells, startSshServer } from '../support/ssh-server.ts';
 
 const ECHO = 'printf "[%s]" "$@"; while read -r line; do echo "got $line"; done; echo bye';
 
-/** All it printed so far, growing. */
+/** All output so far, growing. */
 function printed(started: StartedScript): { text: string } {
   const all = { text: '' };
   started.stdout.on('data', (chunk: Buffer) => {
@@ -25,7 +25,7 @@ async function talk(started: StartedScript): Promise<void> {
   expect(said.text).toBe("[it's][]got one\ngot two\nbye\n");
 }
 
-/** The processes whose command line has this word. */
+/** The processes whose command line contains this word. */
 function running(word: string): number {
   const all = execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' }).split('\n');
   return all.filter((line) => line.includes(word) && !line.startsWith('ps ')).length;

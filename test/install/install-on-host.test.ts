@@ -1,4 +1,4 @@
-// install --host: a machine with nothing but sh and tmux, reached by the real ssh client.
+// install --host: a machine with only sh and tmux, reached by the real ssh client.
 
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -37,7 +37,7 @@ const SERVER = {
 
 type There = Awaited<ReturnType<typeof startBareHost>>;
 
-/** A machine of somebody with one other host, which it calls mini. */
+/** A machine with one other host, named mini. */
 function machine(there: There, name = 'laptop', servers: readonly object[] = [SERVER]) {
   const home = tempHome();
   const hosts = { mini: { ssh: 'far', socket: there.socket } };
@@ -127,7 +127,7 @@ describe('install --host', () => {
     const isAuto = () => loadAutoThreads(home, 'mini');
     expect(isAuto()).toBe(false);
     await must('install', '--host', 'mini', '--no-tmux');
-    expect(isAuto()).toBe(false); // tmux does not tell of them
+    expect(isAuto()).toBe(false); // tmux does not report them
     await must('install', '--host', 'mini');
     expect(isAuto()).toBe(true);
     await must('uninstall', '--host', 'mini');
@@ -241,7 +241,7 @@ describe('two users of one host', () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     const own = join(there.home, 'threadmux', 'dist');
-    // The person there has an installation of their own, and a status line.
+    // The user there has their own installation, and a status line.
     const theirs = addThreadmux('{"statusLine":{"type":"command","command":"my-line \'x\'"}}', {
       ...{ node: '/usr/bin/node', dist: own },
     });

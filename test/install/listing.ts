@@ -1,4 +1,4 @@
-// Everything in a folder, with kind, mode and content: two equal listings are two equal folders.
+// Everything in a folder, with type, mode and content: equal listings mean equal folders.
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';

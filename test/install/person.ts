@@ -1,4 +1,4 @@
-// Somebody with a home folder, Claude Code's settings in it, and a default tmux server of their own.
+// A user with a home folder, Claude Code settings in it, and a default tmux server.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ export function person() {
       chmodSync(settings, mode);
     },
     tmux: (...args: string[]) => execFileSync('tmux', args, { env, encoding: 'utf8', stdio: 'pipe' }),
-    /** Runs a module with the path of home/user-owned-file.js and of the settings, without a superuser's rights. */
+    /** Runs a module with the path of home/user-owned-file.js and of the settings, without root rights. */
     asSomebody(code: string): string {
       const args = ['--input-type=module', '-e', code, join(DIST, 'home', 'user-file.js'), settings];
       const uid = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { listing } from './listing.ts';
 import { person } from './person.ts';
 
-/** What `npm install -g` gives a person: the packed files with their modes, in a prefix of its own. */
+/** The result of `npm install -g`: the packed files with their modes, in their own prefix. */
 function installPackage(prefix: string): string {
   mkdirSync(prefix);
   const npm = (...args: string[]) =>

@@ -13,7 +13,7 @@ import type { Machine, PaneEnv } from './hook-process.ts';
 
 export interface TestDesk {
   readonly context: CourierContext;
-  /** What happens to a letter that a hook in this pane has dropped. */
+  /** Handles a letter that a hook in this pane has dropped. */
   tell(pane: PaneEnv, input: unknown, more?: Partial<LetterFacts>): Promise<void>;
 }
 

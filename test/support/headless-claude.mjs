@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A stand-in for `claude -p` with stream-json on both sides. The prompt is JSON: the steps it takes, in order.
+// A fake `claude -p` with stream-json in both directions. The prompt is JSON: the steps it takes, in order.
 //   {"say": "text", "everyMs": 0}  streams it word by word, then gives it whole     {"print": …}  a line as it is
 //   {"tool": "Bash", "input": …}   {"ask": "Bash"} asks and waits for the answer    {"run": "sh"}  waits for a command
 //   {"leave": "sh"} starts one in a session of its own, and goes on                 {"raw": "…"}  bytes, no line feed

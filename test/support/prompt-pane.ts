@@ -27,13 +27,13 @@ export interface PromptPane {
   /** Draws a recorded screen, by its name. */
   show(screen: string): Promise<void>;
   exit(): Promise<void>;
-  /** A request as Claude Code would make it here; the tool use stands in the transcript. */
+  /** A request as Claude Code would make it here; the tool use is in the transcript. */
   input(name: string, more?: Partial<PermissionRequestInput>): PermissionRequestInput;
-  /** The transcript gets the result of the tool that was asked for last. */
+  /** Adds the result of the last requested tool to the transcript. */
   result(isError?: boolean): void;
 }
 
-/** Has a hook of the pane report. */
+/** Makes a hook of the pane report. */
 export type Tell = (env: PaneEnv, input: object) => Promise<unknown> | unknown;
 
 let ids = 0;
@@ -48,7 +48,7 @@ export async function startPromptPane(
   const claudeSession = `session-${session}-${++ids}`;
   const program = [process.execPath, PROGRAM, socket];
   const { tmux } = machine;
-  rmSync(socket, { force: true }); // of an earlier session of this name
+  rmSync(socket, { force: true }); // from an earlier session of this name
   tmux.call(
     ...['new-session', '-d', '-s', session, '-x', '120', '-y', '40', '-c', tmux.dir],
     ...(options.inShell ? ['sh'] : program),
@@ -115,7 +115,7 @@ async function tell(path: string, order: object): Promise<string> {
 
 export interface HookProcess {
   readonly child: ChildProcess;
-  /** Everything it printed, when Claude Code's pipes are closed. */
+  /** Its whole output, when Claude Code's pipes are closed. */
   readonly printed: Promise<string>;
   readonly ended: Promise<number | null>;
   readonly hasEnded: () => boolean;
@@ -161,7 +161,7 @@ export function buttonOf(message: WireMessage, label: string): string {
   return found.custom_id;
 }
 
-/** The newest prompt in a thread, once it is there with its buttons. */
+/** The newest prompt in a thread, once it has its buttons. */
 export async function promptIn(
   workspace: Pick<TestWorkspace, 'person'>,
   thread: string,
@@ -181,7 +181,7 @@ export async function messageNow(workspace: Pick<TestWorkspace, 'person'>, messa
   return (await workspace.person.call('GET', path)).body;
 }
 
-/** Waits until the prompt has lost its buttons, and gives its last line. */
+/** Waits until the prompt has lost its buttons, and returns its last line. */
 export async function verdictOf(
   workspace: Pick<TestWorkspace, 'person'>,
   message: WireMessage,

@@ -1,4 +1,4 @@
-// A courier in the test's own process that asks prompts, with other times than the real one; who answers is the test.
+// A courier in the test's own process that asks prompts, with other times than the real one; the test answers.
 
 import { expect, onTestFinished, vi } from 'vitest';
 import { runCourierHere } from '../../bin/run-courier.ts';
@@ -22,10 +22,10 @@ export interface PromptDesk {
   readonly shared: Shared;
   readonly prompts: Prompts;
   readonly log: readonly string[];
-  /** What is open, by the disk. */
+  /** The open prompts on disk. */
   open(): readonly PromptRecord[];
   answer(message: WireMessage, action: string, values?: readonly string[]): Promise<TakenAnswer>;
-  /** Resolves when every open prompt was looked at from now on; for a test with one prompt. */
+  /** Resolves when every open prompt was checked from now on; for a test with one prompt. */
   looked(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startPromptDesk(
   let looks = 0;
   const counted = {
     get(thread: string) {
-      looks++; // each look at a prompt begins with this question
+      looks++; // each check of a prompt starts with this call
       return threads.registry.get(thread);
     },
   };

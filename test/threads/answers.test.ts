@@ -1,4 +1,4 @@
-// What is left of a prompt is cleared, but never the answer that its hook has not taken yet.
+// The files of a prompt are removed, but never an answer that its hook has not taken yet.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { tempHome } from '../support/temp-home.ts';
 
 const ID = 'a'.repeat(32);
 
-/** A hook that waits, and is too slow to read its bell. */
+/** A waiting hook that is too slow to read its bell. */
 function slowHook() {
   const home = tempHome();
   const path = (suffix = '') => `${home.folder('answers')}/${ID}${suffix}`;

@@ -1,4 +1,4 @@
-// A thread that a person archived or deleted stays so until its session speaks or they write.
+// A thread that a user archived or deleted stays so until its session posts or they write.
 
 import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/auto-threads.ts';
@@ -14,7 +14,7 @@ async function start(): Promise<Setting> {
 const until = (setting: Setting, names: readonly string[]) =>
   vi.waitFor(async () => expect(await threadNames(setting.workspace)).toEqual(names), WAIT);
 
-/** As a person does it: the bridge hears of it by the gateway. */
+/** Archives it as a user: the gateway reports it to the bridge. */
 async function archive({ workspace }: Setting, thread: string, archived = true): Promise<void> {
   const { status } = await workspace.person.call('PATCH', `/channels/${thread}`, { archived });
   expect(status).toBe(200);

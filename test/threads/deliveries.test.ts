@@ -1,4 +1,4 @@
-// Which typed messages a submitted prompt was.
+// Which typed messages a submitted prompt confirms.
 
 import { describe, expect, it } from 'vitest';
 import { confirmedBy, confirmedByTurn } from '../../threads/deliveries.ts';

@@ -1,4 +1,4 @@
-// A screen in a message: a person may answer a dialog by it, so nothing in it hides and nothing is left out unseen.
+// A screen in a message: a user may answer a dialog by it, so nothing in it is hidden or left out silently.
 
 import { describe, expect, it } from 'vitest';
 import { screenBlock } from '../../threads/notices.ts';

@@ -1,4 +1,4 @@
-// The hook of an agent that has no terminal, as a real process: the thread alone decides.
+// The hook of an agent that has no terminal, as a real process: only the thread decides.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -44,7 +44,7 @@ async function start({ faults = {}, inShell, config, ...times }: Options = {}): 
   return { workspace, machine, pane, desk: await startPromptDesk(machine, times) };
 }
 
-/** The hook beside a dialog, until its prompt is in the thread. */
+/** Starts the hook beside a dialog, and waits until its prompt is in the thread. */
 async function ask({ workspace, machine, pane, desk }: Parts, name = 'Bash', screen = 'dialog-permission-bash') {
   await pane.show(screen);
   const hook = startHook(machine, pane, pane.input(name));
@@ -69,7 +69,7 @@ describe('the hook beside a dialog', () => {
     expect(await parts.desk.answer(message, 'allow')).toBe('taken');
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
     expect(await hook.ended).toBe(0);
-    expect((await messageNow(parts.workspace, message)).components).not.toEqual([]); // not waited for
+    expect((await messageNow(parts.workspace, message)).components).not.toEqual([]); // the hook did not wait for the edit
     expect(await verdictOf(parts.workspace, message)).toBe('✅ **Allowed** — someone');
     expect(parts.desk.open()).toEqual([]);
     expect((await messageNow(parts.workspace, message)).content).not.toContain('-# ');
@@ -230,7 +230,7 @@ describe('an invalid answer', () => {
     const say = (more: object) => prompts.answer({ ...given, answer: allow, ...more });
     expect(await say({ on: { ...on, message: '1' } })).toBe('no answer');
     expect(await say({ on: { ...on, thread: '1' } })).toBe('no answer');
-    expect(await say({ answer: { ...allow, action: 'approve' } })).toBe('no answer'); // of a plan
+    expect(await say({ answer: { ...allow, action: 'approve' } })).toBe('no answer'); // an action for a plan
     expect(await say({ answer: { ...allow, action: 'text' } })).toBe('no answer');
     expect(await say({ prompt: 'X'.repeat(32) })).toBe('over');
     await sleep(500);

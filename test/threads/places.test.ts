@@ -1,5 +1,5 @@
 // Where sessions have their thread: with projects, `onlyProjects` and two servers. Each has exactly one, in its place; one
-// that belongs nowhere is named nowhere.
+// that belongs nowhere appears nowhere.
 
 import { describe, expect, it, vi } from 'vitest';
 import type { ServerConfig } from '../../core/config.ts';
@@ -20,7 +20,7 @@ interface Two {
   readonly outside: string;
 }
 
-/** The setting's own workspace, and another one that takes one project only. */
+/** The test's own workspace, and another one that takes one project only. */
 async function startTwo(own: Partial<ServerConfig> = {}): Promise<Two> {
   const work = await startTestWorkspace();
   const [project, outside] = [tempFolder(), tempFolder()];

@@ -1,5 +1,5 @@
-// `ask` and whoever serves it are killed at every step of a prompt: nothing is decided by nobody, and the message in the
-// thread never claims what did not happen.
+// `ask` and the courier or bridge that serves it are killed at every step of a prompt: nothing is decided without a user,
+// and the message in the thread never claims what did not happen.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ async function lastLine(workspace: TestWorkspace, message: WireMessage) {
 
 const answersIn = ({ home }: Machine) => readdirSync(home.folder('answers'));
 
-/** Tools of which `cat` never prints an answer that was taken. */
+/** Tools with a `cat` that never prints an answer. */
 function stuckCat(machine: Machine): string {
   const folder = tempFolder();
   for (const tool of readdirSync(machine.pathWithoutNode))
@@ -102,7 +102,7 @@ describe('when ask is killed', () => {
   it('while it waits, by an agent that closed its dialog, the prompt stays cancelled', async () => {
     const { workspace, machine, pane, begin } = await start();
     const desk = await begin();
-    await pane.show('view-transcript'); // a screen that tells nothing
+    await pane.show('view-transcript'); // a screen without information
     const hook = startHook(machine, pane, pane.input('Bash'));
     const message = await promptIn(workspace, pane.thread);
     hook.child.kill('SIGKILL');

@@ -32,7 +32,7 @@ const fileOf = (shown: PromptText, name: string) => {
   const file = shown.files.find((one) => one.name === name);
   return file === undefined ? undefined : Buffer.from(file.data as Uint8Array).toString();
 };
-/** What is inside code blocks, with the fences as Discord sees them: at any three backticks. */
+/** The content of code blocks, with the fences as Discord sees them: at any three backticks. */
 const fencesOf = (text: string) => text.split('```').length - 1;
 
 describe('a permission in the thread', () => {

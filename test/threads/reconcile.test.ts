@@ -1,4 +1,4 @@
-// What has to happen so that threads and sessions agree: a table.
+// The steps that make threads and sessions agree: a table.
 
 import { describe, expect, it } from 'vitest';
 import type { ThreadRef } from '../../discord/threads.ts';

@@ -156,7 +156,7 @@ describe('a host over ssh', () => {
   it('finds tmux outside the PATH of a command over ssh', async () => {
     const local = startTmux();
     local.call('new-session', '-d', '-s', 'web', 'cat');
-    const bin = join(local.dir, 'bin'); // enough to find `sh` by, and nothing else
+    const bin = join(local.dir, 'bin'); // enough to find `sh`, and nothing else
     mkdirSync(bin);
     symlinkSync('/bin/sh', join(bin, 'sh'));
     const bare = await startSshServer({ path: bin });

@@ -13,7 +13,7 @@ import { startTmux, type TmuxServer } from '../support/tmux-server.ts';
 
 const HOSTILE = 'x"; touch pwned; $(touch pwned) #{pane_id}';
 
-/** A home with the script and the configuration in it, under a name of every special character. */
+/** A home with the script and the configuration, under a name with every special character. */
 function writeHome(server: TmuxServer, name = `h 'o"m\\e$(touch pwned) #{pid} [a]*;~`) {
   const root = join(server.dir, name);
   mkdirSync(root);
@@ -29,7 +29,7 @@ function writeHome(server: TmuxServer, name = `h 'o"m\\e$(touch pwned) #{pid} [a
   return { conf, notes };
 }
 
-/** A pane to come back to: whatever a hook printed would show up in it, as a view. */
+/** A normal pane: any output of a hook would be visible in it, as a view. */
 function startWithPane(): TmuxServer {
   const server = startTmux();
   server.call('new-session', '-d', '-s', 'first');

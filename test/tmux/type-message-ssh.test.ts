@@ -27,7 +27,7 @@ describe('typing a message over ssh', () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     const far = await startSshServer({ shell });
-    // What a script cannot see: some of its stdin is gone before it starts.
+    // A script cannot notice that some of its stdin was read before it starts.
     writeFileSync(join(far.home, '.bashrc'), 'read -r line\n');
     writeFileSync(join(far.home, '.zshenv'), 'read -r line\n');
     const tmux = tmuxOn(far.host(), server.socket);
@@ -92,7 +92,7 @@ describe('typing a message, cut off at any moment and tried again,', () => {
   );
 });
 
-/** Random texts; more than half of the attempts are killed somewhere in their first 140 ms. */
+/** Random texts; more than half of the attempts are killed in their first 140 ms. */
 async function fuzz(host: Host, socket: string, pane: RawPane, count: number, seed: number): Promise<void> {
   const random = randomFrom(seed);
   const tmux = tmuxOn(host, socket);
@@ -129,7 +129,7 @@ function hostileText(random: () => number): string {
   return `${Array.from({ length }, piece).join('')}${random() < 0.3 ? ';' : ''}`;
 }
 
-/** A small generator with a seed, so that a failure can be repeated. */
+/** A small random generator with a seed, so that a failure can be repeated. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -122,7 +122,7 @@ describe('typing a message', () => {
       kind: 'refused',
       because: 'other-server',
     });
-    // Even if the system should hand the old process id out again, too.
+    // Even if the system reuses the old process id too.
     const mixed = {
       ...after.guard,
       pane: { ...after.guard.pane, serverPid: before.guard.pane.serverPid },
@@ -209,7 +209,7 @@ describe('typing a message', () => {
     server.call('send-keys', '-t', guard.pane.paneId, 'C-s'); // the program now shows the dialog
     expect(await first).toMatchObject({ kind: 'text-only', because: 'dialog' });
 
-    server.call('send-keys', '-R', '-t', guard.pane.paneId); // and now no more
+    server.call('send-keys', '-R', '-t', guard.pane.paneId); // and now it is gone
     expect(await typeMessage(server.tmux, guarded, message, FAST)).toMatchObject({ kind: 'text-only' });
     expect(received().includes('\r')).toBe(false);
     expect(await pressEnter(server.tmux, guarded, '5')).toEqual({ kind: 'pressed' });

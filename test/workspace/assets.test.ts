@@ -1,4 +1,4 @@
-// What a browser gets: every module of the page and its libraries, packed, checked for changes, and nothing from elsewhere.
+// What a browser gets: every module of the page and its libraries, compressed and cached, and nothing from other servers.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ describe('the page', () => {
   it('preloads every module, so that none waits for another', () => {
     const html = read('index.html');
     const named = [...html.matchAll(/modulepreload" href="\/([\w-]+\.js)"/g)].map(([, name]) => name);
-    const alone = ['page.js', 'theme.js']; // scripts of their own
+    const alone = ['page.js', 'theme.js']; // separate scripts
     expect(named).toEqual(modules.filter((name) => !alone.includes(name)));
   });
 

@@ -1,4 +1,4 @@
-// The proof that the workspace speaks Discord: the library most bots use cannot tell the difference.
+// Proves that the workspace is compatible with Discord: the most common bot library works with it unchanged.
 
 import {
   ActionRowBuilder,

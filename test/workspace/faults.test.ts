@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fault } from '../support/as-discord.mjs';
 import { startTestWorkspace } from '../support/workspace.ts';
 
-/** One trouble for the bot's first message, none after it. */
+/** One fault for the bot's first message, none after it. */
 async function withFault(fault: Fault) {
   let left = 1;
   const workspace = await startTestWorkspace({

@@ -40,7 +40,7 @@ const contents = async (at: Where): Promise<string[]> => {
   return body.map(({ content }: { content: string }) => content).reverse();
 };
 
-/** Runs the act against a fresh server over the folder, then stops the server. */
+/** Runs the act against a new server on the folder, then stops the server. */
 async function once<T>(
   dir: string,
   act: (workspace: Workspace) => Promise<T>,
@@ -211,7 +211,7 @@ describe('a killed server', () => {
     for (let round = 0; round < 3; round++) {
       const { child, at } = await spawnServer(dir);
       let answered = 0;
-      // Several at a time, so that the kill falls among requests that are under way.
+      // Several at a time, so that the kill hits requests in flight.
       const write = async (writer: number) => {
         for (let n = 0; ; n++) {
           const content = `${round}.${writer}.${n}`;
@@ -246,7 +246,7 @@ describe('a killed server', () => {
       const id = String(BigInt(message.id) + BigInt(n) + 1n);
       return `${JSON.stringify({ t: 'message', message: { ...message, id, content: `old ${n}` } })}\n`;
     }).join('');
-    // Each start finds three times as much as is needed. It is killed with so much of the new file written, or right after.
+    // Each start finds three times as much as is needed. It is killed with this much of the new file written, or right after.
     const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     const acknowledged: string[] = [];
     let cutShort = 0;
@@ -283,7 +283,7 @@ describe('a killed server', () => {
   });
 });
 
-/** What was said in the channel, oldest first. */
+/** The messages in the channel, oldest first. */
 async function everything(at: Where): Promise<string[]> {
   const all: string[] = [];
   for (let after = '0'; ; ) {
@@ -295,7 +295,7 @@ async function everything(at: Where): Promise<string[]> {
   }
 }
 
-/** The compiled server in a process of its own. */
+/** The compiled server in its own process. */
 async function spawnServer(dir: string): Promise<{ child: ChildProcess; at: Where }> {
   const module = pathToFileURL('dist/workspace/server.js').href;
   const script = `import { startWorkspace } from ${JSON.stringify(module)};

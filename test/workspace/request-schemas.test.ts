@@ -18,7 +18,7 @@ const select = (change: object = {}) => ({
 });
 const options = (count: number) => Array.from({ length: count }, (_, n) => ({ label: `o${n}`, value: `v${n}` }));
 
-/** Gives the first field the errors point at, in dots. */
+/** The first field that the errors name, with dots. */
 function fieldOf(errors: Record<string, unknown>): string {
   const [key = ''] = Object.keys(errors);
   if (key === '_errors' || key === '') return '';

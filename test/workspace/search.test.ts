@@ -1,4 +1,4 @@
-// Finding messages by their words.
+// Finds messages by their words.
 
 import { describe, expect, it } from 'vitest';
 import { startTestWorkspace, type WireMessage } from '../support/workspace.ts';

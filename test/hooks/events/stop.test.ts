@@ -42,7 +42,7 @@ async function start(options: MachineOptions = {}) {
   return { workspace, machine, folder, transcript, pane, stop, ...openTestDesk(machine) };
 }
 
-/** A line as Claude Code writes it when it says something. */
+/** A text line as Claude Code writes it. */
 function saidLine(text: string, uuid: string, prompt?: string): string {
   const line = {
     type: 'assistant',
@@ -259,7 +259,7 @@ describe('a disk without space for the saved state', () => {
   it('delays and repeats nothing', async () => {
     const { workspace, machine, tell, stop, pane } = await start();
     for (const name of ['threads.json', 'shown.json', 'panes.json', 'progress.json'])
-      mkdirSync(machine.home.path('state', name)); // no file can be put in its place
+      mkdirSync(machine.home.path('state', name)); // no file can be written in its place
     writeFileSync(machine.home.path('panes'), 'in the way');
     await tell(pane, stop(STEPS, SAID_IN_STEPS[2]));
     await tell(pane, stopInput('next'));

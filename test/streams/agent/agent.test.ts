@@ -1,4 +1,4 @@
-// A headless agent in a real thread of a real workspace; Claude is a script that prints what the real one does.
+// A headless agent in a real thread of a real workspace; Claude is a script that prints what the real one prints.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -27,9 +27,9 @@ const isSilent = ({ flags }: WireMessage) => (flags & (1 << 12)) !== 0;
 
 interface Options extends Partial<AgentParts> {
   readonly skipPermissions?: boolean;
-  /** While it is true, the server is away. */
+  /** While it is true, the server is unreachable. */
   readonly away?: () => boolean;
-  /** A message that says this is refused. */
+  /** A message with this text is refused. */
   readonly refused?: RegExp;
 }
 
@@ -94,7 +94,7 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
         .filter(({ type }) => type === 0)
         .map(({ content }) => content)
         .toReversed(),
-    /** What it was started with, every time. */
+    /** The arguments and environment of each start. */
     starts: (): { argv: string[]; cwd: string; env: Record<string, string>; pid: number }[] =>
       existsSync(log)
         ? readFileSync(log, 'utf8')
@@ -105,7 +105,7 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
   };
 }
 
-/** `ps` of everything that has this word in its command line. */
+/** `ps` of every process with this word in its command line. */
 function left(word: string): readonly string[] {
   return execFileSync('ps', ['-A', '-o', 'pid=,stat=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -504,7 +504,7 @@ describe('/done', () => {
       prompt(steps({ say: 'one' }, { waitMs: 300 }, { say: 'two' }, { waitMs: 60_000 })),
     );
     await vi.waitFor(async () => expect(await contents()).toEqual(['one']), PATIENCE);
-    await new Promise((resolve) => setTimeout(resolve, 500)); // said, but not yet shown
+    await new Promise((resolve) => setTimeout(resolve, 500)); // said, but not yet posted
     await agent.stop();
     await agent.end();
     expect(await turn).toEqual({ kind: 'stopped' });
@@ -581,7 +581,7 @@ describe('a reply that could not be posted before a restart', () => {
     isAway = true;
     await vi.waitFor(() => expect(existsSync(due)).toBe(true), PATIENCE);
     await agent.close();
-    // Other nonces: the server forgets those of long ago, so that they alone keep nothing from being doubled.
+    // Other nonces: the server forgets old ones, so nonces alone do not prevent a repeated post.
     writeJson(due, { ...JSON.parse(readFileSync(due, 'utf8')), startedAt: 1 });
     isAway = false;
     const again = open();
@@ -625,7 +625,7 @@ describe('a reply that could not be posted before a restart', () => {
     agent.ask(prompt(text));
     await vi.waitFor(async () => expect(await contents()).toEqual(['one']), PATIENCE);
     isAway = true;
-    await new Promise((resolve) => setTimeout(resolve, 2_000)); // said, but not shown
+    await new Promise((resolve) => setTimeout(resolve, 2_000)); // said, but not posted
     await agent.close();
     isAway = false;
     await open().ask(prompt('go on')).done;

@@ -1,4 +1,4 @@
-// The agent as a process: nothing it has started is left, whoever is killed.
+// The agent as a process: none of its processes is left, whichever process is killed.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { tempFolder } from '../../support/temp-home.ts';
 const SHELLS = ['/bin/sh', '/bin/bash', '/usr/bin/zsh', '/usr/bin/fish'].filter(existsSync);
 const MODULE = fileURLToPath(new URL('../../../dist/streams/agent/process.js', import.meta.url));
 
-/** `ps` of everything that has this word in its command line. */
+/** `ps` of every process with this word in its command line. */
 function left(word: string): readonly string[] {
   return execFileSync('ps', ['-A', '-o', 'pid=,stat=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -21,7 +21,7 @@ function left(word: string): readonly string[] {
 
 const sleeping = (name: string) => left(name).filter((line) => /^\s*\d+\s+\S+\s+sleep /.test(line)).length;
 
-/** Sleeps for so many seconds that no other process does: a name to find it by. */
+/** A unique number of seconds to sleep, to find the process by. */
 function sleepName(): string {
   const name = `sleep ${10_000 + Math.floor(Math.random() * 1e6)}`;
   onTestFinished(() => {
@@ -45,7 +45,7 @@ function start(command: readonly string[], more: { dir?: string; home?: string; 
   return { agent, lines, dir, home };
 }
 
-/** A tree as Claude Code makes it: tools in sessions of their own, one that will not hear, one whose parent is gone. */
+/** A tree like that of Claude Code: tools in their own sessions, one that ignores signals, one whose parent is gone. */
 function tree(name: string): readonly string[] {
   const deaf = `trap "" TERM INT HUP; ${name} & ${name}`;
   const script = `

@@ -4,7 +4,7 @@ import { startTmux } from '../../support/tmux-server.ts';
 
 const SIZE = { width: 20, height: 6 };
 
-/** All text, fed in the pieces given, the emulator set up anew from its snapshot before each of them. */
+/** The whole text, fed in the given pieces, with the emulator restored from its snapshot before each piece. */
 async function shown(pieces: readonly (string | Uint8Array)[], size = SIZE): Promise<string> {
   let text = '';
   let snapshot: Snapshot | undefined;
@@ -36,7 +36,7 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
   ['tabs and backspaces', 'a\tb\tc\b\bX\r\n'],
 ];
 
-/** tmux keeps the screen that was erased, and prints drawn lines as the letters they are made of. */
+/** tmux keeps the erased screen, and prints line-drawing characters as letters. */
 const COMPARABLE = PROGRAMS.filter(([name]) => !/erased|drawing/.test(name));
 
 describe('the emulator', () => {

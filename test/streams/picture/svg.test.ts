@@ -1,4 +1,4 @@
-// What stands in a picture and where, before it is drawn.
+// The content and layout of a picture, before it is drawn.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ function svgOf(ansi: string, size: PictureSize = SIZE, cursor?: Point): string |
   return pictureSvg(parseRows(ansi, size), size, cursor, isCovered);
 }
 
-/** The texts of a picture with what is said about each. */
+/** The texts of a picture with their attributes. */
 function textsOf(ansi: string) {
   return [...(svgOf(ansi) ?? '').matchAll(/<text ([^>]*)>([^<]*)<\/text>/g)].map(([, how = '', text = '']) => ({
     how,
@@ -112,7 +112,7 @@ describe('a picture of a screen', () => {
     for (let columns = 20; columns <= 300; columns += 7) {
       const grid = gridFor({ width: columns, height: Math.round(columns / 3) });
       if (grid === undefined) continue;
-      // The lines of the font reach 20 and 29 units out of its own box of 2384.
+      // The lines of the font extend 20 and 29 units beyond its box of 2384.
       const reach = (grid.fontSize / 2048) * (2384 + 20 + 29);
       expect(reach).toBeGreaterThan(grid.height);
       const above = (grid.fontSize / 2048) * 1921;
@@ -165,7 +165,7 @@ describe('a picture of a screen', () => {
   });
 });
 
-/** The kinds of elements, each once; it throws where the markup is not well formed. */
+/** The element names, each once; throws if the markup is not well-formed. */
 function tagsOf(svg: string): readonly string[] {
   const open: string[] = [];
   const seen = new Set<string>();

@@ -44,7 +44,7 @@ describe('a terminal whose disk fails for a while', () => {
     const folder = tempFolder();
     const store = openTextStore(folder, undefined, 1000);
     store.append('first\n');
-    writeFileSync(join(folder, 'text-0'), 'sec', { flag: 'a' }); // and no room for the rest
+    writeFileSync(join(folder, 'text-0'), 'sec', { flag: 'a' }); // and no space for the rest
     store.append('second\n');
     expect(String(store.slice(0, store.kept().length))).toBe('first\nsecond\n');
   });
@@ -67,7 +67,7 @@ describe("a terminal's log on a full disk", () => {
   it('keeps what it has, says what is missing, and continues', async () => {
     const setting = await terminalSetting();
     const { socket, dir } = setting.server;
-    // Every file may have some kilobytes and no more: dd fails with a segment that is partly written.
+    // Every file is limited to some kilobytes: dd fails with a partly written segment.
     execFileSync('sh', ['-c', 'ulimit -f 16; exec tmux -S "$1" -f /dev/null new-session -d', 'sh', socket], {
       env: { PATH: process.env.PATH, HOME: dir, SHELL: '/bin/sh', LANG: 'C.UTF-8' },
     });
@@ -101,7 +101,7 @@ describe('a terminal whose machine may lose power', () => {
   });
 });
 
-/** A folder where a file is to be: as good as a full disk. */
+/** A folder in place of a file has the same effect as a full disk. */
 async function blocked(path: string): Promise<void> {
   await waitFor(() => {
     rmSync(path, { recursive: true, force: true });
@@ -109,7 +109,7 @@ async function blocked(path: string): Promise<void> {
   });
 }
 
-/** Every file that is brought to the disk from now on, in order. */
+/** Every file that is synced from now on, in order. */
 async function watchSyncs(): Promise<{ readonly ino: number; readonly size: number }[]> {
   const synced: { ino: number; size: number }[] = [];
   const handle = await open('/dev/null');

@@ -10,9 +10,9 @@ import { download, expectText, sleep, terminalSetting, waitFor } from '../../sup
 const LINES = 'for i in $(seq 1 80); do echo "line $i of some text that is long enough"; sleep 0.03; done';
 const EXPECTED = Array.from({ length: 80 }, (_, at) => `line ${at + 1} of some text that is long enough\n`).join('');
 
-/** A trouble for every third request that changes a message. */
+/** A fault for every third request that changes a message. */
 function troubled(fault: (at: number) => Fault) {
-  let count = -3; // the thread is made without trouble
+  let count = -3; // the thread is created without faults
   return {
     faults: {
       onRequest({ method, path }: FaultyRequest): Fault | undefined {

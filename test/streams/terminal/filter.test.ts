@@ -9,7 +9,7 @@ import { type FilterState, filterOutput, LARGEST_NUMBER, MOST_MARKS } from '../.
 const SIZE = { width: 20, height: 6, inserts: false };
 const NOTHING: FilterState = { inside: 'nothing', marks: 0, credit: SPARE_CELLS };
 
-/** All that is fed, given piece by piece. */
+/** Everything that is fed, piece by piece. */
 function fed(pieces: readonly string[]): { feed: string; end: string } {
   let state = NOTHING;
   let feed = '';
@@ -124,7 +124,7 @@ describe('a flood of sequences', () => {
   ];
   const BYTES = 128 * 1024;
 
-  /** Seconds of processor time for so much of it, on a large screen that is full. */
+  /** Seconds of CPU time for this much of it, on a large and full screen. */
   async function costOf(sequence: string): Promise<number> {
     const emulator = await openEmulator(LARGE);
     await emulator.feed(Buffer.from('x'.repeat(400 * 149)));

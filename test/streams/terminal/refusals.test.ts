@@ -5,7 +5,7 @@ import { sleep, terminalSetting, waitFor } from '../../support/terminal.ts';
 const REFUSED = '… Discord refused to show this part …';
 const AUTOMOD = { code: 200000, message: 'Message was blocked by automatic moderation' };
 
-/** Refuses every message with such a text, as long as it is told to. */
+/** Refuses every message with such a text while it is switched on. */
 function refusing(text: RegExp, status: number, answer: { code: number; message: string }) {
   const trouble = { on: true, refusals: 0 };
   const onRequest = ({ method, body }: FaultyRequest): Fault | undefined => {

@@ -1,4 +1,4 @@
-// The log of a terminal on another host, copied over a real ssh that fails in the middle, by the shell of a small system.
+// The log of a terminal on another host, copied over a real ssh that fails in between, by the shell of a small system.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import { expectText, type TerminalSetting, terminalSetting } from '../../support
 
 const FOLLOWER = fileURLToPath(new URL('../../support/follow-terminal.mjs', import.meta.url));
 
-/** Lines, colours, a bar that moves on the spot, a second bar of two rows, and wide characters. */
+/** Lines, colours, a progress bar, a second one of two rows, and wide characters. */
 const PROGRAM = `
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 const out = (text) => process.stdout.write(text);
@@ -46,7 +46,7 @@ async function startProgram(setting: TerminalSetting) {
   return setting.start(`${process.execPath} ${file}; exit 7`);
 }
 
-/** Followed by one process after the other; each lives until it is killed, the last one until the end. */
+/** Followed by one process after the other; each runs until it is killed, the last one until the end. */
 async function followUntilEnded(setting: TerminalSetting, killing: (child: ChildProcess) => void): Promise<number> {
   const { parts, thread, workspace, server } = setting;
   const options = {
@@ -132,7 +132,7 @@ describe('the follower of a terminal, killed repeatedly,', () => {
   });
 });
 
-/** Kills at two of three requests that change a message. Later than a nonce is remembered, so that none hides a double. */
+/** Kills at two of three requests that change a message, later than a nonce is remembered, so that no nonce hides a repeated post. */
 function atRequests(fault: Fault | undefined) {
   let child: ChildProcess | undefined;
   let left = 8;

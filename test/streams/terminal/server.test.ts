@@ -16,7 +16,7 @@ describe('the follower of a terminal', () => {
     const terminal = followTerminal(parts, record, { everyMs: 100, lookMs: 100 });
     onTestFinished(() => terminal.close());
     await waitFor(async () => expect(await setting.text()).toBe('one\n'));
-    await sleep(800); // it is looked at ten times a second
+    await sleep(800); // it is checked ten times per second
     expect(terminal.record().ended).toBeUndefined();
     server.call('send-keys', '-t', record.pane?.paneId ?? '', 'Enter');
     await waitFor(async () => expect(await setting.text()).toBe('one\n\ntwo\n'));

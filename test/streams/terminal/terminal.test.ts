@@ -5,7 +5,7 @@ import { loadStreamRecord } from '../../../home/stream-record.ts';
 import { typeMessage } from '../../../tmux/type-message.ts';
 import { download, expectText, type TerminalSetting, terminalSetting, waitFor } from '../../support/terminal.ts';
 
-/** A program of a few lines; `out` writes, `wait` waits. */
+/** A short program; `out` writes, `wait` waits. */
 function program(setting: TerminalSetting, body: string): string {
   const file = join(setting.server.dir, `program-${Math.random()}.mjs`);
   const head = `const wait = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -15,7 +15,7 @@ const out = (text) => new Promise((done) => process.stdout.write(text, done));
   return `${process.execPath} ${file}`;
 }
 
-/** Without blanks at the ends of lines, as tmux prints what it has. */
+/** Without spaces at line ends, like the output of tmux. */
 const plain = (text: string) => text.replace(/ +$/gm, '').replace(/\n+$/, '');
 
 describe('a terminal', () => {
@@ -40,7 +40,7 @@ describe('a terminal', () => {
     expectText(await setting.text(), lines.join(''));
     const messages = await setting.messages();
     expect(messages[0]?.id).toBe(first?.id);
-    expect(messages).toHaveLength(3); // two that are full of text, and the exit
+    expect(messages).toHaveLength(3); // two full of text, and the exit
     expect(plain(setting.captured(terminal.record()))).toContain(plain(lines.join('')));
   });
 
@@ -149,7 +149,7 @@ describe('a terminal', () => {
     const record = await setting.run(command);
     expect(record.ended).toMatchObject({ how: 'ended by signal 9 (code 137)' });
     expect((await setting.messages()).at(-1)?.content).toMatch(/^⏹️ Ended by signal 9 \(code 137\)/);
-    expect(await setting.text()).toMatch(/^alive\n(Killed\n)?$/); // a shell may tell of it, too
+    expect(await setting.text()).toMatch(/^alive\n(Killed\n)?$/); // some shells report it too
   });
 
   it('shows a line of 1 MB without a newline', async () => {
@@ -207,7 +207,7 @@ describe('a terminal', () => {
   it('notices that the whole tmux server is gone', async () => {
     const setting = await terminalSetting();
     const terminals = [];
-    // One after the other: two workspaces that start in the same millisecond give the same ids.
+    // One after the other: two workspaces that start in the same millisecond assign the same ids.
     for (const name of ['one', 'two']) {
       const other = await terminalSetting({ server: setting.server });
       terminals.push(other.follow(await other.start(`echo ${name}; sleep 600`)));

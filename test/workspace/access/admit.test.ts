@@ -5,7 +5,7 @@ import { openPageSocket, openSocket } from '../raw-socket.ts';
 
 const botOf = ({ botUrl }: { botUrl: string }) => ({ url: botUrl });
 
-/** `fetch` does not let a caller set Host; a browser tricked by DNS rebinding sends the attacker's. */
+/** `fetch` does not let a caller set Host; a browser after DNS rebinding sends the attacker's. */
 function ask(
   { url }: { url: string },
   path: string,

@@ -1,4 +1,4 @@
-// What signs a browser in, and what of it is worth nothing a moment later, elsewhere or after a restart.
+// What signs a browser in, and why it is useless later, elsewhere or after a restart.
 
 import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -91,7 +91,7 @@ describe('a session', () => {
     const before = await startTestWorkspace({ dir: tempFolder() });
     const { signedIn } = before.person;
     await before.close();
-    const after = await startTestWorkspace({ dir: before.dir }); // another port, because somebody took the usual one
+    const after = await startTestWorkspace({ dir: before.dir }); // another port, because another process took the usual one
     expect(after.url).not.toBe(before.url);
     const { nonce } = await post(after.url, 'nonce', {});
     const relayed = await signedIn.prove(nonce, after.url);
@@ -156,6 +156,6 @@ describe('the bot’s socket', () => {
   it('with a path that is too long is refused in a sentence, and nothing keeps listening', async () => {
     const dir = join(tempFolder(), 'x'.repeat(100));
     await expect(startWorkspace({ dir })).rejects.toThrow(/is too long for a socket \(\d+ bytes/);
-    await expect(startWorkspace({ dir })).rejects.toThrow('too long'); // the lock was given back
+    await expect(startWorkspace({ dir })).rejects.toThrow('too long'); // the lock was released
   });
 });

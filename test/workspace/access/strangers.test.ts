@@ -1,4 +1,4 @@
-// Other users of the same machine can connect to the port. They get no answer that costs us anything, and stop nothing.
+// Other users of the same machine can connect to the port. They get no expensive answer, and cannot block anything.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -64,7 +64,7 @@ describe('an unknown client', () => {
     const strangers = limitStrangers(server, 4);
     const sockets = Array.from({ length: 20 }, () => new Socket());
     const open = () => sockets.flatMap(({ destroyed }, n) => (destroyed ? [] : [n]));
-    // All in one turn of the event loop, before any "close" is told.
+    // All in one turn of the event loop, before any "close" event.
     for (const socket of sockets) server.emit('connection', socket);
     expect(open()).toEqual([16, 17, 18, 19]);
     strangers.admit(sockets[16] as Socket);
@@ -150,7 +150,7 @@ describe('an unknown client', () => {
 describe('without a free file descriptor,', () => {
   it('the program keeps running, and works again once there are some', async () => {
     const machine = startMachine();
-    // Takes nearly all descriptors when it is told to: a program that starts needs more of them than one that runs.
+    // Uses nearly all descriptors on request: a program needs more of them to start than to run.
     const hog = `import { closeSync, openSync } from 'node:fs';
       process.on('SIGUSR2', () => {
         const held = [];
@@ -181,7 +181,7 @@ describe('without a free file descriptor,', () => {
     await vi.waitFor(() => expect(printed).toContain('full'), WAIT);
     for (let round = 0; round < 3; round++) {
       const half = Array.from({ length: 100 }, () => knock(url, 'GET / HTTP/1.1\r\nHost: x\r\nX'));
-      // Fewer than the strangers it would let wait: there is no descriptor left for more.
+      // Fewer than the connections it would accept: there is no descriptor left for more.
       await vi.waitFor(() => expect(half.filter((one) => !one.closed).length).toBeLessThan(40), WAIT);
       await you.say(channel, `!sessions ${round}`).catch(() => {}); // needs files and processes
       for (const socket of half) socket.destroy();

@@ -110,7 +110,7 @@ describe('the journal of a running workspace', () => {
   it('does not block while 10,000 messages are compacted, and keeps what is written meanwhile', async () => {
     const path = makePath();
     const all = Array.from({ length: 10_000 }, (_, n) => message(idOf(n), 'w'.repeat(500)));
-    // Three times, so that it is worth compacting.
+    // Three times, so that compaction is worthwhile.
     const lines = all.map(lineOf).join('');
     writeFileSync(path, lines + lines + lines);
     const memory = open(path);
