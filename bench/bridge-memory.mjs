@@ -12,7 +12,7 @@ import { openRegistry } from '../dist/threads/registry.js';
 import { threadRecordSchema } from '../dist/threads/thread-record.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
-import { openBotPort, signIn } from '../test/support/outside.mjs';
+import { openBotPort, signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
 
 const SESSIONS = 200;

@@ -19,7 +19,7 @@ import { localServer } from '../dist/home/local-server.js';
 import { openShared } from '../dist/threads/shared-parts.js';
 import { threadRecordSchema } from '../dist/threads/thread-record.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, printTable, spread } from './support.mjs';
 
 const MESSAGES = 40;

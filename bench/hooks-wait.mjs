@@ -114,7 +114,7 @@ async function untilClosed(words, env, told) {
   return performance.now() - start;
 }
 
-/** Then it is told to exit, because an answer may take hours. */
+/** Resolves when the prompt is written, and tells `ask` to exit, because an answer may take hours. */
 async function untilWritten(words, env, told) {
   const box = `${env.THREADMUX_HOME}/outbox/4242.7`;
   let written;

@@ -19,7 +19,7 @@ import { localServer } from '../dist/home/local-server.js';
 import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { openShared } from '../dist/threads/shared-parts.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread, until } from './support.mjs';
 
 const ROUNDS = 25;

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { addressOf } from '../dist/discord/http-pool.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, PROGRAM, printTable } from './support.mjs';
 
 const SECONDS = Number(process.argv[2] ?? 180);

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { openAssets } from '../dist/workspace/assets.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { openBotPort } from '../test/support/outside.mjs';
+import { openBotPort } from '../test/support/workspace-access.mjs';
 import { measure, median, printTable, spread, whole } from './support.mjs';
 
 const ROUNDS = 11;

@@ -1,4 +1,4 @@
-// Time from a tap to the decision: from the gateway's INTERACTION_CREATE to the line on stdout of the waiting hook, compared
+// Time from a tap to the decision: from INTERACTION_CREATE on the gateway to the line on stdout of the hook, compared
 // with one plain `ssh host true` on an open connection.
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -16,7 +16,7 @@ import { localServer, saveLocalServer } from '../dist/home/local-server.js';
 import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { openShared } from '../dist/threads/shared-parts.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread } from './support.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 15);

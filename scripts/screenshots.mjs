@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { openBotPort, signIn } from '../test/support/outside.mjs';
+import { openBotPort, signIn } from '../test/support/workspace-access.mjs';
 
 const CHROMIUM = [
   '/usr/bin/chromium',

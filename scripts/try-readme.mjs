@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 
 const LINK_WITHIN_MS = 30_000;
 const ENDS_WITHIN_MS = 15_000;

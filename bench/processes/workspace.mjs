@@ -2,7 +2,7 @@
 
 import { startWorkspace } from '../../dist/workspace/server.js';
 import { asDiscord } from '../../test/support/as-discord.mjs';
-import { openBotPort } from '../../test/support/outside.mjs';
+import { openBotPort } from '../../test/support/workspace-access.mjs';
 
 const { inspection, gateway } = asDiscord();
 const workspace = await startWorkspace({ dir: process.argv[2], inspection });

@@ -1,4 +1,4 @@
-// While the bridge is down a separate courier posts; when the bridge starts, the courier hands over, and no reply is lost or repeated.
+// A separate courier posts while the bridge is down and hands over when it starts; no reply is lost or repeated.
 
 import { spawn } from 'node:child_process';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';

@@ -1,4 +1,4 @@
-// A host that is only configured: nothing is installed there, Node.js is not in its PATH, and everything works as on this machine.
+// A host that is only configured: nothing is installed there, it has no Node.js in PATH, and everything works.
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

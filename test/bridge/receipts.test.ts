@@ -64,7 +64,7 @@ describe('a receipt', () => {
   });
 });
 
-/** Excludes the reads of the test itself, which fetch one message at a time. */
+/** Whether it is a read of the test itself, which fetches one message at a time. */
 function isOurs(request: string, messages: readonly WireMessage[]): boolean {
   return messages.some(({ id, channel_id }) => request === `GET /channels/${channel_id}/messages/${id}`);
 }

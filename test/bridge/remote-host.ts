@@ -1,4 +1,4 @@
-// A second machine, reached by a real ssh, with its own home and tmux server. Its `node` fails and records that it was called.
+// A second machine over a real ssh, with its own home and tmux server. Its `node` fails and records the call.
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -101,9 +101,9 @@ export async function farPromptPane(setting: Setting, host: FarHost, session = '
     ...{ tmux: host.place.tmux, env: envOf(host) },
     paneEnv: (target) => paneEnv(host.place.tmux, target),
   };
-  const tell = (env: object, input: object) =>
+  const report = (env: object, input: object) =>
     spawnSync(drop, { input: JSON.stringify(input), env: { ...envOf(host), ...env } });
-  return startPromptPane(machine, session, { tell });
+  return startPromptPane(machine, session, { report });
 }
 
 export function farHook(host: FarHost, pane: PromptPane, input: unknown): HookProcess {

@@ -1,4 +1,4 @@
-// Claude gets exactly what a user writes in a thread: proven by the record of the fake Claude Code, and shown on the message.
+// Claude gets exactly what a user writes in a thread. The record of the fake Claude Code proves it.
 
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';

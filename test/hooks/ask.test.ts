@@ -127,7 +127,7 @@ const hurried = (machine: Machine) => ({
   PATH: withSleep(machine, `exec ${realpathSync('/bin/sleep')} 0.5`),
 });
 
-/** Runs instead of Node.js, so no courier starts. */
+/** Replaces Node.js with this script, so no courier starts. */
 function fakeNode(machine: Machine, script: string): void {
   const path = join(tempFolder(), 'node');
   writeFileSync(path, `#!/bin/sh\n${script}\n`);

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AttachRules, takeOutgoingFiles } from '../../hooks/outgoing-files.ts';
 import { takeOutgoingRemoteFiles } from '../../hooks/outgoing-remote-files.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
-import { openTestDesk } from '../support/courier-setup.ts';
+import { openTestCourier } from '../support/courier-setup.ts';
 import { messagesIn, startMachine, stopInput } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
@@ -200,7 +200,7 @@ describe('[ATTACH: path]', () => {
     const machine = startMachine(workspace);
     const { root } = project();
     const text = 'Here it is.\n[ATTACH: report.pdf]\n[ATTACH: ../elsewhere/secret.txt]';
-    await openTestDesk(machine).tell(machine.session('web'), stopInput(text, { cwd: root }));
+    await openTestCourier(machine).deliver(machine.session('web'), stopInput(text, { cwd: root }));
     const [message] = await messagesIn(workspace, '[agent] web');
     expect(message?.attachments.map(({ filename }) => filename)).toEqual(['report.pdf']);
     expect(message?.content).toContain('Here it is.\n📎 not attached: `../elsewhere/secret.txt`: ');
@@ -219,7 +219,7 @@ describe('[ATTACH: path]', () => {
     const machine = startMachine(workspace);
     const { root } = project();
     const text = 'Here it is.\n[ATTACH: report.pdf]';
-    await openTestDesk(machine).tell(machine.session('web'), stopInput(text, { cwd: root }));
+    await openTestCourier(machine).deliver(machine.session('web'), stopInput(text, { cwd: root }));
     const [message] = await messagesIn(workspace, '[agent] web');
     expect(message?.content).toContain('Here it is.');
     expect(message?.content).toMatch(/not attached.*report\.pdf/);

@@ -7,7 +7,7 @@ import { silentLog } from '../../core/log.ts';
 import { createProgress, type ProgressOptions } from '../../hooks/progress.ts';
 import { type ProgressLevel, progressText, summaryText } from '../../hooks/progress-text.ts';
 import { restOf } from '../support/client.ts';
-import { openTestDesk } from '../support/courier-setup.ts';
+import { openTestCourier } from '../support/courier-setup.ts';
 import { fixture, messagesIn, soon, startMachine, stopInput, transcriptFixture } from '../support/hook-process.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../support/workspace.ts';
@@ -152,11 +152,11 @@ describe('while a turn runs,', () => {
   it('the turn starts with the prompt and ends with the reply', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
-    const { context, tell } = openTestDesk(machine);
+    const { context, deliver } = openTestCourier(machine);
     const pane = machine.session('web');
-    await tell(pane, fixture('UserPromptSubmit'));
+    await deliver(pane, fixture('UserPromptSubmit'));
     expect(context.progress.isBusy()).toBe(true);
-    await tell(pane, stopInput('done'));
+    await deliver(pane, stopInput('done'));
     expect(context.progress.isBusy()).toBe(false);
     expect((await messagesIn(workspace, '[agent] web')).map(({ content }) => content)).toEqual([
       expect.stringContaining('done'),
@@ -166,15 +166,15 @@ describe('while a turn runs,', () => {
   it('the reply of one pane does not end the turn of another pane', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
-    const { context, tell } = openTestDesk(machine);
+    const { context, deliver } = openTestCourier(machine);
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
-    await tell(left, fixture('UserPromptSubmit'));
-    await tell(right, fixture('UserPromptSubmit'));
-    await tell(left, stopInput('done'));
+    await deliver(left, fixture('UserPromptSubmit'));
+    await deliver(right, fixture('UserPromptSubmit'));
+    await deliver(left, stopInput('done'));
     expect(context.progress.isBusy()).toBe(true);
-    await tell(right, stopInput('done too'));
+    await deliver(right, stopInput('done too'));
     expect(context.progress.isBusy()).toBe(false);
   });
 });

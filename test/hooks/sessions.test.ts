@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { loadThreadRecords } from '../../threads/thread-record.ts';
-import { openTestDesk } from '../support/courier-setup.ts';
+import { openTestCourier } from '../support/courier-setup.ts';
 import {
   fixture,
   type Machine,
@@ -20,18 +20,18 @@ const MINUTES_AGO = 300_000;
 async function start() {
   const workspace = await startTestWorkspace();
   const machine = startMachine(workspace);
-  return { workspace, machine, ...openTestDesk(machine) };
+  return { workspace, machine, ...openTestCourier(machine) };
 }
 
 describe('for a letter from a pane,', () => {
   it('a session that is renamed keeps its thread, which is renamed too', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('one'));
+    await deliver(pane, stopInput('one'));
     machine.tmux.call('rename-session', '-t', '=web', 'shop');
     // The next courier, or the same one some seconds later.
-    const later = openTestDesk(machine);
-    await later.tell(pane, stopInput('two'));
+    const later = openTestCourier(machine);
+    await later.deliver(pane, stopInput('two'));
     await soon(async () => expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']));
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two']);
   });
@@ -48,11 +48,11 @@ describe('for a letter from a pane,', () => {
     });
     const machine = startMachine(workspace);
     const pane = machine.session('web');
-    await openTestDesk(machine).tell(pane, stopInput('one'));
+    await openTestCourier(machine).deliver(pane, stopInput('one'));
     machine.tmux.call('rename-session', '-t', '=web', 'shop');
-    await openTestDesk(machine).tell(pane, stopInput('two'));
+    await openTestCourier(machine).deliver(pane, stopInput('two'));
     await soon(() => expect(renames).toBe(1));
-    await openTestDesk(machine).tell(pane, stopInput('three'));
+    await openTestCourier(machine).deliver(pane, stopInput('three'));
     await soon(async () => expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']));
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two', 'three']);
   });
@@ -61,7 +61,7 @@ describe('for a letter from a pane,', () => {
     ['the word of its end', () => ({ ...fixture('SessionEnd'), session_id: fixture('Stop').session_id })],
     ['a reply that was read late', () => stopInput('bye')],
   ])('the shell that Claude exited to is not mistaken for Claude: %s', async (_, input) => {
-    const { machine, tell } = await start();
+    const { machine, deliver } = await start();
     const pane = machine.session('web');
     const running = (command: string) =>
       soon(async () =>
@@ -70,38 +70,38 @@ describe('for a letter from a pane,', () => {
     machine.tmux.call('respawn-pane', '-k', '-t', '=web:', 'sh');
     machine.tmux.call('send-keys', '-t', '=web:', 'sleep 1000', 'Enter');
     await running('sleep');
-    await tell(pane, stopInput('one'));
+    await deliver(pane, stopInput('one'));
     machine.tmux.call('send-keys', '-t', '=web:', 'C-c');
     await running('sh');
-    await openTestDesk(machine).tell(pane, input());
+    await openTestCourier(machine).deliver(pane, input());
     expect(loadThreadRecords(machine.home).map(({ command }) => command)).toEqual(['sleep']);
   });
 
   it('grouped sessions share one thread, whichever of them is the newest', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('alone'));
+    await deliver(pane, stopInput('alone'));
     machine.tmux.call('new-session', '-d', '-t', '=web', '-s', 'second');
-    const later = openTestDesk(machine);
-    await later.tell(pane, stopInput('in a group'));
+    const later = openTestCourier(machine);
+    await later.deliver(pane, stopInput('in a group'));
     machine.tmux.call('new-session', '-d', '-t', '=web', '-s', 'third');
-    await openTestDesk(machine).tell(pane, stopInput('in a larger group'));
+    await openTestCourier(machine).deliver(pane, stopInput('in a larger group'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['alone', 'in a group', 'in a larger group']);
     expect(await threadsOf(workspace)).toHaveLength(1);
   });
 
   it('two panes of a session have one thread, and their replies do not mix', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
     expect(right.TMUX_PANE).not.toBe(left.TMUX_PANE);
     const long = (mark: string) => `${mark} `.repeat(1_500);
     await Promise.all([
-      tell(left, stopInput(long('L'))),
-      tell(right, stopInput(long('R'))),
-      tell(left, stopInput('left')),
-      tell(right, stopInput('right')),
+      deliver(left, stopInput(long('L'))),
+      deliver(right, stopInput(long('R'))),
+      deliver(left, stopInput('left')),
+      deliver(right, stopInput('right')),
     ]);
     const said = (await saidIn(workspace, '[agent] web')).map((text) => text[0]).join('');
     expect(said).toMatch(/^(?=.*LL)(?=.*RR)[LRlr]{6}$/);
@@ -109,14 +109,14 @@ describe('for a letter from a pane,', () => {
   });
 
   it('two panes that say the same after an outage are both posted', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
     const writtenAt = Date.now() - MINUTES_AGO;
-    await tell(left, stopInput('Done.'), { writtenAt });
-    await tell(right, stopInput('Done.'), { writtenAt });
-    await tell(left, stopInput('Done.'), { writtenAt });
+    await deliver(left, stopInput('Done.'), { writtenAt });
+    await deliver(right, stopInput('Done.'), { writtenAt });
+    await deliver(left, stopInput('Done.'), { writtenAt });
     expect(await saidIn(workspace, '[agent] web')).toEqual(['Done.', 'Done.', 'Done.']);
   });
 
@@ -130,54 +130,54 @@ describe('for a letter from a pane,', () => {
       },
     });
     const machine = startMachine(workspace);
-    const { tell } = openTestDesk(machine);
+    const { deliver } = openTestCourier(machine);
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
-    await tell(left, stopInput('hello'));
+    await deliver(left, stopInput('hello'));
     const letter = { salt: 'the same letter', writtenAt: Date.now() - MINUTES_AGO };
     isLost = true;
-    await expect(tell(left, stopInput('posted, but the answer was lost'), letter)).rejects.toThrow();
+    await expect(deliver(left, stopInput('posted, but the answer was lost'), letter)).rejects.toThrow();
     isLost = false;
-    await tell(right, stopInput('meanwhile'));
-    await tell(left, stopInput('posted, but the answer was lost'), letter);
+    await deliver(right, stopInput('meanwhile'));
+    await deliver(left, stopInput('posted, but the answer was lost'), letter);
     expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', 'posted, but the answer was lost', 'meanwhile']);
   });
 
   it('the last reply of a pane that is gone reaches its thread', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     machine.session('other');
     const pane = machine.session('web');
-    await tell(pane, stopInput('hello'));
+    await deliver(pane, stopInput('hello'));
     machine.tmux.call('kill-session', '-t', '=web');
-    await openTestDesk(machine).tell(pane, fixture('SessionEnd'));
+    await openTestCourier(machine).deliver(pane, fixture('SessionEnd'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', '⏹️ Claude has exited.']);
   });
 
   it('a pane that tmux does not know is retried, and given up after a while', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = { ...machine.session('web'), TMUX_PANE: '%77' };
-    await expect(tell(pane, stopInput('whose?'))).rejects.toThrow('%77');
-    await tell(pane, stopInput('whose?'), { writtenAt: Date.now() - MINUTES_AGO });
+    await expect(deliver(pane, stopInput('whose?'))).rejects.toThrow('%77');
+    await deliver(pane, stopInput('whose?'), { writtenAt: Date.now() - MINUTES_AGO });
     expect(await threadsOf(workspace)).toEqual([]);
   });
 
   it('another tmux server on the same socket is not mistaken for the first', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
     const old = { ...pane, TMUX: pane.TMUX.replace(/,\d+,/, ',1,') };
-    await expect(tell(old, stopInput('from the grave'))).rejects.toThrow();
+    await expect(deliver(old, stopInput('from the grave'))).rejects.toThrow();
     expect(await threadsOf(workspace)).toEqual([]);
   });
 
   it('nothing is posted after /clear and compaction, and the thread continues', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('before'));
-    await tell(pane, { ...fixture('SessionEnd.clear'), reason: 'clear' });
-    await tell(pane, fixture('SessionStart.clear'));
-    await tell(pane, fixture('SessionStart.compact'));
-    await tell(pane, stopInput('after', { session_id: 'a-new-conversation' }));
+    await deliver(pane, stopInput('before'));
+    await deliver(pane, { ...fixture('SessionEnd.clear'), reason: 'clear' });
+    await deliver(pane, fixture('SessionStart.clear'));
+    await deliver(pane, fixture('SessionStart.compact'));
+    await deliver(pane, stopInput('after', { session_id: 'a-new-conversation' }));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['before', 'after']);
     const [thread] = await threadsOf(workspace);
     expect(loadThreadRecords(machine.home).find((one) => one.thread === thread?.id)).toMatchObject({
@@ -191,29 +191,29 @@ describe('for a letter from a pane,', () => {
     ['a `claude -p` inside a session', { entrypoint: 'sdk-cli' }, {}],
     ['a subagent', {}, { agent_id: 'a1', agent_type: 'Explore' }],
   ])('%s posts nothing', async (_, facts, input) => {
-    const { workspace, machine, tell } = await start();
-    await tell(machine.session('web'), stopInput('nested', input), facts);
+    const { workspace, machine, deliver } = await start();
+    await deliver(machine.session('web'), stopInput('nested', input), facts);
     expect(await threadsOf(workspace)).toEqual([]);
   });
 
   it('a Claude that was restarted in the same pane is reported at once with its new process', async () => {
-    const { machine, tell } = await start();
+    const { machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, fixture('SessionStart'));
+    await deliver(pane, fixture('SessionStart'));
     const before = loadThreadRecords(machine.home)[0]?.panePid;
     machine.tmux.call('respawn-pane', '-k', '-t', '=web:');
-    await tell(pane, { ...fixture('SessionStart'), source: 'resume' });
+    await deliver(pane, { ...fixture('SessionStart'), source: 'resume' });
     const now = Number(machine.tmux.call('display-message', '-p', '-t', '=web:', '#{pane_pid}'));
     expect(now).not.toBe(before);
     expect(loadThreadRecords(machine.home)[0]?.panePid).toBe(now);
   });
 
   it('a start and an end are one silent line each', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, fixture('SessionStart'));
-    await tell(pane, { ...fixture('SessionStart'), source: 'resume' });
-    await tell(pane, fixture('SessionEnd'));
+    await deliver(pane, fixture('SessionStart'));
+    await deliver(pane, { ...fixture('SessionStart'), source: 'resume' });
+    await deliver(pane, fixture('SessionEnd'));
     const messages = await messagesIn(workspace, '[agent] web');
     expect(messages.map(({ content }) => content)).toEqual([
       '▶️ Claude started.',
@@ -226,17 +226,17 @@ describe('for a letter from a pane,', () => {
 
 describe('the thread of a session', () => {
   it('is created again if it was deleted, and the bridge is told', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('one'));
+    await deliver(pane, stopInput('one'));
     const [old] = await threadsOf(workspace);
     await workspace.bot('DELETE', `/channels/${old?.id}`);
     await workspace.bot('DELETE', `/channels/${workspace.channelId}/messages/${old?.id}`);
-    await tell(pane, stopInput('two'));
+    await deliver(pane, stopInput('two'));
     const [made] = await threadsOf(workspace);
     expect(made?.id).not.toBe(old?.id);
     expect(loadThreadRecords(machine.home).find((one) => one.thread === made?.id)?.paneId).toBe(pane.TMUX_PANE);
-    await tell(pane, stopInput('three'));
+    await deliver(pane, stopInput('three'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['two', 'three']);
   });
 
@@ -244,35 +244,35 @@ describe('the thread of a session', () => {
     ['archived', { archived: true }],
     ['archived and locked', { archived: true, locked: true }],
   ])('is reopened if it is %s', async (_, change) => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('one'));
+    await deliver(pane, stopInput('one'));
     const [thread] = await threadsOf(workspace);
     await workspace.bot('PATCH', `/channels/${thread?.id}`, change);
-    await tell(pane, stopInput('two'));
+    await deliver(pane, stopInput('two'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['one', 'two']);
     const now = await workspace.bot('GET', `/channels/${thread?.id}`);
     expect(now.body.thread_metadata.archived).toBe(false);
   });
 
   it('is found by its name after a restart of tmux, archived or not', async () => {
-    const { workspace, machine, tell } = await start();
-    await tell(machine.session('web'), stopInput('Done.'));
+    const { workspace, machine, deliver } = await start();
+    await deliver(machine.session('web'), stopInput('Done.'));
     const [thread] = await threadsOf(workspace);
     await workspace.bot('PATCH', `/channels/${thread?.id}`, { archived: true });
     // A new tmux server, and a delayed letter: its text was already posted by another session.
     const rebooted = startMachine(workspace);
     const pane = rebooted.session('web');
     const writtenAt = Date.now() - MINUTES_AGO;
-    await openTestDesk(rebooted).tell(pane, stopInput('Done.'), { writtenAt });
+    await openTestCourier(rebooted).deliver(pane, stopInput('Done.'), { writtenAt });
     expect(await saidIn(workspace, '[agent] web')).toEqual(['Done.', 'Done.']);
   });
 
   it('is never a look-alike that someone else made', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const bait = await workspace.person.say(workspace.channelId, 'come here');
     await workspace.person.startThread(workspace.channelId, bait.id, '[agent] web');
-    await tell(machine.session('web'), stopInput('secret'));
+    await deliver(machine.session('web'), stopInput('secret'));
     const baited = await workspace.person.messages(bait.id);
     expect(baited.map(({ content }) => content)).not.toContainEqual(expect.stringContaining('secret'));
     expect(await threadsOf(workspace)).toHaveLength(2);

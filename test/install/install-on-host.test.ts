@@ -26,7 +26,7 @@ import { addSourceLine } from '../../tmux/tmux-hooks.ts';
 import { startBareHost } from '../support/bare-host.ts';
 import { loginShells, startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
-import { listing } from './listing.ts';
+import { folderListing } from './folder-listing.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 const ID = '123456789012345678';
@@ -93,11 +93,11 @@ describe('install --host', () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     put(there, SETTINGS, ODD, 0o600);
-    const before = listing(there.home);
+    const before = folderListing(there.home);
     const { must, ours } = machine(there);
 
     expect(await must('install', '--host', 'mini', '--dry-run')).toContain(`+`);
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
 
     const said = await must('install', '--host', 'mini');
     expect(said).toContain(`mini: ${there.home}/${SETTINGS}: added the hooks and the status line.`);
@@ -108,16 +108,16 @@ describe('install --host', () => {
     expect(statSync(join(there.home, SETTINGS)).mode & 0o777).toBe(0o600);
     expect(there.tmux('show-hooks', '-g')).toContain('@threadmux-event-');
 
-    const installed = listing(there.home);
+    const installed = folderListing(there.home);
     expect(await must('install', '--host', 'mini')).toContain('nothing to do');
-    expect(listing(there.home)).toEqual(installed);
+    expect(folderListing(there.home)).toEqual(installed);
 
     expect(await must('uninstall', '--host', 'mini', '--dry-run')).toContain(`-`);
-    expect(listing(there.home)).toEqual(installed);
+    expect(folderListing(there.home)).toEqual(installed);
     const gone = await must('uninstall', '--host', 'mini', '--purge');
     expect(gone).toContain('the running server has lost our hooks');
     expect(there.tmux('show-hooks', '-g')).not.toContain('threadmux');
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
     expect(await must('uninstall', '--host', 'mini')).toContain('it holds nothing of ours');
   });
 
@@ -180,7 +180,7 @@ describe('install --host', () => {
     const more = 'export CLAUDE_CONFIG_DIR="$HOME/a b" XDG_CONFIG_HOME="$HOME/xdg"\n';
     writeFileSync(profile, readFileSync(profile, 'utf8') + more);
     put(there, 'xdg/tmux/tmux.conf', '# mine');
-    const before = listing(there.home);
+    const before = folderListing(there.home);
     const { must } = machine(there);
     await must('install', '--host', 'mini');
     expect(existsSync(join(there.home, 'a b', 'settings.json'))).toBe(true);
@@ -189,7 +189,7 @@ describe('install --host', () => {
     );
     expect(existsSync(join(there.home, '.tmux.conf'))).toBe(false);
     await must('uninstall', '--host', 'mini', '--purge');
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
   });
 
   it('removes only our parts if the file was changed since', async () => {
@@ -248,7 +248,7 @@ describe('two users of one host', () => {
     put(there, SETTINGS, theirs);
     const line = addSourceLine('', join(there.home, '.threadmux', 'tmux.conf'));
     put(there, '.tmux.conf', line);
-    const before = listing(there.home);
+    const before = folderListing(there.home);
     const laptop = machine(there, 'laptop');
     const desk = machine(there, 'desk');
     await laptop.must('install', '--host', 'mini');
@@ -266,7 +266,7 @@ describe('two users of one host', () => {
     expect(there.tmux('show-hooks', '-g').match(/session-created\[/g)).toHaveLength(1);
     await desk.must('uninstall', '--host', 'mini', '--purge');
     expect(readFileSync(join(there.home, SETTINGS), 'utf8')).toBe(theirs);
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
   });
 });
 
@@ -302,11 +302,11 @@ describe('a host that still has the program and the token of an earlier version'
     const there = await startBareHost();
     put(there, '.threadmux/config.json', '{}', 0o600);
     put(there, '.threadmux/state/node', '/usr/bin/node\n');
-    const before = listing(there.home);
+    const before = folderListing(there.home);
     const { must } = machine(there);
     await must('install', '--host', 'mini');
     await must('uninstall', '--host', 'mini', '--purge');
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
   });
 });
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { listing } from './listing.ts';
-import { person } from './person.ts';
+import { folderListing } from './folder-listing.ts';
+import { installSetup } from './install-setup.ts';
 
 /** The result of `npm install -g`: the packed files with their modes, in their own prefix. */
 function installPackage(prefix: string): string {
@@ -21,10 +21,10 @@ function installPackage(prefix: string): string {
 
 describe('the packed npm package', () => {
   it('installs, works and uninstalls, and leaves the home folder as it was', async () => {
-    const me = person();
+    const me = installSetup();
     me.write('{\n  "statusLine": {"type": "command", "command": "echo mine"}\n}');
     writeFileSync(join(me.home, '.tmux.conf'), 'set -g mouse on');
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     const root = installPackage(join(me.home, '..', 'pre fix'));
     const run = (code: string) =>
       execFileSync(
@@ -42,7 +42,7 @@ describe('the packed npm package', () => {
     const { hooks, statusLine } = JSON.parse(me.read());
     const letter = { env: { ...me.env, TMUX: '/nowhere,1,0', TMUX_PANE: '%1' }, input: '{}' };
     execFileSync('/bin/sh', ['-c', hooks.Stop[0].hooks[0].command], letter);
-    expect(listing(join(me.home, '.threadmux', 'outbox')).join()).toMatch(/1\.1\/\d+/);
+    expect(folderListing(join(me.home, '.threadmux', 'outbox')).join()).toMatch(/1\.1\/\d+/);
     const shown = execFileSync('/bin/sh', ['-c', statusLine.command], {
       env: me.env,
       input: readFileSync('test/fixtures/claude/statusline.json'),
@@ -53,6 +53,6 @@ describe('the packed npm package', () => {
     const courier = join(me.home, '.threadmux', 'state', 'courier.pid');
     await vi.waitFor(() => expect(existsSync(courier)).toBe(true), 20_000);
     expect(run('await it.runUninstall({ purge: true });')).toContain('took out our hooks');
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   }, 120_000);
 });

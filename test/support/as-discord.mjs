@@ -1,4 +1,4 @@
-// Makes a workspace as strict and as unreliable as Discord: rate limits, a limit on new sessions, lost answers, cut connections.
+// Makes a workspace as strict and unreliable as Discord: rate limits, session limits, lost answers, cut connections.
 // Plain JavaScript, because the measurements in bench/ use it with the built program.
 
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-// A small disk, really mounted: it can be filled, emptied and made read-only. Permission bits prove nothing when tests run as root.
+// A small disk, really mounted: it can be filled, emptied and made read-only. Permission bits do not stop root.
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';

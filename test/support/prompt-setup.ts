@@ -14,11 +14,11 @@ import { openShared, type Shared } from '../../threads/shared-parts.ts';
 import type { Machine } from './hook-process.ts';
 import type { WireMessage } from './workspace.ts';
 
-export interface PromptDeskOptions extends Pick<PromptsOptions, 'checkAfterMs' | 'sweepMs'> {
+export interface PromptCourierOptions extends Pick<PromptsOptions, 'checkAfterMs' | 'sweepMs'> {
   readonly patienceMs?: number;
 }
 
-export interface PromptDesk {
+export interface PromptCourier {
   readonly shared: Shared;
   readonly prompts: Prompts;
   readonly log: readonly string[];
@@ -33,10 +33,10 @@ export interface PromptDesk {
 export const BY = { id: '1', name: 'someone' };
 let orders = 0;
 
-export async function startPromptDesk(
+export async function startPromptCourier(
   machine: Machine,
-  { patienceMs, ...times }: PromptDeskOptions = {},
-): Promise<PromptDesk> {
+  { patienceMs, ...times }: PromptCourierOptions = {},
+): Promise<PromptCourier> {
   const { home, env } = machine;
   const lines: string[] = [];
   const log = createLog((line) => lines.push(line));

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace, type WorkspaceOptions } from '../../workspace/server.ts';
 import { asDiscord, type DiscordOptions, type GatewayControls } from './as-discord.mjs';
 import { refuseAsDiscord } from './discord-limits.ts';
-import { openBotPort, type SignedIn, signIn } from './outside.mjs';
+import { openBotPort, type SignedIn, signIn } from './workspace-access.mjs';
 
 export interface WireMessage {
   readonly id: string;

@@ -8,7 +8,7 @@ import { saveStreamRecord, streamRecordSchema } from '../../home/stream-record.t
 import { PROGRAM } from '../bin/cli.ts';
 import { fixture, type Machine, startMachine } from '../support/hook-process.ts';
 import { buttonOf, decisionIn, promptIn, startHook, verdictOf } from '../support/prompt-pane.ts';
-import { BY, startPromptDesk } from '../support/prompt-setup.ts';
+import { BY, startPromptCourier } from '../support/prompt-setup.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
 async function start(kind: 'agent' | 'terminal' = 'agent', server = 'local') {
@@ -30,11 +30,11 @@ async function start(kind: 'agent' | 'terminal' = 'agent', server = 'local') {
 describe('the hook of a headless agent', () => {
   it.each([undefined, 'a1'])('prints the decision from the thread (subagent: %s)', async (agent) => {
     const { workspace, machine, thread, hook } = await start();
-    const desk = await startPromptDesk(machine);
+    const courier = await startPromptCourier(machine);
     const asked = hook({}, agent);
     const message = await promptIn(workspace, thread);
-    await vi.waitFor(() => expect(desk.open()).toMatchObject([{ message: message.id, thread }]));
-    expect(await desk.answer(message, 'allow')).toBe('taken');
+    await vi.waitFor(() => expect(courier.open()).toMatchObject([{ message: message.id, thread }]));
+    expect(await courier.answer(message, 'allow')).toBe('taken');
     expect(decisionIn(await asked.printed)).toEqual({ behavior: 'allow' });
     expect(await verdictOf(workspace, message)).toBe(`✅ **Allowed** — ${BY.name}`);
     expect(await asked.ended).toBe(0);
@@ -68,12 +68,12 @@ describe('the hook of a headless agent', () => {
 
   it('asks nobody when its thread was deleted, and exits', async () => {
     const { workspace, machine, thread, hook } = await start();
-    const desk = await startPromptDesk(machine);
+    const courier = await startPromptCourier(machine);
     await workspace.bot('DELETE', `/channels/${thread}`);
     const asked = hook();
     expect(await asked.printed).toBe('');
     expect(await asked.ended).toBe(0);
-    expect(desk.open()).toEqual([]);
+    expect(courier.open()).toEqual([]);
   });
 
   it('reaches the server that only the environment of the bridge names', async () => {

@@ -17,14 +17,14 @@ import {
   startPromptPane,
   verdictOf,
 } from '../support/prompt-pane.ts';
-import { BY, type PromptDesk, type PromptDeskOptions, startPromptDesk } from '../support/prompt-setup.ts';
+import { BY, type PromptCourier, type PromptCourierOptions, startPromptCourier } from '../support/prompt-setup.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 
 const IN_TERMINAL = '🖥️ Answered in the terminal.';
 const EXITED = '⏹️ Claude has exited.';
 const CALLED_OFF = '⏹️ Called off in the terminal.';
 
-interface Options extends PromptDeskOptions {
+interface Options extends PromptCourierOptions {
   readonly faults?: object;
   readonly inShell?: boolean;
   readonly config?: Readonly<Record<string, unknown>>;
@@ -34,22 +34,22 @@ interface Parts {
   readonly workspace: TestWorkspace;
   readonly machine: Machine;
   readonly pane: PromptPane;
-  readonly desk: PromptDesk;
+  readonly courier: PromptCourier;
 }
 
 async function start({ faults = {}, inShell, config, ...times }: Options = {}): Promise<Parts> {
   const workspace = await startTestWorkspace({ faults });
   const machine = startMachine(workspace, config === undefined ? {} : { config });
   const pane = await startPromptPane(machine, 'web', inShell ? { inShell } : {});
-  return { workspace, machine, pane, desk: await startPromptDesk(machine, times) };
+  return { workspace, machine, pane, courier: await startPromptCourier(machine, times) };
 }
 
 /** Starts the hook beside a dialog, and waits until its prompt is in the thread. */
-async function ask({ workspace, machine, pane, desk }: Parts, name = 'Bash', screen = 'dialog-permission-bash') {
+async function ask({ workspace, machine, pane, courier }: Parts, name = 'Bash', screen = 'dialog-permission-bash') {
   await pane.show(screen);
   const hook = startHook(machine, pane, pane.input(name));
   const message = await promptIn(workspace, pane.thread);
-  await vi.waitFor(() => expect(desk.open()).toMatchObject([{ message: message.id }]));
+  await vi.waitFor(() => expect(courier.open()).toMatchObject([{ message: message.id }]));
   return { hook, message };
 }
 
@@ -66,12 +66,12 @@ describe('the hook beside a dialog', () => {
       },
     });
     const { hook, message } = await ask(parts);
-    expect(await parts.desk.answer(message, 'allow')).toBe('taken');
+    expect(await parts.courier.answer(message, 'allow')).toBe('taken');
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
     expect(await hook.ended).toBe(0);
     expect((await messageNow(parts.workspace, message)).components).not.toEqual([]); // the hook did not wait for the edit
     expect(await verdictOf(parts.workspace, message)).toBe('✅ **Allowed** — someone');
-    expect(parts.desk.open()).toEqual([]);
+    expect(parts.courier.open()).toEqual([]);
     expect((await messageNow(parts.workspace, message)).content).not.toContain('-# ');
   });
 
@@ -79,7 +79,7 @@ describe('the hook beside a dialog', () => {
     expect(2 * LOOK_MS).toBeLessThan(2_000);
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.show('busy-status-line');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
@@ -89,7 +89,7 @@ describe('the hook beside a dialog', () => {
   it('reads the answer from the transcript alone, where the screen shows nothing', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts, 'Bash', 'view-transcript');
-    await parts.desk.looked();
+    await parts.courier.looked();
     expect(hook.hasEnded()).toBe(false);
     parts.pane.result();
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
@@ -106,7 +106,7 @@ describe('the hook beside a dialog', () => {
   it('exits when the next dialog is another one', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.show('dialog-trust');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
@@ -115,12 +115,12 @@ describe('the hook beside a dialog', () => {
   it('stays while the user reads the second question in the terminal', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.show('dialog-question-second');
-    await parts.desk.looked();
+    await parts.courier.looked();
     expect((await messageNow(parts.workspace, message)).components).not.toEqual([]);
     await parts.pane.show('dialog-question-review');
-    await parts.desk.looked();
+    await parts.courier.looked();
     expect((await messageNow(parts.workspace, message)).components).not.toEqual([]);
     await parts.pane.show('busy-status-line');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
@@ -130,9 +130,9 @@ describe('the hook beside a dialog', () => {
   it('claims no decision if the terminal was faster', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.show('busy-status-line');
-    expect(await parts.desk.answer(message, 'allow')).toBe('over');
+    expect(await parts.courier.answer(message, 'allow')).toBe('over');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
   });
@@ -140,7 +140,7 @@ describe('the hook beside a dialog', () => {
   it('exits when Claude has exited to its shell', async () => {
     const parts = await start({ inShell: true });
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.exit();
     expect(await verdictOf(parts.workspace, message)).toBe(EXITED);
     expect(await hook.printed).toBe('');
@@ -153,7 +153,7 @@ describe('the hook beside a dialog', () => {
   ])('exits when %s', async (_, command) => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     parts.machine.tmux.call(...command);
     expect(await verdictOf(parts.workspace, message)).toBe(EXITED);
     expect(await hook.printed).toBe('');
@@ -167,7 +167,7 @@ describe('the hook beside a dialog', () => {
       hook.child.kill(signal);
       expect(await verdictOf(parts.workspace, message)).toBe(CALLED_OFF);
       expect(await hook.printed).toBe('');
-      expect(parts.desk.open()).toEqual([]);
+      expect(parts.courier.open()).toEqual([]);
     },
   );
 
@@ -195,9 +195,9 @@ describe('the hook beside a dialog', () => {
       },
     });
     const { hook, message } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
-    await parts.desk.answer(message, 'pick', ['1.1']);
-    await parts.desk.answer(message, 'choose', ['2.1', '2.3']);
-    await parts.desk.answer(message, 'submit');
+    await parts.courier.answer(message, 'pick', ['1.1']);
+    await parts.courier.answer(message, 'choose', ['2.1', '2.3']);
+    await parts.courier.answer(message, 'submit');
     expect(Object.values(decisionIn(await hook.printed).updatedInput.answers)).toEqual(['SQLite', 'Cache, Search']);
   });
 
@@ -208,11 +208,11 @@ describe('the hook beside a dialog', () => {
     const parts = await start({ faults: { onRequest } });
     const { hook, message } = await ask(parts);
     away = true;
-    await parts.desk.answer(message, 'deny');
+    await parts.courier.answer(message, 'deny');
     expect(decisionIn(await hook.printed).behavior).toBe('deny');
     await parts.pane.show('busy-status-line');
-    await vi.waitFor(() => expect(parts.desk.log.join('\n')).toContain('trying again'), 10_000);
-    expect(parts.desk.prompts.isBusy()).toBe(true);
+    await vi.waitFor(() => expect(parts.courier.log.join('\n')).toContain('trying again'), 10_000);
+    expect(parts.courier.prompts.isBusy()).toBe(true);
     away = false;
     expect(await verdictOf(parts.workspace, message)).toBe('⛔ **Denied** — someone');
   });
@@ -222,8 +222,8 @@ describe('an invalid answer', () => {
   it('decides nothing', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    const { prompts } = parts.desk;
-    const [{ id = '', thread = '' } = {}] = parts.desk.open();
+    const { prompts } = parts.courier;
+    const [{ id = '', thread = '' } = {}] = parts.courier.open();
     const on = { thread, message: message.id };
     const given = { prompt: id, by: BY, on, order: '1' };
     const allow = { action: 'allow', values: [], text: '' };
@@ -242,7 +242,7 @@ describe('an invalid answer', () => {
   it('that comes second decides nothing, and its sender is told', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    const both = ['deny', 'allow'].map((action) => parts.desk.answer(message, action));
+    const both = ['deny', 'allow'].map((action) => parts.courier.answer(message, action));
     expect(await Promise.all(both)).toEqual(['taken', 'over']);
     expect(decisionIn(await hook.printed).behavior).toBe('deny');
     expect(await verdictOf(parts.workspace, message)).toBe('⛔ **Denied** — someone');
@@ -253,15 +253,15 @@ describe('the hook prints nothing', () => {
   it('when the server is down, and posts nothing when it is back but the hook is gone', async () => {
     const down = { now: false };
     const onRequest = () => (down.now ? ({ kind: 'reset' } as const) : undefined);
-    const { machine, pane, desk, workspace } = await start({ faults: { onRequest } });
+    const { machine, pane, courier, workspace } = await start({ faults: { onRequest } });
     down.now = true;
     const hook = startHook(machine, pane, pane.input('Bash'));
-    await vi.waitFor(() => expect(desk.log.join('\n')).toContain('trying again'), 10_000);
+    await vi.waitFor(() => expect(courier.log.join('\n')).toContain('trying again'), 10_000);
     hook.child.kill('SIGTERM');
     await silent(hook);
-    await desk.stop();
+    await courier.stop();
     down.now = false;
-    const next = await startPromptDesk(machine);
+    const next = await startPromptCourier(machine);
     await vi.waitFor(() => expect(next.log.join('\n')).toContain('its hook is gone'), 10_000);
     const said = await messagesIn(workspace, '[agent] web');
     expect(said.flatMap(({ components }) => components)).toEqual([]);
@@ -272,27 +272,27 @@ describe('the hook prints nothing', () => {
   it('when its thread is deleted while it waits', async () => {
     const parts = await start();
     const { hook } = await ask(parts);
-    parts.desk.shared.threads.registry.change(parts.pane.thread, { deleted: true });
+    parts.courier.shared.threads.registry.change(parts.pane.thread, { deleted: true });
     await parts.workspace.bot('DELETE', `/channels/${parts.pane.thread}`);
     await silent(hook);
-    await vi.waitFor(() => expect(parts.desk.prompts.isBusy()).toBe(false), 15_000);
+    await vi.waitFor(() => expect(parts.courier.prompts.isBusy()).toBe(false), 15_000);
   });
 
   it('when its session belongs nowhere', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.answer(message, 'deny');
+    await parts.courier.answer(message, 'deny');
     await hook.ended;
-    const { connections, threads } = parts.desk.shared;
+    const { connections, threads } = parts.courier.shared;
     const [server] = connections.all().map((one) => one.server);
     Object.assign(server as object, { onlyProjects: true });
     expect(threads.destinationOf(parts.machine.tmux.dir)).toBeUndefined();
     await silent(startHook(parts.machine, parts.pane, parts.pane.input('Bash')));
-    expect(parts.desk.open()).toEqual([]);
+    expect(parts.courier.open()).toEqual([]);
   });
 
   it('for anything except a request of an interactive Claude', async () => {
-    const { machine, pane, desk } = await start();
+    const { machine, pane, courier } = await start();
     const input = pane.input('Bash');
     const outside = [
       startHook(machine, pane, input, { TMUX: '', TMUX_PANE: '' }),
@@ -310,12 +310,12 @@ describe('the hook prints nothing', () => {
       hook.child.kill('SIGTERM');
       await silent(hook);
     }
-    expect(desk.open()).toEqual([]);
+    expect(courier.open()).toEqual([]);
   });
 
   it('when the configuration is broken, or readable by others', async () => {
-    const { machine, pane, desk } = await start();
-    await desk.stop();
+    const { machine, pane, courier } = await start();
+    await courier.stop();
     const path = machine.home.path('config.json');
     for (const [text, mode] of [
       ['{ "host": ', 0o600],
@@ -340,14 +340,14 @@ describe('the notification that Claude is waiting', () => {
     transcript_path: pane.record().transcript,
   });
 
-  const tellDesk = ({ desk, pane }: Parts, input: unknown) =>
-    postLetter(letterOf(pane.env, input), openCourierContexts(desk.shared).of(desk.shared.config.host));
+  const handleLetter = ({ courier, pane }: Parts, input: unknown) =>
+    postLetter(letterOf(pane.env, input), openCourierContexts(courier.shared).of(courier.shared.config.host));
 
   it('adds nothing while the prompt is in the thread', async () => {
     const parts = await start();
     await ask(parts);
     const before = (await messagesIn(parts.workspace, '[agent] web')).length;
-    await tellDesk(parts, notify(parts.pane));
+    await handleLetter(parts, notify(parts.pane));
     expect(await messagesIn(parts.workspace, '[agent] web')).toHaveLength(before);
     expect(parts.pane.record().state).toBe('waiting');
   });
@@ -356,7 +356,7 @@ describe('the notification that Claude is waiting', () => {
     const parts = await start();
     const { workspace, pane } = parts;
     await pane.show('dialog-permission-bash');
-    await tellDesk(parts, notify(pane));
+    await handleLetter(parts, notify(pane));
     const said = (await messagesIn(workspace, '[agent] web')).at(-1) as WireMessage;
     expect(said.content).toContain('Do you want to proceed?');
     expect(said.content).toContain('curl http://127.0.0.1:1/');
@@ -369,7 +369,7 @@ describe('the notification that Claude is waiting', () => {
     const { hook } = await ask(parts);
     hook.child.kill('SIGKILL');
     await hook.ended;
-    await tellDesk(parts, notify(parts.pane));
+    await handleLetter(parts, notify(parts.pane));
     const said = (await messagesIn(parts.workspace, '[agent] web')).at(-1) as WireMessage;
     expect(said.content).toContain('Do you want to proceed?');
   });

@@ -17,8 +17,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace } from '../../workspace/server.ts';
-import { openBotPort } from '../support/outside.mjs';
 import { request, USER_AGENT } from '../support/workspace.ts';
+import { openBotPort } from '../support/workspace-access.mjs';
 
 function makeDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
@@ -246,7 +246,7 @@ describe('a killed server', () => {
       const id = String(BigInt(message.id) + BigInt(n) + 1n);
       return `${JSON.stringify({ t: 'message', message: { ...message, id, content: `old ${n}` } })}\n`;
     }).join('');
-    // Each start finds three times as much as is needed. It is killed with this much of the new file written, or right after.
+    // Each start finds three times as much as needed. It is killed with a part of the new file written, or right after.
     const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     const acknowledged: string[] = [];
     let cutShort = 0;

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Finding } from '../../../bin/doctor/finding.ts';
 import { holderOf } from '../../../home/lock.ts';
-import { patient, troubles } from './patient.ts';
+import { correctSetup, troubles } from './doctor-setup.ts';
 
 /** A finding that doctor must report, besides others. */
 function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
@@ -57,7 +57,7 @@ async function deadServer(): Promise<string> {
 
 describe('doctor with a correct set-up', () => {
   it('reports nothing, and changes nothing', async () => {
-    const well = await patient();
+    const well = await correctSetup();
     await well.install();
     await holding(join(well.root, 'state', 'bridge.lock'));
     const list = () => readdirSync(well.env.HOME ?? '', { recursive: true }).sort();
@@ -71,7 +71,7 @@ describe('doctor with a correct set-up', () => {
   });
 
   it('reports that nothing is set up on a new machine, and creates no folder', async () => {
-    const fresh = await patient();
+    const fresh = await correctSetup();
     rmSync(fresh.root, { recursive: true });
     const findings = await fresh.examine();
     expect(findings).toContainEqual(fault('home', 'nothing was set up', 'threadmux init', 'warn'));
@@ -82,21 +82,21 @@ describe('doctor with a correct set-up', () => {
 
 describe('doctor, checking the machine,', () => {
   it('finds a Node.js that is too old', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     expect(await ill.examine({ nodeVersion: 'v18.20.4' })).toContainEqual(
       fault('node', 'v18.20.4 .* too old', 'Install Node.js 20.19 or newer'),
     );
   });
 
   it('finds a tmux that is too old', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const tmux = join(ill.env.PATH?.split(':')[0] ?? '', 'tmux');
     writeFileSync(tmux, '#!/bin/sh\necho tmux 2.9a\n', { mode: 0o755 });
     expect(await ill.examine()).toContainEqual(fault('tmux', 'tmux 2.9a .* too old', 'Install tmux 3.2 or newer'));
   });
 
   it('finds a tmux server that does not answer', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const tmux = join(ill.env.PATH?.split(':')[0] ?? '', 'tmux');
     writeFileSync(tmux, '#!/bin/sh\n[ "$1" = -V ] && echo tmux 3.4 || sleep 60\n', { mode: 0o755 });
     expect(await ill.examine()).toContainEqual(
@@ -105,13 +105,13 @@ describe('doctor, checking the machine,', () => {
   });
 
   it('finds that the agent is not installed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     ill.configure((config) => Object.assign(config, { agent: { command: ['no-such-agent'] } }));
     expect(await ill.examine()).toContainEqual(fault('agent', '`no-such-agent` was not found', 'Install it', 'warn'));
   });
 
   it('finds the token in the environment of every pane, and does not print it', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     Object.assign(ill.env, { DISCORD_BOT_TOKEN: 'very-secret-indeed' });
     ill.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'x');
     const findings = await ill.examine();
@@ -124,33 +124,33 @@ describe('doctor, checking the machine,', () => {
 
 describe('doctor, checking the threadmux home,', () => {
   it('finds a home that others can open, and does not change it', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     chmodSync(ill.root, 0o755);
     expect(await ill.examine()).toContainEqual(fault('home', 'open to others \\(mode 755\\)', 'chmod 700'));
     expect(await ill.examine()).toContainEqual(fault('home', 'open to others', 'chmod 700'));
   });
 
   it('finds a home that is a symbolic link', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     renameSync(ill.root, `${ill.root}-elsewhere`);
     symlinkSync(`${ill.root}-elsewhere`, ill.root);
     expect(await ill.examine()).toContainEqual(fault('home', 'not a folder of your own', 'THREADMUX_HOME'));
   });
 
   it('finds a configuration that is not JSON', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     writeFileSync(ill.config, '{"servers": [');
     expect(await ill.examine()).toContainEqual(fault('config', 'is not JSON', 'Correct it'));
   });
 
   it('finds a configuration that others can read', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     chmodSync(ill.config, 0o644);
     expect(await ill.examine()).toContainEqual(fault('config', 'can be read by others', 'chmod 600 .*config.json'));
   });
 
   it('finds a misspelt key', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     ill.configure((config) => Object.assign(config, { hots: {} }));
     expect(await ill.examine()).toContainEqual(
       fault('config', 'hots is not a key that threadmux knows', 'correct its spelling'),
@@ -158,20 +158,20 @@ describe('doctor, checking the threadmux home,', () => {
   });
 
   it('finds a root that does not exist, and accepts one that does', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     ill.configure((config) => Object.assign(config, { roots: ['/', '~/no-such-folder'] }));
     const found = (await ill.examine()).filter(({ says }) => says.includes('"roots"'));
     expect(found).toEqual([fault('config', '~/no-such-folder, and there is no', 'Make it', 'warn')]);
   });
 
   it('finds that nobody is allowed to write', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [] }));
     expect(await ill.examine()).toContainEqual(fault('config', 'allow names nobody', 'your own user id'));
   });
 
   it('finds that threadmux is not running, and that it was killed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     expect(await ill.examine()).toContainEqual(fault('bridge', 'does not run', 'threadmux up', 'warn'));
     const lock = join(ill.root, 'state', 'bridge.lock');
     const bridge = await holding(lock);
@@ -182,7 +182,7 @@ describe('doctor, checking the threadmux home,', () => {
   });
 
   it('finds a second threadmux with another home', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const bridge = await holding(join(ill.root, 'state', 'bridge.lock'));
     const env = { ...ill.env, THREADMUX_HOME: `${ill.root}-other` };
     expect(await ill.examine({ env })).toContainEqual(
@@ -191,7 +191,7 @@ describe('doctor, checking the threadmux home,', () => {
   });
 
   it('finds a courier that hangs', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const courier = await holding(join(ill.root, 'state', 'courier.lock'));
     const beat = join(ill.root, 'state', 'courier.pid');
     writeFileSync(beat, `${courier.pid}\n`);
@@ -204,7 +204,7 @@ describe('doctor, checking the threadmux home,', () => {
   });
 
   it('finds messages that wait too long, and those that were set aside', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const box = join(ill.root, 'outbox', '77.1');
     mkdirSync(box, { recursive: true, mode: 0o700 });
     const letter = join(box, '100000001.42');
@@ -225,7 +225,7 @@ describe('doctor, checking the threadmux home,', () => {
 
 describe('doctor, checking the server,', () => {
   it('finds a token that is refused', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { token: 'wrong-token' }));
     const findings = await ill.examine();
     expect(findings).toContainEqual(fault('token', 'refuses the bot.s token', 'Reset Token'));
@@ -233,12 +233,12 @@ describe('doctor, checking the server,', () => {
   });
 
   it('finds that the message content intent is off', async () => {
-    const ill = await patient({ messageContentIntent: false });
+    const ill = await correctSetup({ messageContentIntent: false });
     expect(await ill.examine()).toContainEqual(fault('intent', 'Message Content Intent is off', 'developer portal'));
   });
 
   it('finds which permissions the channel removes', async () => {
-    const ill = await patient({
+    const ill = await correctSetup({
       faults: {
         onRequest: ({ path }) =>
           path.endsWith('/roles')
@@ -260,7 +260,7 @@ describe('doctor, checking the server,', () => {
   });
 
   it('finds that the channel does not exist', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { channel: '1234567890123456789' }));
     expect(await ill.examine()).toContainEqual(
       fault('channel', 'no channel 1234567890123456789 any more', 'threadmux init'),
@@ -268,7 +268,7 @@ describe('doctor, checking the server,', () => {
   });
 
   it('finds that the bot may not see the channel', async () => {
-    const ill = await patient({
+    const ill = await correctSetup({
       faults: {
         onRequest: ({ path }) =>
           path.startsWith('/channels/')
@@ -280,7 +280,7 @@ describe('doctor, checking the server,', () => {
   });
 
   it('finds a server that is unreachable', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const api = await deadServer();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { api }));
     expect(await ill.examine()).toContainEqual(
@@ -289,7 +289,7 @@ describe('doctor, checking the server,', () => {
   });
 
   it('finds that our clock is wrong', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const server = createHttpServer((_, response) => {
       response.setHeader('date', new Date(Date.now() + 10_800_000).toUTCString());
       response.statusCode = 404;
@@ -306,7 +306,7 @@ describe('doctor, checking the server,', () => {
   });
 
   it('finds that the local workspace is not running', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const { api, token, channelId: channel, userId: user } = ill.workspace;
     ill.configure((config) => Object.assign(config, { servers: [] }));
     expect(await ill.examine()).toContainEqual(fault('workspace', 'has never run', 'threadmux up', 'warn'));
@@ -322,7 +322,7 @@ describe('doctor, checking the server,', () => {
   });
 
   it('finds an unknown user and the bot itself in the list of allowed users', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const { botId, userId } = ill.workspace;
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [userId, botId, '1234567890123456789'] }));
     const findings = await ill.examine();
@@ -335,14 +335,14 @@ describe('doctor, checking the server,', () => {
 
 describe('doctor, checking Claude Code,', () => {
   it('finds that the hooks are not installed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     expect(await ill.examine()).toContainEqual(
       fault('hooks', 'does not have our hooks', '`threadmux install`', 'warn'),
     );
   });
 
   it('accepts hooks in single projects', async () => {
-    const well = await patient();
+    const well = await correctSetup();
     const project = join(dirname(well.root), 'shop');
     mkdirSync(project);
     await well.install(undefined, project);
@@ -356,7 +356,7 @@ describe('doctor, checking Claude Code,', () => {
   });
 
   it('finds hooks of a package that was moved or removed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     const dist = join(dirname(ill.env.HOME ?? ''), 'package', 'dist');
     rmSync(dist, { recursive: true });
@@ -366,7 +366,7 @@ describe('doctor, checking Claude Code,', () => {
   });
 
   it('finds that a hook was removed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     delete settings.hooks.Stop;
@@ -375,7 +375,7 @@ describe('doctor, checking Claude Code,', () => {
   });
 
   it('finds that all hooks are disabled', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     writeFileSync(ill.settings, JSON.stringify({ ...settings, disableAllHooks: true }));
@@ -383,14 +383,14 @@ describe('doctor, checking Claude Code,', () => {
   });
 
   it('finds settings that Claude Code cannot read', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     writeFileSync(ill.settings, `${readFileSync(ill.settings, 'utf8')},`);
     expect(await ill.examine()).toContainEqual(fault('settings', 'cannot read .*settings.json', 'Correct it'));
   });
 
   it('finds a status line that is not ours', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     settings.statusLine = { type: 'command', command: 'date' };
@@ -399,14 +399,14 @@ describe('doctor, checking Claude Code,', () => {
   });
 
   it('finds that the Node.js of the hooks is missing', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     writeFileSync(join(ill.root, 'state', 'node'), '/opt/gone/bin/node\n');
     expect(await ill.examine()).toContainEqual(fault('hooks-node', 'is gone: /opt/gone/bin/node', 'threadmux install'));
   });
 
   it('finds that hooks and bridge use different homes', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     const env = { ...ill.env, THREADMUX_HOME: `${ill.root}-other` };
     expect(await ill.examine({ env })).toContainEqual(
@@ -415,7 +415,7 @@ describe('doctor, checking Claude Code,', () => {
   });
 
   it('finds a tmux server that was started before the hooks were installed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     ill.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'x');
     expect(await ill.examine()).toContainEqual(

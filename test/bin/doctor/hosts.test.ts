@@ -9,9 +9,9 @@ import { filesForHosts } from '../../../bin/files-for-hosts.ts';
 import { cksum } from '../../../hosts/probe-home.ts';
 import { installOn } from '../../../install/install-on-host.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
-import { listing } from '../../install/listing.ts';
+import { folderListing } from '../../install/folder-listing.ts';
 import { startBareHost } from '../../support/bare-host.ts';
-import { patient, troubles } from './patient.ts';
+import { correctSetup, troubles } from './doctor-setup.ts';
 
 function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
   return expect.objectContaining({
@@ -25,7 +25,7 @@ function fault(part: string, says: string | RegExp, remedy: string | RegExp, lev
 /** A host with tmux and an agent. */
 async function hostOf(entry: Record<string, unknown> = {}) {
   const server = await startBareHost();
-  const sick = await patient();
+  const sick = await correctSetup();
   const hosts = { far: { ssh: 'far', socket: server.socket, ...entry } };
   sick.configure((config) => Object.assign(config, { host: 'laptop', hosts }));
   server.program('claude', 'true');
@@ -49,11 +49,11 @@ describe('doctor, checking a host over ssh,', () => {
     const host = await hostOf();
     host.server.tmux('new-session', '-d', '-s', 'shop');
     await host.install();
-    const before = listing(host.server.home);
+    const before = folderListing(host.server.home);
     const findings = await host.examine();
     expect(troubles(findings)).toEqual([]);
     expect(findings.map(({ part }) => part)).toEqual(['host', 'tmux', 'home', 'hooks']);
-    expect(listing(host.server.home)).toEqual(before);
+    expect(folderListing(host.server.home)).toEqual(before);
   });
 
   it('checks every configured host if none is named', async () => {
@@ -176,7 +176,7 @@ describe('doctor, checking a host over ssh,', () => {
   });
 
   it('refuses the name of a host that is not configured', async () => {
-    const sick = await patient();
+    const sick = await correctSetup();
     await expect(sick.examine({ host: 'nowhere' })).rejects.toMatchObject({
       code: 'bad_usage',
       message: expect.stringContaining('"nowhere"'),

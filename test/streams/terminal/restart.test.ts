@@ -132,7 +132,7 @@ describe('the follower of a terminal, killed repeatedly,', () => {
   });
 });
 
-/** Kills at two of three requests that change a message, later than a nonce is remembered, so that no nonce hides a repeated post. */
+/** Kills at two of three requests that change a message, so late that no remembered nonce hides a repeated post. */
 function atRequests(fault: Fault | undefined) {
   let child: ChildProcess | undefined;
   let left = 8;

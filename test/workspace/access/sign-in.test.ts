@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { connectRest } from '../../../discord/rest.ts';
 import { makeSignIn } from '../../../workspace/access/sign-in.ts';
 import { startWorkspace } from '../../../workspace/server.ts';
-import { post, signIn } from '../../support/outside.mjs';
 import { tempFolder } from '../../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { post, signIn } from '../../support/workspace-access.mjs';
 
 const status = async (url: string, headers: Record<string, string>) =>
   (await fetch(`${url}/api/v10/users/@me`, { headers })).status;

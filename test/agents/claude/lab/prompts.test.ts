@@ -193,7 +193,7 @@ describe('a prompt that is open in the thread and in the terminal', () => {
     } else if (!isError) {
       expect(existsSync(path)).toBe(true);
     }
-    // Allowed in the thread and interrupted in the terminal a moment later: Claude reports an error, and the tool may or may not have run.
+    // Allowed here and interrupted in the terminal just after: Claude reports an error, and the tool may have run.
     demo.press('C-u');
   });
 

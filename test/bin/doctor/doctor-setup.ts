@@ -11,7 +11,7 @@ import { install } from '../../../install/install.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace, type TestWorkspaceOptions } from '../../support/workspace.ts';
 
-export interface TestPatient {
+export interface DoctorSetup {
   readonly env: Record<string, string>;
   readonly root: string;
   readonly settings: string;
@@ -30,7 +30,7 @@ interface Config {
   [key: string]: unknown;
 }
 
-export async function patient(options: TestWorkspaceOptions = {}): Promise<TestPatient> {
+export async function correctSetup(options: TestWorkspaceOptions = {}): Promise<DoctorSetup> {
   const folder = tempFolder();
   const workspace = await startTestWorkspace(options);
   const path = (...parts: string[]) => join(folder, ...parts);

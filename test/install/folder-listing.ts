@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-export function listing(root: string): readonly string[] {
+export function folderListing(root: string): readonly string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .sort()
     .map((name) => {
