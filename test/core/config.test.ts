@@ -92,7 +92,7 @@ describe('the configuration', () => {
     ['an ssh name with a port', { hosts: { mini: { ssh: 'mini:22' } } }, {}, /hosts\.mini/],
     ['a host name with a space', { host: 'my host' }, {}, /host must be a host name/],
     [
-      'a default host nobody knows',
+      'an unknown default host',
       { defaultHost: 'mars' },
       {},
       /defaultHost "mars" is not one of the hosts \(laptop\)/,

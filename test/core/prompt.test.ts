@@ -62,7 +62,7 @@ describe('a permission', () => {
     ['"yes please" denies', writes('yes please'), deny('yes please')],
     ['"yes." denies', writes('yes.'), deny('yes.')],
     ['"y" denies', writes('y'), deny('y')],
-    ['"1" denies: a number is not a word of consent', writes('1'), deny('1')],
+    ['"1" denies, because a number is not consent', writes('1'), deny('1')],
     ['"always" denies', writes('always'), deny('always')],
     ['"no"', writes('no'), deny('no')],
     ['"allow" in the field for a reason is a reason', writes('allow', 'reason'), deny('allow')],
@@ -114,7 +114,7 @@ describe('a question', () => {
     ['a menu', does('choose', '1.3'), answered('DuckDB')],
     ['a number', writes('2'), answered('Postgres')],
     ['a label in any case', writes(' postgres '), answered('Postgres')],
-    ['words of one’s own', writes('I want 1 MySQL'), answered('I want 1 MySQL')],
+    ['free text', writes('I want 1 MySQL'), answered('I want 1 MySQL')],
     ['words in the field', writes('2', 'other', '1.0'), answered('2')],
     ['a number too high is words', writes('4'), answered('4')],
     ['zero is words', writes('0'), answered('0')],
@@ -137,7 +137,7 @@ describe('a question', () => {
     ['numbers and labels', writes('2,cache'), answered('Queue, Cache')],
     ['the same twice, in words', writes('1,cache'), answered('Cache')],
     ['a label with a comma', writes('search, FULL text'), answered('Search, full text')],
-    ['one that is not there', writes('1, 9'), answered('1, 9')],
+    ['an unknown option', writes('1, 9'), answered('1, 9')],
   ])('with several answers: %s', (_, answer, expected) => {
     expect(play({ kind: 'question', questions: [extras] }, answer)).toEqual(expected);
   });

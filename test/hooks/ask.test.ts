@@ -277,7 +277,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     ['without a pane', { TMUX: PANE.TMUX }],
     ['with a TMUX that tmux did not set', { ...PANE, TMUX: 'nonsense' }],
     ['in a Claude inside of another one', { ...PANE, CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' }],
-    ['with a thread that is none', { ...HEADLESS, THREADMUX_THREAD: '../1' }],
+    ['with an invalid thread id', { ...HEADLESS, THREADMUX_THREAD: '../1' }],
     ['in a pane inside of a headless agent', { ...HEADLESS, ...PANE, CLAUDE_CODE_ENTRYPOINT: 'sdk' }],
   ])('does nothing %s, and prints nothing', async (__, env) => {
     const machine = startMachine();

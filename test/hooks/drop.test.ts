@@ -288,7 +288,7 @@ describe('drop in a home with a bell, on a host that is collected over ssh,', ()
   });
 
   it.each([
-    ['the transcript is not there', { transcript_path: '/nowhere/at/all' }],
+    ['the transcript is missing', { transcript_path: '/nowhere/at/all' }],
     ['its path is none', { transcript_path: 'relative' }],
     ['its path has an escape', { transcript_path: '/a\\b' }],
     ['it is a folder', { transcript_path: '/' }],

@@ -78,8 +78,8 @@ describe('[ATTACH: path]', () => {
   it.each([
     ['a file outside', '../elsewhere/secret.txt', 'outside'],
     ['an absolute path outside', '/etc/passwd', 'outside'],
-    ['a link that leads out', 'link-out.txt', 'outside'],
-    ['a file below a link that leads out', 'folder-out/secret.txt', 'outside'],
+    ['a link to a file outside', 'link-out.txt', 'outside'],
+    ['a file below a link to a folder outside', 'folder-out/secret.txt', 'outside'],
     ['the project itself', '.', 'outside'],
     ['a hidden file', '.env', 'hidden'],
     ['a link to a hidden file', 'env.txt', 'hidden'],
@@ -88,8 +88,8 @@ describe('[ATTACH: path]', () => {
     ['a pipe', 'pipe', 'not a file'],
     ['a second name of a file elsewhere', 'hard.txt', 'hard link'],
     ['a file that is too large', 'large.bin', 'larger than'],
-    ['a file that is not there', 'nothing.txt', 'no such file'],
-    ['a link that leads nowhere', 'loop', 'no such file'],
+    ['a missing file', 'nothing.txt', 'no such file'],
+    ['a broken link', 'loop', 'no such file'],
     ['a name with a zero byte', 'report.pdf\0.png', 'not a path'],
   ])('refuses %s, and names it', (_, path, because) => {
     const { rules } = project();
@@ -102,7 +102,7 @@ describe('[ATTACH: path]', () => {
 
   it.each([
     ['the environment of this process', '/proc/self/environ', 'belongs to the system'],
-    ['what the kernel tells', '/sys/kernel/notes', 'belongs to the system'],
+    ['a file of the kernel', '/sys/kernel/notes', 'belongs to the system'],
     ['a device', '/dev/null', 'belongs to the system'],
     ['our configuration', 'home/config.json', 'belongs to threadmux'],
     ['a link to our configuration', 'shop/config.json', 'belongs to threadmux'],

@@ -351,7 +351,7 @@ describe('a lost connection', () => {
             .map(({ pid }) => pid),
         ),
     ],
-    ['the collector there is killed', (far) => kill(far.collectors())],
+    ['the collector on the host is killed', (far) => kill(far.collectors())],
     ['the network is cut', (far) => far.server.drop()],
   ];
   it.each(faults)('loses nothing when %s, and recovers', async (_, fault) => {
@@ -437,7 +437,7 @@ describe('a lost connection', () => {
 describe('the output of a hostile host', () => {
   const read = (text: string) => [...letterReader().read(Buffer.from(text))];
   it.each([
-    ['a name that leads elsewhere', 'letter ../../x/100000001.1 1\nx\n'],
+    ['a name with a path', 'letter ../../x/100000001.1 1\nx\n'],
     ['a name that drop does not give', 'letter 1.1/..1 1\nx\n'],
     ['a letter without end', `letter 1.1/100000001.1 ${33 * 1024 * 1024}\n`],
     ['a line without end', 'b'.repeat(121)],

@@ -154,7 +154,7 @@ describe('install and uninstall', () => {
       /settings.json was left as it is: it is not valid JSON: line 1/,
     ],
     ['comments', (me: InstallSetup) => me.write('{\n/* mine */}'), /line 2 contains a comment/],
-    ['bytes that are no text', (me: InstallSetup) => me.write(Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8 text/],
+    ['bytes that are not text', (me: InstallSetup) => me.write(Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8 text/],
     ['a read-only file', (me: InstallSetup) => me.write(THEIRS, 0o444), /settings.json is read-only/],
     ['a folder in its place', (me: InstallSetup) => mkdirSync(me.settings, { recursive: true }), /is not a file/],
     [
@@ -163,7 +163,7 @@ describe('install and uninstall', () => {
       /part of the path is not a folder/,
     ],
     [
-      'a link that leads nowhere',
+      'a broken link',
       (me: InstallSetup) => {
         mkdirSync(`${me.home}/.claude`);
         symlinkSync('nowhere', me.settings);

@@ -89,7 +89,7 @@ describe('the workspace refuses a message', () => {
     ],
     ['with flags that are not its own to set', { content: 'x', flags: 64 }, 'flags'],
     [
-      'that answers a message that is not there',
+      'that replies to a missing message',
       { content: 'x', message_reference: { message_id: '1' } },
       'message_reference',
     ],

@@ -77,7 +77,7 @@ describe('what install adds to the settings', () => {
     ['half a file', '{"a": [1', /the end of the file/],
     ['a list', '[]', /is not a JSON object/],
     ['hooks as a list', '{"hooks": []}', /"hooks" is not an object/],
-    ['an event that is no list', '{"hooks": {"Stop": {}}}', /"hooks.Stop" is not a list/],
+    ['an event that is not a list', '{"hooks": {"Stop": {}}}', /"hooks.Stop" is not a list/],
     ['a hook without its group', '{"hooks": {"Stop": [{"command": "x"}]}}', /"hooks.Stop"/],
   ])('is refused for %s', (_, text, sentence) => {
     expect(() => addThreadmux(text, paths)).toThrow(sentence);
