@@ -91,12 +91,7 @@ describe('the configuration', () => {
     ['an ssh name that is an option', { hosts: { mini: { ssh: '-oProxyCommand=x' } } }, {}, /hosts\.mini/],
     ['an ssh name with a port', { hosts: { mini: { ssh: 'mini:22' } } }, {}, /hosts\.mini/],
     ['a host name with a space', { host: 'my host' }, {}, /host must be a host name/],
-    [
-      'an unknown default host',
-      { defaultHost: 'mars' },
-      {},
-      /defaultHost "mars" is not one of the hosts \(laptop\)/,
-    ],
+    ['an unknown default host', { defaultHost: 'mars' }, {}, /defaultHost "mars" is not one of the hosts \(laptop\)/],
     ['two servers of one name', { servers: [server, server] }, {}, /has two entries named "discord"/],
     ['broken JSON', '{"host": ', {}, /the file is not JSON/],
     ['a list instead of an object', [], {}, /must hold one JSON object/],
