@@ -27,7 +27,7 @@ async function start(options: SettingOptions = {}) {
     setting,
     root,
     channelId,
-    /** The arguments and environment of each process. */
+    /** The arguments, directory and pid of each process. */
     runs: (): { argv: string[]; cwd: string; pid: number }[] =>
       readFileSync(log, 'utf8')
         .trim()

@@ -94,7 +94,7 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
         .filter(({ type }) => type === 0)
         .map(({ content }) => content)
         .toReversed(),
-    /** The arguments and environment of each start. */
+    /** The arguments, directory, environment and pid of each start. */
     starts: (): { argv: string[]; cwd: string; env: Record<string, string>; pid: number }[] =>
       existsSync(log)
         ? readFileSync(log, 'utf8')
