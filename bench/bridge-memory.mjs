@@ -1,5 +1,5 @@
-// How much memory the whole bridge takes with 200 sessions, each with a thread and a pane of its own, all of them listed
-// once, against the same bridge with none.
+// Memory of the whole bridge with 200 sessions, each with its own thread and pane and all listed once,
+// compared with the same bridge without sessions.
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { openRegistry } from '../dist/threads/registry.js';
 import { threadRecordSchema } from '../dist/threads/thread-record.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
-import { openBotPort, signIn } from '../test/support/outside.mjs';
+import { openBotPort, signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
 
 const SESSIONS = 200;
@@ -42,7 +42,7 @@ async function residentKilobytes(folder, start, name, sessions) {
   const { inspection, gateway } = asDiscord();
   const workspace = await startWorkspace({ dir: join(folder, name, 'workspace'), inspection });
   const { api, token, channelId } = workspace;
-  const port = await openBotPort(api); // the environment takes http addresses only
+  const port = await openBotPort(api); // the environment variable accepts only http addresses
   const rest = connectRest({ api, token });
   const socket = join(folder, `${name}-tmux`);
   try {
@@ -58,7 +58,7 @@ async function residentKilobytes(folder, start, name, sessions) {
         channel: channelId,
       };
       registry.put(threadRecordSchema.parse({ ...startSession(socket, folder, n), ...where }));
-      // Something is said in each, so that every thread has passed through the gateway's event too.
+      // A message in each, so that every thread has also been in a gateway event.
       await createMessage(rest, thread.id, `note-${n}`, { content: 'Working on it.' });
     }
     const env = {
@@ -108,7 +108,7 @@ function startSession(socket, folder, n) {
   };
 }
 
-/** A person asks for the list of sessions, and waits for it. */
+/** Asks for the list of sessions as a user, and waits for it. */
 async function list({ newLink, url, channelId, botId }) {
   const { headers: mine } = await signIn(newLink());
   const headers = { ...mine, 'content-type': 'application/json' };

@@ -1,5 +1,5 @@
-// How long a message takes into a pane of another host: from its writing to the Enter key, with the settle pause taken
-// off, against one bare `ssh host true` over a connection that is open. And how many execs each message costs.
+// Time from a message to its Enter key in a pane of another host, without the settle pause, compared with
+// one plain `ssh host true` over an open connection. Also counts the execs per message.
 
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { localServer } from '../dist/home/local-server.js';
 import { openShared } from '../dist/threads/shared-parts.js';
 import { threadRecordSchema } from '../dist/threads/thread-record.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, printTable, spread } from './support.mjs';
 
 const MESSAGES = 40;
@@ -71,7 +71,7 @@ await measure(async ({ folder }) => {
       const { id } = await say(thread.id, `message ${n}`);
       const took = (await submitted) - began;
       const until = server.execs - before;
-      await untilMarked(rest, thread.id, id); // without hooks the bridge confirms it by looking once more
+      await untilMarked(rest, thread.id, id); // without hooks the bridge confirms it with one more look
       if (n >= WARM_UP) {
         times.message.push(took);
         execs += until;
@@ -101,7 +101,7 @@ await measure(async ({ folder }) => {
   }
 });
 
-/** The stand-in for Claude Code that the tests use, without hooks. */
+/** The fake Claude Code of the tests, without hooks. */
 async function startPane(tmux, folder) {
   const cwd = join(folder, 'pane');
   mkdirSync(cwd);
@@ -122,7 +122,7 @@ async function startPane(tmux, folder) {
   };
 }
 
-/** When the stand-in next notes a prompt: it got its Enter. */
+/** Resolves when the fake Claude Code records the next prompt, so after its Enter. */
 function nextPrompt(folder) {
   const file = join(folder, 'record');
   const before = readFileSync(file, 'utf8').length;
@@ -168,7 +168,7 @@ function bareSsh(folder) {
   };
 }
 
-/** An SSH server on loopback that runs commands as sshd does, in a home of its own. */
+/** An SSH server on loopback that runs commands like sshd, with its own home. */
 async function serveSsh(folder, home) {
   const key = (name) => {
     const file = join(folder, name);
@@ -201,7 +201,7 @@ async function serveSsh(folder, home) {
       });
     });
   });
-  // Its own listener would leave Nagle's algorithm on, and every exec would take longer for no reason.
+  // The listener of ssh2 leaves Nagle's algorithm on, which would slow down every exec.
   const outer = createServer({ noDelay: true }, (socket) => server.injectSocket(socket));
   await new Promise((done) => outer.listen(0, '127.0.0.1', done));
   writeFileSync(

@@ -1,6 +1,6 @@
-// How many events a second go through gateway, listener, router and inbox, against a bare socket
+// Events per second through gateway, listener, router and inbox, compared with a plain socket
 // that only parses them. Every event is on disk before it counts, so the disk sets the pace; the
-// same in memory, where there is a file system for it, shows what our own code costs.
+// same run in memory, where such a file system exists, shows the cost of our own code.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { conclude, measure, PROCESSES, printTable, whole } from './support.mjs';

@@ -1,5 +1,5 @@
-// From the letter in the outbox to the message in the thread, with a courier at work, against one
-// bare POST of the same text. And how many requests such a reply costs.
+// Time from a letter in the outbox to the message in the thread, with a running courier, compared with
+// one plain POST of the same text. Also counts the requests per reply.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ await measure(async ({ folder }) => {
   const isEmpty = () => readdirSync(box).length === 0;
   const words = 'Some words of an ordinary answer. '.repeat(20);
 
-  /** A letter as `drop` writes it; the clock starts with the rename. */
+  /** A letter as `drop` writes it; the clock starts at the rename. */
   async function reply(n) {
     const text = `reply ${n}.`;
     const input = {
@@ -108,7 +108,7 @@ await measure(async ({ folder }) => {
       const bare = await post(10_000 + n, thread);
       const before = requests.length;
       const { took } = await reply(n);
-      if (n <= 5) continue; // everything is loaded and connected by then
+      if (n <= 5) continue; // warm-up: everything is loaded and connected after these
       posts.push(bare);
       replies.push(took);
       asked += requests.slice(before).length;
@@ -138,7 +138,7 @@ await measure(async ({ folder }) => {
   }
 });
 
-/** The turn as Claude Code has written it down when it calls the hook. */
+/** The turn as Claude Code has written it when it calls the hook. */
 function turnLines(n, text) {
   const common = { isSidechain: false, sessionId: 's' };
   const asked = { role: 'user', content: 'go on' };

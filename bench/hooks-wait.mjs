@@ -1,5 +1,5 @@
-// What Claude Code waits for when it runs one of our scripts, against a shell that does nothing: until both pipes of `drop`
-// and of the status line are closed, and until the prompt of `ask` is written. A courier is at work where nothing else is said.
+// Time that Claude Code waits for our scripts, compared with an empty shell script: until both pipes of `drop` and of the
+// status line are closed, and until the prompt of `ask` is written. A courier is running unless a row says otherwise.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs';
@@ -38,8 +38,8 @@ await measure(async ({ folder }) => {
     TMUX: `${folder}/tmux,4242,0`,
     TMUX_PANE: '%7',
   };
-  const busy = homeWith(`${folder}/busy`, 'courier.pid', process.pid); // a courier is at work: we
-  const alone = homeWith(`${folder}/alone`, 'node', '/bin/true'); // one has to be started
+  const busy = homeWith(`${folder}/busy`, 'courier.pid', process.pid); // a courier is running: this process
+  const alone = homeWith(`${folder}/alone`, 'node', '/bin/true'); // a courier has to be started
   mkdirSync(`${busy}/outbox/4242.7`, { recursive: true });
   const contenders = [
     { name: 'sh -c true', command: ['/bin/sh', '-c', 'true'] },
@@ -77,10 +77,10 @@ await measure(async ({ folder }) => {
   for (let round = -3; round < ROUNDS; round++)
     for (const { command, home = folder, isHook, told = input, until = untilClosed, ms } of contenders) {
       const took = await until(command, { ...env, THREADMUX_HOME: home }, JSON.stringify(told));
-      if (round >= 0) ms.push(took); // the first ones warm the caches
+      if (round >= 0) ms.push(took); // the first rounds warm the caches
       if (isHook) takeLetter(home);
     }
-  // Also what is done while nobody waits has to be done.
+  // Check that the background work was done too.
   await waitFor(() => readdirSync(`${busy}/status`).join() === `${status.session_id}.json`);
 
   const bare = median(contenders[0].ms);
@@ -100,21 +100,21 @@ function homeWith(home, name, text) {
   return home;
 }
 
-/** As the courier does; a letter that is not there fails the measurement. */
+/** Removes the letter like the courier does; a missing letter fails the measurement. */
 function takeLetter(home) {
   const box = `${home}/outbox/4242.7`;
   const [letter] = readdirSync(box);
   rmSync(`${box}/${letter}`);
 }
 
-/** As Claude Code runs a hook: its input on stdin, both pipes read to their end. */
+/** Runs a hook like Claude Code: input on stdin, both pipes read to their end. */
 async function untilClosed(words, env, told) {
   const start = performance.now();
   await closed(started(words, env, told));
   return performance.now() - start;
 }
 
-/** Then it is told to leave: its answer may take hours. */
+/** Resolves when the prompt is written, and tells `ask` to exit, because an answer may take hours. */
 async function untilWritten(words, env, told) {
   const box = `${env.THREADMUX_HOME}/outbox/4242.7`;
   let written;
@@ -133,7 +133,7 @@ async function untilWritten(words, env, told) {
 
 function started([program, ...args], env, told) {
   const child = spawn(program, args, { env, stdio: 'pipe' });
-  child.stdin.on('error', () => {}); // who reads nothing may be gone already
+  child.stdin.on('error', () => {}); // a program that does not read stdin may have exited
   child.stdin.end(told);
   child.stdout.resume();
   child.stderr.resume();

@@ -1,4 +1,4 @@
-// What ten idle hosts cost here: memory of the bridge, and processes.
+// The cost of ten idle hosts on this machine: memory of the bridge, and processes.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -27,12 +27,12 @@ await measure(async ({ folder, start }) => {
   );
 });
 
-/** The whole program, connected and idle: its memory, and the ssh clients it keeps. */
+/** The whole program, connected and idle: its memory, and its ssh clients. */
 async function idle({ names, folder, start, sshConfig, workspace }) {
   const home = join(folder, `idle-${names.length}`);
   const bin = join(home, 'bin');
   mkdirSync(bin, { recursive: true, mode: 0o700 });
-  // The client finds its configuration by the password file, not by HOME.
+  // The ssh client finds its configuration through the password file, not through HOME.
   const client = `#!/bin/sh\nPATH=\${PATH#*:}; exec ssh -F '${sshConfig}' "$@"\n`;
   writeFileSync(join(bin, 'ssh'), client, { mode: 0o755 });
   const hosts = Object.fromEntries(names.map((name) => [name, { ssh: name }]));

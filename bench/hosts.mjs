@@ -1,4 +1,4 @@
-// What another host costs: until its reply is visible, against a reply from here plus one bare round trip; execs for a
+// The cost of another host: time until its reply is visible, compared with a local reply plus one round trip; execs per
 // message; and an idle host.
 
 import { execFile, execFileSync, spawn } from 'node:child_process';
@@ -19,7 +19,7 @@ import { localServer } from '../dist/home/local-server.js';
 import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { openShared } from '../dist/threads/shared-parts.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread, until } from './support.mjs';
 
 const ROUNDS = 25;
@@ -104,7 +104,7 @@ await measure(async ({ folder, start }) => {
     const execs = await typing({ far, folder, drop, ours, shared, ssh, workspace });
     conclude(`a message into a pane there costs ${execs} execs`, execs === 2);
 
-    await sleep(3_000); // whatever was under way is over
+    await sleep(3_000); // everything in progress has ended
     const before = await ssh.ask('counts');
     await sleep(IDLE_SECONDS * 1_000);
     const after = await ssh.ask('counts');
@@ -139,7 +139,7 @@ function openTmux(folder, name, home) {
   return { name, socket, tmux, pane: { TMUX: `${socket},${pid},0`, TMUX_PANE: pane } };
 }
 
-/** Runs the Stop hook as Claude Code does, and waits until the reply is visible. */
+/** Runs the Stop hook like Claude Code, and waits until the reply is visible. */
 function replier({ name, pane, drop, home, folder, visible }) {
   const transcript = join(folder, `${name}.jsonl`);
   const env = { PATH: '/usr/bin:/bin', HOME: folder, THREADMUX_HOME: home, ...pane };
@@ -160,7 +160,7 @@ function replier({ name, pane, drop, home, folder, visible }) {
   };
 }
 
-/** The turn as Claude Code has written it down when it calls the hook. */
+/** The turn as Claude Code has written it when it calls the hook. */
 function turnLines(n, text) {
   const prompt = {
     type: 'user',
@@ -178,7 +178,7 @@ function turnLines(n, text) {
     .join('');
 }
 
-/** Execs from a message to its Enter, with the stand-in for Claude Code and its hooks. */
+/** Execs from a message to its Enter, with the fake Claude Code and its hooks. */
 async function typing({ far, folder, drop, ours, shared, ssh, workspace }) {
   const cwd = join(folder, 'pane');
   mkdirSync(cwd);
@@ -194,14 +194,14 @@ async function typing({ far, folder, drop, ours, shared, ssh, workspace }) {
   const url = `${workspace.url}/api/v10/channels/${mine().thread}/messages`;
   let execs = 0;
   for (let n = 0; n < MESSAGES; n++) {
-    await sleep(1_500); // the reply before it is posted
+    await sleep(1_500); // the previous reply is posted
     const before = (await ssh.ask('counts')).execs;
     const length = readFileSync(record).length;
     const body = JSON.stringify({ content: `message ${n}` });
     const options = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
     await fetch(url, { ...options, body });
     await until(() => readFileSync(record).length > length);
-    // What comes later belongs to the answer.
+    // Later execs belong to the answer.
     const enterAt = statSync(record).mtimeMs;
     const { times } = await ssh.ask('counts');
     execs += times.slice(before).filter((at) => at < enterAt).length;

@@ -1,4 +1,4 @@
-// How much memory waiting costs: our client and the whole bridge, connected and idle, against a
+// Memory while idle: our client and the whole bridge, connected, compared with a
 // discord.js client that is logged in to the same workspace and does nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } fro
 
 const ROUNDS = 3;
 const SAMPLES = 5;
-/** V8 gives the pages of its start back only after a while of idleness and several collections. */
+/** V8 returns the pages of its start only after some idle time and several collections. */
 const SETTLE_SECONDS = 10;
 const PROBE = new URL('probe.mjs', PROCESSES).href;
 
@@ -35,7 +35,7 @@ await measure(async ({ folder, start }) => {
       idle.push(start(file, { args, env: { ...env, ...home }, nodeOptions }));
       if (connects) await untilConnected(workspace, idle.length - 1);
     }
-    // All of them wait together: whatever else the machine does, it does to all of them alike.
+    // All wait at the same time, so that other load on the machine affects all of them equally.
     for (let second = 0; second < SETTLE_SECONDS; second++) {
       await Promise.all(idle.map((one) => one.ask('memory')));
       await sleep(1_000);

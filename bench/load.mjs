@@ -1,5 +1,5 @@
-// Many sessions at once: bursts of messages into 30 panes and a reply to each, while the gateway is cut every 10 s, at a
-// server with Discord's rate limits. Nothing may be lost, doubled or out of order, and every mark has to be right.
+// Many sessions at once: bursts of messages into 30 panes and a reply to each, while the gateway is cut every 10 s, on a
+// server with Discord's rate limits. Nothing may be lost, repeated or out of order, and every mark has to be right.
 // usage: node bench/load.mjs [seconds]
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { addressOf } from '../dist/discord/http-pool.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, PROGRAM, printTable } from './support.mjs';
 
 const SECONDS = Number(process.argv[2] ?? 180);
@@ -59,7 +59,7 @@ await measure(async ({ folder }) => {
   }
 });
 
-/** A port in front of the workspace that counts what is answered with 429. */
+/** A proxy in front of the workspace that counts 429 answers. */
 async function countAnswers(api) {
   const { socketPath } = addressOf(api);
   const counts = { requests: 0, refused: 0 };

@@ -1,5 +1,5 @@
-// The page: how long until the first message is there, in a thread of ten thousand against one of ten, and what the
-// whole of it weighs on the way to a browser.
+// The page: time until the first message is visible, in a thread of ten thousand messages and in one of ten, and the
+// total size of the page on the network.
 
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { openAssets } from '../dist/workspace/assets.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { openBotPort } from '../test/support/outside.mjs';
+import { openBotPort } from '../test/support/workspace-access.mjs';
 import { measure, median, printTable, spread, whole } from './support.mjs';
 
 const ROUNDS = 11;
@@ -69,7 +69,7 @@ await measure(async ({ folder }) => {
   if (ratio > RATIO_LIMIT || weight >= WEIGHT_LIMIT) process.exitCode = 1;
 });
 
-/** Threads of each size, written into the journal at once: sending them one by one would take minutes. */
+/** Threads of each size, written directly into the journal because sending them one by one would take minutes. */
 async function prepare(dir) {
   const workspace = await startWorkspace({ dir });
   const port = await openBotPort(workspace.api);

@@ -1,5 +1,5 @@
-// From a tap to the decision: between the gateway's INTERACTION_CREATE and the line on the waiting hook's stdout, against
-// one bare `ssh host true` on an open connection.
+// Time from a tap to the decision: from INTERACTION_CREATE on the gateway to the line on stdout of the hook, compared
+// with one plain `ssh host true` on an open connection.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { localServer, saveLocalServer } from '../dist/home/local-server.js';
 import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { openShared } from '../dist/threads/shared-parts.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread } from './support.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 15);
@@ -73,7 +73,7 @@ await measure(async ({ folder, start }) => {
   while (!isLive()) await sleep(20);
   const here = openSession();
 
-  /** A session, and what its hooks find in their environment. */
+  /** A session, and the environment of its hooks. */
   function openSession() {
     const socket = `${folder}/tmux`;
     const about = ['-P', '-F', '#{pane_id} #{pid}'];
@@ -89,7 +89,7 @@ await measure(async ({ folder, start }) => {
     const ended = new Promise((resolve) => hook.once('exit', resolve));
     hook.stdin.end(JSON.stringify(REQUEST));
     const [thread, message, customId] = await untilAsked();
-    await sleep(Math.random() * 500); // nobody taps in step with the hook
+    await sleep(Math.random() * 500); // random, because a user does not tap in step with the hook
     const before = taps.length;
     await person({
       type: 3,
@@ -171,7 +171,7 @@ function tmux(socket, ...args) {
   return spawnSync('tmux', all, { env, encoding: 'utf8' }).stdout.trim();
 }
 
-/** The person behind the page: opens the link and taps. */
+/** The user of the page: opens the link and taps. */
 async function enter({ newLink, url }) {
   const { headers: mine } = await signIn(newLink());
   const headers = { ...mine, 'content-type': 'application/json' };

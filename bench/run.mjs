@@ -1,5 +1,5 @@
-// npm run bench: every measurement of this folder, one after the other, so that none disturbs
-// another. Fails if one of them does.
+// npm run bench: runs every measurement in this folder, one after the other, so that none disturbs
+// another. Fails if one of them fails.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';

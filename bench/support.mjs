@@ -1,4 +1,4 @@
-// What the measurements share: processes of their own for what is measured, medians, and a table.
+// Shared by the measurements: separate processes for what is measured, medians, and a table.
 // A number is only ever compared with another one of the same run.
 
 import { fork } from 'node:child_process';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 export const PROCESSES = new URL('./processes/', import.meta.url);
 export const PROGRAM = new URL('../dist/bin/threadmux.js', import.meta.url);
 
-/** Runs a measurement with a temp folder of its own; whatever it started ends with it. */
+/** Runs a measurement with its own temporary folder, and ends everything it started. */
 export async function measure(act) {
   if (!existsSync(PROGRAM)) throw new Error('there is no dist/ to measure: run `npm run build`');
   const folder = mkdtempSync(join(tmpdir(), 'threadmux-bench-'));
@@ -30,8 +30,8 @@ export async function measure(act) {
 }
 
 /**
- * A Node process that answers questions. It inherits nothing but PATH: neither the options nor the
- * configuration of whoever runs the benchmark may change what is measured.
+ * A Node process that answers questions. It inherits only PATH: neither the options nor the
+ * configuration of the user who runs the benchmark may change what is measured.
  */
 function startProcess(file, { cwd, args = [], env = {}, nodeOptions = [] }) {
   const child = fork(fileURLToPath(file), args, {
@@ -52,7 +52,7 @@ function startProcess(file, { cwd, args = [], env = {}, nodeOptions = [] }) {
       });
     });
   return {
-    /** What the process says next, unasked. */
+    /** The next unsolicited message of the process. */
     next,
     ask(question) {
       const answer = next();
@@ -92,7 +92,7 @@ export function printTable(title, rows) {
   for (const row of rows) console.log(`  ${line(row)}`);
 }
 
-/** The closing line of a measurement, and its verdict: a promise that is broken fails the run. */
+/** Prints the last line of a measurement, and fails the run if its limit is exceeded. */
 export function conclude(sentence, holds = true) {
   console.log(`\n${holds ? 'ok' : 'NOT OK'}: ${sentence}`);
   if (!holds) process.exitCode = 1;

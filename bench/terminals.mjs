@@ -1,5 +1,5 @@
-// 20 terminals that stream at once, with Discord's limits: edits a second, how long a line takes from the program to
-// its message against what the rate limit allows at best, refusals, and memory.
+// 20 terminals that stream at once, with Discord's limits: edits per second, the time of a line from the program to
+// its message compared with what the rate limit allows at best, 429 answers, and memory.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -19,14 +19,14 @@ import { conclude, measure, median, PROCESSES, printTable, whole } from './suppo
 const TERMINALS = 20;
 const SECONDS = 30;
 const EVERY_MS = 100;
-/** Discord's, as far as its answers show: five edits of one channel in five seconds, fifty requests a second in all. */
+/** Discord's limits, as its answers show them: five edits per channel in five seconds, fifty requests per second in all. */
 const LIMITS = { perBucket: 5, windowMs: 5000, globalPerSecond: 50 };
-/** One edit a second: a line waits half of that on average, and all of it at worst. */
+/** With one edit per second a line waits half a second on average, and one second at worst. */
 const FLOOR_MS = LIMITS.windowMs / LIMITS.perBucket / 2;
 const RATIO_LIMIT = 2;
 const MORE_MB = 60;
 
-/** Lines that say when they were written, a little apart from each other; they wait for all to be followed. */
+/** Lines that contain their time, a little apart from each other; they start when all terminals are followed. */
 const PROGRAM = `import { existsSync } from 'node:fs';
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 while (!existsSync(process.argv[2])) await wait(50);
@@ -115,7 +115,7 @@ async function startAll({ folder, home, rest, socket, channelId }) {
   return threads;
 }
 
-/** Of every line, from when it was written to when the first request that shows it arrived. */
+/** For every line, the time from writing it to the first request that contains it. */
 function delaysOf(requests) {
   const known = new Set();
   return requests.flatMap(({ path, body, at }) => {

@@ -1,4 +1,4 @@
-// The last turn of a transcript of 1 MB, 100 MB and 1 GB: what it costs must depend on the turn, not
+// The last turn of a transcript of 1 MB, 100 MB and 1 GB: the cost must depend on the turn, not
 // on the file.
 
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
@@ -23,7 +23,7 @@ await measure(async ({ folder }) => {
         const turn = await readTurn(path);
         const took = performance.now() - start;
         if (turn?.tools.length !== 2 || !turn.whole) throw new Error('this is not the last turn');
-        if (round >= 0) ms.push(took); // the first ones warm the caches
+        if (round >= 0) ms.push(took); // the first rounds warm the caches
       }
     const [small] = files;
     printTable(`Reading the last turn, median of ${ROUNDS}, interleaved`, [
@@ -43,7 +43,7 @@ await measure(async ({ folder }) => {
   }
 });
 
-/** Earlier turns up to the size, every one with ids of its own, then the last one. */
+/** Earlier turns up to the size, each with its own ids, then the last one. */
 function write(path, bytes) {
   const turn = LINES.join('\n');
   const last = `${turn}\n`;

@@ -1,4 +1,4 @@
-// Puts the files that are not TypeScript beside the compiled code, where it looks for them: the page with its
+// Copies the files that are not TypeScript next to the compiled code, which looks for them there: the page with its
 // libraries, the scripts that Claude Code starts, and the font of the pictures.
 
 import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { FONT_LICENSES, FONTS } from '../dist/streams/picture/font.js';
 import { fileInPackage, LICENSES, VENDOR } from '../dist/workspace/vendor.js';
 
-rmSync('dist/workspace/page', { recursive: true, force: true }); // a module that is gone must not be served
+rmSync('dist/workspace/page', { recursive: true, force: true }); // a module that was deleted must not be served
 for (const asset of ['workspace/page', 'hooks/drop', 'hooks/ask', 'hooks/statusline']) {
   cpSync(asset, `dist/${asset}`, { recursive: true });
 }

@@ -1,4 +1,4 @@
-// Makes the pictures of the README: a scripted workspace, looked at by a real Chromium.
+// Makes the pictures of the README: a scripted workspace in a real Chromium.
 // usage: npm run build && node scripts/screenshots.mjs
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { openBotPort, signIn } from '../test/support/outside.mjs';
+import { openBotPort, signIn } from '../test/support/workspace-access.mjs';
 
 const CHROMIUM = [
   '/usr/bin/chromium',
@@ -31,7 +31,7 @@ const TESTED = [
   ' 46 passed, 1 failed',
 ];
 
-/** The clock of the workspace, which runs in this process, is set back while its story is told. */
+/** Sets the clock of the workspace, which runs in this process, back while the messages are created. */
 let ago = 0;
 const now = Date.now;
 Date.now = () => now() - ago * MINUTE;
@@ -72,7 +72,7 @@ async function picture(name, look, path) {
     content: '-# mini · vision · training\nEpoch 13 is done: accuracy 0.944, loss 0.171.',
   });
   await page.locator('#sessions .word.working').first().waitFor({ state: 'attached' });
-  await page.waitForTimeout(1200); // code is coloured, pictures are there
+  await page.waitForTimeout(1200); // until code is highlighted and pictures are loaded
   await page.screenshot({ path: `docs/images/${name}.png` });
   await bot('DELETE', `/channels/${story.training}/messages/${news.id}`);
   await context.close();
@@ -97,7 +97,7 @@ function block(lines) {
   return `\`\`\`text\n${lines.join('\n')}\n\`\`\``;
 }
 
-/** What happened in this workspace, and when. */
+/** The messages of this workspace, and their times. */
 async function tell({ channelId, newLink, url }) {
   const { headers } = await signIn(newLink());
   const say = (channel, content, more = {}) => bot('POST', `/channels/${channel}/messages`, { content, ...more });
@@ -199,7 +199,7 @@ async function tell({ channelId, newLink, url }) {
   return { shop, terminal, api: apiThread, training: train };
 }
 
-/** The system's own font where there is a good one; a machine without a desktop has none. */
+/** The system's own font where it is a good one; a machine without a desktop has none. */
 function fonts(dir) {
   const file = join(dir, 'fonts.conf');
   const prefer = (family) =>

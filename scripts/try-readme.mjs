@@ -1,5 +1,5 @@
-// Does what the README tells a newcomer to do, with a home of its own: clone, the commands under "Start", open the
-// link. Then stops it, and looks whether anything stays behind.
+// Follows the README like a new user, with its own home: clone, the commands under "Start", open the
+// link. Then stops it, and checks that nothing stays behind.
 // usage: node scripts/try-readme.mjs
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signIn } from '../test/support/outside.mjs';
+import { signIn } from '../test/support/workspace-access.mjs';
 
 const LINK_WITHIN_MS = 30_000;
 const ENDS_WITHIN_MS = 15_000;
@@ -19,8 +19,8 @@ mkdirSync(tmux);
 const env = {
   PATH: process.env.PATH,
   HOME: home,
-  TMUX_TMPDIR: tmux, // a newcomer has no sessions yet, and nobody else's are to be listed
-  // Where packages come from is the machine's business, not the newcomer's.
+  TMUX_TMPDIR: tmux, // a new user has no sessions yet, and those of others must not be listed
+  // The package registry is a setting of the machine, not of the new user.
   npm_config_cache: npmSetting('cache'),
   npm_config_userconfig: npmSetting('userconfig'),
   npm_config_prefer_offline: 'true',
@@ -93,9 +93,9 @@ function start(command) {
       }
       throw new Error(`no link came, only: ${said}`);
     },
-    /** As a supervisor does, the program itself: npm, around it, tells how it ended. */
+    /** Signals the program itself, like a supervisor; npm, its parent, reports how it ended. */
     async stop() {
-      child.kill('SIGTERM'); // as a service manager would: npm passes it on
+      child.kill('SIGTERM'); // like a service manager; npm passes it on
       const status = await Promise.race([ended, sleep(ENDS_WITHIN_MS, 'nothing', { ref: false })]);
       if (status !== 0) throw new Error(`it ended with ${status}, not 0, saying: ${said}`);
       const left = alive();
@@ -104,7 +104,7 @@ function start(command) {
   };
 }
 
-/** As a browser does: it signs in, and loads the page with all its parts. */
+/** Signs in and loads the page with all its parts, like a browser. */
 async function open(link) {
   const { headers } = await signIn(link);
   const get = async (path) => {
@@ -120,7 +120,7 @@ async function open(link) {
   for (const path of parts) await get(path);
 }
 
-/** Whatever runs with this home, detached or not: only we gave it to anybody. */
+/** Every process with this home, detached or not: only this script uses it. */
 function alive() {
   const options = { encoding: 'utf8', maxBuffer: 2 ** 26 };
   return execFileSync('ps', ['axeww', '-o', 'pid=,args='], options)

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../core/version.ts';
 
-/** Which folders a folder may import from, beside itself. */
+/** The folders that a folder may import from, besides itself. */
 const ADAPTERS = ['core', 'discord', 'tmux', 'agents', 'hosts', 'home'];
 const SHARED = [...ADAPTERS, 'threads'];
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   bin: [...SHARED, 'streams', 'hooks', 'bridge', 'workspace', 'install'],
 };
 
-/** Each package has its home. */
+/** The only folders that may import a package. */
 const PACKAGE_HOME: Record<string, RegExp> = {
   ws: /^(discord|workspace)\//,
   undici: /^discord\//,
@@ -34,20 +34,20 @@ const PACKAGE_HOME: Record<string, RegExp> = {
   zod: /./,
 };
 
-/** Everything else that others may have written is read by `parseJson`, which has a limit of depth. */
+/** Every other file reads untrusted JSON with `parseJson`, which limits the depth. */
 const READS_JSON = [
   'core/json.ts',
   'agents/claude/json-tree.ts', // numbers and strings
-  'agents/claude/stream-json.ts', // only its texts are looked at, and a request must not get lost
+  'agents/claude/stream-json.ts', // only its texts are used, and a request must not be lost
   'bridge/commands/streams.ts', // a string
-  'streams/picture/picture.ts', // in a process of its own, what we wrote
-  // What we wrote into our home.
+  'streams/picture/picture.ts', // written by us, in its own process
+  // Files that we wrote into our home.
   'home/whole-file.ts',
   'workspace/access/identity.ts',
   'workspace/storage/journal.ts',
 ];
 
-/** What core, being pure, may not touch. */
+/** Modules that core must not use, because it is pure. */
 const IMPURE = /^node:(fs|net|http|https|child_process|dgram|tls|worker_threads|os)(\/|$)/;
 
 interface Import {
@@ -88,13 +88,13 @@ const files = Object.keys(MAY_IMPORT).flatMap((folder) =>
     .map((name) => join(folder, name)),
 );
 
-describe('architecture', () => {
+describe('the architecture check', () => {
   it('sees every source file', () => {
     expect(files).toContain('core/errors.ts');
     expect(files.length).toBeGreaterThan(30);
   });
 
-  it.each(files)('%s keeps to its imports and its size', (file) => {
+  it.each(files)('accepts the imports and the size of %s', (file) => {
     const source = readFileSync(file, 'utf8');
     expect(problems(file, source)).toEqual([]);
     expect(source.split('\n').length - 1).toBeLessThanOrEqual(250);
@@ -113,11 +113,11 @@ describe('architecture', () => {
     ['bridge/x.ts', "import { WebSocket } from 'ws';", 'imports the package ws'],
     ['discord/x.ts', "import { Routes } from 'discord-api-types/v10';", 'at run time'],
     ['tmux/x.ts', "import 'left-pad';", 'imports the package left-pad'],
-  ])('would notice in %s: %s', (file, source, problem) => {
+  ])('would report in %s: %s', (file, source, problem) => {
     expect(problems(file, source).join()).toContain(problem);
   });
 
-  it('tells other programs the version of the package', () => {
+  it('finds the package version in what other programs are told', () => {
     expect(VERSION).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
   });
 });

@@ -1,33 +1,88 @@
-// What looks at text from outside takes time in proportion to its length, whatever the text is.
+// Functions that read untrusted text take linear time, whatever the text is: a quadratic one would freeze the process.
 
 import { describe, expect, it } from 'vitest';
+import { parseAnsi } from '../agents/claude/ansi.ts';
 import { table } from '../bin/print.ts';
-import { neutralise } from '../core/neutralise.ts';
+import { cleanInbound, guardForPrompt } from '../core/clean-input.ts';
+import { lineDiff } from '../core/line-diff.ts';
+import { maskSecrets } from '../core/log.ts';
+import { insideFence, neutralise } from '../core/neutralise.ts';
+import { splitMessage } from '../core/split.ts';
+import { tablesToCode } from '../core/tables.ts';
 import { displayWidth } from '../core/width.ts';
+import { takeOutgoingFiles } from '../hooks/outgoing-files.ts';
+import { stripBlocks } from '../hooks/strip-blocks.ts';
 import { filterOutput } from '../streams/terminal/filter.ts';
 import { planTextMessages as planTerminal } from '../streams/terminal/plan.ts';
 import { blockOfEnd, slicesOf } from '../streams/terminal/slices.ts';
 import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/escape-text.ts';
 import { hidesPart } from '../threads/prompts/hidden-markdown.ts';
 import { permissionText, planText, questionText } from '../threads/prompts/prompt-text.ts';
+// @ts-expect-error: a script of the page, without types
+import { oneLine } from '../workspace/page/session-state.js';
 
-const SIGNS = [
-  'x',
-  '\n',
-  '`',
-  '```a\n',
-  '\u200b',
-  '\u0301',
-  '👩‍🚀',
-  '🇩',
-  '漢',
-  '\r\n',
-  ' ',
-  '*',
-  '\ud800',
-  '\x1b[1m',
-  '⟨U+0060⟩',
-];
+type TextFunction = (text: string) => unknown;
+
+/** CPU time, so that other processes do not count. */
+function cpuMs(act: () => unknown): number {
+  const before = process.cpuUsage();
+  act();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+describe('compared with plain words of the same length, hostile text does not slow down', () => {
+  const OUTGOING = { roots: [], home: '/nowhere', cwd: '/', homeDir: '/' };
+  const functions: Readonly<Record<string, TextFunction>> = {
+    cleanInbound,
+    guardForPrompt,
+    insideFence,
+    lineDiff: (text) => lineDiff(text, `${text.slice(1)}\nx`),
+    maskSecrets: (text) => maskSecrets(text),
+    neutralise,
+    oneLine: (content) => oneLine({ content }),
+    parseAnsi,
+    splitMessage: (text) => splitMessage(text),
+    stripBlocks: (text) => stripBlocks(text, ['^header$']),
+    tablesToCode,
+    takeOutgoingFiles: (text) => takeOutgoingFiles(text, OUTGOING),
+  };
+  /** Functions that parse code blocks or attachments also get the text inside an open one. */
+  const BEGINNINGS = ['', '[ATTACH:', '```\n'];
+  const WITHOUT_BLOCKS = ['lineDiff', 'maskSecrets', 'oneLine', 'parseAnsi'];
+  const LENGTH = 60_000;
+  const PIECES = [
+    ...['`', '``` ', '```\n', '~~~', '[', '[a](b ', '![', '|', '|\n', 'a|b\n|---|\n', ' ', '\n', '\t\n', '@', '@a'],
+    ...['\\', '<#', '<@', '**a ', '__a ', '_*\t_', '> ', '- ', '\u200d', '\u001b[', '\u001b]', '0-', 'Bot ', '-# '],
+    ...['[ATTACH:', '[ATTACH: a]\n', '\r', '\0'],
+    `|${'**a '.repeat(240)}|\n|---|\n`,
+    `|${'[a](b '.repeat(160)}|\n|---|\n`,
+    `|${'`'.repeat(900)}a|\n|---|\n`,
+    `| ${'**a '.repeat(LENGTH / 8)}|\n|---|\n| 1 |\n`,
+    `|${' '.repeat(LENGTH / 4)}\n`,
+    `| a |\n|${'-|'.repeat(LENGTH / 4)}\n`,
+    `| a |\n|---|\n${'| 1 | 2 |\n'.repeat(LENGTH / 20)}`,
+    '- > ',
+    '> - ',
+    'x',
+    'a\n',
+  ];
+
+  it.each(Object.entries(functions))('%s', { timeout: 120_000 }, (name, act) => {
+    const words = 'plain words of a reply\n'.repeat(LENGTH / 23);
+    const plainMs = Math.max(
+      5,
+      cpuMs(() => act(words)),
+    );
+    // A quadratic function takes seconds here, and a linear one a few milliseconds.
+    const budgetMs = 500 + 100 * plainMs;
+    for (const piece of PIECES) {
+      const text = piece.repeat(LENGTH / piece.length);
+      for (const beginning of WITHOUT_BLOCKS.includes(name) ? [''] : BEGINNINGS)
+        expect([piece, cpuMs(() => act(`${beginning}${text}x`)) < budgetMs]).toEqual([piece, true]);
+    }
+  });
+});
 
 const question = (text: string) => ({
   question: text,
@@ -35,83 +90,74 @@ const question = (text: string) => ({
   multiSelect: false,
   options: [{ label: text, description: text }],
 });
-const fields = (text: string) => Object.fromEntries([...text].map((_, at) => [`key${at}`, 1]));
 
-const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
-  displayWidth,
-  neutralise,
-  slicesOf,
-  hidesPart,
-  planText,
-  'table of the command line': (text) =>
-    table(
-      ['a', 'b'],
-      [
-        [text, 'c'],
-        ['d', text],
-      ],
-    ),
-  blockOfEnd: (text) => blockOfEnd(text, 2000),
-  'plan of a terminal': (text) => planTerminal(text, text, 1),
-  filterOutput: (text) =>
-    filterOutput({ inside: 'nothing', marks: 0, credit: 0 }, text, {
-      width: 80,
-      height: 24,
-      inserts: false,
-    }),
-  plain: escapeText,
-  'plain in little room': (text) => [escapeText(text, 30), fitsPlain(text, 30), escapeCode(text, 30)],
-  'permission for Bash': (text) => permissionText('Bash', { command: text, description: text }, text, []),
-  'permission for Edit': (text) =>
-    permissionText('Edit', { file_path: text, old_string: text, new_string: text }, '/', []),
-  'permission for any tool': (text) => permissionText(text, { a: { b: [text] } }, '/', []),
-  'permission with rules': (text) =>
-    permissionText('Bash', {}, '/', [{ type: 'addRules', rules: [{ toolName: text }] }]),
-  questionText: (text) => questionText([question(text), question(text)], { chosen: [text] }),
-};
+describe('for ten times the text, about ten times the time is needed by', () => {
+  const PIECES = [
+    ...['x', '\n', '`', '```a\n', '\u200b', '\u0301', '👩‍🚀', '🇩', '漢', '\r\n', ' ', '*', '\ud800', '\x1b[1m'],
+    '⟨U+0060⟩',
+  ];
+  const rows = (text: string) => ['c', 'd'].map((other, at) => (at === 0 ? [text, other] : [other, text]));
+  const size = { width: 80, height: 24, inserts: false };
+  const functions: Readonly<Record<string, TextFunction>> = {
+    displayWidth,
+    neutralise,
+    slicesOf,
+    hidesPart,
+    planText,
+    blockOfEnd: (text) => blockOfEnd(text, 2000),
+    filterOutput: (text) => filterOutput({ inside: 'nothing', marks: 0, credit: 0 }, text, size),
+    escapeText,
+    questionText: (text) => questionText([question(text), question(text)], { chosen: [text] }),
+    'escapeText, fitsPlain and escapeCode with a low limit': (text) => [
+      escapeText(text, 30),
+      fitsPlain(text, 30),
+      escapeCode(text, 30),
+    ],
+    'table of the command line': (text) => table(['a', 'b'], rows(text)),
+    'planTextMessages of a terminal': (text) => planTerminal(text, text, 1),
+    'permissionText for Bash': (text) => permissionText('Bash', { command: text, description: text }, text, []),
+    'permissionText for Edit': (text) =>
+      permissionText('Edit', { file_path: text, old_string: text, new_string: text }, '/', []),
+    'permissionText for any tool': (text) => permissionText(text, { a: { b: [text] } }, '/', []),
+    'permissionText with rules': (text) =>
+      permissionText('Bash', {}, '/', [{ type: 'addRules', rules: [{ toolName: text }] }]),
+  };
 
-function msOf(act: () => unknown): number {
-  const before = process.cpuUsage();
-  act();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
-
-describe('linear time', () => {
-  it.each(Object.entries(FUNCTIONS))('%s', { timeout: 300_000 }, (_, act) => {
+  it.each(Object.entries(functions))('%s', { timeout: 300_000 }, (_, act) => {
     const slow = [];
-    for (const sign of SIGNS) {
-      const text = (length: number) => sign.repeat(length / sign.length);
-      msOf(() => act(text(10_000)));
-      const small = msOf(() => act(text(20_000)));
-      const large = msOf(() => act(text(200_000)));
-      // Ten times the text; quadratic time would be a hundred times as long.
-      if (large > 40 * small + 250) slow.push([sign, Math.round(small), Math.round(large)]);
+    for (const piece of PIECES) {
+      const text = (length: number) => piece.repeat(length / piece.length);
+      cpuMs(() => act(text(10_000)));
+      const small = cpuMs(() => act(text(20_000)));
+      const large = cpuMs(() => act(text(200_000)));
+      // Quadratic time would be a hundred times as long.
+      if (large > 40 * small + 250) slow.push([piece, Math.round(small), Math.round(large)]);
     }
     expect(slow).toEqual([]);
   });
 
   it('permissionText for an input of many fields', { timeout: 120_000 }, () => {
-    const [few, many] = [fields('x'.repeat(5_000)), fields('x'.repeat(50_000))];
-    const ask = (input: object) => msOf(() => permissionText('mcp', { ...input }, '/', []));
+    const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 1]));
+    const [few, many] = [fields(5_000), fields(50_000)];
+    const ask = (input: object) => cpuMs(() => permissionText('mcp', { ...input }, '/', []));
     ask(few);
     expect(ask(many)).toBeLessThan(40 * ask(few) + 250);
   });
+});
 
-  it('an input is not made much longer by its indentation', () => {
+describe('the text of a prompt', () => {
+  it('does not become much longer by indentation', () => {
     const deep = JSON.parse(`${'['.repeat(90)}${Array(200_000).fill(0).join()}${']'.repeat(90)}`);
     const { files } = permissionText('mcp', { deep }, '/', []);
     expect(files[0]?.data.length).toBeLessThan(1_000_000);
   });
 
-  it('a prompt takes little more than spelling out the text that is attached', {
-    timeout: 120_000,
-  }, () => {
-    for (const sign of ['x', '\u200b', '*']) {
-      const text = sign.repeat(500_000);
-      const once = msOf(() => neutralise(text.repeat(4)));
-      const asked = msOf(() => questionText([question(text)], { chosen: [] }));
-      expect([sign, asked < 4 * once + 250]).toEqual([sign, true]);
+  it('takes little more time than neutralising the attached text', { timeout: 120_000 }, () => {
+    for (const piece of ['x', '\u200b', '*']) {
+      const text = piece.repeat(500_000);
+      const once = cpuMs(() => neutralise(text.repeat(4)));
+      const asked = cpuMs(() => questionText([question(text)], { chosen: [] }));
+      expect([piece, asked < 4 * once + 250]).toEqual([piece, true]);
     }
   });
 });

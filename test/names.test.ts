@@ -1,4 +1,4 @@
-// One word, one meaning: exported names and file names are unique, and old-fashioned words stay out.
+// Exported names and file names are unique, and old-fashioned words stay out.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -31,7 +31,7 @@ function repeated(pairs: readonly (readonly [name: string, file: string])[]): re
   return [...places].filter(([, files]) => files.length > 1).map(([name, files]) => `${name}: ${files.join(', ')}`);
 }
 
-it('no two files have the same name, except in folders that say the other half', () => {
+it('no two files have the same name, except in the listed folders', () => {
   const alone = product.filter((file) => !Object.keys(FAMILIES).some((one) => file.startsWith(one)));
   expect(repeated(alone.map((file) => [basename(file), file]))).toEqual([]);
 });
@@ -50,7 +50,7 @@ it('no two files export the same name', () => {
   expect(repeated(names.filter(([name]) => !(name in TWICE)))).toEqual([]);
 });
 
-it('uses no old-fashioned words', () => {
+it('no file uses old-fashioned words', () => {
   const old =
     /\b(anew|afresh|whence|thence|whither|hither|thereof|whosoever|mend(s|ed|ing)?|strangerness|forthwith|betwixt|lest)\b/i;
   const found = tracked

@@ -1,4 +1,4 @@
-// No regular expression may take more than linear time: text from outside would freeze the process with it.
+// No regular expression may take more than linear time, because untrusted text could freeze the process.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = 'bin bridge claude core discord home hooks hosts streams threads tmux workspace scripts install';
 
-/** Made at run time; each with what it is in the worst case, or why it needs no check. */
+/** Built at run time; each with its worst case, or why it needs no check. */
 const MADE: Readonly<Record<string, string | { readonly because: string }>> = {
   "threads/reconcile.ts: new RegExp(pattern, 'u')": {
     because: 'the user’s own pattern, on the first 200 characters of a name',
@@ -49,8 +49,8 @@ function expressionsIn(path: string, text: string): readonly Found[] {
 }
 
 /**
- * The same shape with fewer states, which makes the check a hundred times faster: counts beyond 3 and the ends of plain words change
- * how long an attempt is, not how the time grows with the text. A sticky expression is tried at one place only.
+ * The same shape with fewer states makes the check a hundred times faster: counts above 3 and the ends of plain words change
+ * how long an attempt is, not how the time grows with the text. A sticky expression is tried at one position only.
  */
 function shortened(text: string): { readonly source: string; readonly flags: string } {
   const end = text.lastIndexOf('/');
@@ -74,12 +74,12 @@ function capped(count: string): number {
   return Math.min(3, Number(count));
 }
 
-/** Its native program takes a tenth of the time of its JavaScript, which it falls back to where there is none. */
+/** The native checker needs a tenth of the time of the JavaScript one, which is the fallback. */
 async function problemOf({ place, text }: Found): Promise<readonly string[]> {
   if (!text.startsWith('/')) return [`${place} makes ${text}: name it in this test`];
   const { source, flags } = shortened(text);
-  if (!/[*+]|,\}/.test(source)) return []; // nothing repeats without an end
-  // An attack that takes longer than attackTimeout counts as found: on a busy machine the default is too short.
+  if (!/[*+]|,\}/.test(source)) return []; // nothing repeats without a limit
+  // An attack that takes longer than attackTimeout counts as found, and the default is too short for a busy machine.
   const verdict = await check(source, flags, { timeout: 20_000, attackTimeout: 15_000 });
   if (verdict.status === 'safe') return [];
   const degree = verdict.status === 'vulnerable' ? verdict.complexity.summary : verdict.status;
@@ -104,11 +104,11 @@ describe('regular expressions', () => {
     ['/\\s+$/', '2nd degree'],
     ['/(a+)+$/', 'exponential'],
     ['/REMOTE HOST IDENTIFICATION HAS CHANGED|host key .*has changed/i', '2nd degree'],
-  ])('%s would be found', { timeout: 60_000 }, async (text, degree) => {
+  ])('like %s would be found', { timeout: 60_000 }, async (text, degree) => {
     expect(await problemOf({ place: 'here', text })).toEqual([expect.stringContaining(degree)]);
   });
 
-  it('that are made at run time are found, too', () => {
+  it('that are built at run time are found too', () => {
     const found = expressionsIn('x.ts', 'new RegExp(a); RegExp(b); /c/.test(d)');
     expect(found.map((one) => one.text)).toEqual(['new RegExp(a)', 'RegExp(b)', '/c/']);
   });

@@ -1,5 +1,5 @@
-// Our side of a measurement: REST client, gateway, listener, router, inbox and cursors, put
-// together as the bridge does it, without what acts on a message.
+// Our side of a measurement: REST client, gateway, listener, router, inbox and cursors, connected
+// like in the bridge, without acting on messages.
 
 import { openCursors } from '../../dist/bridge/cursors.js';
 import { openInbox } from '../../dist/bridge/inbox.js';
@@ -15,7 +15,7 @@ import { createKnownThreads } from '../../dist/threads/known-threads.js';
 
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);
 
-/** `handled` is called with the name of every event before and after it was handled. */
+/** `handled` is called with the name of every event before and after it is handled. */
 export async function openClient({ env, handling = () => {}, handled = () => {} }) {
   const home = openHome(env.THREADMUX_HOME);
   const log = openLogFile(home, 'bench');

@@ -1,4 +1,4 @@
-// The least a client can do with a message: read it from the socket and parse it.
+// The minimum work for a message: read it from the socket and parse it.
 
 import { WebSocket } from 'ws';
 

@@ -1,4 +1,4 @@
-// Our client, taking messages: tells when it is ready, and how long it took to be done with them.
+// Our client receiving messages: reports when it is ready, and how long it took to handle them.
 
 import { openClient } from './client.mjs';
 

@@ -1,5 +1,5 @@
-// As much of Discord as a client needs to come up, and then as many messages as fast as they are
-// taken. The messages are made before the first is sent: making them is not what is measured.
+// As much of Discord as a client needs to connect, and then as many messages as fast as they are
+// accepted. All messages are built before the first is sent, so that building them is not measured.
 
 import { createServer } from 'node:http';
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -10,7 +10,7 @@ const [BOT, GUILD, CHANNEL, THREAD, FOREIGN, LISTED, STRANGER] = Array.from({ le
 );
 const MAX_BUFFERED = 1 << 20;
 
-/** What a message of each kind differs in: where it is written, and by whom. */
+/** The differences between the kinds of messages: their channel and author. */
 const KINDS = {
   accepted: { channel_id: THREAD, author: LISTED },
   stranger: { channel_id: THREAD, author: STRANGER },
@@ -76,7 +76,7 @@ async function feed(kind, count) {
   }
 }
 
-/** With everything that Discord sends along, whether anybody reads it or not. */
+/** With every field that Discord sends, used or not. */
 function message(id, { channel_id, author }) {
   return {
     ...{ id, channel_id, guild_id: GUILD, type: 0, channel_type: 11, tts: false, pinned: false },

@@ -1,4 +1,4 @@
-// A discord.js client that is logged in, with the intents the bridge has, and does nothing.
+// A discord.js client that is logged in with the intents of the bridge, and does nothing.
 
 import { Client, GatewayIntentBits } from 'discord.js';
 

@@ -1,1 +1,1 @@
-// The floor: Node.js, waiting. The probe keeps it alive.
+// The baseline: an idle Node.js. The probe keeps it alive.

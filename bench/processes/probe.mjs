@@ -1,4 +1,4 @@
-// Loaded before the program that is measured: tells its resident memory when it is asked.
+// Loaded before the measured program: reports its resident memory on request.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,5 +1,5 @@
-// An SSH server on loopback in a process of its own, and a client's configuration for it.
-// usage: ssh-server.mjs <folder> [<host>…]; each host has a home of its own. Asked 'counts', it says what was asked of it so far.
+// An SSH server on loopback in its own process, with a client configuration for it.
+// usage: ssh-server.mjs <folder> [<host>…]; each host has its own home. The message 'counts' returns the counts so far.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ function run(channel, command, user) {
   });
 }
 
-// The listener of ssh2 itself leaves Nagle's algorithm on: every exec would take 80 ms longer.
+// The listener of ssh2 leaves Nagle's algorithm on, which would make every exec 80 ms slower.
 const server = createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket));
 server.listen(0, '127.0.0.1', () => {
   const config = `${folder}/config`;

@@ -1,4 +1,4 @@
-// Follows terminals whose records are in its home, as the bridge does, and tells how much memory that takes.
+// Follows the terminals whose records are in its home, like the bridge, and reports its memory.
 
 import { createLog } from '../../dist/core/log.js';
 import { connectRest } from '../../dist/discord/rest.js';

@@ -1,4 +1,4 @@
-// The compiled program as a person or another program runs it: a home, a tmux server and an environment of its own.
+// The compiled program, run as a user or another program does, with its own home, tmux server and environment.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,22 +11,22 @@ import { startTmux, type TmuxServer } from '../support/tmux-server.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 
-/** Every look is a process of its own. */
+/** Every attempt starts a process. */
 export const WAIT = { timeout: 20_000, interval: 50 } as const;
 
 export interface Result {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** What was printed, read as JSON. */
+  /** stdout, parsed as JSON. */
   readonly data: () => Record<string, unknown>;
-  /** The error that was printed, read as JSON. */
+  /** stderr, parsed as JSON. */
   readonly error: () => { readonly code: string; readonly message: string; readonly hint: unknown };
 }
 
 export interface Cli {
   readonly tmux: TmuxServer;
-  /** The home of the person; ours is in it. */
+  /** The user's home, which contains ours. */
   readonly dir: string;
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export function startCli(config?: unknown): Cli {
   return { tmux, dir, root, env, run: (args, options = {}) => run(env, dir, args, options) };
 }
 
-/** Not spawnSync: what the program talks to may live in this very process. */
+/** Not spawnSync: the program may talk to a server in this process. */
 async function run(
   env: Readonly<Record<string, string>>,
   cwd: string,
@@ -85,7 +85,7 @@ async function run(
   };
 }
 
-/** A folder to put first in PATH, with a program of this name in it. */
+/** A folder for the front of PATH, with a program of this name in it. */
 export function binWith(dir: string, name: string, script: string): string {
   const folder = join(dir, 'bin');
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// The program with its home on a disk that is full, read-only, or fills up while it runs. The disk is real, and a small one.
+// The program with its home on a disk that is full, read-only, or fills up while it runs. The disk is real and small.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ function up(cli: Cli, home: string, args: readonly string[] = []) {
 const times = (text: string, part: string) => text.split(part).length - 1;
 
 describe('up on a full disk', () => {
-  it.each(['a new home', 'a home that is there'])('waits for room and goes on by itself: %s', async (which) => {
+  it.each(['a new home', 'a home that is there'])('waits for space and continues by itself: %s', async (which) => {
     const cli = startCli();
     const disk = smallDisk();
     const home = join(disk.dir, 'home');
@@ -54,7 +54,7 @@ describe('up on a full disk', () => {
 
 describe('a read-only home', () => {
   it.each([['up'], ['workspace'], ['install', '--no-tmux'], ['auto', 'on']])(
-    'is said by %s to be one',
+    'is reported as read-only by %s',
     async (...args) => {
       const cli = startCli();
       const disk = smallDisk();
@@ -71,7 +71,7 @@ describe('a read-only home', () => {
 });
 
 describe('install on a full disk', () => {
-  it.each(['home', 'settings'])('changes nothing and says so in a sentence: %s', async (what) => {
+  it.each(['home', 'settings'])('changes nothing and reports it in one sentence: %s', async (what) => {
     const cli = startCli();
     const disk = smallDisk();
     const settings = join(disk.dir, 'claude', 'settings.json');
@@ -89,7 +89,7 @@ describe('install on a full disk', () => {
 });
 
 describe('a disk that fills up while the bridge runs', () => {
-  it('delays what a headless agent says in a workspace on that disk, and loses none of it', async () => {
+  it('delays the output of a headless agent in a workspace on that disk, and loses none of it', async () => {
     const disk = smallDisk(8192);
     const home = join(disk.dir, 'home');
     mkdirSync(home, { mode: 0o700 });
@@ -130,7 +130,7 @@ describe('a disk that fills up while the bridge runs', () => {
     expect(bridge.stderr()).not.toMatch(TRACE);
   }, 120_000);
 
-  it('ends neither it nor its headless agent, and nothing that was written is lost or doubled', async () => {
+  it('stops neither the bridge nor its headless agent, and loses or repeats nothing', async () => {
     const workspace = await startTestWorkspace();
     const { person, api, token, channelId, userId, botId } = workspace;
     const disk = smallDisk(8192);

@@ -1,4 +1,4 @@
-// While the bridge is down a courier of its own posts; when the bridge starts it hands over, and no reply is lost or doubled.
+// A separate courier posts while the bridge is down and hands over when it starts; no reply is lost or repeated.
 
 import { spawn } from 'node:child_process';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -27,7 +27,7 @@ async function start() {
   return { workspace, machine, slow, env };
 }
 
-/** The real program, up and connected. */
+/** The real program, running and connected. */
 async function up({ home }: Machine, env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [PROGRAM, 'up'], {
     env,
@@ -42,8 +42,8 @@ async function up({ home }: Machine, env: Readonly<Record<string, string>>) {
   return { child, pid: () => holderOf(home.path('state', 'bridge.lock')) };
 }
 
-describe('a courier of its own', () => {
-  it.each(['hands over', 'is killed'])('that %s in the middle of a letter loses and doubles nothing', async (how) => {
+describe('a separate courier', () => {
+  it.each(['hands over', 'is killed'])('that %s in the middle of a letter loses and repeats nothing', async (how) => {
     const { workspace, machine, slow, env } = await start();
     const pane = machine.session('web');
     machine.write(pane, stopInput('one'));

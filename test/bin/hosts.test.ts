@@ -5,7 +5,7 @@ import { type SshServer, startSshServer } from '../support/ssh-server.ts';
 import { startTmux } from '../support/tmux-server.ts';
 import { binWith, type Cli, PROGRAM, startCli, WAIT } from './cli.ts';
 
-/** This machine, and "far", which ssh reaches: another home and another tmux server. */
+/** This machine, and "far", which is reached over ssh and has its own home and tmux server. */
 async function startTwo(there: object = {}): Promise<{ cli: Cli; far: SshServer; run: Cli['run'] }> {
   const far = await startSshServer();
   const other = startTmux();
@@ -14,14 +14,14 @@ async function startTwo(there: object = {}): Promise<{ cli: Cli; far: SshServer;
   const PATH = `${binWith(cli.dir, 'ssh', ssh)}:${cli.env.PATH}`;
   const run: Cli['run'] = (args, options = {}) => cli.run(args, { ...options, env: { PATH, ...options.env } });
   onTestFinished(() => {
-    // The connection stays for the next command; it must not outlive the test.
+    // The connection is kept for the next command; it must not outlive the test.
     const script = 'for s in "$1"/ssh/*; do ssh -O exit -o ControlPath="$s" far; done';
     spawnSync('sh', ['-c', script, 'sh', cli.root], { env: { PATH }, stdio: 'ignore' });
   });
   return { cli, far, run };
 }
 
-describe('sessions of another host', () => {
+describe('sessions on another host', () => {
   it('are started, listed, typed into and read by name@host', async () => {
     const { cli, run } = await startTwo();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
@@ -42,7 +42,7 @@ describe('sessions of another host', () => {
     expect((await run(['capture', 'web'])).stdout).not.toContain('over there');
   });
 
-  it('are attached to through ssh, and ended, by name@host', async () => {
+  it('are attached to through ssh, and killed, by name@host', async () => {
     const { cli, run } = await startTwo();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
     expect((await run(['start', 'web@far', '--', 'cat'])).status).toBe(0);
@@ -55,7 +55,7 @@ describe('sessions of another host', () => {
     expect(cli.tmux.call('list-sessions', '-F', '#{session_name}')).toBe('web');
   });
 
-  it('are said to be out of reach, with exit code 69, while the others are still listed', async () => {
+  it('are reported as unreachable, with exit code 69, while the others are still listed', async () => {
     const { cli, far, run } = await startTwo();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
     await far.stop();
@@ -75,14 +75,14 @@ describe('sessions of another host', () => {
     ]);
   });
 
-  it('need tmux there, which is said to programs by its code', async () => {
+  it('need tmux on the host, and report its absence with an error code', async () => {
     const { cli, run } = await startTwo({ tmux: join('/nonexistent', 'tmux') });
     const result = await run(['start', 'web', '--host', 'far', '--json', '--', 'cat']);
     expect([result.status, result.error().code]).toEqual([1, 'tmux_not_installed']);
     expect(cli.root).not.toBe('');
   });
 
-  it('take their time, which is shown on a terminal and taken back afterwards', async () => {
+  it('show progress on a terminal while ssh connects, and clear it afterwards', async () => {
     const { cli, far, run } = await startTwo();
     expect((await run(['list', '--host', 'far'])).status).toBe(0);
     far.faults.latencyMs = 700;

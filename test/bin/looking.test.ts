@@ -24,7 +24,7 @@ function start(cli: Cli, args: readonly string[]) {
 }
 
 describe('status', () => {
-  it('tells whether threadmux is up and connected, and what waits', async () => {
+  it('says whether threadmux is running and connected, and what is waiting', async () => {
     const cli = startCli();
     expect((await cli.run(['status', '--json'])).data()).toMatchObject({
       running: false,
@@ -63,7 +63,7 @@ describe('status', () => {
 describe('logs', () => {
   const line = (n: number) => `2026-01-02T03:04:05.000Z up info event n=${n}`;
 
-  it('prints the last lines, also from before the log was turned over, and follows it', async () => {
+  it('prints the last lines, including those from before a rotation, and follows the log', async () => {
     const cli = startCli();
     const log = join(cli.root, 'log', 'threadmux.log');
     mkdirSync(join(cli.root, 'log'), { recursive: true, mode: 0o700 });
@@ -92,7 +92,7 @@ describe('outbox', () => {
   const input = readFileSync('test/fixtures/claude/hooks/Stop.json', 'utf8');
   const letter = `threadmux 1\n/tmp/none,1,0\n%0\ncli\n/shop\n${input}\n`;
 
-  it('lists and shows what waits and what was set aside, and gives that back to its pane', async () => {
+  it('lists and shows waiting and set-aside letters, and returns a set-aside one to its pane', async () => {
     const cli = startCli();
     const outbox = join(cli.root, 'outbox');
     for (const folder of ['77.3', 'aside']) mkdirSync(join(outbox, folder), { recursive: true, mode: 0o700 });
@@ -112,14 +112,14 @@ describe('outbox', () => {
       waiting: 1,
     });
     expect(readdirSync(join(outbox, 'aside'))).toEqual(['notes.txt']);
-    // A courier may have taken them up already; one that is still there has its old place.
+    // A courier may have taken them already; one that is still there has its old place.
     const left = existsSync(join(outbox, '77.3')) ? readdirSync(join(outbox, '77.3')) : [];
     expect(left.filter((name) => !name.startsWith('.')).toSorted()[0] ?? '100000001').toMatch(/^10000000[12]/);
   });
 });
 
 describe('auto', () => {
-  it('is kept where the bridge reads it', async () => {
+  it('is stored where the bridge reads it', async () => {
     const cli = startCli();
     expect((await cli.run(['auto', 'on'])).stdout).toBe('on\n');
     expect(JSON.parse(readFileSync(join(cli.root, 'state', 'auto.json'), 'utf8'))).toEqual({

@@ -1,4 +1,4 @@
-// A machine whose file watches are used up. On Linux the limit is real: a user namespace of its own has none left. Where no such
+// A machine without free file watches. On Linux the limit is real: a user namespace has none left. Where no such
 // limit can be set, Node.js is made to refuse every watch.
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -23,7 +23,7 @@ function withoutWatches(limit: string): readonly string[] {
 }
 
 it.each(['max_inotify_instances', 'max_inotify_watches'])(
-  'starts without file watches, looks now and then instead, and says so once: %s is 0',
+  'starts without file watches, polls instead, and says so once: %s is 0',
   async (limit) => {
     const workspace = await startTestWorkspace();
     const { person, api, token, channelId, userId } = workspace;

@@ -8,7 +8,7 @@ import { processesWith } from '../support/hook-process.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 import { PROGRAM, startCli, WAIT } from './cli.ts';
 
-/** `threadmux up` as a container starts it: everything in the environment. */
+/** `threadmux up` as in a container: everything is in the environment. */
 async function startUp() {
   const workspace = await startTestWorkspace();
   const cli = startCli();
@@ -33,11 +33,11 @@ async function startUp() {
 }
 
 describe('a token in the environment', () => {
-  it('is not in the environment of the process that serves, nor in its arguments', async () => {
+  it('is neither in the environment nor in the arguments of the serving process', async () => {
     const { workspace, cli, started, serving } = await startUp();
     for (const pid of processesWith(`HOME=${cli.dir}`)) {
       expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(workspace.token);
-      // Older Node.js cannot replace itself: the process that was started only waits.
+      // Older Node.js versions cannot replace their process: the process that was started only waits.
       if (pid === serving || pid !== started.pid)
         expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(workspace.token);
     }
@@ -47,7 +47,7 @@ describe('a token in the environment', () => {
     expect(() => process.kill(serving, 0)).toThrow();
   });
 
-  it('leaves no process behind when the one that waits is killed', async () => {
+  it('leaves no process behind when the waiting process is killed', async () => {
     const { started, serving } = await startUp();
     started.kill('SIGKILL');
     await vi.waitFor(() => expect(() => process.kill(serving, 0)).toThrow(), WAIT);

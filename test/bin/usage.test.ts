@@ -26,13 +26,13 @@ describe('the command line', () => {
     [['auto', 'maybe'], 'Allowed choices are on, off'],
     [['completions', 'powershell'], 'Allowed choices are bash, zsh, fish'],
     [['outbox', 'show'], 'missing required argument'],
-  ])('%j is wrong usage: exit code 2, and a sentence on stderr', async (args, said) => {
+  ])('rejects %j as wrong usage, with exit code 2 and a sentence on stderr', async (args, said) => {
     const result = await startCli().run(args);
     expect(result).toMatchObject({ status: EXIT.usage, stdout: '' });
     expect(result.stderr).toContain(said);
   });
 
-  it('tells programs of wrong usage as JSON, and nothing else', async () => {
+  it('reports wrong usage as JSON only, when asked for JSON', async () => {
     const { run } = startCli();
     const wrong = [['frobnicate'], ['kill'], ['capture', 'x', '-n', 'y'], ['new', 'a b'], ['list', '--x']];
     const results = await Promise.all(wrong.map((args) => run([...args, '--json'])));
@@ -55,7 +55,7 @@ describe('the command line', () => {
     [['outbox', 'show', 'x'], EXIT.notFound, 'not_found'],
     [['link'], EXIT.notFound, 'not_found'],
     [['start', 'web', '--dir', '/nonexistent'], EXIT.failed, 'tmux_failed'],
-  ])('%j ends with %i, code %s, a message and a hint', async (args, status, code) => {
+  ])('answers %j with exit code %i, code %s, a message and a hint', async (args, status, code) => {
     const result = await startCli().run([...args, '--json']);
     expect(result).toMatchObject({ status, stdout: '' });
     expect(result.error()).toMatchObject({
@@ -65,7 +65,7 @@ describe('the command line', () => {
     });
   });
 
-  it('ends with 78 for a configuration that has to be corrected, whatever was asked', async () => {
+  it('exits with 78 for an invalid configuration, whatever the command', async () => {
     const { run } = startCli({ alow: [] });
     const results = await Promise.all([run(['sessions']), run(['up']), run(['config', '--json'])]);
     expect(results.map(({ status }) => status)).toEqual([78, 78, 78]);
@@ -73,7 +73,7 @@ describe('the command line', () => {
     expect(results[2]?.error().code).toBe('config_invalid');
   });
 
-  it('never shows a token', async () => {
+  it('never prints a token', async () => {
     const token = `MTIzNDU2Nzg5MDEyMzQ1Njc4OQ.GabcDE.${'x'.repeat(38)}`;
     const { run } = startCli({
       servers: [{ token, channel: '123456789012345678', allow: ['123456789012345679'] }],
@@ -85,7 +85,7 @@ describe('the command line', () => {
     }
   });
 
-  it('says its version, its exit codes and its commands, each with an example', async () => {
+  it('prints its version, its exit codes and its commands, each with an example', async () => {
     const { run } = startCli();
     expect((await run(['--version'])).stdout).toBe(`${VERSION}\n`);
     const { stdout, status } = await run(['--help']);

@@ -1,12 +1,12 @@
-// Who is not on the list gets nothing done, on any way in; and nothing they wrote is kept.
+// A user who is not on the list can do nothing, in any way, and nothing they wrote is kept.
 
 import { describe, expect, it, vi } from 'vitest';
 import { aWhile, startSetting, WAIT } from './bridge-setup.ts';
 
 const STRANGER = '424242424242424242';
 
-describe('somebody who is not on the list', () => {
-  it('types nothing, commands nothing, taps nothing; it is counted and logged without the words', async () => {
+describe('a user who is not on the list', () => {
+  it('cannot type, run commands or tap; the attempt is counted and logged without its text', async () => {
     const setting = await startSetting({ allow: [STRANGER] });
     const { workspace } = setting;
     const { person, channelId } = workspace;
@@ -37,7 +37,7 @@ describe('somebody who is not on the list', () => {
     for (const message of written) expect(await setting.marks(message)).toEqual([]);
   });
 
-  it('is not caught up with after a restart either', async () => {
+  it('is ignored after a restart too, when missed messages are read', async () => {
     const setting = await startSetting({ allow: [STRANGER] });
     const claude = await setting.claude('web');
     await setting.bridge.close();
@@ -48,8 +48,8 @@ describe('somebody who is not on the list', () => {
   });
 });
 
-describe('what only looks like ours', () => {
-  it('a thread of the same name, a bot’s message, a forged button: nothing is done', async () => {
+describe('the bridge', () => {
+  it('ignores a thread of the same name, the message of a bot and a forged button', async () => {
     const setting = await startSetting();
     const { workspace } = setting;
     const { person, channelId } = workspace;
@@ -61,14 +61,14 @@ describe('what only looks like ours', () => {
     await workspace.bot('POST', `/channels/${claude.thread}/messages`, { content: 'by a bot' });
     const word = await setting.answer(claude, /Claude started/);
     for (const id of ['key:Enter', `retry:${talk.id}`, 'key:C-c', 'retry:'])
-      await person.tap(claude.thread, word.id, id).catch(() => {}); // the server refuses: no such button
+      await person.tap(claude.thread, word.id, id).catch(() => {}); // the server refuses it, because the message has no such button
     await setting.untilMarked(await setting.say(claude, 'for real'), '✅');
     await aWhile();
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'for real' }]);
     expect(setting.machine.tmux.call('list-sessions', '-F', '#S')).toBe('web');
   });
 
-  it('a button of ours with a key that is none, or a message that did not fail: nothing is typed', async () => {
+  it('types nothing for a button with an invalid key, or on a message that did not fail', async () => {
     const setting = await startSetting();
     const { workspace } = setting;
     const claude = await setting.claude('web');
@@ -102,7 +102,7 @@ describe('what only looks like ours', () => {
     expect(await setting.marks(done)).toEqual(['✅']);
   });
 
-  it('two taps on Retry type the message once', async () => {
+  it('types a message once for two taps on Retry', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     setting.machine.tmux.call('kill-session', '-t', '=web');

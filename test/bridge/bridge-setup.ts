@@ -1,5 +1,5 @@
-// Everything journey 2 needs, for real: a workspace, a machine with tmux, stand-ins for Claude Code in
-// its panes, the courier that their hooks start, and the bridge.
+// Everything journey 2 needs, for real: a workspace, a machine with tmux, the fake Claude Code in
+// its panes, the courier that the hooks start, and the bridge.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export interface Setting {
   untilMarked(message: WireMessage, ...marks: readonly string[]): Promise<void>;
   /** What the bot wrote in a channel, oldest first. */
   answers(channel: FakeClaude | string): Promise<readonly WireMessage[]>;
-  /** Waits for something the bot writes that fits. */
+  /** Waits for a message of the bot that matches. */
   answer(channel: FakeClaude | string, pattern: RegExp): Promise<WireMessage>;
   /** The bridge and its courier. */
   stop(): Promise<void>;
@@ -42,14 +42,14 @@ export interface Setting {
 }
 
 export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> {
-  /** What this machine is called. */
+  /** The name of this machine. */
   readonly name?: string;
   readonly sshConfig?: string;
-  /** What would stand in config.json. */
+  /** The content of config.json. */
   readonly file?: Readonly<Record<string, unknown>>;
   readonly allow?: readonly string[];
   readonly faults?: Faults;
-  /** The servers to connect to, given the one of the setting's own workspace. */
+  /** The servers to connect to, given the server of the test's own workspace. */
   readonly servers?: (own: ServerConfig, workspace: TestWorkspace) => readonly ServerConfig[];
 }
 
@@ -155,7 +155,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
   };
 }
 
-/** What the page shows while a slash command is being written. */
+/** What the page suggests while a slash command is being written. */
 export async function openSuggestions({ workspace }: Setting) {
   const { person, channelId } = workspace;
   const page = await openPageSocket(workspace);
@@ -170,7 +170,7 @@ export async function openSuggestions({ workspace }: Setting) {
   };
 }
 
-/** As tmux's own hooks do when a session is made, where they are installed. */
+/** Does what the hooks of tmux do when a session is created. */
 export function tellOfSession({ home }: Pick<Machine, 'home'>, session: string): void {
   saveAutoThreads(home, true);
   writeFileSync(join(home.path('state', 'tmux-events'), session), '');
@@ -193,7 +193,7 @@ export function addressOf({ socketApi, token, channelId, userId }: TestWorkspace
   return { api: socketApi, token, channel: channelId, user: userId };
 }
 
-/** Resolves when the stand-in has been given exactly this. */
+/** Resolves when the fake Claude Code has received exactly this. */
 export async function untilPrompts(
   claude: FakeClaude,
   wanted: readonly string[],
@@ -202,10 +202,10 @@ export async function untilPrompts(
   await vi.waitFor(() => expect(claude.prompts()).toEqual(wanted), { ...WAIT, timeout });
 }
 
-/** For what must not happen: long enough for it to have happened. */
+/** A wait for something that must not happen: long enough for it to have happened. */
 export const aWhile = (ms = 600) => sleep(ms);
 
-/** Leaves a hint as the hooks of tmux do, and gives the look that it causes time to end. */
+/** Leaves a hint like the hooks of tmux, and waits until the scan that it causes has ended. */
 export async function reconcile({ machine }: Pick<Setting, 'machine'>): Promise<void> {
   const hint = machine.home.path('state', 'tmux-events', 'hint');
   writeFileSync(hint, '');

@@ -1,4 +1,4 @@
-// After Enter: the proof that a message was submitted, and what happens when it does not come.
+// After Enter: the confirmation that a message was submitted, and what happens without it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -11,7 +11,7 @@ import { startMachine } from '../support/hook-process.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 import { startSetting } from './bridge-setup.ts';
 
-/** A stand-in with a text typed into it, and a receipt that comes when the test says so. */
+/** A fake Claude Code with a text typed into it, and a receipt that the test controls. */
 async function typed(
   text: string,
   prepare: (claude: FakeClaude) => Promise<unknown>,
@@ -44,8 +44,8 @@ async function typed(
   return { claude, message, proof };
 }
 
-describe('proof of a message', () => {
-  it('is pressed for once more when Enter did nothing, and is never typed twice', async () => {
+describe('the confirmation of a message', () => {
+  it('presses Enter once more when it had no effect, and never types the text twice', async () => {
     const { claude, message, proof } = await typed('hello you', (one) => one.tell('swallow', 1));
     expect((await claude.tell('close')).box).toBe('hello you');
     expect(await confirm(message, proof)).toEqual({
@@ -56,7 +56,7 @@ describe('proof of a message', () => {
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello you' }]);
   });
 
-  it('is given up when Enter does nothing twice: the text stands, and that is said', async () => {
+  it('gives up when Enter has no effect twice, and says that the text is still in the box', async () => {
     const { claude, message, proof } = await typed('hello you', (one) => one.tell('swallow', 99));
     const verdict = await confirm(message, proof);
     expect(verdict).toMatchObject({
@@ -66,7 +66,7 @@ describe('proof of a message', () => {
     expect(await claude.tell('close')).toMatchObject({ box: 'hello you', swallowed: 2 });
   });
 
-  it('never sends a draft that came back in its place', async () => {
+  it('never submits a draft that was restored in its place', async () => {
     const { claude, message, proof } = await typed('hello', async (one) => {
       await one.tell('mute', true);
     });
@@ -77,17 +77,17 @@ describe('proof of a message', () => {
     expect((await claude.tell('close')).box).toBe('hello, I was about to say');
   });
 
-  it('is waited for while Claude works, and presses nothing', async () => {
+  it('waits while Claude works, and presses nothing', async () => {
     const { claude, message, proof } = await typed('queued', (one) => one.tell('busy'));
     const verdict = confirm(message, proof);
-    await sleep(1_500); // more looks than are in vain
+    await sleep(1_500); // longer than all unsuccessful looks
     expect(await Promise.race([verdict, 'still waiting'])).toBe('still waiting');
     await claude.tell('idle');
     expect(await verdict).toMatchObject({ kind: 'submitted' });
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'queued' }]);
   });
 
-  it('is waited for by two hundred messages with hardly more looks than by one', async () => {
+  it('costs two hundred waiting messages hardly more looks than one', async () => {
     const { claude, message, proof } = await typed('queued', (one) => one.tell('busy'));
     const looks: number[] = [];
     const tmux: ConfirmOptions['tmux'] = {
@@ -109,7 +109,7 @@ describe('proof of a message', () => {
     expect(new Set((await Promise.all(all)).map(({ kind }) => kind))).toEqual(new Set(['submitted']));
   });
 
-  it('is looked for after every wait by a message that is alone', async () => {
+  it('looks after every wait for a single message', async () => {
     const { claude, message, proof } = await typed('queued', (one) => one.tell('busy'));
     let looks = 0;
     let waits = 0;
@@ -132,7 +132,7 @@ describe('proof of a message', () => {
     expect(await verdict).toMatchObject({ kind: 'submitted' });
   });
 
-  it('is not looked for in a dialog: nothing is pressed there', async () => {
+  it('presses nothing in a dialog', async () => {
     const { claude, message, proof } = await typed('hello', (one) => one.tell('mute', true));
     await claude.tell('dialog', 'rm -rf /');
     const stop = new AbortController();
@@ -148,7 +148,7 @@ describe('proof of a message', () => {
     expect(await verdict).toMatchObject({ kind: 'unproven' });
   });
 
-  it('of a slash command is the screen', async () => {
+  it('of a slash command is read from the screen', async () => {
     const { message, proof } = await typed('/clear', async () => {}, 'slash');
     expect(await confirm(message, proof)).toEqual({
       kind: 'submitted',
@@ -157,7 +157,7 @@ describe('proof of a message', () => {
     });
   });
 
-  it('is missed when Claude exits, and says so', async () => {
+  it('fails when Claude exits, and says so', async () => {
     const { claude, message, proof } = await typed('hello', async (one) => {
       await one.tell('mute', true);
     });
@@ -169,7 +169,7 @@ describe('proof of a message', () => {
 });
 
 describe('a message whose Enter was lost', () => {
-  it('is submitted all the same, once, and those behind it follow', {
+  it('is still submitted, once, and the messages behind it follow', {
     timeout: 60_000,
   }, async () => {
     const setting = await startSetting();

@@ -1,4 +1,4 @@
-// What is done about a message, from what the pane shows. A table: every kind of screen, every fact that overrules it.
+// What to do with a message, depending on the pane. A table: every kind of screen, and every fact that overrules it.
 
 import { describe, expect, it } from 'vitest';
 import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
@@ -57,7 +57,7 @@ const SCREENS: readonly [string, ClaudeScreen, TypingStep['do']][] = [
   ['shell mode', { kind: 'shellMode', text: 'ls' }, 'wait'],
   ['a search', { kind: 'aside' }, 'wait'],
   ['a permission dialog', dialog, 'wait'],
-  ['a dialog nobody knows', { ...dialog, which: 'unknown' }, 'wait'],
+  ['an unknown dialog', { ...dialog, which: 'unknown' }, 'wait'],
   ['the list of agents', { kind: 'agents' }, 'wait'],
   ['a subagent', { kind: 'subagent' }, 'wait'],
   ['the transcript', { kind: 'transcript' }, 'wait'],
@@ -69,25 +69,25 @@ const SCREENS: readonly [string, ClaudeScreen, TypingStep['do']][] = [
   ['something unknown', { kind: 'unknown' }, 'wait'],
 ];
 
-describe('deciding', () => {
-  it.each(SCREENS)('%s: %s', (_, screen, wanted) => {
+describe('the decision', () => {
+  it.each(SCREENS)('for %s is made from the screen', (_, screen, wanted) => {
     const step = decide({ ...facts, screen });
     expect(step.do).toBe(wanted);
     if ('because' in step) expect(step.because).toMatch(/^[A-Z].*\.$/);
   });
 
-  it.each(SCREENS)('never types where the pane is not the one reported: %s', (_, screen) => {
+  it.each(SCREENS)('is never to type where the pane is not the one reported: %s', (_, screen) => {
     for (const look of [{ kind: 'gone' } as const, { ...pane, serverPid: 11 }, { ...pane, panePid: 21 }])
       for (const shell of ['no', 'ours', 'found'] as const)
         expect(decide({ ...facts, look, screen, record: { ...record, shell }, allowShell: true }).do).toBe('refuse');
   });
 
-  it('waits where keys would be lost or go to others', () => {
+  it('is to wait where keys would be lost or go elsewhere', () => {
     expect(decide({ ...facts, look: { ...pane, inputOff: true } }).do).toBe('wait');
     expect(decide({ ...facts, look: { ...pane, synchronized: true } }).do).toBe('wait');
   });
 
-  it('stashes a draft that is not ours, and only that', () => {
+  it('is to stash only a draft that is not ours', () => {
     expect(decide(facts)).toEqual({ do: 'type', stash: false });
     expect(decide({ ...facts, screen: draft })).toEqual({ do: 'type', stash: true });
     expect(decide({ ...facts, screen: draft, standing: 'something else' })).toEqual({
@@ -105,7 +105,7 @@ describe('deciding', () => {
     ['ours', true, 'run'],
     ['found', false, 'refuse'],
     ['found', true, 'run'],
-  ] as const)('a shell that is %s, allowShell %s: %s', (whose, allowShell, wanted) => {
+  ] as const)('for a shell that is %s with allowShell %s is: %s', (whose, allowShell, wanted) => {
     const step = decide({
       ...facts,
       screen: shell,
@@ -116,17 +116,17 @@ describe('deciding', () => {
     expect(step.do).toBe(wanted);
   });
 
-  it('waits for an agent that was started a moment ago, while its shell still has the pane', () => {
+  it('is to wait for an agent that was just started, while its shell still has the pane', () => {
     const starting = { ...record, claudeSession: '', at: facts.now - 5_000 };
     expect(decide({ ...facts, screen: shell, record: starting }).do).toBe('wait');
     expect(decide({ ...facts, screen: shell, record: { ...starting, at: 0 } }).do).toBe('refuse');
   });
 
-  it('runs nothing in a shell where Claude has exited, even with allowShell', () => {
+  it('is to run nothing in a shell where Claude has exited, even with allowShell', () => {
     expect(decide({ ...facts, screen: shell, allowShell: true }).do).toBe('refuse');
   });
 
-  it('runs nothing where Claude was started by hand in a shell of ours', () => {
+  it('is to run nothing where Claude was started by hand in a shell of ours', () => {
     const ours = { ...facts, record: { ...record, shell: 'ours' as const }, isAgent: false };
     expect(decide({ ...ours, screen: dialog }).do).toBe('wait');
     expect(decide({ ...ours, look: { ...pane, dead: true } }).do).toBe('refuse');

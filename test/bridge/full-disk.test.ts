@@ -23,7 +23,7 @@ const MESSAGE = {
 };
 
 describe('the inbox', () => {
-  it('takes a message later whose cursor found no room, instead of passing it over', () => {
+  it('accepts a message later if its cursor could not be saved, instead of skipping it', () => {
     const disk = smallDisk(256);
     const cursors = openCursors(join(disk.dir, 'cursors.json'), Date.now());
     const inbox = openInbox(tempFolder(), cursors, 'test');
@@ -64,7 +64,7 @@ describe('the courier', () => {
     });
   };
 
-  it('leaves where there is no room for its lock, and keeps nobody from taking it later', async () => {
+  it('exits where there is no space for its lock, and does not block the next one', async () => {
     const disk = smallDisk(256);
     openHome(join(disk.dir, 'home')).folder('state');
     disk.fill();
@@ -76,7 +76,7 @@ describe('the courier', () => {
     release?.();
   });
 
-  it('delivers a letter once that it cannot remove from a disk that became read-only', async () => {
+  it('delivers a letter once that it cannot remove from a read-only disk', async () => {
     const disk = smallDisk(256);
     const root = join(disk.dir, 'home');
     const box = join(openHome(root).folder('outbox'), '4242.7');

@@ -1,4 +1,4 @@
-// Hostile names and texts, the whole way through: no byte reaches a wrong pane, and no command runs.
+// Hostile names and texts through the whole program: no byte reaches a wrong pane, and no command runs.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const TEXTS = [
   `${'\ud83d\udc69\u200d\ud83d\udc67'.repeat(200)}!`,
 ];
 
-/** Past the limits of any chat: as a message that was taken before a crash. */
+/** Longer than any chat allows: put into the inbox like a message that was accepted before a crash. */
 function leave(setting: Setting, claude: FakeClaude, texts: readonly string[]): void {
   const { home } = setting.machine;
   const inbox = openInbox(home.folder('inbox'), openCursors(home.path('state', 'unused.json'), 0));
@@ -58,7 +58,7 @@ function leave(setting: Setting, claude: FakeClaude, texts: readonly string[]): 
 }
 
 describe('hostile input', () => {
-  it('in the names of sessions: each gets its own message, and nothing else', {
+  it('in session names does not misdirect a message', {
     timeout: 60_000,
   }, async () => {
     const setting = await startSetting();
@@ -71,7 +71,7 @@ describe('hostile input', () => {
     expect(existsSync(join(setting.machine.tmux.dir, 'pwned'))).toBe(false);
   });
 
-  it('in texts: it arrives as text, cleaned, and is no key', { timeout: 90_000 }, async () => {
+  it('in texts arrives as cleaned text, never as keys', { timeout: 90_000 }, async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web', { replies: false });
     const bystander = await setting.claude('web2', { replies: false });

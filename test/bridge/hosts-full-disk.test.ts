@@ -1,4 +1,4 @@
-// The disk of a host is full, end to end: it is said in a sentence, nothing is lost, and everything goes on when there is room.
+// The disk of a host is full: it is reported in a sentence, nothing is lost, and everything continues when there is space.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { aWhile, untilPrompts, WAIT } from './bridge-setup.ts';
 import { farAgent, farHook, farPromptPane, farWithHooks, startFar, startFarHost } from './remote-host.ts';
 
 describe('a host whose disk is full', { timeout: 60_000 }, () => {
-  it('keeps what its hooks say until there is room, in order, and is typed into meanwhile', async () => {
+  it('keeps the letters of its hooks in order until there is space, and still takes messages', async () => {
     const disk = smallDisk(512);
     const far = await startFar({ sshServer: { home: disk.dir } });
     const claude = await farWithHooks(far, far, 'web');
@@ -18,7 +18,7 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     disk.fill();
     const texts = ['one', 'two', 'three'];
     for (const text of texts) {
-      // Hooks of this one have tried again some times: it must come first all the same.
+      // The hooks of this one have retried several times; it must still come first.
       if (text === 'two') await aWhile(3_300);
       await far.say(claude, text);
       await vi.waitFor(() => expect(claude.prompts()).toContain(text), WAIT);
@@ -35,7 +35,7 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     for (const message of said) await far.untilMarked(message, '✅');
   });
 
-  it('gets no half of a file, and the thread says why', async () => {
+  it('gets no partial file, and the thread says why', async () => {
     const disk = smallDisk(512);
     const far = await startFar({ sshServer: { home: disk.dir } });
     const claude = await farWithHooks(far, far, 'web');
@@ -52,14 +52,14 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     await far.untilMarked(look, '✅');
   });
 
-  it('gets the answer to a prompt when there is room, and no half of it before', async () => {
+  it('gets the answer to a prompt when there is space, and no partial answer before', async () => {
     const disk = smallDisk(512);
     const far = await startFar({ sshServer: { home: disk.dir } });
     const pane = await farPromptPane(far, far);
     await pane.show('dialog-permission-bash');
     const hook = farHook(far, pane, pane.input('Bash'));
     const asked = await promptIn(far.workspace, pane.thread);
-    // A letter that is removed there would leave room for the answer.
+    // A letter that is removed on the host would make room for the answer.
     const filesIn = (folder: string) => readdirSync(join(far.ours, folder), { recursive: true, encoding: 'utf8' });
     const letters = () => filesIn('outbox').filter((name) => /\/\d/.test(name));
     await vi.waitFor(() => expect(letters()).toEqual([]), WAIT);
@@ -74,7 +74,7 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     expect(await verdictOf(far.workspace, asked)).toBe('✅ **Allowed** — you');
   });
 
-  it('is not used before there is room for our scripts, which is said; then it works', async () => {
+  it('is not used until there is space for our scripts, which is reported; then it works', async () => {
     const disk = smallDisk(512);
     disk.fill();
     const mini = await startFarHost('mini', { home: disk.dir });

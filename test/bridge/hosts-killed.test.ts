@@ -1,5 +1,5 @@
-// The program as a process, with a host reached by ssh. It, the ssh client and the collector there are killed with SIGKILL:
-// nothing is lost, doubled or out of order.
+// The program as a process, with a host over ssh. The program, the ssh client and the collector on the host are killed with
+// SIGKILL: nothing is lost, repeated or out of order.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ async function start() {
   const machine = startMachine(workspace, { config: { hosts } });
   const bin = join(machine.tmux.dir, 'bin');
   mkdirSync(bin);
-  // The real client finds its configuration by the password file, not by HOME.
+  // The real ssh client finds its configuration through the password file, not through HOME.
   const client = `#!/bin/sh\nPATH=\${PATH#*:}; exec ssh -F '${far.ssh.configFile}' "$@"\n`;
   writeFileSync(join(bin, 'ssh'), client, { mode: 0o755 });
   const env = {
@@ -60,7 +60,7 @@ async function start() {
   return {
     ...{ workspace, far, machine, claude, up, running, answers },
     say: (text: string) => person.say(claude.thread, text),
-    /** All of it was typed once, in this order, and answered once, in this order. */
+    /** Everything was typed once and answered once, in this order. */
     async settled(...texts: string[]) {
       const wanted = texts.map((text) => `Echo: ${text}`);
       await vi.waitFor(async () => expect(await echoes()).toEqual(wanted), WAIT);
@@ -79,7 +79,7 @@ async function start() {
   };
 }
 
-/** Calls `act` when a letter that fits has been put into our outbox for this host. */
+/** Calls `act` when a matching letter has been put into our outbox for this host. */
 function atLetter(folder: string, fits: RegExp, act: () => void): void {
   const watcher = watch(folder, { recursive: true }, (_, name) => {
     if (name === null || !/\/\d+\.\d+$/.test(name)) return;
@@ -99,7 +99,7 @@ const holders = (path: string, pids: readonly number[]) =>
     try {
       return readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === path);
     } catch {
-      return false; // it has ended
+      return false; // it has exited
     }
   });
 
@@ -108,9 +108,9 @@ function killAll(pids: readonly number[]): number {
   return pids.length;
 }
 
-describe('with a host, killed', () => {
+describe('with a remote host, nothing is lost or repeated by killing', () => {
   it.each(['UserPromptSubmit', 'Stop'])(
-    'the program, with a letter of %s on its disk that it has not acknowledged',
+    'the program, with an unacknowledged letter of %s on its disk',
     { timeout: 90_000 },
     async (event) => {
       const { machine, running, say, settled, up } = await start();
@@ -135,7 +135,7 @@ describe('with a host, killed', () => {
         ),
     ],
     [
-      'the collector there',
+      'the collector on the host',
       ({ far }: Awaited<ReturnType<typeof start>>) =>
         holders(join(far.ours, 'bell'), processesWith(`HOME=${far.ssh.home}`)),
     ],
@@ -153,7 +153,7 @@ describe('with a host, killed', () => {
     await all.settled(...texts);
   });
 
-  it('the program, three times while a terminal there streams', { timeout: 90_000 }, async () => {
+  it('the program, three times while a terminal on the host streams', { timeout: 90_000 }, async () => {
     const { workspace, up, running, answers, claude } = await start();
     const { person, channelId } = workspace;
     const count = 'i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo n$i; sleep 0.05; done; exit 3';

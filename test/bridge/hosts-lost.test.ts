@@ -1,5 +1,5 @@
-// The connection to a host is cut again and again while three sessions there reply, also in the moment in which a letter is
-// on our disk and not acknowledged yet: each reply is posted once, and those of a session in order.
+// The connection to a host is cut repeatedly while three sessions there reply, also while a letter is on our disk and not
+// acknowledged yet: each reply is posted once, and those of a session in order.
 
 import { readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const SESSIONS = ['api', 'shop', 'web'] as const;
 const REPLIES = 10;
 const CUT_AT = [4, 9, 17, 26, 38, 45];
 
-it('posts 30 replies of 3 sessions once and in order, through six cuts', {
+it('posts 30 replies of 3 sessions once and in order, through six lost connections', {
   timeout: 90_000,
 }, async () => {
   const far = await startFar();
@@ -37,7 +37,7 @@ it('posts 30 replies of 3 sessions once and in order, through six cuts', {
     }, WAIT);
   }
   expect(cuts).toBe(CUT_AT.length);
-  // What was sent again for want of an acknowledgement was put once: the numbers have no more than a start and two per reply.
+  // A letter that was sent again without an acknowledgement was stored once: at most a start and two numbers per reply.
   const last = claudes.map((claude) => {
     const { serverPid, paneId } = claude.record();
     return readFileSync(join(outbox, `${serverPid}.${paneId.slice(1)}`, '.last'), 'utf8');

@@ -1,4 +1,4 @@
-// Prompts of a host without Node.js: the hook waits there, and is answered from the thread.
+// Prompts of a host without Node.js: the hook waits on the host, and is answered from the thread.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ async function start(name?: string, screen?: string): Promise<Asked> {
 const tap = ({ far, message }: Asked, label: string) =>
   far.workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
 
-/** Nothing of a prompt stays in our home there. */
+/** No file of a prompt stays in our home on the host. */
 const untilCleared = ({ far }: Asked) =>
   vi.waitFor(() => expect(readdirSync(join(far.ours, 'answers'))).toEqual([]), WAIT);
 
@@ -61,11 +61,11 @@ describe('a prompt on a host', () => {
     expect(await verdictOf(asked.far.workspace, asked.message)).toMatch(/^⛔ \*\*Denied\*\*/);
   });
 
-  it('is closed by an answer in the terminal, and the hook leaves without a word', {
+  it('is closed by an answer in the terminal, and the hook exits silently', {
     timeout: 60_000,
   }, async () => {
     const asked = await start();
-    await aWhile(1_500); // the dialog has been looked at
+    await aWhile(1_500); // the courier has looked at the dialog
     await asked.pane.show('busy-status-line');
     asked.pane.result();
     expect(await verdictOf(asked.far.workspace, asked.message)).toMatch(/terminal/);
@@ -92,7 +92,7 @@ describe('a prompt on a host', () => {
   });
 });
 
-describe('a prompt on a host that is away', () => {
+describe('a prompt on a host that is unreachable', () => {
   it.each([
     ['tap', (asked: Asked) => tap(asked, 'Allow'), 'allow'],
     ['text', ({ far, pane }: Asked) => far.say(pane.thread, 'Not like this'), 'deny'],
@@ -118,7 +118,7 @@ describe('a prompt on a host that is away', () => {
     },
   );
 
-  it('is given an answer that was decided before the bridge was started again', {
+  it('gets an answer that was decided before the bridge restarted', {
     timeout: 40_000,
   }, async () => {
     const asked = await start();
@@ -136,7 +136,7 @@ describe('a prompt on a host that is away', () => {
     expect(await verdictOf(far.workspace, message)).toMatch(/Allowed/);
   });
 
-  it('comes when the host is back, once', { timeout: 40_000 }, async () => {
+  it('is posted once when the host is back', { timeout: 40_000 }, async () => {
     const far = await startFar();
     const pane = await farPromptPane(far, far);
     await far.ssh.stop();

@@ -1,5 +1,5 @@
-// One whole story on a host that was only named, through the real sshd, once with Discord's stand-in and once with the local
-// workspace. In its middle the host is away: for some seconds, since a minute would show no more.
+// One whole story on a host that is only configured, through the real sshd, once with a fake Discord and once with the local
+// workspace. In the middle the host is unreachable for some seconds; a minute would show nothing more.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
@@ -33,7 +33,7 @@ async function start(servers: Servers) {
 }
 
 describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, servers) => {
-  it('takes part in everything, also after it was away, and never has the token', {
+  it('supports everything, also after it was unreachable, and never has the token', {
     timeout: 120_000,
   }, async () => {
     const { setting, mini, claude, folder } = await start(servers);
@@ -95,7 +95,7 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     const terminal = /<#(\d+)>/.exec(began.content)?.[1] ?? '';
     await vi.waitFor(async () => expect(await printed(terminal)).toContain('n5\n'), WAIT);
 
-    // Away. Meanwhile somebody works there by hand, and somebody writes here.
+    // Unreachable. Meanwhile a user works on the host by hand, and another one writes here.
     await mini.ssh.stop();
     await vi.waitFor(() => expect(isAway()).toBe(true), WAIT);
     tmux.call('send-keys', '-t', '=shop:', 'typed there', 'Enter');
@@ -132,7 +132,7 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     const written = (await person.messages(pane.thread)).filter(({ content }) => /curl|Which/.test(content));
     expect(written.map(({ id }) => id).sort()).toEqual([asked.id, questioned.id].sort());
 
-    // The search finds what was said there, and not the token.
+    // The search finds what was said on the host, and not the token.
     const places = [mini.ssh.home, tmux.dir, folder];
     expect(search('typed there', places)).not.toEqual([]);
     expect(search(token, places)).toEqual([]);
@@ -161,7 +161,7 @@ function lettersIn({ ours }: FarHost): readonly string[] {
   return all.filter((name) => /\/\d+\./.test(name));
 }
 
-/** Files that hold these words, also in their names. Sockets and FIFOs are passed over. */
+/** Files that contain these words, also in their names. Sockets and FIFOs are skipped. */
 function search(words: string, places: readonly string[]): readonly string[] {
   const inside = spawnSync('grep', ['-rlaF', '-D', 'skip', '--', words, ...places], {
     encoding: 'utf8',
@@ -171,7 +171,7 @@ function search(words: string, places: readonly string[]): readonly string[] {
   return [...inside.stdout.split('\n'), ...names.filter((name) => name.includes(words))].filter(Boolean);
 }
 
-/** The words and the environment of every process of that host which ran at one of many looks. */
+/** The arguments and environment of every process of that host that was seen in repeated looks. */
 function watchProcesses({ ssh }: FarHost): (words: string) => boolean {
   const seen = new Set<string>();
   const variable = `HOME=${ssh.home}`;

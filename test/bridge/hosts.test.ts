@@ -1,4 +1,4 @@
-// A host that was only named: nothing is installed there, no Node.js is in its PATH, and everything works as it does here.
+// A host that is only configured: nothing is installed there, it has no Node.js in PATH, and everything works.
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,8 +12,8 @@ import { type Far, farAgent, farPromptPane, farWithHooks, startFar, startFarHost
 
 const texts = async (far: Far, thread: string) => (await far.answers(thread)).map(({ content }) => content);
 
-describe('a host that was only named', () => {
-  it('reports, is typed into and answers, once each and in order', {
+describe('a host that is only configured', () => {
+  it('reports, takes messages and replies, once each and in order', {
     timeout: 60_000,
   }, async () => {
     const far = await startFar();
@@ -27,7 +27,7 @@ describe('a host that was only named', () => {
     expect(far.ssh.counts.connections).toBe(1);
   });
 
-  it('keeps its letters while it is away, and everything goes on when it is back', {
+  it('keeps its letters while it is unreachable, and delivers them when it is back', {
     timeout: 90_000,
   }, async () => {
     const far = await startFar();
@@ -44,7 +44,7 @@ describe('a host that was only named', () => {
     await untilPrompts(claude, ['before', 'while it is away']);
   });
 
-  it('has nothing of a token and no program of ours but three scripts', async () => {
+  it('has no token and no program of ours except three scripts', async () => {
     const far = await startFar();
     await farWithHooks(far, far, 'web');
     const root = join(far.ssh.home, '.threadmux');
@@ -96,7 +96,7 @@ describe('a session on a host', () => {
     expect(shown.attachments).toMatchObject([{ filename: 'screen.png' }]);
   });
 
-  it('that was made by hand has a thread, also after it was renamed and until it is closed', {
+  it('that was made by hand has a thread until it is closed, also after a rename', {
     timeout: 60_000,
   }, async () => {
     const far = await startFar();
@@ -117,7 +117,7 @@ describe('a session on a host', () => {
     expect(far.ssh.counts.connections).toBe(before);
   });
 
-  it('is started by !new with the hooks that were put there', { timeout: 60_000 }, async () => {
+  it('is started by !new with the hooks that were copied to the host', { timeout: 60_000 }, async () => {
     const mini = await startFarHost('mini');
     const { program, folder } = farAgent(mini);
     const far = await startFar({ others: [mini], file: { agent: { command: [program] } } });
@@ -136,7 +136,7 @@ describe('a session on a host', () => {
 });
 
 describe('a reply from a host', () => {
-  it('brings the earlier texts of its turn and its footer along: no exec', {
+  it('includes the earlier texts of its turn and its footer without an exec', {
     timeout: 60_000,
   }, async () => {
     const far = await startFar();
@@ -152,7 +152,7 @@ describe('a reply from a host', () => {
       spawnSync(join(far.ours, 'bin', 'drop'), { input: JSON.stringify(input), env });
       return (await far.answer(pane.thread, new RegExp(last))).content;
     };
-    const outbox = join(far.ours, 'outbox'); // its only folder is that of the pane
+    const outbox = join(far.ours, 'outbox'); // the pane's folder is the only one in it
     const isEmpty = () => readdirSync(outbox, { recursive: true }).length === 1;
     const costs: number[] = [];
     for (const last of ['first', 'second', 'third', 'fourth']) {
@@ -161,12 +161,12 @@ describe('a reply from a host', () => {
       expect(await reply(last)).toMatch(new RegExp(`before ${last}\\n+${last}\\n+-# .*Opus 4.8`));
       costs.push(far.ssh.counts.execs - execs);
     }
-    expect(Math.min(...costs)).toBe(0); // now and then the bridge looks for new sessions
+    expect(Math.min(...costs)).toBe(0); // the others include a periodic scan for new sessions
   });
 });
 
 describe('several hosts and several bridges', () => {
-  it('serve each other in nothing: two hosts, one of them away', { timeout: 90_000 }, async () => {
+  it('do not affect each other: two hosts, one of them unreachable', { timeout: 90_000 }, async () => {
     const mini = await startFarHost('mini');
     const far = await startFar({ others: [mini] });
     const [here, there] = [await farWithHooks(far, far, 'web'), await farWithHooks(far, mini, 'web')];
@@ -191,7 +191,7 @@ describe('several hosts and several bridges', () => {
     expect(there.prompts()).toEqual(['to mini']);
   });
 
-  it('do not take the letters of another one', { timeout: 90_000 }, async () => {
+  it('do not take each other’s letters', { timeout: 90_000 }, async () => {
     const far = await startFar();
     const { tmux } = far.place;
     const desk = await startSetting({
@@ -235,7 +235,7 @@ function readdirSafe(path: string): boolean {
   }
 }
 
-/** A turn as Claude Code writes it down. */
+/** A turn as Claude Code writes it. */
 function turnLines(promptId: string, texts: readonly string[]): string {
   const prompt = { type: 'user', uuid: `u-${promptId}`, promptId, origin: { kind: 'human' } };
   const lines = [

@@ -1,4 +1,4 @@
-// Files that come with a message: where they go, what they are called, and which are not fetched.
+// Files of a message: their folder, their names, and which are not downloaded.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { download } from '../../discord/download.ts';
 import { startSetting } from './bridge-setup.ts';
 
 describe('a message with files', () => {
-  it('gives Claude their paths, in a folder of its own, under names that nothing reads anything into', async () => {
+  it('gives Claude their paths, in their own folder, under names without special meaning', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const names = ['../../x', '-rf', '..', 'a b;$(id).txt', 'ok.png', 'ok.png'];
@@ -27,7 +27,7 @@ describe('a message with files', () => {
     expect(statSync(folder).mode & 0o077).toBe(0);
   });
 
-  it('may be nothing but a file', async () => {
+  it('may consist of a file only', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const files = [{ name: 'photo.png', data: 'pixels' }];
@@ -54,7 +54,7 @@ describe('download', () => {
   }
   const rules = (origin: string) => ({ api: `${origin}/api/v10`, maxBytes: 1_000, timeoutMs: 400 });
 
-  it('takes a file of the server’s own', async () => {
+  it('accepts a file from the server itself', async () => {
     const { origin } = await serve();
     expect(await download(`${origin}/small`, rules(origin))).toHaveLength(100);
   });
@@ -80,7 +80,7 @@ describe('download', () => {
     '//cdn.discordapp.com/x',
     'nonsense',
     '',
-  ])('asks nobody for %s', async (url) => {
+  ])('sends no request for %s', async (url) => {
     const { origin, asked } = await serve();
     await expect(download(url, rules(origin))).rejects.toThrow(/own attachment host/);
     expect(asked).toEqual([]);

@@ -1,4 +1,4 @@
-// Keys are pressed for the screen that the person saw, and for what was written while threadmux listened.
+// Keys are pressed only for the screen that the user saw, and only if they were written while threadmux listened.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const MISSED = /^⚠️ Not pressed: written while threadmux was not listening/;
 
 const USED = /^⚠️ Not pressed: a key was pressed under this screen already/;
 
-/** Puts the clock by which orders grow old ahead. */
+/** Moves the clock that limits the age of keys forward. */
 function laterBy(ms: number): void {
   const now = performance.now.bind(performance);
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ms);
@@ -47,7 +47,7 @@ const become = ({ workspace }: Setting, message: WireMessage, content: RegExp) =
   }, WAIT);
 
 describe('a key button', () => {
-  it('under a screen without the dialog that is there now presses nothing; a fresh one does', async () => {
+  it('presses nothing under a screen that shows another dialog than the current one', async () => {
     const { setting, claude } = await begin();
     const shown = await screenShown(setting, claude);
     await claude.tell('dialog', 'rm -rf /');
@@ -59,7 +59,7 @@ describe('a key button', () => {
     await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'approved', text: 'rm -rf /' }]), WAIT);
   });
 
-  it('under another dialog presses nothing', async () => {
+  it('presses nothing under another dialog', async () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'make');
     const shown = await screenShown(setting, claude);
@@ -79,12 +79,12 @@ describe('a key button', () => {
     expect((await messageNow(setting.workspace, shown)).content).not.toMatch(CHANGED);
   });
 
-  it('tapped twice is pressed once, and the dialog that comes up next stays', async () => {
+  it('is pressed once when tapped twice, and leaves the next dialog open', async () => {
     const { setting, claude } = await begin();
     const page = await openPageSocket(setting.workspace);
     await claude.tell('dialog', 'make');
     await claude.tell('next', ['rm -rf /']);
-    await claude.tell('slow', 900); // until then the pane shows the first dialog, also after the first tap was shown
+    await claude.tell('slow', 900); // until then the pane shows the first dialog, even after the first tap
     const shown = await screenShown(setting, claude);
     await Promise.all([tap(setting, shown, 'Enter'), tap(setting, shown, 'Enter')]);
     await vi.waitFor(() => {
@@ -103,7 +103,7 @@ describe('a key button', () => {
     await vi.waitFor(() => expect(claude.noted().at(-1)).toEqual({ kind: 'approved', text: 'rm -rf /' }), WAIT);
   });
 
-  it('without a dialog may be tapped again once its message shows the screen after it', async () => {
+  it('without a dialog can be tapped again once its message shows the new screen', async () => {
     const { setting, claude } = await begin();
     const shown = await screenShown(setting, claude);
     await tap(setting, shown, 'Esc');
@@ -117,7 +117,7 @@ describe('a key button', () => {
     );
   });
 
-  it('that waited too long for tmux is not pressed', async () => {
+  it('is not pressed if it waited too long for tmux', async () => {
     let taken = false;
     const faults: Faults = {
       onRequest: ({ path }) => {
@@ -142,7 +142,7 @@ describe('a key button', () => {
     expect(claude.noted()).toEqual([]);
   });
 
-  it('under a message that waits answers the dialog it shows', async () => {
+  it('under a waiting message answers the dialog it shows', async () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'make');
     await setting.say(claude, 'hello');
@@ -168,10 +168,10 @@ describe('a key button', () => {
   });
 });
 
-describe('a key that was written', () => {
+describe('a key written as text', () => {
   const KEYS = ['!enter', '!esc', '!key Down Enter', '!stop', '!c'];
 
-  it('while threadmux was down is not pressed, and that is said', async () => {
+  it('while threadmux was down is not pressed, and the thread says so', async () => {
     const { setting, claude } = await begin();
     await setting.bridge.close();
     for (const order of KEYS) await setting.say(claude, order);
@@ -186,7 +186,7 @@ describe('a key that was written', () => {
     await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'key', text: '\u001b' }]), WAIT);
   });
 
-  it('and that waited too long for tmux is not pressed', async () => {
+  it('is not pressed if it waited too long for tmux', async () => {
     const { setting, claude } = await begin();
     const { serverPid } = claude.record();
     const inbox = setting.machine.home.folder('inbox');
@@ -206,7 +206,7 @@ describe('a key that was written', () => {
     expect(claude.noted()).toEqual([]);
   });
 
-  it('and that an earlier process left in the inbox is not pressed', async () => {
+  it('is not pressed if an earlier process left it in the inbox', async () => {
     const { setting, claude } = await begin();
     await setting.bridge.close();
     const { home } = setting.machine;

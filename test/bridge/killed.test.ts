@@ -1,5 +1,5 @@
-// The whole program as a process, killed with SIGKILL at every step of a message and started again: nothing is lost,
-// doubled or out of order, and the marks are right in the end. A tmux in front of the real one does the killing, in the very moment of the step.
+// The whole program as a process, killed with SIGKILL at every step of a message and restarted: nothing is lost, repeated or
+// out of order, and the marks are right at the end. A wrapper around the real tmux does the killing, exactly at the step.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { WAIT } from './bridge-setup.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 
-/** Waits for the step that `trap` names, and ends the process whose number stands there; `both`: its script, too. */
+/** Waits for the step in the file `trap`, and kills the process whose number is there; `both` also kills its script. */
 const TMUX = (trap: string) => `#!/bin/sh
 case "$*" in
   *capture-pane*) step=look ;;
@@ -38,7 +38,7 @@ kill -9 "$pid"
 
 interface Running {
   readonly ended: Promise<unknown>;
-  /** Ends it in the moment of a step. */
+  /** Kills it at a step. */
   killAt(step: string, when: 'before' | 'after', whom: 'program' | 'both'): Promise<void>;
   kill(): void;
 }
@@ -56,7 +56,7 @@ function startUp(machine: Machine, env: Record<string, string>, command: string)
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
     const ended = once(child, 'exit');
-    // Where Node.js cannot replace itself, the work is done by a child of the process that was started.
+    // Where Node.js cannot replace its process, a child of the started process does the work.
     const pid = holderOf(machine.home.path('state', 'bridge.lock'));
     if (pid === undefined) throw new Error('nobody holds the lock of the bridge');
     return {
@@ -90,7 +90,7 @@ function atChange(folder: string, act: () => void, isIt: () => boolean = () => t
   });
 }
 
-/** `local`: the workspace is not taken for Discord, and so gives its files to the bridge. */
+/** `local`: the bridge uses the workspace as a local one and not as Discord, so it downloads its files. */
 async function start({ local = false } = {}) {
   let onMark: { mark: string; when: 'before' | 'after'; act: () => void } | undefined;
   const onRequest: Faults['onRequest'] = ({ method, path }) => {
@@ -129,7 +129,7 @@ async function start({ local = false } = {}) {
     killAtMark: (mark: string, when: 'before' | 'after', act: () => void) => {
       onMark = { mark, when, act };
     },
-    /** One more message while it is away; then everything is typed once, in order, and marked. */
+    /** Writes one more message while it is down; then everything is typed once, in order, and marked. */
     async recover(message: WireMessage) {
       const behind = await say(`written while it was away (${message.content})`);
       up = await startAgain();

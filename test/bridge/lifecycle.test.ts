@@ -1,4 +1,4 @@
-// Threads follow sessions that people make, rename and close at their own terminal.
+// Threads follow sessions that users create, rename and close in their own terminal.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
@@ -20,7 +20,7 @@ async function active({ workspace }: Setting): Promise<readonly string[]> {
 const untilActive = (setting: Setting, names: readonly string[]) =>
   vi.waitFor(async () => expect(await active(setting)).toEqual(names), WAIT);
 
-/** The real hooks, in the test's own tmux server. */
+/** The real hooks, in the tmux server of the test. */
 async function withHooks(setting: Setting): Promise<void> {
   const { home, tmux } = setting.machine;
   const script = home.path('tmux-event');
@@ -43,7 +43,7 @@ describe('sessions made by hand', () => {
     await untilActive(setting, ['[agent] keeper']);
   });
 
-  it('get none when they are infrastructure, or while it is off', async () => {
+  it('get none if they are infrastructure, or while automatic threads are off', async () => {
     const setting = await startSetting({ file: { ignoreSessions: ['^infra-'] } });
     const { tmux, home } = setting.machine;
     tmux.call('new-session', '-d', '-s', 'infra-db');
@@ -57,7 +57,7 @@ describe('sessions made by hand', () => {
     await untilActive(setting, ['[agent] private', '[agent] public']);
   });
 
-  it('with a hostile name run nothing', async () => {
+  it('execute nothing in a hostile name', async () => {
     const setting = await startSetting();
     const { tmux } = setting.machine;
     const pwned = `${tmux.dir}/pwned`;
@@ -72,7 +72,7 @@ describe('sessions made by hand', () => {
     expect(existsSync(pwned)).toBe(false);
   });
 
-  it('are not taken for closed when their host cannot be reached', async () => {
+  it('do not count as closed when their host is unreachable', async () => {
     const setting = await startSetting({
       file: { hosts: { mini: { ssh: 'no-such-host.invalid' } } },
     });
@@ -88,7 +88,7 @@ describe('sessions made by hand', () => {
     expect(await active(setting)).toEqual(['[agent] web@mini']);
   });
 
-  it('of Claude that were closed while the bridge was away are noticed at its start', async () => {
+  it('of Claude that were closed while the bridge was down are noticed when it starts', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await setting.bridge.close();

@@ -48,7 +48,7 @@ async function startListening(workspace: TestWorkspace, home: Home, names: reado
   return { rest, place, threads, accepted, listener };
 }
 
-describe('listening', () => {
+describe('the listener', () => {
   it('accepts every message of our threads once and in order, whatever happens to the connection', async () => {
     const workspace = await startTestWorkspace();
     const home = tempHome();
@@ -66,7 +66,7 @@ describe('listening', () => {
     for (let n = 0; n < 60; n++) {
       if (n % 6 === 3) troubles[(n / 3) % troubles.length]?.();
       for (const { id } of threads) await workspace.person.say(id, `m${n}`);
-      if (n % 7 === 0) await sleep(120); // lets the client come back in some of the gaps
+      if (n % 7 === 0) await sleep(120); // lets the client reconnect in some of the gaps
     }
     await vi.waitFor(() => expect(accepted.length).toBeGreaterThanOrEqual(180), 15_000);
     const wanted = Array.from({ length: 60 }, (_, n) => `m${n}`);
@@ -74,7 +74,7 @@ describe('listening', () => {
       expect(accepted.filter(({ channelId }) => channelId === id).map(({ text }) => text)).toEqual(wanted);
   });
 
-  it('replays nothing that was written before the very first run', async () => {
+  it('replays nothing that was written before the first run', async () => {
     const workspace = await startTestWorkspace();
     const place = await openThreadChannel(restOf(workspace), workspace.channelId);
     const thread = await ensureThread(place, '[agent] old', 'Welcome');
@@ -85,7 +85,7 @@ describe('listening', () => {
     await vi.waitFor(() => expect(accepted.map(({ text }) => text)).toEqual(['now']));
   });
 
-  it('ignores look-alike threads, bots and talk in the channel, but not commands there', async () => {
+  it('ignores look-alike threads, bots and chat in the channel, but not commands there', async () => {
     const workspace = await startTestWorkspace();
     const { rest, threads, accepted } = await startListening(workspace, tempHome(), ['web']);
     const { person, channelId } = workspace;
@@ -104,7 +104,7 @@ describe('listening', () => {
     ]);
   });
 
-  it('loses and repeats nothing when the process is killed again and again', {
+  it('loses and repeats nothing when the process is killed repeatedly', {
     timeout: 60_000,
   }, async () => {
     const workspace = await startTestWorkspace();
@@ -134,7 +134,7 @@ describe('listening', () => {
   });
 });
 
-/** A real process that takes messages and notes each one it acts on. */
+/** A real process that accepts messages and records each one it handles. */
 async function startTaker(home: Home, record: string): Promise<ChildProcess> {
   const dist = new URL('../../dist/', import.meta.url).href;
   const script = `

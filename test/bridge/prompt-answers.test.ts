@@ -1,4 +1,4 @@
-// Which prompt a word, a tap or a field decides: only the one the person saw, on its own message in its own thread.
+// Which prompt a text, a tap or a field decides: only the one the user saw, on its own message in its own thread.
 
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
@@ -24,7 +24,7 @@ async function start(faults: Faults = {}) {
   return { setting, pane };
 }
 
-/** A prompt in the thread; the command makes it different from others. */
+/** A prompt in the thread; its command makes it different from others. */
 async function ask({ setting, pane }: { setting: Setting; pane: PromptPane }, command: string) {
   await pane.show('dialog-permission-long');
   const hook = startHook(
@@ -53,7 +53,7 @@ describe('a text that was not received live', () => {
     await expectOpen(setting, prompt);
   });
 
-  it('decides nothing either if it is newer than the prompt', async () => {
+  it('decides nothing, even if it is newer than the prompt', async () => {
     const parts = await start();
     const { setting, pane } = parts;
     const prompt = await ask(parts, 'rm -rf build');
@@ -92,7 +92,7 @@ describe('a text that was not received live', () => {
     await expectOpen(setting, prompt);
   });
 
-  it('and is no answer by its words waits as any message does', async () => {
+  it('waits like any message if it is no answer', async () => {
     const parts = await start();
     const { setting, pane } = parts;
     await setting.bridge.close();
@@ -105,7 +105,7 @@ describe('a text that was not received live', () => {
 });
 
 describe('two prompts in one thread', () => {
-  it('"yes" decides neither, a reply decides the one it replies to', async () => {
+  it('ignore "yes", and a reply decides the one it replies to', async () => {
     const parts = await start();
     const { setting, pane } = parts;
     const first = await ask(parts, 'make');
@@ -119,7 +119,7 @@ describe('two prompts in one thread', () => {
     await expectOpen(setting, second);
   });
 
-  it('a reply to one that is over does not decide the other', async () => {
+  it('ignore a reply to one that is over', async () => {
     const parts = await start();
     const { setting, pane } = parts;
     const { person } = setting.workspace;
@@ -135,11 +135,11 @@ describe('two prompts in one thread', () => {
   });
 });
 
-describe('a prompt on the screen of which we do not know yet', () => {
+describe('a prompt on the screen that is not posted yet', () => {
   it.each<[string, Fault]>([
     ['because the answer to its posting is late', { kind: 'apply-then-silence' }],
     ['because the answer was lost and it is posted again later', { kind: 'apply-then-answer', status: 200, body: {} }],
-  ])('%s: "yes" does not allow the other', async (_, fault) => {
+  ])('is not allowed by a "yes" for another one: %s', async (_, fault) => {
     const parts = await start({
       onRequest: ({ method, body }) =>
         method === 'POST' && JSON.stringify(body ?? '').includes('rm -rf build') ? fault : undefined,
@@ -154,7 +154,7 @@ describe('a prompt on the screen of which we do not know yet', () => {
   });
 });
 
-describe('a button with the id of a prompt, on another message', () => {
+describe('a button with the id of a prompt on another message', () => {
   async function forge(setting: Setting, thread: string, customId: string) {
     const components = [{ type: 1, components: [{ type: 2, style: 3, label: 'Continue', custom_id: customId }] }];
     const path = `/channels/${thread}/messages`;

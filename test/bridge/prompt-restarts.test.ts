@@ -1,4 +1,4 @@
-// The bridge ends at every step of an answer: after it is back, the hook has the answer or the person is told. The
+// The bridge stops at every step of an answer: after the restart, the hook has the answer or the user is told. The
 // answer is never typed into the pane.
 
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const TEXTS: readonly (readonly [string, PromptDecision])[] = [
   ['Not like this', { kind: 'deny', reason: 'Not like this' }],
 ];
 
-/** A text that was taken for the answer of the open prompt, in the inbox of a bridge that has ended. */
+/** A text that was accepted as the answer to the open prompt, in the inbox of a stopped bridge. */
 async function start(text: string) {
   const setting = await startSetting();
   const pane = await startPromptPane(setting.machine);
@@ -57,12 +57,12 @@ async function start(text: string) {
   return { setting, pane, hook, message, said, record, decide, output, answers, untouched };
 }
 
-describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => {
+describe.each(TEXTS)('"%s" in the inbox, when the bridge stops', (text, decision) => {
   const behavior = decision.kind;
 
   it.each<[string, (parts: Awaited<ReturnType<typeof start>>) => void]>([
     ['before anything was decided', () => {}],
-    ['after the decision was written down', ({ decide }) => decide(decision)],
+    ['after the decision was saved', ({ decide }) => decide(decision)],
     [
       'after the answer was written, before the hook was told',
       ({ decide, output, answers }) => {
@@ -71,7 +71,7 @@ describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => 
         renameSync(answers('.new'), answers());
       },
     ],
-  ])('%s: the hook gets it, once', async (_, before) => {
+  ])('%s, reaches the hook once', async (_, before) => {
     const parts = await start(text);
     before(parts);
     await parts.setting.restart();
@@ -81,12 +81,12 @@ describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => 
     await parts.untouched();
   });
 
-  it('after the hook took it: it is not given or typed again', async () => {
+  it('after the hook took it, is neither given nor typed again', async () => {
     const parts = await start(text);
     parts.decide(decision);
     writeFileSync(parts.answers('.new'), parts.output(decision));
     renameSync(parts.answers('.new'), parts.answers());
-    writeFileSync(parts.answers('.bell'), '\n'); // as the bridge rings
+    writeFileSync(parts.answers('.bell'), '\n'); // rings the bell like the bridge
     expect(decisionIn(await parts.hook.printed).behavior).toBe(behavior);
     await parts.setting.restart();
     await parts.setting.untilMarked(parts.said, '✅');
@@ -94,7 +94,7 @@ describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => 
     await parts.untouched();
   });
 
-  it('after the decision, and the hook was killed meanwhile: the person is told', async () => {
+  it('after the decision, with the hook killed, is reported to the user', async () => {
     const parts = await start(text);
     parts.decide(decision);
     parts.hook.child.kill('SIGKILL');
@@ -111,7 +111,7 @@ describe.each(TEXTS)('"%s" in the inbox, the bridge ended', (text, decision) => 
     await parts.untouched();
   });
 
-  it('after it was all done but said: it is only marked', async () => {
+  it('after everything but the mark, is only marked', async () => {
     const parts = await start(text);
     parts.hook.child.kill('SIGKILL');
     writeJson(parts.setting.machine.home.path('prompts', `${parts.record.id}.json`), {

@@ -1,4 +1,4 @@
-// A prompt from the thread to the hook that waits for it, and back: real bridge, real hook, real workspace.
+// A prompt from the thread to the waiting hook, and back: real bridge, real hook, real workspace.
 
 import { describe, expect, it, vi } from 'vitest';
 import { parseCustomId } from '../../core/prompt-button-id.ts';
@@ -44,7 +44,7 @@ const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
 
 const openIn = ({ machine }: Setting) => loadPromptRecords(machine.home).filter(({ ended }) => ended === undefined);
 
-/** What only the person who tapped sees, from now on. */
+/** Everything from now on that only the tapping user sees. */
 async function listenAsPerson({ workspace }: Setting): Promise<() => readonly string[]> {
   const page = await openPageSocket(workspace);
   return () =>
@@ -52,7 +52,7 @@ async function listenAsPerson({ workspace }: Setting): Promise<() => readonly st
 }
 
 describe('a tap', () => {
-  it('is the decision, and the message shows whose', async () => {
+  it('decides, and the message shows who decided', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     await tap(parts.setting, message, 'Always allow');
@@ -70,7 +70,7 @@ describe('a tap', () => {
     expect(await verdictOf(parts.setting.workspace, message)).toBe('✅ **Always allowed** — you');
   });
 
-  it('opens a field for a reason', async () => {
+  it('opens a text field for a reason', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     const { person } = parts.setting.workspace;
@@ -116,7 +116,7 @@ describe('a tap', () => {
     expect(whispers()).toEqual([]);
   });
 
-  it('at the same time as another one: one decision, and a word for the other', async () => {
+  it('at the same time as another one makes one decision, and the other user is told', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     await Promise.all([tap(parts.setting, message, 'Allow'), tap(parts.setting, message, 'Deny').catch(() => '')]);
@@ -125,7 +125,7 @@ describe('a tap', () => {
     expect(verdict).toContain(behavior === 'allow' ? 'Allowed' : 'Denied');
   });
 
-  it('on a prompt whose hook was killed: the person is told, and gets the keys of the dialog', async () => {
+  it('on a prompt whose hook was killed tells the user, and shows the keys of the dialog', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     hook.child.kill('SIGKILL');
@@ -144,7 +144,7 @@ describe('a tap', () => {
     expect(buttonsOf(now).map(({ label }) => label)).toEqual(['Esc', '↑', '↓', 'Enter', 'Screen']);
   });
 
-  it('on a prompt that is over says so and changes nothing, in a later session of the name, too', async () => {
+  it('on a prompt that is over changes nothing and says so, also in a later session of the same name', async () => {
     const parts = await start();
     const { setting, pane } = parts;
     const { hook, message } = await ask(parts);
@@ -171,7 +171,7 @@ describe('a tap', () => {
     expect((await messageNow(setting.workspace, message)).content).toContain(verdict);
   });
 
-  it('by somebody who is not listed decides nothing, and is one line in the log', async () => {
+  it('by a user who is not on the list decides nothing, and is one line in the log', async () => {
     const parts = await start({ allow: ['123456789012345678'] });
     const { hook, message } = await ask(parts);
     await tap(parts.setting, message, 'Allow');
@@ -183,7 +183,7 @@ describe('a tap', () => {
     expect((await messageNow(parts.setting.workspace, message)).components).not.toEqual([]);
   });
 
-  it('that is replayed, or names a prompt that never was, decides nothing more', async () => {
+  it('that is replayed, or names a prompt that never existed, decides nothing', async () => {
     const parts = await start();
     const { setting, pane } = parts;
     const { workspace } = setting;
@@ -206,7 +206,7 @@ describe('a tap', () => {
       order: told.id,
     };
     const { prompts } = setting.shared;
-    expect(await prompts.answer(replayed)).toBe('taken'); // known: it was, once
+    expect(await prompts.answer(replayed)).toBe('taken'); // it was already accepted once
     expect(await prompts.answer({ ...replayed, order: '1' })).toBe('over');
     expect(await prompts.answer({ ...replayed, prompt: 'A'.repeat(32) })).toBe('over');
     await aWhile();
@@ -215,11 +215,11 @@ describe('a tap', () => {
   });
 });
 
-describe('what is written while a prompt is open', () => {
+describe('while a prompt is open,', () => {
   it.each([
     ['allow', { behavior: 'allow' }],
     ['Not like this', { behavior: 'deny', message: 'Not like this' }],
-  ])('"%s" is its answer, also for a bridge that was started after it', async (text, expected) => {
+  ])('the text "%s" is its answer, also for a bridge that was started after it', async (text, expected) => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     await parts.setting.restart();
@@ -229,7 +229,7 @@ describe('what is written while a prompt is open', () => {
     await verdictOf(parts.setting.workspace, message);
   });
 
-  it('and cannot answer it waits, with a word, and is not lost', async () => {
+  it('a text that cannot answer it waits, is not lost, and the thread says so', async () => {
     const parts = await start();
     const { hook, message } = await askTwo(parts);
     const { setting, pane } = parts;
@@ -245,7 +245,7 @@ describe('what is written while a prompt is open', () => {
     expect(await setting.marks(waits)).toEqual(['📨']);
   });
 
-  it('a tap works after a restart of the bridge, too', async () => {
+  it('a tap still works after a restart of the bridge', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     await parts.setting.restart();
@@ -255,7 +255,7 @@ describe('what is written while a prompt is open', () => {
 });
 
 describe('many prompts', () => {
-  it('50 at once in 10 sessions: each answer reaches its own', async () => {
+  it('in 10 sessions at once each get their own answer', async () => {
     const setting = await startSetting();
     const { workspace, machine } = setting;
     const panes: PromptPane[] = [];

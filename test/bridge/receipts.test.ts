@@ -1,4 +1,4 @@
-// Marks and receipts, from end to end: ✅ exactly once and without a read, ⚠️ only with the truth about what was typed.
+// Marks and receipts: ✅ exactly once and without a read, and ⚠️ only with a true statement about what was typed.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const PNG = Buffer.from(
 );
 const CHECK = encodeURIComponent('✅');
 
-/** Every request of the bot's, as "METHOD path". */
+/** Every request of the bot, as "METHOD path". */
 async function startCounted(): Promise<Setting & { readonly requests: string[] }> {
   const requests: string[] = [];
   const setting = await startSetting({
@@ -30,7 +30,7 @@ async function notices(setting: Setting, claude: FakeClaude): Promise<readonly s
 }
 
 describe('a receipt', () => {
-  it('of a message with an image is one: ✅, no ⚠️, and no Retry', { timeout: 60_000 }, async () => {
+  it('for a message with an image is ✅ without ⚠️ or Retry', { timeout: 60_000 }, async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const files = [{ name: 'photo.png', data: new Uint8Array(PNG), type: 'image/png' }];
@@ -64,13 +64,13 @@ describe('a receipt', () => {
   });
 });
 
-/** The test itself reads marks, one message at a time. */
+/** Whether it is a read of the test itself, which fetches one message at a time. */
 function isOurs(request: string, messages: readonly WireMessage[]): boolean {
   return messages.some(({ id, channel_id }) => request === `GET /channels/${channel_id}/messages/${id}`);
 }
 
-describe('what was typed and not confirmed', () => {
-  it('says so, asks before it is sent again, and becomes ✅ when its receipt comes late', {
+describe('a message that was typed but not confirmed', () => {
+  it('says so, asks before it is sent again, and becomes ✅ when its receipt arrives late', {
     timeout: 90_000,
   }, async () => {
     const setting = await startSetting({ waits: { confirmMs: 300 } });
@@ -101,7 +101,7 @@ describe('what was typed and not confirmed', () => {
     expect(claude.prompts()).toEqual(['hello']);
   });
 
-  it('is corrected after a restart, if the receipt came while the bridge was down', {
+  it('is corrected after a restart if the receipt came while the bridge was down', {
     timeout: 90_000,
   }, async () => {
     const setting = await startSetting({ waits: { confirmMs: 300 } });
@@ -120,7 +120,7 @@ describe('what was typed and not confirmed', () => {
     await setting.answer(claude, /^✅ It was submitted after all\.$/);
   });
 
-  it('is sent again when the person says so, once', { timeout: 90_000 }, async () => {
+  it('is sent again once if the user says so', { timeout: 90_000 }, async () => {
     const setting = await startSetting({ waits: { confirmMs: 300 } });
     const claude = await setting.claude('web');
     await claude.tell('mute', true);
@@ -139,7 +139,7 @@ describe('what was typed and not confirmed', () => {
   });
 });
 
-/** The hook's letter, held up until now. */
+/** The delayed letter of the hook. */
 function late({ machine }: Setting, claude: FakeClaude, prompt: string): void {
   const { transcript, claudeSession } = claude.record();
   machine.write(machine.paneEnv(`=${claude.session}:`), {
@@ -148,7 +148,7 @@ function late({ machine }: Setting, claude: FakeClaude, prompt: string): void {
   });
 }
 
-describe('a message written as soon as the thread is there', () => {
+describe('a message written as soon as the thread exists', () => {
   const threadOf = (setting: Setting, session: string) =>
     vi.waitFor(
       () => {
@@ -166,12 +166,12 @@ describe('a message written as soon as the thread is there', () => {
     tellOfSession(machine, session);
   }
 
-  it('waits for the agent and is typed, ten times of ten', { timeout: 120_000 }, async () => {
+  it('waits for the agent and is typed, ten times out of ten', { timeout: 120_000 }, async () => {
     const setting = await startSetting();
     setting.machine.tmux.call('new-session', '-d', '-s', 'keeper', 'cat');
     for (let n = 0; n < 10; n++) {
       const session = `web-${n}`;
-      // Half of the threads are made by SessionStart, half by tmux's own hook, before Claude is started.
+      // Half of the threads are created by SessionStart, half by the tmux hook, before Claude is started.
       const isFirst = n % 2 === 1;
       if (isFirst) makeSession(setting, session);
       const starting = isFirst ? undefined : setting.claude(session);
@@ -187,7 +187,7 @@ describe('a message written as soon as the thread is there', () => {
     }
   });
 
-  it('of a session that `!new` makes waits as well, while its shell still has the pane', {
+  it('for a session that `!new` creates waits while its shell still has the pane', {
     timeout: 90_000,
   }, async () => {
     const folder = tempFolder();

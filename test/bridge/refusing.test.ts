@@ -1,4 +1,4 @@
-// Where Claude is not, nothing is typed: the person is told what is there instead, and Retry works once it is back.
+// Where Claude does not run, nothing is typed: the user is told what runs instead, and Retry works once Claude is back.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { FakeClaude } from '../support/fake-claude.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { madeLongAgo, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
 
-/** A command line that would leave a trace if any shell ran it. */
+/** A command line that would create a file if any shell ran it. */
 const trace = (setting: Setting) => join(setting.machine.tmux.dir, 'pwned');
 const trap = (setting: Setting) => `touch ${trace(setting)}`;
 
@@ -32,7 +32,7 @@ async function untilPane({ machine }: Setting, format: string, wanted: string): 
 }
 
 describe('a message for a pane without Claude', () => {
-  it('is not run by the shell that Claude has left, and is typed by Retry once it is back', async () => {
+  it('is not run by the shell that Claude exited to, and Retry types it once Claude is back', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web', { inShell: true });
     await claude.tell('exit');
@@ -47,7 +47,7 @@ describe('a message for a pane without Claude', () => {
     expect(existsSync(trace(setting))).toBe(false);
   });
 
-  it('is not typed into a dead pane; !retry finds the message by itself', async () => {
+  it('is not typed into a dead pane, and !retry finds it', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web', { remainOnExit: true });
     await claude.tell('exit');
@@ -71,7 +71,7 @@ describe('a message for a pane without Claude', () => {
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
   });
 
-  it('is not typed into the pane that has its id after tmux was restarted', async () => {
+  it('is not typed into the pane that has the same id after tmux was restarted', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const { tmux } = setting.machine;
@@ -86,7 +86,7 @@ describe('a message for a pane without Claude', () => {
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
   });
 
-  it('is not typed anywhere else when its pane is gone', async () => {
+  it('is not typed elsewhere when its pane is gone', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const other = await setting.claude('web-2');
@@ -99,7 +99,7 @@ describe('a message for a pane without Claude', () => {
     expect(again.prompts()).toEqual([trap(setting)]);
   });
 
-  it('waits while the pane takes no input, or shares it with others', async () => {
+  it('waits while the pane takes no input, or shares it with other panes', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const { tmux } = setting.machine;

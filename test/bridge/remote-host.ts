@@ -1,4 +1,4 @@
-// A second machine: reached by a real ssh, with a home and a tmux server of its own. Its `node` is a trap that is noticed.
+// A second machine over a real ssh, with its own home and tmux server. Its `node` fails and records the call.
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,21 +19,21 @@ export interface FarHost {
   readonly name: string;
   readonly ssh: SshServer;
   readonly place: Place;
-  /** What the bridge called `laptop` has put there. */
+  /** What the bridge named `laptop` has put there. */
   readonly ours: string;
 }
 
 export interface Far extends Setting, FarHost {
-  /** A stand-in without hooks. */
+  /** A fake Claude Code without hooks. */
   farClaude(session: string, options?: FakeOptions): Promise<FakeClaude>;
 }
 
 export interface FarOptions extends SettingOptions {
   readonly sshServer?: SshServerOptions;
-  /** Where terminals may be started there. */
+  /** The directories where terminals may be started. */
   readonly roots?: readonly string[];
   readonly before?: (ssh: SshServer) => Promise<unknown> | unknown;
-  /** More hosts, already started. */
+  /** More hosts that are already running. */
   readonly others?: readonly FarHost[];
 }
 
@@ -71,7 +71,7 @@ export async function startFar(given: FarOptions = {}): Promise<Far> {
   });
 }
 
-/** A stand-in for Claude Code there, whose hooks are the scripts that the bridge has put there. */
+/** A fake Claude Code on the host, whose hooks are the scripts that the bridge has put there. */
 export async function farWithHooks(
   setting: Pick<Setting, 'machine'>,
   host: FarHost,
@@ -83,7 +83,7 @@ export async function farWithHooks(
   return startFakeClaude(place, session, { hooks, ...options });
 }
 
-/** A program for `!new` on that host: a stand-in that reports to the scripts there. */
+/** A program for `!new` on that host: a fake Claude Code that reports to the scripts there. */
 export function farAgent({ ours }: FarHost): { readonly program: string; readonly folder: string } {
   const folder = tempFolder();
   const program = join(folder, 'agent');
@@ -93,7 +93,7 @@ export function farAgent({ ours }: FarHost): { readonly program: string; readonl
   return { program, folder };
 }
 
-/** A pane there that shows recorded dialogs. */
+/** A pane on the host that shows recorded dialogs. */
 export async function farPromptPane(setting: Setting, host: FarHost, session = 'web'): Promise<PromptPane> {
   const drop = await script(host, 'drop');
   const machine: Machine = {
@@ -101,9 +101,9 @@ export async function farPromptPane(setting: Setting, host: FarHost, session = '
     ...{ tmux: host.place.tmux, env: envOf(host) },
     paneEnv: (target) => paneEnv(host.place.tmux, target),
   };
-  const tell = (env: object, input: object) =>
+  const report = (env: object, input: object) =>
     spawnSync(drop, { input: JSON.stringify(input), env: { ...envOf(host), ...env } });
-  return startPromptPane(machine, session, { tell });
+  return startPromptPane(machine, session, { report });
 }
 
 export function farHook(host: FarHost, pane: PromptPane, input: unknown): HookProcess {
@@ -118,7 +118,7 @@ async function script({ ours }: FarHost, name: string): Promise<string> {
   return path;
 }
 
-/** As `threadmux thread open` does it; asked of tmux directly, because ssh may be down. */
+/** Does what `threadmux thread open` does, but asks tmux directly, because ssh may be down. */
 async function announce(setting: Setting, tmux: TmuxServer, session: string): Promise<void> {
   const found = (await listSessions(tmux.tmux)).find(({ name }) => name === session);
   if (found === undefined) throw new Error(`there is no session ${session}`);

@@ -1,4 +1,4 @@
-// Terminals on another host, over a real ssh: everything that one here has, also while the host or the bridge is away.
+// Terminals on another host, over a real ssh: the same features as local ones, also while the host or the bridge is down.
 
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ function sessions(far: Far): readonly string[] {
 }
 
 describe('!terminal on another host', { timeout: 90_000 }, () => {
-  it('runs there, streams what it prints, takes input and keys, and is ended by !done', async () => {
+  it('runs on the host, streams its output, takes input and keys, and is ended by !done', async () => {
     const { far, channelId, shop, terminal, logs } = await start();
     const { name, thread } = await terminal(
       `exec sh -c 'trap "echo caught" INT; pwd; while :; do read line && echo "heard $line"; done'`,
@@ -79,7 +79,7 @@ describe('!terminal on another host', { timeout: 90_000 }, () => {
     expect(loadStreamRecord(far.machine.home, thread)).toBeUndefined();
   });
 
-  it('tells its last words and then how it ended, also after a long silence', async () => {
+  it('shows its last output and then how it ended, also after a long silence', async () => {
     const { far, terminal, logs } = await start();
     const { name, thread } = await terminal('echo first; sleep 3; printf "last words"; exit 7');
     await untilPrinted(far, thread, 'first');
@@ -94,7 +94,7 @@ describe('!terminal on another host', { timeout: 90_000 }, () => {
     await vi.waitFor(() => expect(sessions(far)).not.toContain(name), WAIT);
   });
 
-  it('attaches a flood, whole and in order', async () => {
+  it('attaches a flood of output, whole and in order', async () => {
     const { far, terminal } = await start();
     const { thread } = await terminal('i=0; while [ $i -lt 60000 ]; do i=$((i+1)); echo n$i; done');
     const end = await far.answer(thread, /^⏹️ Exited with code 0.*the whole output/s);
@@ -103,7 +103,7 @@ describe('!terminal on another host', { timeout: 90_000 }, () => {
     expect(numbers(whole)).toEqual(upTo(60_000));
   });
 
-  it('goes on when the host was away: nothing lost, nothing doubled, and "away" is no end', async () => {
+  it('continues when the host was unreachable, loses and repeats nothing, and does not report an end', async () => {
     const { far, channelId, terminal } = await start();
     const { thread } = await terminal(
       'i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo n$i; sleep 0.1; done; while [ ! -e go ]; do sleep 0.1; done; exit 4',
@@ -124,7 +124,7 @@ describe('!terminal on another host', { timeout: 90_000 }, () => {
     expect(numbers(await printed(far, thread))).toEqual(upTo(60));
   });
 
-  it('is taken up after a restart of the bridge in the middle, and after its end', async () => {
+  it('is resumed after a restart of the bridge, and after its end', async () => {
     const { far, terminal } = await start();
     const { thread } = await terminal(
       'i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo n$i; sleep 0.1; done; read x; echo "x is $x"; exit 2',
@@ -146,7 +146,7 @@ describe('!terminal on another host', { timeout: 90_000 }, () => {
     expect((await far.answers(thread)).filter(({ content }) => content.startsWith('⏹️ Exited'))).toHaveLength(1);
   });
 
-  it('whose whole tmux server is gone says so', async () => {
+  it('says so if the whole tmux server is gone', async () => {
     const { far, terminal } = await start();
     const { thread } = await terminal('echo up; cat');
     await untilPrinted(far, thread, 'up');
@@ -175,7 +175,7 @@ describe('!terminal on another host', { timeout: 90_000 }, () => {
     expect(await suggested('terminal', 'dir', 'far:sh')).toEqual(['far:shop']);
   });
 
-  it('needs roots of that host, and takes a whole path inside them', async () => {
+  it('needs roots on that host, and accepts an absolute path inside them', async () => {
     const { far, channelId } = await start({ roots: [] });
     await far.say(channelId, '!terminal far:shop id');
     await far.answer(channelId, /no directory is open.*"roots"/s);

@@ -1,4 +1,4 @@
-// The small pure rules of journey 2: who may speak, what a message means, what is typed for it, what a shell printed.
+// The small pure rules of journey 2: who may write, what a message means, what is typed for it, what a shell printed.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,23 +17,23 @@ import type { HostList } from '../../tmux/host-list.ts';
 
 const server = { allow: ['1'] };
 
-describe('who may speak', () => {
+describe('the list of allowed users', () => {
   it.each([
-    ['somebody listed', { userId: '1', isBot: false, isWebhook: false }, undefined],
-    ['somebody else', { userId: '2', isBot: false, isWebhook: false }, 'not listed'],
-    ['nobody', { userId: '', isBot: false, isWebhook: false }, 'not listed'],
-    ['a listed bot', { userId: '1', isBot: true, isWebhook: false }, 'bot'],
-    ['a webhook with a listed id', { userId: '1', isBot: false, isWebhook: true }, 'webhook'],
+    ['accepts a listed user', { userId: '1', isBot: false, isWebhook: false }, undefined],
+    ['refuses another user', { userId: '2', isBot: false, isWebhook: false }, 'not listed'],
+    ['refuses an empty id', { userId: '', isBot: false, isWebhook: false }, 'not listed'],
+    ['refuses a listed bot', { userId: '1', isBot: true, isWebhook: false }, 'bot'],
+    ['refuses a webhook with a listed id', { userId: '1', isBot: false, isWebhook: true }, 'webhook'],
   ] as const)('%s', (_, speaker, wanted) => {
     expect(refusalReason(speaker, server)).toBe(wanted);
   });
 
-  it('is nobody when the list is empty', () => {
+  it('allows nobody when it is empty', () => {
     expect(refusalReason({ userId: '1', isBot: false, isWebhook: false }, { allow: [] })).toBe('not listed');
   });
 });
 
-describe('what a message means', () => {
+describe('the meaning of a message:', () => {
   const message: Incoming = {
     id: '5',
     channelId: '9',
@@ -54,11 +54,11 @@ describe('what a message means', () => {
     ['a joined thread', { written: false }, 'thread', ignored('system')],
     ['a bot', { fromBot: true }, 'thread', ignored('bot')],
     ['a webhook', { fromWebhook: true }, 'thread', ignored('webhook')],
-    ['a stranger', { authorId: '2' }, 'thread', ignored('not listed')],
-    ['a stranger with a command', { authorId: '2', text: '!kill web' }, 'channel', ignored('not listed')],
-    ['nothing', { text: ' \n ' }, 'thread', ignored('empty')],
+    ['an unknown user', { authorId: '2' }, 'thread', ignored('not listed')],
+    ['a command of an unknown user', { authorId: '2', text: '!kill web' }, 'channel', ignored('not listed')],
+    ['an empty message', { text: ' \n ' }, 'thread', ignored('empty')],
     ['control characters only', { text: '\u001b\u0000\u009f' }, 'thread', ignored('empty')],
-    ['a file alone', { text: '', attachments: 1 }, 'thread', { kind: 'forward', text: '' }],
+    ['a file without text', { text: '', attachments: 1 }, 'thread', { kind: 'forward', text: '' }],
     ['a command', { text: '!sessions' }, 'channel', { kind: 'command', name: 'sessions', rest: '' }],
     [
       'a command in capitals',
@@ -67,20 +67,20 @@ describe('what a message means', () => {
       { kind: 'command', name: 'new', rest: 'shop  mini' },
     ],
     [
-      'a command over lines',
+      'a command of several lines',
       { text: '!sh echo a\necho b' },
       'thread',
       { kind: 'command', name: 'sh', rest: 'echo a\necho b' },
     ],
     ['a lone !', { text: '!' }, 'thread', { kind: 'command', name: '', rest: '' }],
-    ['a ! behind an escape byte', { text: '\u001b\u200d!rm' }, 'thread', { kind: 'forward', text: '\u200d!rm' }],
-    ['a ! behind a control character', { text: '\u0007!rm x' }, 'thread', { kind: 'command', name: 'rm', rest: 'x' }],
+    ['a ! after an escape byte', { text: '\u001b\u200d!rm' }, 'thread', { kind: 'forward', text: '\u200d!rm' }],
+    ['a ! after a control character', { text: '\u0007!rm x' }, 'thread', { kind: 'command', name: 'rm', rest: 'x' }],
   ])('%s', (_, more, where, wanted) => {
     expect(route({ ...message, ...more }, where, server)).toEqual(wanted);
   });
 });
 
-describe('what is typed', () => {
+describe('the text that is typed', () => {
   const slash = ['/clear', '/model'];
   const prompt = (text: string) => ({ kind: 'prompt', text });
 
@@ -100,11 +100,11 @@ describe('what is typed', () => {
     ['\u001b[201~\r!id', [], prompt('[201~\n!id')],
     ['@file', [], prompt(' @file ')],
     ['a \\', [], prompt('a \\ ')],
-  ] as const)('%j with %j', (text, paths, wanted) => {
+  ] as const)('is right for %j with %j', (text, paths, wanted) => {
     expect(composeForClaude(text, paths, slash)).toEqual(wanted);
   });
 
-  it('never begins with what Claude Code acts on, and holds no control character', () => {
+  it('never starts with a prefix that Claude Code interprets, and contains no control character', () => {
     const nasty = fc.array(
       fc.oneof(
         fc.constantFrom(...'!/@#&\\\u001b\u0000\u009b\r\n\t ;-$`\'"', '\ud800', '[201~', '/clear'),
@@ -123,7 +123,7 @@ describe('what is typed', () => {
   });
 });
 
-describe('names of files', () => {
+describe('the name of a file', () => {
   it.each([
     ['photo.png', 0, 'photo.png'],
     ['photo.png', 2, '3-photo.png'],
@@ -136,11 +136,11 @@ describe('names of files', () => {
     ['\u202egnp.exe', 0, 'gnp.exe'],
     ['ünï.txt', 0, 'ünï.txt'],
     ['', 1, '2-file'],
-  ])('%j', (name, at, wanted) => {
+  ])('is safe for %j', (name, at, wanted) => {
     expect(safeName(name, at)).toBe(wanted);
   });
 
-  it('are short, plain and never hidden, whatever they were', () => {
+  it('is short, plain and never hidden, whatever the original is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.nat(20), (name, at) => {
         const safe = safeName(name, at);
@@ -158,7 +158,7 @@ describe('names of files', () => {
     }
   });
 
-  it('are never the same for two files of one message', () => {
+  it('is different for each file of a message', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('x', '1-x', '2-x', '3-x', '2-2-x'), { maxLength: 6 }), (names) => {
         const safe = names.map(safeName);
@@ -196,7 +196,7 @@ describe('!new', () => {
         command: ['claude', '--', '--model', 'opus'],
       },
     ],
-  ])('%s', (rest, wanted) => {
+  ])('accepts %s', (rest, wanted) => {
     expect(parse(rest)).toEqual(wanted);
   });
 
@@ -218,14 +218,14 @@ describe('!new', () => {
   });
 });
 
-describe('what a shell printed', () => {
+describe('the new output of a shell is found', () => {
   it.each([
     ['at the first prompt', ['$ '], ['$ echo hi', 'hi', '$ '], '$ echo hi\nhi\n$ '],
     ['further down', ['a', 'b', '$ '], ['a', 'b', '$ ls', 'x', '$ '], '$ ls\nx\n$ '],
     ['after the screen has scrolled', ['a', 'b', 'c', '$ '], ['c', '$ seq', '1', '$ '], '$ seq\n1\n$ '],
     ['when all of it scrolled away', ['a', '$ '], ['7', '8', '$ '], '7\n8\n$ '],
     ['after clear', ['a', 'b', '$ '], ['$ '], '$ '],
-    ['nothing new', ['a', '$ '], ['a', '$ '], '$ '],
+    ['when there is none', ['a', '$ '], ['a', '$ '], '$ '],
   ])('%s', (_, before, after, wanted) => {
     expect(newLines(before, after)).toBe(wanted);
   });
@@ -255,11 +255,11 @@ describe('slash commands', () => {
     ['retry', { message: '123' }, '123'],
     ['sh', { command: 'ls -l' }, 'ls -l'],
     ['screen', {}, ''],
-  ])('/%s %j is what "!" would say', (name, options, wanted) => {
+  ])('/%s %j become the text of a "!" command', (name, options, wanted) => {
     expect(given(name, options)).toBe(wanted);
   });
 
-  it('are the same commands as those of "!", each with a word about it', () => {
+  it('are the same commands as those of "!", each with a description', () => {
     expect(SLASH_COMMANDS.map(({ name }) => name)).toEqual(COMMANDS.map(({ name }) => name));
     for (const command of SLASH_COMMANDS) {
       expect(command.name).toMatch(/^[a-z]{1,32}$/);
@@ -269,7 +269,7 @@ describe('slash commands', () => {
     expect(helpText().length).toBeLessThan(1_600);
   });
 
-  it('know their short forms, and nothing else', () => {
+  it('accept their short forms, and nothing else', () => {
     for (const name of ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down', 'key', 'stop'])
       expect(pressesKeys(name)).toBe(true);
     for (const name of ['', 'rm', 'constructor', '__proto__', 'screens', 'new']) expect(pressesKeys(name)).toBe(false);

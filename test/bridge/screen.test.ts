@@ -1,4 +1,4 @@
-// !screen: the pane as a picture, which the buttons under it renew in place.
+// !screen: the pane as a picture, which the buttons below it update in place.
 
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
@@ -19,7 +19,7 @@ async function begin() {
 const pixelsOf = async ({ attachments: [file] }: WireMessage) =>
   readPng(new Uint8Array(await (await fetch(file?.url ?? '')).arrayBuffer()));
 
-/** What the message has become once it fits. */
+/** The message once it matches. */
 const become = (setting: Setting, claude: FakeClaude, { id }: WireMessage, fits: (message: WireMessage) => void) =>
   vi.waitFor(async () => {
     const now = (await setting.answers(claude)).find((message) => message.id === id);
@@ -29,7 +29,7 @@ const become = (setting: Setting, claude: FakeClaude, { id }: WireMessage, fits:
   }, WAIT);
 
 describe('!screen', () => {
-  it('shows the pane as a picture, with its text for those who cannot see it', async () => {
+  it('shows the pane as a picture, with its text as the description', async () => {
     const { shown } = await begin();
     expect(shown.attachments).toMatchObject([
       {
@@ -42,7 +42,7 @@ describe('!screen', () => {
     expect(JSON.stringify(shown.components)).toContain('key:look');
   });
 
-  it('is renewed in place by a key: the new picture takes the place of the old one', async () => {
+  it('updates its picture in place after a key', async () => {
     const { setting, claude, shown } = await begin();
     const before = (await setting.answers(claude)).length;
     await setting.workspace.person.tap(claude.thread, shown.id, buttonOf(shown, '↓'));
@@ -57,7 +57,7 @@ describe('!screen', () => {
     expect(await setting.answers(claude)).toHaveLength(before);
   });
 
-  it('is text where the font cannot show what the pane does, and a picture again afterwards', async () => {
+  it('shows text where the font lacks a character, and a picture again afterwards', async () => {
     const { setting, claude, shown } = await begin();
     const { person } = setting.workspace;
     await claude.tell('draft', '漢字');
@@ -72,7 +72,7 @@ describe('!screen', () => {
     });
   });
 
-  it('takes the picture away when there is nothing to show any more', async () => {
+  it('removes the picture when there is nothing left to show', async () => {
     const { setting, claude, shown } = await begin();
     setting.machine.tmux.call('kill-session', '-t', '=web');
     await setting.workspace.person.tap(claude.thread, shown.id, buttonOf(shown, 'Enter'));

@@ -1,4 +1,4 @@
-// The same journey when the line to the other machine does not hold.
+// The same journey with an unreliable connection to the other machine.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -21,7 +21,7 @@ describe('a host', () => {
     expect(claude.prompts()).toEqual(['one', 'two', 'three']);
   });
 
-  it('that is lost in the middle gets every message once, in order', {
+  it('that is lost in between gets every message once, in order', {
     timeout: 60_000,
   }, async () => {
     const far = await startFar();
@@ -42,7 +42,7 @@ describe('a host', () => {
     expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
   });
 
-  it('whose key has changed is not typed into, and that is said at once', async () => {
+  it('whose key has changed gets nothing typed, and the thread says so at once', async () => {
     const far = await startFar();
     const claude = await far.farClaude('web');
     await far.untilMarked(await far.say(claude, 'hello'), '✅');
@@ -67,7 +67,7 @@ describe('a host', () => {
     await far.answer(claude, /Permission denied.*with a key and without questions/s);
   });
 
-  it('that has been down for a day gets nothing typed any more, and that is said', async () => {
+  it('that has been down for a day gets nothing typed any more, and the thread says so', async () => {
     const far = await startFar({ before: (ssh) => ssh.stop() });
     const claude = await far.farClaude('web');
     const { id } = await far.say(claude, 'wait');
@@ -88,7 +88,7 @@ describe('a host', () => {
     expect(claude.prompts()).toEqual(['today']);
   });
 
-  it('!sessions marks a host that does not answer, and shows the others in time', async () => {
+  it('that does not answer is marked by !sessions, which shows the others in time', async () => {
     const far = await startFar({
       before: (ssh) => {
         ssh.faults.silent = true;

@@ -1,4 +1,4 @@
-// The same journey to another machine, over the real ssh: what it costs.
+// The same journey to another machine, over the real ssh: its cost.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { untilPrompts } from './bridge-setup.ts';
 import { startFar } from './remote-host.ts';
 
 describe('a session on another host', () => {
-  it('is typed into and confirmed by its screen, over one connection', async () => {
+  it('gets a message that is confirmed by its screen, over one connection', async () => {
     const far = await startFar({ sshServer: { banner: 'Authorised use only!\n' } });
     const claude = await far.farClaude('web');
     const texts = ['hello', `it's "quoted" $(id) \`x\` \\`, 'two\nlines', '-x;', 'ünï 👍'];
@@ -14,7 +14,7 @@ describe('a session on another host', () => {
     await untilPrompts(claude, texts);
     const before = far.ssh.counts.execs;
     for (const text of ['a', 'b', 'c']) await far.untilMarked(await far.say(claude, text), '✅');
-    // One look, one exec that types, three looks that find it gone from the box.
+    // One look, one exec that types, and three looks that find the text gone from the box.
     expect(far.ssh.counts.execs - before).toBeLessThanOrEqual(3 * 5);
     expect(far.ssh.counts.connections).toBe(1);
     await claude.tell('draft', 'half a thought');
@@ -24,7 +24,7 @@ describe('a session on another host', () => {
     expect(threads.body.threads.map(({ name }: { name: string }) => name)).toEqual(['[agent] web@far']);
   });
 
-  it('over a slow line is typed into all the same', async () => {
+  it('gets a message over a slow connection', async () => {
     const far = await startFar();
     const claude = await far.farClaude('web');
     far.ssh.faults.latencyMs = 150;
@@ -32,7 +32,7 @@ describe('a session on another host', () => {
     expect(claude.prompts()).toEqual(['slowly\nbut surely']);
   });
 
-  it('serves ten sessions at once over one connection', { timeout: 60_000 }, async () => {
+  it('shares one connection with nine others', { timeout: 60_000 }, async () => {
     const far = await startFar();
     const claudes = await Promise.all(
       Array.from({ length: 10 }, (_, n) => far.farClaude(`web-${n}`, { replies: false })),
@@ -64,7 +64,7 @@ describe('a session on another host', () => {
     expect(readFileSync(path(second.id), 'utf8')).toBe('two');
   });
 
-  it('where Claude was started again is typed into in its new pane, without a Retry', async () => {
+  it('gets a message in its new pane after Claude was restarted, without Retry', async () => {
     const far = await startFar();
     const claude = await far.farClaude('web');
     await far.untilMarked(await far.say(claude, 'before'), '✅');
@@ -78,7 +78,7 @@ describe('a session on another host', () => {
 });
 
 describe('commands over ssh', () => {
-  it('start and end sessions there, and list them', async () => {
+  it('start, kill and list sessions on the host', async () => {
     const far = await startFar();
     const { channelId } = far.workspace;
     await far.say(channelId, '!new ops far -- sh');

@@ -1,4 +1,4 @@
-// Threads that stream, as a person has them: begun, spoken to, listed, ended, and found again.
+// Threads that stream, as a user sees them: started, written to, listed, ended, and found again.
 
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function start(options: SettingOptions = {}) {
 }
 let opened: string[] = [];
 
-/** All that stands in the blocks of a thread, as it was printed. */
+/** The content of all code blocks in a thread, as it was printed. */
 async function printed(setting: Setting, thread: string): Promise<string> {
   const blocks = (await setting.answers(thread)).filter(({ content }) => content.startsWith('```'));
   return blocks.map(({ content }) => content.replace(/^```text\n|```$/g, '')).join('');
@@ -43,7 +43,7 @@ async function printed(setting: Setting, thread: string): Promise<string> {
 const untilPrinted = (setting: Setting, thread: string, text: string) =>
   vi.waitFor(async () => expect(await printed(setting, thread)).toContain(text), WAIT);
 
-/** Without any there is no server to ask. */
+/** Empty if no session runs, because then there is no server to ask. */
 function sessions({ machine }: Setting): readonly string[] {
   try {
     return machine.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
@@ -61,7 +61,7 @@ const threadOf = async ({ workspace }: Setting, id: string) =>
   (await workspace.person.call('GET', `/channels/${id}`)).body;
 
 describe('!terminal', () => {
-  it('runs a command in a project and streams what it prints; what is written is its input', async () => {
+  it('runs a command in a project, streams its output, and takes messages as input', async () => {
     opened = [];
     const { setting, root, terminal } = await start();
     const { name, thread } = await terminal('pwd; while read line; do echo "heard $line"; done');
@@ -71,11 +71,11 @@ describe('!terminal', () => {
     const message = await setting.say(thread, '/quit "now" $HOME');
     await setting.untilMarked(message, '✅');
     await untilPrinted(setting, thread, 'heard /quit "now" $HOME\n');
-    // What it printed is in the stream, and nowhere else.
+    // Its output is in the stream, and nowhere else.
     expect((await setting.answers(thread)).filter(({ content }) => content.includes('heard'))).toHaveLength(1);
   });
 
-  it('answers below what was written, and the whole still reads as one text', async () => {
+  it('continues below what the user wrote, and the whole still reads as one text', async () => {
     opened = [];
     const { setting, terminal } = await start();
     const { thread } = await terminal(`exec sh -c 'while printf "name? "; read n; do echo "hello $n"; done'`);
@@ -94,7 +94,7 @@ describe('!terminal', () => {
     ]);
   });
 
-  it('takes input whatever the program is called, and while one program follows another', async () => {
+  it('takes input whatever the program is called, and between two programs', async () => {
     opened = [];
     const { setting, root, terminal } = await start();
     const program = join(root, 'shop', 'prog');
@@ -109,7 +109,7 @@ describe('!terminal', () => {
     for (const word of ['two', 'three', 'four', 'five']) await untilPrinted(setting, thread, `<${word}>`);
   });
 
-  it('is typed into, not pasted into: an editor that waits for a command gets one', async () => {
+  it('types its input instead of pasting it, so that an editor gets commands', async () => {
     opened = [];
     const { setting, terminal } = await start();
     const { thread } = await terminal(`exec sh -c 'printf "\\033[?2004hready\\n"; exec cat -v'`);
@@ -120,7 +120,7 @@ describe('!terminal', () => {
     await untilPrinted(setting, thread, '^[[200~two\n');
   });
 
-  it('that ends at the first key has taken it', async () => {
+  it('counts a key as taken by a program that exits on it', async () => {
     opened = [];
     const { setting, terminal } = await start();
     const { thread } = await terminal(`exec sh -c 'stty raw -echo; echo ready; dd bs=1 count=1 2>/dev/null; exit 5'`);
@@ -129,7 +129,7 @@ describe('!terminal', () => {
     await setting.answer(thread, /code 5/);
   });
 
-  it('that has ended says how, takes nothing any more, and says what can be done', async () => {
+  it('says how it ended, takes nothing any more, and says what to do next', async () => {
     opened = [];
     const { setting, terminal } = await start();
     const { thread } = await terminal('echo bye; exit 3');
@@ -142,7 +142,7 @@ describe('!terminal', () => {
     await setting.answer(thread, /🖥️ terminal `shop-echo` .*code 3.*\n-# 0 of at most 5/);
   });
 
-  it('is interrupted by !stop, and its keys and its screen are at hand', async () => {
+  it('is interrupted by !stop, and offers keys and its screen', async () => {
     opened = [];
     const { setting, terminal } = await start();
     const { thread } = await terminal(`exec sh -c 'trap "echo caught" INT; echo ready; while :; do sleep 0.1; done'`);
@@ -185,8 +185,8 @@ describe('!terminal', () => {
   });
 });
 
-describe('at most maxThreads', () => {
-  it('run at a time; the next is refused, and one that has ended makes room', async () => {
+describe('the limit maxThreads', () => {
+  it('refuses the next thread, and one that has ended makes room', async () => {
     opened = [];
     const { setting, channelId, terminal } = await start({ file: { maxThreads: 2 } });
     const one = await terminal('cat');
@@ -202,7 +202,7 @@ describe('at most maxThreads', () => {
     expect((await terminal('cat')).name).toBe('shop-cat');
   });
 
-  it('holds for orders that come at once', async () => {
+  it('holds for commands that arrive at once', async () => {
     const { setting, channelId } = await start({ file: { maxThreads: 2 } });
     await Promise.all([1, 2, 3, 4].map(() => setting.say(channelId, '!terminal shop cat')));
     await vi.waitFor(async () => {
@@ -215,7 +215,7 @@ describe('at most maxThreads', () => {
 });
 
 describe('!done', () => {
-  it('ends it, sums it up and archives its thread', async () => {
+  it('ends the terminal, posts a summary and archives its thread', async () => {
     opened = [];
     const { setting, terminal } = await start();
     const { name, thread } = await terminal('echo one; echo two; cat');
@@ -230,7 +230,7 @@ describe('!done', () => {
     expect((await threadOf(setting, thread)).thread_metadata.archived).toBe(true);
   });
 
-  it('elsewhere than in such a thread says what it is for', async () => {
+  it('says in any other thread what it is for', async () => {
     const { setting, channelId } = await start();
     await setting.say(channelId, '!done');
     await setting.answer(channelId, /^⚠️ this is not the thread of a terminal/);
@@ -240,7 +240,7 @@ describe('!done', () => {
 });
 
 describe('after a restart of the bridge', () => {
-  it('its terminals are found again within 10 s, and the stream goes on where it was', async () => {
+  it('terminals are found again within 10 s, and the stream continues', async () => {
     opened = [];
     const { setting, channelId, terminal } = await start();
     const { thread } = await terminal('i=0; while [ $i -lt 80 ]; do i=$((i+1)); echo "line $i"; sleep 0.05; done; cat');
@@ -259,7 +259,7 @@ describe('after a restart of the bridge', () => {
     await untilPrinted(setting, thread, 'still yours\nstill yours\n');
   });
 
-  it('an end that came meanwhile is told', async () => {
+  it('an end that happened in between is reported', async () => {
     opened = [];
     const { setting, terminal } = await start();
     const { thread } = await terminal('read line; echo "got $line"; exit 7');
@@ -277,11 +277,11 @@ describe('after a restart of the bridge', () => {
   });
 });
 
-describe('an order that the bridge did not live to answer', () => {
+describe('a command that the bridge did not answer before it was killed', () => {
   const isAnswer = ({ method, body }: FaultyRequest) =>
     method === 'POST' && /^🖥️ /.test(String((body as { content?: string })?.content ?? ''));
 
-  it('has begun its terminal once, and is answered after the restart', async () => {
+  it('starts its terminal once, and is answered after the restart', async () => {
     let refused = 0;
     let away = true;
     const { setting, channelId } = await start({
@@ -303,7 +303,7 @@ describe('an order that the bridge did not live to answer', () => {
     expect((await activeTitles(setting)).filter((title) => /terminal/.test(title))).toHaveLength(1);
   });
 
-  it('is not carried out again, even if what it began is over by then', async () => {
+  it('is not repeated, even if its terminal has ended by then', async () => {
     let away = true;
     let refused = 0;
     const { setting, root, channelId } = await start({
@@ -327,7 +327,7 @@ describe('an order that the bridge did not live to answer', () => {
     expect(readFileSync(join(root, 'shop', 'count'), 'utf8')).toBe('ran\n');
   });
 
-  it('that was killed while it began leaves nothing running', async () => {
+  it('leaves nothing running if it was killed while starting', async () => {
     opened = [];
     const { setting, channelId, terminal } = await start();
     const { thread } = await terminal('cat');
@@ -342,8 +342,8 @@ describe('an order that the bridge did not live to answer', () => {
   });
 });
 
-describe('what is not ours', () => {
-  it('a session that somebody gave the same name meanwhile is left alone', async () => {
+describe('at the start of the bridge,', () => {
+  it('a session that someone else created with the same name is left alone', async () => {
     opened = [];
     const { setting, terminal } = await start();
     const { name, thread } = await terminal('cat');
@@ -357,7 +357,7 @@ describe('what is not ours', () => {
     expect(sessions(setting)).toEqual([name]);
   });
 
-  it('a message left in a thread that we may not see keeps nothing else from starting', async () => {
+  it('a message in a thread that the bot cannot see does not stop the others', async () => {
     let hidden = '';
     const { setting, channelId } = await start({
       faults: {
@@ -380,7 +380,7 @@ describe('what is not ours', () => {
   });
 });
 
-describe('as slash commands', () => {
+describe('as a slash command,', () => {
   it('/terminal completes its directory, and runs', async () => {
     const { setting, channelId } = await start();
     const { person } = setting.workspace;
@@ -404,7 +404,7 @@ describe('as slash commands', () => {
 });
 
 describe('the thread of a terminal whose tmux server is gone', () => {
-  it('can be deleted without touching the terminal that has its pane id now', async () => {
+  it('can be deleted without touching the terminal that now has its pane id', async () => {
     opened = [];
     const { setting, terminal } = await start();
     const { call } = setting.machine.tmux;

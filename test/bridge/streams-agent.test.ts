@@ -1,4 +1,4 @@
-// Headless agents, as a person has them in their thread; Claude Code is a stand-in that does as it is told.
+// Headless agents, as a user sees them in their thread, with a scripted Claude Code.
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function start(options: SettingOptions = {}) {
     setting,
     root,
     channelId,
-    /** What each process was started with. */
+    /** The arguments, directory and pid of each process. */
     runs: (): { argv: string[]; cwd: string; pid: number }[] =>
       readFileSync(log, 'utf8')
         .trim()
@@ -49,7 +49,7 @@ const nameOf = async ({ workspace }: Setting, id: string) =>
 const WAITS = { waitMs: 60_000 };
 
 describe('!agent', () => {
-  it('streams what Claude says and does, and sums it up', async () => {
+  it('streams what Claude says and does, and posts a summary', async () => {
     const { setting, root, channelId, agent, runs } = await start();
     const thread = await agent([
       { say: 'I look first.' },
@@ -65,7 +65,7 @@ describe('!agent', () => {
     await setting.answer(channelId, /🤖 agent `shop-agent` <#\d+> idle · .*\n-# 1 of at most 5/);
   });
 
-  it('goes on with what was said before, and !new starts afresh', async () => {
+  it('continues the conversation, and !new starts a new one', async () => {
     const { setting, agent } = await start();
     const thread = await agent('my name is Ada');
     await setting.answer(thread, /^Echo: my name is Ada$/);
@@ -80,7 +80,7 @@ describe('!agent', () => {
     expect(fresh.content).not.toContain('Ada');
   });
 
-  it('takes one prompt at a time; later ones wait, and are told so', async () => {
+  it('takes one prompt at a time; later ones wait, and say so', async () => {
     const { setting, agent, runs } = await start();
     const thread = await agent([{ say: 'first' }, { waitMs: 2_500 }]);
     await setting.answer(thread, /^first$/);
@@ -96,7 +96,7 @@ describe('!agent', () => {
     expect(runs()).toHaveLength(3);
   });
 
-  it('is stopped by !stop: what runs ends, what waits is dropped, and both say so', async () => {
+  it('is stopped by !stop, which ends the running prompt, drops the waiting ones and says so', async () => {
     const { setting, agent, runs } = await start();
     const thread = await agent([{ say: 'busy' }, WAITS]);
     await setting.answer(thread, /^busy$/);
@@ -115,7 +115,7 @@ describe('!agent', () => {
     await setting.answer(thread, /^Nothing runs\.$/);
   });
 
-  it('is ended by !done and by !kill, with its process', async () => {
+  it('is ended with its process by !done and by !kill', async () => {
     const { setting, channelId, agent, runs } = await start();
     const thread = await agent([{ say: 'busy' }, WAITS]);
     await setting.answer(thread, /^busy$/);
@@ -151,7 +151,7 @@ describe('!agent', () => {
     expect((await setting.answer(channelId, why)).content).toMatch(/^⚠️ /);
   });
 
-  it('after a restart of the bridge: what ran is said to have ended, what waited runs, nothing twice', async () => {
+  it('reports an interrupted prompt after a restart, runs the waiting ones, and repeats nothing', async () => {
     const { setting, agent, runs } = await start();
     const thread = await agent('my name is Ada');
     await setting.answer(thread, /^✅ /);
@@ -173,7 +173,7 @@ describe('!agent', () => {
     expect(runs()).toHaveLength(3);
   });
 
-  it('asks in the order of the messages, though a file takes its time, and whatever cannot be said', async () => {
+  it('asks in the order of the messages, even with a slow file or a failing post', async () => {
     let slow = true;
     const { setting, agent } = await start({
       faults: {
@@ -198,7 +198,7 @@ describe('!agent', () => {
     expect(echoes.map(({ content }) => content.split('\n')[0])).toEqual(['Echo: with a file', 'Echo: without']);
   });
 
-  it('is bound by the configuration of now, not by that of its beginning', async () => {
+  it('follows the current configuration, not the one at its start', async () => {
     const { setting, root, agent, runs } = await start();
     const skipping = { file: { skipPermissions: [join(root, 'shop')] } };
     const thread = await agent('one');
@@ -221,7 +221,7 @@ describe('!agent', () => {
     expect(runs()).toHaveLength(3);
   });
 
-  it('ends with its thread: no process, no message that waits for ever', async () => {
+  it('ends with its thread, and leaves no process and no waiting message', async () => {
     const { setting, channelId, agent, runs } = await start();
     const thread = await agent('one');
     await setting.answer(thread, /^✅ /);

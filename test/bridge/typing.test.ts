@@ -1,4 +1,4 @@
-// What somebody writes in a thread is what Claude is given: proven by the stand-in's own record, and shown on the message.
+// Claude gets exactly what a user writes in a thread. The record of the fake Claude Code proves it.
 
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
@@ -28,7 +28,7 @@ const TEXTS = [
 ];
 
 describe('a message in a thread', () => {
-  it('is submitted as it was written, and shows it: 👀, then ✅ alone', async () => {
+  it('is submitted as it was written, and gets 👀, then only ✅', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     for (const text of TEXTS) await setting.untilMarked(await setting.say(claude, text), '✅');
@@ -36,7 +36,7 @@ describe('a message in a thread', () => {
     expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
   });
 
-  it('shows 👀 from the moment it was typed until Claude has taken it', async () => {
+  it('has 👀 from when it was typed until Claude has taken it', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await claude.tell('busy');
@@ -48,7 +48,7 @@ describe('a message in a thread', () => {
     for (const message of messages) await setting.untilMarked(message, '✅');
   });
 
-  it('is typed once each time, however often the same is written', async () => {
+  it('is typed once each time the same text is written', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const messages = await Promise.all(Array.from({ length: 6 }, () => setting.say(claude, 'again')));
@@ -67,7 +67,7 @@ describe('a message in a thread', () => {
     await untilPrompts(claude, [long]);
   });
 
-  it('that ends with half an emoji does not spoil the screen for the next one', async () => {
+  it('that ends with half an emoji does not damage the screen for the next one', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     for (const text of ['family 👩\u200d', '👩\u200d\nand more', 'next'])
@@ -75,7 +75,7 @@ describe('a message in a thread', () => {
     expect(claude.prompts()).toEqual(['family 👩', '👩\nand more', 'next']);
   });
 
-  it('leaves a half-written draft alone: it is back afterwards', async () => {
+  it('keeps a half-written draft, which is restored afterwards', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await claude.tell('draft', 'half a thought');
@@ -95,7 +95,7 @@ describe('a message in a thread', () => {
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello\nyou' }]);
   });
 
-  it('waits while a dialog is open: nothing is typed, nothing is approved', async () => {
+  it('waits while a dialog is open, and approves nothing', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await claude.tell('dialog', 'rm -rf /');
@@ -117,7 +117,7 @@ describe('a message in a thread', () => {
     expect(second.id > first.id).toBe(true);
   });
 
-  it('is a command of Claude’s if it is on the list, and shows the dialog that it opens', async () => {
+  it('runs a Claude Code command if it is on the list, and shows the dialog that it opens', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const clear = await setting.say(claude, '/clear');
@@ -131,7 +131,7 @@ describe('a message in a thread', () => {
     expect(claude.noted().map(({ text }) => text)).toEqual(['/clear', '/cost', '\u001b']);
   });
 
-  it('that begins with "!" is never typed, and is answered with the commands', async () => {
+  it('that starts with "!" is never typed, and is answered with the list of commands', async () => {
     const setting = await startSetting({ file: { allowShell: false } });
     const claude = await setting.claude('web');
     for (const text of ['!echo pwned', '! ls', '!', '!rm -rf /', ' !id', '!sh id']) await setting.say(claude, text);
@@ -144,7 +144,7 @@ describe('a message in a thread', () => {
   });
 });
 
-/** As a process that was killed right after it had taken a message. */
+/** Like a process that was killed right after it had accepted a message. */
 function leave(setting: Setting, claude: FakeClaude, text: string): void {
   const { machine, workspace } = setting;
   const cursors = openCursors(machine.home.path('state', 'unused.json'), 0);

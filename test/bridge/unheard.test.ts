@@ -1,4 +1,4 @@
-// An agent that runs without our hooks: known by its screen, typed into, confirmed by its screen.
+// An agent without our hooks is recognised by its screen, typed into, and confirmed by its screen.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ describe('an agent without our hooks', () => {
     expect(said.filter((text) => text.startsWith('⚠️'))).toEqual([]);
   });
 
-  it('that the registry has forgotten is typed into all the same', async () => {
+  it('is typed into even if the registry has forgotten it', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web', { hooks: false });
     setting.shared.threads.registry.forget(claude.thread);
@@ -33,7 +33,7 @@ describe('an agent without our hooks', () => {
     expect(claude.prompts()).toEqual(['hello']);
   });
 
-  it('that works keeps messages in its queue: each is ✅ when it left the box', async () => {
+  it('queues messages while it works, and each is ✅ when it has left the box', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web', { hooks: false });
     await claude.tell('busy');
@@ -43,7 +43,7 @@ describe('an agent without our hooks', () => {
     await untilPrompts(claude, ['one', 'two']);
   });
 
-  it('that shows a dialog is waited for', async () => {
+  it('gets a message only after its dialog is closed', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web', { hooks: false });
     await claude.tell('dialog', 'rm -rf /');
@@ -58,7 +58,7 @@ describe('an agent without our hooks', () => {
 });
 
 describe('a plain shell', () => {
-  it('with an old picture of Claude above its prompt is refused, and runs nothing', {
+  it('with old output of Claude above its prompt is refused, and runs nothing', {
     timeout: 60_000,
   }, async () => {
     const setting = await startSetting();
@@ -83,7 +83,7 @@ describe('a plain shell', () => {
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
   });
 
-  it('whose session was just made is given a moment, and then refused', {
+  it('in a new session gets a moment to start Claude, and is then refused', {
     timeout: 60_000,
   }, async () => {
     const setting = await startSetting();
@@ -102,8 +102,8 @@ describe('a plain shell', () => {
   });
 });
 
-describe('a host that goes away between Enter and the receipt', () => {
-  it('is said within seconds, and the message is ✅ when it is back', {
+describe('a host that becomes unreachable between Enter and the receipt', () => {
+  it('is reported within seconds, and the message is ✅ when it is back', {
     timeout: 90_000,
   }, async () => {
     const far = await startFar();

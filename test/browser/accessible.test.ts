@@ -1,4 +1,4 @@
-// axe-core finds nothing to complain about, in light and dark, at a desk and on a phone, with and without a dialog.
+// axe-core finds no violation, in light and dark mode, on a desktop and on a phone, with and without a dialog.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -29,12 +29,12 @@ async function violations(page: Page): Promise<readonly string[]> {
 }
 
 describe.each([
-  ['light', 'a desk', DESKTOP],
-  ['dark', 'a desk', DESKTOP],
+  ['light', 'a desktop', DESKTOP],
+  ['dark', 'a desktop', DESKTOP],
   ['light', 'a phone', PHONE],
   ['dark', 'a phone', PHONE],
-] as const)('in %s at %s', (colorScheme, _, viewport) => {
-  it('everything can be perceived and reached', async () => {
+] as const)('in %s mode on %s', (colorScheme, _, viewport) => {
+  it('axe-core finds no violation', async () => {
     const { page, you, say, workspace, thread } = await openWorkspace({ colorScheme, viewport });
     await say(
       '# Head\n[link](https://example.com) `code` <@1>\n> quote\n-# small\n\n| a |\n| - |\n| 1 |\n\n```ts\nconst x = "a"; // note\n```\n```diff\n- a\n+ b\n```',
@@ -72,7 +72,7 @@ describe.each([
   });
 });
 
-it('a stranger can read what to do', async () => {
+it('a new user can read what to do', async () => {
   const { workspace } = await openWorkspace();
   const { page } = await openPage({ tolerate: /401|WebSocket/ });
   await page.goto(workspace.url);

@@ -1,4 +1,4 @@
-// A bot that is only as clever as a test makes it: hears interactions on the gateway and answers them.
+// A minimal bot: receives interactions on the gateway and answers them as the test says.
 
 import { onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';

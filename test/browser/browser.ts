@@ -1,4 +1,4 @@
-// A real Chromium and pages in it. A page that throws, or that its own policy has to stop, fails its test.
+// A real Chromium and pages in it. A page that throws, or that violates its own policy, fails its test.
 
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
@@ -26,7 +26,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
-  // A name of somebody else's that leads to this machine, as after DNS rebinding.
+  // A foreign name that resolves to this machine, as after DNS rebinding.
   `--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`,
 ];
 
@@ -43,7 +43,7 @@ async function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: path, args: FLAGS });
 }
 
-/** To be called once in a file of tests. */
+/** Call it once per test file. */
 export function closeBrowserAtTheEnd(): void {
   afterAll(async () => {
     await (await running)?.close();
@@ -53,7 +53,7 @@ export function closeBrowserAtTheEnd(): void {
 
 export interface Sheet {
   readonly page: Page;
-  /** What the page complained about; a test that expects something takes it out. */
+  /** Errors of the page; a test that expects one removes it. */
   readonly complaints: string[];
 }
 
@@ -74,7 +74,7 @@ export async function openPage(options: BrowserContextOptions & { readonly toler
   return { page, complaints };
 }
 
-/** A person at the page: what they see and do, by what it is called. */
+/** A user of the page: what they see and do, by its accessible name. */
 export function person(page: Page) {
   const box = page.getByRole('textbox', { name: 'Message' });
   return {

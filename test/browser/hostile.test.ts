@@ -1,4 +1,4 @@
-// What Claude, a terminal, a file name or another site may try. None of it runs, and none of it gets in.
+// Attacks by Claude, a terminal, a file name or another site. Nothing runs, and nothing gets access.
 
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ const SCRIPT = '<img src=x onerror="window.__pwned=1"><script>window.__pwned=1</
 
 const pwned = (page: Page) => page.evaluate(() => (window as unknown as { __pwned?: unknown }).__pwned);
 
-describe('what is shown never runs', () => {
+describe('hostile content never runs', () => {
   it.each([
     SCRIPT,
     `**${SCRIPT}**`,
@@ -111,7 +111,7 @@ describe('what is shown never runs', () => {
     expect(await pwned(page)).toBeUndefined();
   });
 
-  it('even if somebody found a way to make markup: the policy forbids it', async () => {
+  it('with injected markup, because the policy forbids it', async () => {
     const { page, complaints } = await openWorkspace();
     const outcome = await page.evaluate(() => {
       try {
@@ -136,7 +136,7 @@ describe('what is shown never runs', () => {
   });
 });
 
-/** Another site, in the same browser, that knows where the workspace is. */
+/** Another site, in the same browser, that knows the address of the workspace. */
 async function otherSite(html: string): Promise<string> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'Content-Type': 'text/html' }).end(html);
@@ -147,7 +147,7 @@ async function otherSite(html: string): Promise<string> {
 }
 
 describe('another site gets nothing', () => {
-  it('by opening the socket, asking or posting, with the cookie in the same browser', async () => {
+  it('by opening the socket, requesting or posting, with the cookie in the same browser', async () => {
     const { workspace, page, you } = await openWorkspace();
     await you.openSession('web');
     const target = workspace.url.replace('127.0.0.1', 'localhost');
@@ -187,7 +187,7 @@ describe('another site gets nothing', () => {
     expect(said.map(({ content }) => content).join()).not.toContain('forged');
   });
 
-  it('by a name of its own that leads to this machine', async () => {
+  it('by its own name that resolves to this machine', async () => {
     const { workspace } = await openWorkspace();
     const { port } = new URL(workspace.url);
     for (const path of ['/', '/page.js', '/api/v10/users/@me', new URL(workspace.link).pathname]) {
@@ -219,7 +219,7 @@ describe('another site gets nothing', () => {
   });
 });
 
-describe('a name that somebody else made lead here', () => {
+describe('a foreign name that resolves to this machine', () => {
   it('gets no page, no cookie, no answer and no socket, even with the secret link', async () => {
     const { workspace } = await openWorkspace();
     const { page, complaints } = await openPage();
@@ -239,6 +239,6 @@ describe('a name that somebody else made lead here', () => {
       socket,
     );
     expect(said).toBe('refused');
-    complaints.length = 0; // the browser's own words about all these refusals
+    complaints.length = 0; // the browser's own errors about these refusals
   });
 });

@@ -1,4 +1,4 @@
-// From the link to a conversation with a real tmux session, at a desk and on a phone.
+// From the link to a conversation with a real tmux session, on a desktop and on a phone.
 
 import { describe, expect, it, vi } from 'vitest';
 import { startFakeClaude } from '../support/fake-claude.ts';
@@ -13,10 +13,10 @@ const PICTURE = Buffer.from(
 );
 
 describe.each([
-  ['at a desk', DESKTOP],
+  ['on a desktop', DESKTOP],
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
-  it('a person opens the link, starts a shell, writes to it and reads what it answered', async () => {
+  it('a user opens the link, starts a shell, writes to it and reads its answer', async () => {
     const program = await startProgram();
     const { page } = await openPage({ viewport });
     const you = person(page);
@@ -36,7 +36,7 @@ describe.each([
     expect(await you.box.inputValue()).toBe('');
   });
 
-  it('a message gets to an agent, is marked as submitted, and the reply comes back', async () => {
+  it('a message reaches an agent and is marked as submitted, and the reply is shown', async () => {
     const program = await startProgram();
     const { page } = await openPage({ viewport });
     const you = person(page);
@@ -51,7 +51,7 @@ describe.each([
     await see(page.locator('.mine .delivery.submitted').getByText('Submitted'));
   });
 
-  it('pictures that are dropped or pasted are shown and reach the session as files', async () => {
+  it('dropped or pasted pictures are shown and reach the session as files', async () => {
     const program = await startProgram();
     const { page } = await openPage({ viewport });
     const you = person(page);
@@ -92,7 +92,7 @@ describe.each([
     await vi.waitFor(() => expect(claude.prompts()[0]).toMatch(/look at these[\s\S]*dropped\.png/), {
       timeout: 15_000,
     });
-    // The path of a picture that stands last becomes the picture itself.
+    // Claude Code turns the path of an image at the end into the image itself.
     expect(claude.prompts()[0]).toContain('[Image #1]');
     expect(await page.locator('#pending').isVisible()).toBe(false);
   });

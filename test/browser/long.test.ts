@@ -1,4 +1,4 @@
-// A thread of ten thousand messages: a small part of it is in the document, and reading it never jumps.
+// A thread of ten thousand messages: only a small part of it is in the document, and reading it never jumps.
 
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ closeBrowserAtTheEnd();
 
 const COUNT = 10_000;
 
-/** Written into the journal at once: sending them one by one would take minutes. */
+/** Written directly into the journal because sending them one by one would take minutes. */
 async function longThread() {
   const first = await startTestWorkspace();
   const thread = await startThread(first, '[agent] long');
@@ -41,7 +41,7 @@ async function longThread() {
   return startTestWorkspace({ dir: first.dir });
 }
 
-it('shows the end at once, loads older ones as one scrolls, and holds still meanwhile', async () => {
+it('a long thread shows its end at once, loads older messages on scrolling, and does not jump', async () => {
   const workspace = await longThread();
   const { page } = await openPage();
   const you = person(page);
@@ -52,7 +52,7 @@ it('shows the end at once, loads older ones as one scrolls, and holds still mean
   const shown = () => you.messages.count();
   expect(await shown()).toBeLessThanOrEqual(150);
 
-  // What stands on the screen before older ones are put above it must stand there after.
+  // What is on the screen before older messages are added above must be at the same place after.
   for (let round = 0; round < 8; round++) {
     const before = await oldest();
     const moved = await page.evaluate(async () => {

@@ -1,4 +1,4 @@
-// The page loses the program and comes back by itself, with nothing missing and nothing twice.
+// The page loses the program and reconnects by itself, with nothing missing and nothing repeated.
 
 import { describe, expect, it, vi } from 'vitest';
 import { startTestWorkspace } from '../support/workspace.ts';
@@ -9,10 +9,10 @@ import { startProgram } from './program.ts';
 closeBrowserAtTheEnd();
 
 describe.each([
-  ['at a desk', DESKTOP],
+  ['on a desktop', DESKTOP],
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
-  it('says that it is offline, keeps what is typed, and catches up when the program is back', async () => {
+  it('the page says that it is offline, keeps what is typed, and catches up when the program is back', async () => {
     const program = await startProgram();
     const { page } = await openPage({ viewport });
     const you = person(page);
@@ -42,13 +42,13 @@ describe.each([
 });
 
 describe('after a gap', () => {
-  it('what was said, edited, marked and deleted meanwhile is as the workspace has it', async () => {
+  it('new, edited, marked and deleted messages match the workspace', async () => {
     const { workspace, thread, page, you, say } = await openWorkspace();
     await you.openSession('web');
     const edited = await say('will be edited');
     const deleted = await say('will be deleted');
     await see(you.last.getByText('will be deleted'));
-    // Down long enough that nothing can be resumed: the socket is cut and its session is gone.
+    // Down so long that nothing can be resumed: the socket is cut and its session is gone.
     await page.context().setOffline(true);
     await page.evaluate(() => dispatchEvent(new Event('offline')));
     const dir = workspace.dir;

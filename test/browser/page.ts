@@ -1,4 +1,4 @@
-// A workspace with one session's thread in it, and a browser that looks at it: for tests that need no program.
+// A workspace with the thread of one session, and a browser: for tests that do not need the program.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContextOptions } from 'playwright-core';
@@ -37,7 +37,7 @@ export function sayIn(workspace: TestWorkspace, thread: string) {
       const made = await workspace.bot('POST', `/channels/${thread}/messages`, body);
       if (made.status < 300) return made.body;
       if (made.status !== 429) throw new Error(JSON.stringify(made.body));
-      await sleep(made.body.retry_after * 1_000); // as every client has to
+      await sleep(made.body.retry_after * 1_000); // like every client must
     }
   };
 }

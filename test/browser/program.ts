@@ -1,5 +1,5 @@
-// The real program, compiled, on a machine of its own: a home, a tmux server, a free port. It can be killed and
-// started again with the same home and port.
+// The real program, compiled, with its own home, tmux server and free port. It can be killed and
+// restarted with the same home and port.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
@@ -14,12 +14,12 @@ const STARTS_WITHIN_MS = 20_000;
 
 export interface Program {
   readonly machine: Machine;
-  /** A new one each time. */
+  /** A new link each time. */
   readonly link: string;
   readonly url: string;
-  /** The same person as in the browser, without one. */
+  /** The same user as in the browser, over HTTP. */
   readonly person: Person;
-  /** As if the machine had lost its power. */
+  /** Kills it like a power failure. */
   kill(): Promise<void>;
   start(): Promise<void>;
 }

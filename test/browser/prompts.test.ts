@@ -24,10 +24,10 @@ async function start(viewport: { width: number; height: number }) {
 }
 
 describe.each([
-  ['at a desk', DESKTOP],
+  ['on a desktop', DESKTOP],
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
-  it('a permission is given with one tap, and the message shows who gave it', async () => {
+  it('a permission is allowed with one tap, and the message shows who allowed it', async () => {
     const { page, you, ask } = await start(viewport);
     const hook = await ask('Bash', 'dialog-permission-bash');
     await see(page.locator('#place-state', { hasText: 'needs you' }));
@@ -40,7 +40,7 @@ describe.each([
     await page.locator('#place-state', { hasText: 'needs you' }).waitFor({ state: 'hidden' });
   });
 
-  it('a permission is refused with a reason, written in a dialog', async () => {
+  it('a permission is denied with a reason, written in a dialog', async () => {
     const { page, you, ask } = await start(viewport);
     const hook = await ask('Bash', 'dialog-permission-bash');
 
@@ -56,7 +56,7 @@ describe.each([
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('a question is answered in words of one’s own, through Other', async () => {
+  it('a question is answered with free text, through Other', async () => {
     const { page, you, ask } = await start(viewport);
     const hook = await ask('AskUserQuestion', 'dialog-question-first');
 

@@ -1,4 +1,4 @@
-// Another user of the machine takes our port while the program is down. All that the browser sends there is worth nothing.
+// Another user of the machine takes our port while the program is down. Everything that the browser sends there is useless.
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -16,7 +16,7 @@ interface Sent {
   readonly body: string;
 }
 
-/** Says yes to everything, and writes everything down. */
+/** Accepts everything, and records everything. */
 async function squat(port: number) {
   const requests: Sent[] = [];
   const frames: string[] = [];
@@ -46,7 +46,7 @@ async function squat(port: number) {
 const restart = ({ dir, url }: TestWorkspace) => startTestWorkspace({ dir, port: Number(new URL(url).port) });
 
 describe('after a restart', () => {
-  it('the page is signed in again, when it was open and when it is reloaded; the old token is refused', async () => {
+  it('the page is signed in again, open or reloaded, and the old token is refused', async () => {
     const { workspace, page, you } = await openWorkspace({ tolerate: /401|ERR_|WebSocket/ });
     let old: string | undefined;
     page.on('request', (request) => {
@@ -94,8 +94,8 @@ describe('after a restart', () => {
   });
 });
 
-describe('whoever has the port while the program is down', () => {
-  it('gets nothing that opens anything once it is up again', async () => {
+describe('a process that takes the port while the program is down', () => {
+  it('gets nothing that is valid once the program is up again', async () => {
     const { workspace, page, you, complaints } = await openWorkspace();
     await you.openSession('web');
     await workspace.close();
@@ -115,7 +115,7 @@ describe('whoever has the port while the program is down', () => {
     const signed = squatter.requests.find(({ path }) => path === '/sign-in/session');
     expect(JSON.parse(signed?.body ?? '{}')).toMatchObject({ signature: expect.any(String) });
     for (const { method, path, headers, body } of squatter.requests) {
-      if (path === '/sign-in/nonce') continue; // anybody may ask for one
+      if (path === '/sign-in/nonce') continue; // anyone may request one
       const sent = Object.fromEntries(
         ['authorization', 'cookie', 'content-type', 'origin'].flatMap((name) =>
           typeof headers[name] === 'string' ? [[name, headers[name]]] : [],
@@ -155,7 +155,7 @@ describe('whoever has the port while the program is down', () => {
   });
 });
 
-it('a second browser needs a link of its own', async () => {
+it('does not sign in a second browser, which needs its own link', async () => {
   const { workspace } = await openWorkspace();
   const { link } = workspace;
   const first = await openPage();

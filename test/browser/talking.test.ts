@@ -1,4 +1,4 @@
-// Writing, commands, drafts, marks, search and keys: the page as a person uses it.
+// Writing, commands, drafts, marks, search and keys: the page as a user works with it.
 
 import { describe, expect, it, vi } from 'vitest';
 import { renderPicture } from '../../streams/picture/picture.ts';
@@ -9,8 +9,8 @@ import { buttons, openWorkspace, PROMPT, sayIn, startThread } from './page.ts';
 
 closeBrowserAtTheEnd();
 
-describe('a terminal’s thread', () => {
-  it('shows what is printed, unfinished lines too, and whether it runs', async () => {
+describe('the thread of a terminal', () => {
+  it('shows output, including unfinished lines, and whether it is running', async () => {
     const { page, you, say } = await openWorkspace({ title: '[terminal] shop-npm' });
     await say('```text\n*one*\n> 42% ```');
     await you.openSession('shop-npm');
@@ -25,7 +25,7 @@ describe('a terminal’s thread', () => {
 });
 
 describe('the message box', () => {
-  it('has its height on a phone, where it is hidden at first', async () => {
+  it('has its full height on a phone, where it is hidden at first', async () => {
     const { page } = await openWorkspace({ viewport: PHONE });
     await page.locator('#sessions a, #sessions button').filter({ hasText: 'agents' }).first().click();
     const box = page.locator('#text');
@@ -34,8 +34,8 @@ describe('the message box', () => {
   });
 });
 
-describe('writing', () => {
-  it('sends with Enter, makes a line with Shift+Enter, and shows the message when the server has it', async () => {
+describe('the message box', () => {
+  it('sends with Enter, adds a line with Shift+Enter, and shows the message when the server has it', async () => {
     const { workspace, thread, you } = await openWorkspace();
     await you.openSession('web');
     await you.box.pressSequentially('one');
@@ -47,7 +47,7 @@ describe('writing', () => {
     expect(await you.box.inputValue()).toBe('');
   });
 
-  it('keeps a draft for each session, over a reload too', async () => {
+  it('keeps a draft for each session, even after a reload', async () => {
     const { workspace, page, you } = await openWorkspace();
     await startThread(workspace, '[agent] api');
     await you.openSession('web');
@@ -62,7 +62,7 @@ describe('writing', () => {
     await vi.waitFor(async () => expect(await you.box.inputValue()).toBe('for api'));
   });
 
-  it('sends a message once, although the answer to the first try got lost', async () => {
+  it('sends a message once, although the answer to the first attempt was lost', async () => {
     let lost = 0;
     const { workspace, thread, page, you } = await openWorkspace({
       tolerate: /500/,
@@ -100,8 +100,8 @@ describe('writing', () => {
   });
 });
 
-describe('what is shown', () => {
-  it('is Markdown with highlighted code, tables, small lines, times and links to threads', async () => {
+describe('the conversation', () => {
+  it('shows Markdown with highlighted code, tables, small lines, times and links to threads', async () => {
     const { thread, page, you, say } = await openWorkspace();
     await you.openSession('web');
     const at = Math.floor(Date.now() / 1000) + 7260;
@@ -119,7 +119,7 @@ describe('what is shown', () => {
     expect(await page.locator('pre').first().textContent()).toBe('const x: number = 1; // note');
   });
 
-  it('has the picture of a screen in it, and after an edit the new one in its place', async () => {
+  it('shows the picture of a screen, and after an edit the new one in its place', async () => {
     const { workspace, thread, page, you } = await openWorkspace();
     await you.openSession('web');
     const screen = async (ansi: string, description: string) => {
@@ -144,7 +144,7 @@ describe('what is shown', () => {
     expect(await page.locator('.picture').count()).toBe(0);
   });
 
-  it('changes in place: edits, reactions, how far a message got, what was taken away', async () => {
+  it('updates in place: edits, reactions, delivery marks, deletions', async () => {
     const { workspace, thread, page, you, say } = await openWorkspace();
     await you.openSession('web');
     const message = await say('-# working · 3 s');
@@ -173,7 +173,7 @@ describe('what is shown', () => {
     await page.getByText('done now').first().waitFor({ state: 'detached' });
   });
 
-  it('shows that somebody types, and what waits for you, in the list and in the title', async () => {
+  it('shows who is typing, and what is waiting for the user, in the list and in the title', async () => {
     const { workspace, thread, page, you, say } = await openWorkspace();
     await you.openSession('web');
     await workspace.bot('POST', `/channels/${thread}/typing`);
@@ -188,7 +188,7 @@ describe('what is shown', () => {
     await see(page.locator('.divider.new').or(page.locator('.prompt')));
   });
 
-  it('marks what is unread until it was seen', async () => {
+  it('marks messages as unread until they were seen', async () => {
     const { workspace, page, you, say } = await openWorkspace();
     await you.openSession('web');
     await say('seen');
@@ -205,7 +205,7 @@ describe('what is shown', () => {
   });
 });
 
-describe('commands and prompts', () => {
+describe('the page', () => {
   it('offers slash commands, completes their options, and runs them', async () => {
     const { workspace, thread, page, you } = await openWorkspace();
     const bot = await startRestClient(workspace);
@@ -250,7 +250,7 @@ describe('commands and prompts', () => {
     await see(you.last.getByText('answer to new'));
   });
 
-  it('sends what is no command of ours as a message', async () => {
+  it('sends an unknown command as a message', async () => {
     const { workspace, thread, you } = await openWorkspace();
     await you.openSession('web');
     await you.write('/compact');
@@ -258,7 +258,7 @@ describe('commands and prompts', () => {
     expect((await workspace.person.messages(thread))[0]?.content).toBe('/compact');
   });
 
-  it('lets one choose several from a menu, and sends nothing before one says so', async () => {
+  it('lets the user choose several options, and sends nothing before they submit', async () => {
     const { workspace, page, you, say } = await openWorkspace();
     const bot = await startRestClient(workspace);
     await you.openSession('web');
@@ -298,8 +298,8 @@ describe('commands and prompts', () => {
   });
 });
 
-describe('by keyboard', () => {
-  it('goes between sessions, searches every message, and comes back to the box', async () => {
+describe('the keyboard', () => {
+  it('switches between sessions, searches every message, and returns to the box', async () => {
     const { workspace, page, you, say } = await openWorkspace();
     const other = await startThread(workspace, '[agent] api');
     for (let at = 0; at < 150; at++) await sayIn(workspace, other)(`line ${at} of many${at === 7 ? ' needle' : ''}`);
@@ -324,8 +324,8 @@ describe('by keyboard', () => {
   });
 });
 
-describe('appearance', () => {
-  it('follows the system until one chooses, and remembers the choice', async () => {
+describe('the look of the page', () => {
+  it('follows the system until the user chooses, and remembers the choice', async () => {
     const { page } = await openWorkspace({ colorScheme: 'dark' });
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const dark = await background();
@@ -351,7 +351,7 @@ describe('appearance', () => {
 });
 
 describe('notifications', () => {
-  it('are asked for by a button only, and come when a session needs you or is done', async () => {
+  it('are requested only by a button, and appear when a session needs the user or is done', async () => {
     const { workspace, thread, page: first } = await openWorkspace();
     const { page } = await openPage();
     await page.context().grantPermissions(['notifications'], { origin: workspace.url });

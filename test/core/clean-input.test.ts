@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanInbound, guardForPrompt } from '../../core/clean-input.ts';
 
-/** Any 16-bit units, half characters included, the odd low ones often. */
+/** Any 16-bit units, including half surrogate pairs, with many low ones. */
 const units = fc
   .array(
     fc.oneof(
@@ -29,7 +29,7 @@ describe('cleanInbound', () => {
     expect(cleanInbound(text)).toBe(cleaned);
   });
 
-  it('lets no control character and no half character through', () => {
+  it('lets no control character and no half surrogate pair through', () => {
     fc.assert(
       fc.property(units, (text) => {
         expect(cleanInbound(text)).not.toMatch(/(?![\t\n])\p{Cc}/u);

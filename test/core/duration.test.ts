@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatDuration } from '../../core/duration.ts';
 
-describe('how long something took', () => {
+describe('a duration', () => {
   it.each([
     [-5, '0 s'],
     [0, '0 s'],
@@ -11,11 +11,11 @@ describe('how long something took', () => {
     [7_800_000, '2 h 10 min'],
     [7_201_000, '2 h'],
     [356_400_000, '4 d 3 h'],
-  ])('%i ms is %j', (ms, words) => {
+  ])('of %i ms is %j', (ms, words) => {
     expect(formatDuration(ms)).toBe(words);
   });
 
-  it('can be told in one unit', () => {
+  it('can be shown in one unit', () => {
     expect(formatDuration(185_000, 1)).toBe('3 min');
   });
 });

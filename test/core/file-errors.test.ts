@@ -5,7 +5,7 @@ import { errnoOf, fileError, isDiskFull, plainError } from '../../core/file-erro
 const errno = (code: string, path?: string) =>
   Object.assign(new Error(`${code}: as the system says it`), { code, syscall: 'write', path });
 
-describe('an error of the file system', () => {
+describe('a file system error', () => {
   it.each([
     ['ENOSPC', 'writing /a: the disk is full\nMake room on it.'],
     ['EDQUOT', 'writing /a: your disk quota is used up\nMake room on it.'],
@@ -16,18 +16,18 @@ describe('an error of the file system', () => {
     ['ELOOP', /^writing \/a: its links form a loop\nCorrect the links/],
     ['EMFILE', 'writing /a: too many files are open\nRaise the limit: ulimit -n 4096'],
     ['EIO', 'writing /a: the disk reports an error\nCheck the disk: it may be failing.'],
-  ])('is a sentence and a remedy: %s', (code, words) => {
+  ])('is a sentence and a fix: %s', (code, words) => {
     const error = fileError(errno(code), 'writing /a');
     expect(error).toBeInstanceOf(ThreadmuxError);
     expect(explain(error)).toMatch(words);
     expect(errnoOf(error)).toBe(code);
   });
 
-  it('is named by its path where nobody expected it', () => {
+  it('names its path when it is unexpected', () => {
     expect(explain(plainError(errno('EROFS', '/b')))).toMatch(/^\/b: the disk is read-only/);
   });
 
-  it('that nobody expects, or that is no error of a file, stays what it is', () => {
+  it('stays unchanged if it is unexpected or not about a file', () => {
     const bug = new TypeError('x is not a function');
     expect(plainError(bug)).toBe(bug);
     expect(plainError(undefined)).toBeUndefined();
@@ -37,7 +37,7 @@ describe('an error of the file system', () => {
     expect(fileError(known, 'x')).toBe(known);
   });
 
-  it('is worth waiting for if it is a matter of room', () => {
+  it('is retried if it is about disk space', () => {
     expect(isDiskFull(fileError(errno('ENOSPC'), 'x'))).toBe(true);
     expect(isDiskFull(errno('EDQUOT'))).toBe(true);
     expect(isDiskFull(errno('EROFS'))).toBe(false);

@@ -1,4 +1,4 @@
-// JSON from outside may be nested as deep as its writer likes; whatever walks through it afterwards calls itself once a level.
+// Untrusted JSON may be nested very deep, and code that walks through it recurses once per level.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,23 +16,23 @@ const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(
 const DEEP = nested(500_000);
 
 describe('parseJson', () => {
-  it('takes what is nested as deep as anybody needs, and refuses what is deeper', () => {
+  it('accepts reasonable nesting, and refuses deeper nesting', () => {
     expect(JSON.stringify(parseJson(nested(MOST_LEVELS)))).toBe(nested(MOST_LEVELS));
     for (const text of [nested(MOST_LEVELS + 2), DEEP, `[1, "a", {"b": ${DEEP}}]`])
       expect(() => parseJson(text)).toThrow(/^it is nested more than 100 levels deep$/);
   });
 
   it.each(['null', '1', '"[[["', '[]', '{}', '[1,[2,{"a":null}]]', `[${'0,'.repeat(200_000)}0]`])(
-    'is JSON.parse otherwise: %s',
+    'is otherwise the same as JSON.parse: %s',
     (text) => expect(parseJson(text)).toEqual(JSON.parse(text)),
   );
 });
 
-describe('what is nested too deep', () => {
+describe('JSON that is nested too deep', () => {
   const tool = { tool_name: 'Bash', session_id: 's', transcript_path: '/t', cwd: '/' };
   const head = JSON.stringify({ hook_event_name: 'PermissionRequest', ...tool }).slice(0, -1);
 
-  it('is no letter', () => {
+  it('is not a letter', () => {
     const letter = `threadmux 2\npane %1\n\n${head},"tool_input":{"x":${DEEP}}}`;
     expect(parseLetter(letter, 'salt', 0)).toEqual({
       kind: 'corrupt',
@@ -40,7 +40,7 @@ describe('what is nested too deep', () => {
     });
   });
 
-  it('is no line of a transcript, and no tool is compared with it', async () => {
+  it('is not a transcript line, and no tool is compared with it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'threadmux-deep-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const prompt = { type: 'user', uuid: 'u', message: { content: 'do it' }, promptId: 'p' };
@@ -61,7 +61,7 @@ describe('what is nested too deep', () => {
     expect(body(500_000)).toThrow();
   });
 
-  it('is no answer of Discord, and no settings of an agent', () => {
+  it('is not an answer of Discord, and not the settings of an agent', () => {
     const answer = { status: 400, headers: {}, body: `{"code":1,"errors":${DEEP}}` };
     expect(judgeResponse('GET /x', answer).kind).toBe('refused');
     expect(readJsonTree(DEEP)).toMatchObject({

@@ -11,10 +11,10 @@ describe('a pause after failures', () => {
   });
 });
 
-describe('something that is tried again', () => {
+describe('a repeated attempt', () => {
   const quick = { firstMs: 1, longestMs: 2 };
 
-  it('gives what it gives as soon as it works', async () => {
+  it('returns its result as soon as it succeeds', async () => {
     const failed: number[] = [];
     const act = async (failures: number) => {
       if (failures < 3) throw new Error('not yet');

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lineDiff } from '../../core/line-diff.ts';
 
-describe('the difference of two texts', () => {
-  it('shows what goes and comes, with a little around it', () => {
+describe('the difference between two texts', () => {
+  it('shows removed and added lines, with some context', () => {
     const before = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'];
     const after = before.map((line) => (line === '2' ? 'two' : line)).concat('11');
     expect(lineDiff(before.join('\n'), after.join('\n'))).toEqual([
@@ -11,11 +11,11 @@ describe('the difference of two texts', () => {
     ]);
   });
 
-  it('is nothing for equal texts', () => {
+  it('is empty for equal texts', () => {
     expect(lineDiff('a\nb', 'a\nb')).toEqual([]);
   });
 
-  it('never invents or forgets a changed line', () => {
+  it('never invents or omits a changed line', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
     fc.assert(
       fc.property(text, text, (before, after) => {

@@ -8,7 +8,7 @@ const log = createLog((line) => lines.push(line), {
 });
 
 describe('the log', () => {
-  it('writes one line an event', () => {
+  it('writes one line per event', () => {
     log.info('posted', { thread: '123', parts: 2, gone: undefined });
     expect(lines.at(-1)).toBe('1970-01-01T00:00:00.000Z info posted thread=123 parts=2');
   });
@@ -18,7 +18,7 @@ describe('the log', () => {
     expect(lines.at(-1)).toBe('1970-01-01T00:00:00.000Z warn refused said="a\\nerror forged=1"');
   });
 
-  it('leaves debug lines out unless asked', () => {
+  it('omits debug lines by default', () => {
     const before = lines.length;
     log.debug('noise');
     expect(lines.length).toBe(before);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { insideFence, neutralise } from '../../core/neutralise.ts';
 
-/** Any 16-bit units, half characters included, the odd low ones often. */
+/** Any 16-bit units, including half surrogate pairs, with many low ones. */
 const units = fc
   .array(fc.oneof(fc.nat(0xff), fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff })))
   .map((codes) => String.fromCharCode(...codes));
@@ -27,12 +27,12 @@ describe('neutralise', () => {
     expect(neutralise(text)).toBe(shown);
   });
 
-  it('leaves what is plain to see', () => {
+  it('leaves visible text unchanged', () => {
     const text = 'grüße\n\t漢字 مرحبا हिन्दी 👨‍👩‍👧‍👦 ❤️ 1️⃣ 👍🏽 🇩🇪 ‘quotes’ — $(x) `y`';
     expect(neutralise(text)).toBe(text);
   });
 
-  it('leaves nothing hidden but what belongs to an emoji', () => {
+  it('leaves no invisible character except those of an emoji', () => {
     fc.assert(
       fc.property(units, (text) => {
         expect(neutralise(text)).not.toMatch(/[\p{Bidi_Control}\u{e0000}-\u{e0fff}\u200b]|(?![\n\t])\p{Cc}/u);
@@ -57,7 +57,7 @@ describe('insideFence', () => {
     );
   });
 
-  it('says that there is nothing', () => {
+  it('says that the text is empty', () => {
     expect(insideFence('\n')).toBe('```\n⟨empty⟩\n```');
   });
 });

@@ -17,7 +17,7 @@ const shown = (messageId: string, labels: readonly string[] = []): ShownPrompt =
 const A = shown('100');
 const B = shown('200');
 
-describe('a text', () => {
+describe('a text in a thread:', () => {
   const meaning = (written: Partial<WrittenText>, open: readonly ShownPrompt[]) => {
     const whole = { id: '300', text: 'yes', repliedTo: undefined, live: true, ...written };
     const meant = textMeaning(whole, open);
@@ -33,25 +33,30 @@ describe('a text', () => {
     ['whose id is shorter, and so older', { id: '99', text: 'no' }, [A], 'unclear'],
     ['that was not received live', { live: false }, [A], 'unclear'],
     ['that was not received live, as a reply', { live: false, repliedTo: '100' }, [A], 'unclear'],
-    ['not received live and no answer by its words', { live: false, text: 'run the tests' }, [A], 'message'],
-    ['older and no answer by its words', { id: '99', text: 'run the tests' }, [A], 'message'],
+    [
+      'that was not received live and is not worded as an answer',
+      { live: false, text: 'run the tests' },
+      [A],
+      'message',
+    ],
+    ['that is older and not worded as an answer', { id: '99', text: 'run the tests' }, [A], 'message'],
     ['while two are open', {}, [A, B], 'unclear'],
     ['while another is being posted', {}, [A, shown('')], 'unclear'],
     ['while the only one is being posted', {}, [shown('')], 'unclear'],
     ['replying while another is being posted', { repliedTo: '100' }, [A, shown('')], '100'],
-    ['while two are open, in other words', { text: 'not like this' }, [A, B], 'message'],
+    ['while two are open, not worded as an answer', { text: 'not like this' }, [A, B], 'message'],
     ['replying to the first of two', { repliedTo: '100' }, [A, B], '100'],
     ['replying to the second of two', { repliedTo: '200' }, [A, B], '200'],
     ['replying to one that is newer than itself', { id: '150', repliedTo: '200' }, [A, B], 'unclear'],
     ['replying to a prompt that is over', { repliedTo: '100' }, [B], 'unclear'],
     ['replying to something else', { repliedTo: '50' }, [A], 'unclear'],
-    ['replying to something else, in other words', { repliedTo: '50', text: 'why?' }, [A], 'message'],
+    ['replying to something else, not worded as an answer', { repliedTo: '50', text: 'why?' }, [A], 'message'],
   ])('%s', (_, written, open, expected) => {
     expect(meaning(written, open)).toBe(expected);
   });
 });
 
-describe('what looks like an answer', () => {
+describe('an answer', () => {
   const open = [shown('1', ['1. SQLite', '2. Postgres, managed', 'Other…'])];
 
   it.each([
@@ -72,13 +77,13 @@ describe('what looks like an answer', () => {
     '1. SQLite',
     'Postgres, managed',
     'yes, 2',
-  ])('%j', (text) => {
+  ])('is recognised in %j', (text) => {
     expect(looksLikeAnswer(text, open)).toBe(true);
     expect(looksLikeAnswer(text, [])).toBe(false);
   });
 
   it.each(['yes, but first run the tests', 'mysql', '1 more thing', '123', 'no way around it', ','])(
-    'not %j',
+    'is not %j',
     (text) => {
       expect(looksLikeAnswer(text, open)).toBe(false);
     },
@@ -100,8 +105,8 @@ describe('the question that a text was written for', () => {
   });
 });
 
-describe('an answer', () => {
-  it('counts on the message and in the thread of its prompt, nowhere else', () => {
+describe('a valid answer', () => {
+  it('is on the message and in the thread of its prompt', () => {
     const own = { thread: '1', message: '2' };
     expect(isOwnMessage({ thread: '1', message: '2' }, own)).toBe(true);
     expect(isOwnMessage({ thread: '1', message: '3' }, own)).toBe(false);

@@ -32,7 +32,7 @@ const extras: PromptQuestion = {
   options: ['Cache', 'Queue', 'Search, full text'].map((label) => ({ label, description: '' })),
 };
 
-/** What a row of answers leads to: the decision, or why there is none. */
+/** The result of several answers: the decision, or why there is none. */
 function play(prompt: Prompt, ...answers: readonly PromptAnswer[]): PromptDecision | PromptProgress | string {
   let progress: PromptProgress = NO_ANSWER_YET;
   for (const answer of answers) {
@@ -62,7 +62,7 @@ describe('a permission', () => {
     ['"yes please" denies', writes('yes please'), deny('yes please')],
     ['"yes." denies', writes('yes.'), deny('yes.')],
     ['"y" denies', writes('y'), deny('y')],
-    ['"1" denies: a number is not a word of consent', writes('1'), deny('1')],
+    ['"1" denies, because a number is not consent', writes('1'), deny('1')],
     ['"always" denies', writes('always'), deny('always')],
     ['"no"', writes('no'), deny('no')],
     ['"allow" in the field for a reason is a reason', writes('allow', 'reason'), deny('allow')],
@@ -71,15 +71,15 @@ describe('a permission', () => {
     ['the button of a plan', does('approve'), NOT_PERMISSION],
     ['an option of a question', does('pick', '1.1'), NOT_PERMISSION],
     ['an unknown action', writes('yes', 'constructor'), NOT_PERMISSION],
-  ])('%s', (_, answer, expected) => {
+  ])('is decided by its rules: %s', (_, answer, expected) => {
     expect(play({ kind: 'permission', canAlways: true }, answer)).toEqual(expected);
   });
 
-  it('is never given for always if that was not offered', () => {
+  it('is never always allowed if that was not offered', () => {
     expect(play({ kind: 'permission', canAlways: false }, does('always'))).toBe(NOT_PERMISSION);
   });
 
-  it('is given by no text but the two words', () => {
+  it('is allowed by no text except the two words', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const next = nextPromptStep({ kind: 'permission', canAlways: true }, NO_ANSWER_YET, writes(text));
@@ -100,7 +100,7 @@ describe('a plan', () => {
     ['feedback in the field', writes('approve', 'reason'), deny('approve')],
     ['nothing written', writes(' '), NOT_PLAN],
     ['the button of a permission', does('allow'), NOT_PLAN],
-  ])('%s', (_, answer, expected) => {
+  ])('is decided by its rules: %s', (_, answer, expected) => {
     expect(play({ kind: 'plan' }, answer)).toEqual(expected);
   });
 });
@@ -114,7 +114,7 @@ describe('a question', () => {
     ['a menu', does('choose', '1.3'), answered('DuckDB')],
     ['a number', writes('2'), answered('Postgres')],
     ['a label in any case', writes(' postgres '), answered('Postgres')],
-    ['words of one’s own', writes('I want 1 MySQL'), answered('I want 1 MySQL')],
+    ['free text', writes('I want 1 MySQL'), answered('I want 1 MySQL')],
     ['words in the field', writes('2', 'other', '1.0'), answered('2')],
     ['a number too high is words', writes('4'), answered('4')],
     ['zero is words', writes('0'), answered('0')],
@@ -126,7 +126,7 @@ describe('a question', () => {
     ['the field of another question', writes('x', 'other', '2.0'), NOT_AN_OPTION],
     ['an empty field', writes(' ', 'other', '1.0'), NOT_AN_OPTION],
     ['the button of a permission', does('allow'), NOT_AN_OPTION],
-  ])('%s', (_, answer, expected) => {
+  ])('is decided by its rules: %s', (_, answer, expected) => {
     expect(play({ kind: 'question', questions: [database] }, answer)).toEqual(expected);
   });
 
@@ -137,26 +137,26 @@ describe('a question', () => {
     ['numbers and labels', writes('2,cache'), answered('Queue, Cache')],
     ['the same twice, in words', writes('1,cache'), answered('Cache')],
     ['a label with a comma', writes('search, FULL text'), answered('Search, full text')],
-    ['one that is not there', writes('1, 9'), answered('1, 9')],
+    ['an unknown option', writes('1, 9'), answered('1, 9')],
   ])('with several answers: %s', (_, answer, expected) => {
     expect(play({ kind: 'question', questions: [extras] }, answer)).toEqual(expected);
   });
 
-  describe('of several', () => {
+  describe('among several', () => {
     const both: Prompt = { kind: 'question', questions: [database, extras] };
     const full = [does('pick', '1.1'), does('choose', '2.1', '2.2')];
 
-    it('is followed by the next, and the end has to be submitted', () => {
+    it('is followed by the next one, and all are submitted at the end', () => {
       expect(play(both, full[0] as PromptAnswer)).toEqual({ chosen: ['SQLite'] });
       expect(play(both, ...full)).toEqual({ chosen: ['SQLite', 'Cache, Queue'] });
       expect(play(both, ...full, does('submit'))).toEqual(answered('SQLite', 'Cache, Queue'));
     });
 
-    it.each(['submit', 'Submit', 'yes'])('takes "%s" for Submit', (text) => {
+    it.each(['submit', 'Submit', 'yes'])('accepts "%s" as Submit', (text) => {
       expect(play(both, ...full, writes(text))).toEqual(answered('SQLite', 'Cache, Queue'));
     });
 
-    it('takes no other text for Submit', () => {
+    it('accepts no other text as Submit', () => {
       const because = 'all questions are answered: submit or start again';
       expect(play(both, ...full, writes('wait'))).toBe(because);
       expect(play(both, ...full, does('pick', '2.1'))).toBe(because);
@@ -166,20 +166,20 @@ describe('a question', () => {
       expect(play(both, full[0] as PromptAnswer, does('submit'))).toBe(NOT_AN_OPTION);
     });
 
-    it('starts again on demand', () => {
+    it('starts again on request', () => {
       expect(play(both, ...full, does('again'))).toEqual(NO_ANSWER_YET);
       expect(play(both, full[0] as PromptAnswer, does('again'), does('pick', '1.2'))).toEqual({
         chosen: ['Postgres'],
       });
     });
 
-    it('is not answered by a second tap on the one before', () => {
+    it('is not answered by a second tap on the previous one', () => {
       expect(play(both, does('pick', '1.1'), does('pick', '1.1'))).toBe(NOT_AN_OPTION);
       expect(play(both, does('pick', '1.1'), writes('x', 'other', '1.0'))).toBe(NOT_AN_OPTION);
     });
   });
 
-  it('is decided with one answer a question, whatever was tapped before', () => {
+  it('is decided with one answer per question, whatever was tapped before', () => {
     const questions = [database, extras, database];
     const action = fc.record({
       action: fc.constantFrom('pick', 'choose', 'other', 'text', 'again', 'submit', 'allow', 'x'),
@@ -214,7 +214,7 @@ describe('the id of a button', () => {
     ['~reason', undefined, { action: 'reason', asksForText: true, value: undefined }],
     ['pick', '1.25', { action: 'pick', asksForText: false, value: '1.25' }],
     ['~other', '3.0', { action: 'other', asksForText: true, value: '3.0' }],
-  ])('%s %s comes back as it was given', (action, value, expected) => {
+  ])('%s %s is parsed back to the same value', (action, value, expected) => {
     const text = customId(id, action, value);
     expect(text.length).toBeLessThanOrEqual(100);
     expect(parseCustomId(text)).toEqual({ prompt: id, ...expected });
@@ -234,7 +234,7 @@ describe('the id of a button', () => {
     `p:../../../../../../../../etc/passw:allow`,
     `p:${id.slice(0, 21)}:allow`,
     ` p:${id}:allow`,
-  ])('%j is none', (text) => {
+  ])('is not %j', (text) => {
     expect(parseCustomId(text)).toBeUndefined();
   });
 });

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { parseSessionName, parseThreadTitle, threadTitle } from '../../core/session-name.ts';
 
 describe('session names', () => {
-  it.each(['web', 'a', '0', 'my_app-2', 'A'.repeat(64)])('lets us create %s', (name) => {
+  it.each(['web', 'a', '0', 'my_app-2', 'A'.repeat(64)])('can be %s', (name) => {
     expect(parseSessionName(name)).toBe(name);
   });
 
   it.each(['', '-web', '_x', 'a b', 'a.b', 'a:b', '#(touch x)', '$(id)', 'ä', 'a\n', 'A'.repeat(65)])(
-    'does not create %j',
+    'cannot be %j',
     (name) => {
       expect(() => parseSessionName(name)).toThrow(/cannot name a session/);
     },
@@ -29,7 +29,7 @@ describe('thread titles', () => {
     ['a zero-width space', 'a\u200Bb', '[agent] a%E2%80%8Bb'],
     ['an emoji', 'ünï👍', '[agent] ünï👍'],
     ['shell words', '$(id) `x` "q"', '[agent] $(id) `x` "q"'],
-  ])('can hold %s', (_, session, title) => {
+  ])('can contain %s', (_, session, title) => {
     expect(threadTitle({ session })).toBe(title);
     expect(parseThreadTitle(title)).toEqual({ session });
   });
@@ -52,11 +52,11 @@ describe('thread titles', () => {
     '[agent]  a',
     '[agent] a@bad host',
     '[bot] a',
-  ])('that we would not have written are nobody’s: %j', (title) => {
+  ])('that threadmux would not have written belong to no session: %j', (title) => {
     expect(parseThreadTitle(title)).toBeUndefined();
   });
 
-  it('give every name back, or refuse it', () => {
+  it('are parsed back to their names, or refused', () => {
     const host = fc.option(fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,10}$/), {
       nil: undefined,
     });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { quoteShellWord, unquoteShellWord } from '../../core/shell-word.ts';
 
 describe('a quoted word', () => {
-  it('is read back as it was, whatever it holds', () => {
+  it('is parsed back unchanged', () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !text.includes('\0')),
@@ -19,7 +19,7 @@ describe('a quoted word', () => {
     expect(execFileSync('sh', ['-c', `printf %s ${quoteShellWord(word)}`], { encoding: 'utf8' })).toBe(word);
   });
 
-  it.each(['plain', "'a' 'b'", "'open", '"double"', "'a'b"])('is not seen in %j', (text) => {
+  it.each(['plain', "'a' 'b'", "'open", '"double"', "'a'b"])('is not found in %j', (text) => {
     expect(unquoteShellWord(text)).toBeUndefined();
   });
 });

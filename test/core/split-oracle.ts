@@ -1,9 +1,9 @@
-// What it means that a text was split faithfully, told without the splitter's own code: a second reading of
-// fences, letter by letter, and a walk through the parts that must find every letter of the text in its place.
+// Checks that a text was split without loss, independent of the splitter's own code: a second parser of
+// fences, character by character, and a walk through the parts that must find every character of the text.
 
 import type { SplitOptions } from '../../core/split.ts';
 
-/** Pieces that random texts are made of: fences of every kind, long words, odd characters, line ends. */
+/** Pieces of random texts: fences of every kind, long words, unusual characters, line ends. */
 export const fragments: readonly string[] = [
   ...['```', '````', '~~~', '`', '``', '```js\n', '\n```\n', '\n~~~\n', '~~~~py x\n', '``````````````'],
   ...['- ```sh\n', '  ```\n', '> ```\n', '\n> ', '1. ', '     ```c\n', '\n     ```\n', '```a`b', '\n```` \n'],
@@ -30,7 +30,7 @@ interface Fence {
   readonly language: string;
 }
 
-/** How far the parts so far have told the text, and the fence that the last of them had to close. */
+/** How much of the text the parts so far contain, and the fence that the last of them had to close. */
 interface Place {
   readonly pos: number;
   readonly fence: Fence | undefined;
@@ -56,7 +56,7 @@ export function expectFaithful(text: string, parts: readonly string[], options: 
   check(whole, say('the end is lost'));
 }
 
-/** Where the text may go on after this part: its last line is either the text's own or a closing line added. */
+/** Where the text may continue after this part: its last line is either from the text or an added closing line. */
 function continuations(text: string, part: string, from: Place, longest: number): Place[] {
   let { pos, fence } = passClosingLine(text, from, longest);
   let body = part;
@@ -84,7 +84,7 @@ function check(holds: boolean, otherwise: () => string): asserts holds {
   if (!holds) throw new Error(otherwise());
 }
 
-/** Where a part was closed just before the text's own closing line, that line is the one that was given. */
+/** If a part was closed just before the text's own closing line, that line counts as the closing one. */
 function passClosingLine(text: string, { pos, fence }: Place, longest: number): Place {
   if (fence === undefined || text[pos] !== '\n') return { pos, fence };
   const line = text.slice(pos + 1).split('\n', 1)[0] ?? '';

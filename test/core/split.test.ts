@@ -10,7 +10,7 @@ describe('splitMessage', () => {
     expect(splitMessage('hello\n\nworld')).toEqual(['hello\n\nworld']);
   });
 
-  it.each(['', ' ', '\n\n', '\r\n\t', '\u200b', '\u0000'])('makes no message of %j', (text) => {
+  it.each(['', ' ', '\n\n', '\r\n\t', '\u200b', '\u0000'])('returns no message for %j', (text) => {
     expect(splitMessage(text)).toEqual([]);
   });
 
@@ -31,7 +31,7 @@ describe('splitMessage', () => {
     expect(splitMessage(text).join(' ')).toBe(text);
   });
 
-  it('cuts a word only if it must, and never inside a character', () => {
+  it('cuts a word only if necessary, and never inside a character', () => {
     const family = '👨‍👩‍👧‍👦';
     const text = `x${family.repeat(1000)}`;
     const parts = splitMessage(text);
@@ -72,7 +72,7 @@ describe('splitMessage', () => {
     for (const part of parts) expect(part.match(/[`~]{3,}/)?.[0]).toBe(marker);
   });
 
-  it('moves a code block that fits whole to the next part', () => {
+  it('moves a code block that fits to the next part', () => {
     const block = `\`\`\`js\n${'let a = 1;\n'.repeat(100)}\`\`\``;
     expect(splitMessage(`${paragraph(250)}\n${block}`)).toEqual([paragraph(250), block]);
   });
@@ -81,12 +81,12 @@ describe('splitMessage', () => {
     expect(splitMessage('```js\nlet a;')).toEqual(['```js\nlet a;\n```']);
   });
 
-  it('does not take inline code in the middle of a line for a fence', () => {
+  it('does not treat inline code in the middle of a line as a fence', () => {
     const text = `${'word '.repeat(398)}see \`\`\`code\`\`\` here ${'word '.repeat(50)}`;
     for (const part of splitMessage(text)) expect(part).not.toMatch(/^```/);
   });
 
-  it('survives a fence whose first line alone is too long', () => {
+  it('handles a fence whose first line alone is too long', () => {
     for (const info of ['a'.repeat(9000), 'a b '.repeat(3000), '~'.repeat(5000)]) {
       const text = `~~~${info}\ncode\n~~~\nend`;
       expectFaithful(text, splitMessage(text), {});
@@ -101,7 +101,7 @@ describe('splitMessage', () => {
     }
   });
 
-  it('holds every promise for 25,000 random texts', { timeout: 180_000 }, () => {
+  it('keeps every guarantee for 25,000 random texts', { timeout: 180_000 }, () => {
     const input = fc.record({
       picks: fc.array(fc.nat(fragments.length - 1), { maxLength: 60, size: 'max' }),
       limit: fc.integer({ min: 48, max: 260 }),

@@ -9,18 +9,18 @@ describe('the name of a terminal or a headless agent', () => {
     ['terminal', '/home/me/.config', '"quoted program"', 'config-quoted'],
     ['terminal', '/', '«»', 'dir-terminal'],
     ['agent', '/home/me/my shop #(x)', 'do it', 'my-shop-x-agent'],
-  ] as const)('of a %s in %s that was asked for %j is %s', (kind, directory, command, name) => {
+  ] as const)('for a %s in %s that was requested as %j is %s', (kind, directory, command, name) => {
     expect(streamName(kind, directory, command, new Set())).toBe(name);
   });
 
-  it('gets a number if others have it, and is always one that tmux takes', () => {
+  it('gets a number if it is taken, and is always valid in tmux', () => {
     const taken = new Set(['shop-npm', 'shop-npm-2']);
     expect(streamName('terminal', '/shop', 'npm', taken)).toBe('shop-npm-3');
     const long = streamName('terminal', `/${'d'.repeat(200)}`, 'c'.repeat(200), taken);
     expect(isSessionName(long)).toBe(true);
   });
 
-  it('is in the title, with what it is', () => {
+  it('is in the title, with its kind', () => {
     expect(streamTitle('terminal', 'shop-npm')).toBe('[terminal] shop-npm');
     expect(streamTitle('agent', 'shop-agent')).toBe('[headless] shop-agent');
   });

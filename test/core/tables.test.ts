@@ -6,7 +6,7 @@ import { displayWidth } from '../../core/width.ts';
 const table = (...lines: string[]) => lines.join('\n');
 
 describe('tablesToCode', () => {
-  it('makes a table an aligned code block and leaves the rest alone', () => {
+  it('turns a table into an aligned code block and leaves the rest unchanged', () => {
     const text = 'Results:\n\n| name | value |\n|------|-------|\n| a | 1 |\n| long | 22 |\n\nDone.';
     expect(tablesToCode(text)).toBe('Results:\n\n```\nname  value\n----  -----\na     1\nlong  22\n```\n\nDone.');
   });
@@ -17,7 +17,7 @@ describe('tablesToCode', () => {
     );
   });
 
-  it('lines up wide, combining and joined characters', () => {
+  it('aligns wide, combining and joined characters', () => {
     const code = tablesToCode(
       table('| k | v |', '|--|--|', '| 漢字 | 1 |', '| 👨‍👩‍👧 | 2 |', `| ${'é'.normalize('NFD')} | 3 |`, '| ❤️ | 4 |'),
     );
@@ -62,13 +62,13 @@ describe('tablesToCode', () => {
     expect(tablesToCode(text)).toBe(text);
   });
 
-  it('ends a table where the pipes end', () => {
+  it('ends a table at the first line without pipes', () => {
     expect(tablesToCode('|a|\n|-|\n|1|\nText\n|x|\n```\n|a|\n|-|\n```')).toBe(
       '```\na\n-\n1\n```\nText\n|x|\n```\n|a|\n|-|\n```',
     );
   });
 
-  it('makes a table too wide for a code block a list in which links still work', () => {
+  it('turns a table that is too wide into a list in which links still work', () => {
     const long = 'word '.repeat(20).trim();
     const text = `| **Name** | Link | Why |\n|---|---|---|\n| a | [x](https://a.b) | ${long} |\n| b | | ${long} |`;
     expect(tablesToCode(text)).toBe(
@@ -80,11 +80,11 @@ describe('tablesToCode', () => {
     expect(tablesToCode('| a |\n|---|\n| x ``` y |').split('```')).toHaveLength(3);
   });
 
-  it('understands CRLF', () => {
+  it('accepts CRLF', () => {
     expect(tablesToCode('x\r\n|a|\r\n|-|\r\n|1|\r\n\r\ny')).toBe('x\r\n```\na\n-\n1\n```\n\r\ny');
   });
 
-  it('loses no word and changes no text without a table', () => {
+  it('loses no word and changes no text outside tables', () => {
     const piece = fc.constantFrom('|', '-', ':', '\n', ' ', 'a', 'b c', '`', '```\n', '\\', '**', '|-|\n', '> ');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {

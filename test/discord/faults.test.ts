@@ -1,4 +1,4 @@
-// The client against a server that fails in every way we know of: nothing lost, nothing twice.
+// The client against a server that fails in every known way: nothing is lost, and nothing is repeated.
 
 import { describe, expect, it, vi } from 'vitest';
 import { stableNonce } from '../../core/nonce.ts';
@@ -9,7 +9,7 @@ import type { Fault } from '../support/as-discord.mjs';
 import { listenTo, restOf } from '../support/client.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
-/** A repeatable random number generator, so that a failure can be run again. */
+/** A random number generator with a seed, so that a failure can be repeated. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -30,7 +30,7 @@ const FAULTS: readonly Fault[] = [
 ];
 const RARE: readonly Fault[] = [{ kind: 'silence' }, { kind: 'apply-then-silence' }];
 
-describe('posting to a server that fails', () => {
+describe('the client, posting to a server that fails,', () => {
   it('delivers 1,000 posts exactly once and in order in each thread', {
     timeout: 120_000,
   }, async () => {
@@ -43,7 +43,7 @@ describe('posting to a server that fails', () => {
         onRequest({ method, path }) {
           if (method !== 'POST' || !path.endsWith('/messages')) return undefined;
           if (random() > 0.12) return undefined;
-          // The silent ones cost a time-out each: one in thirty.
+          // Each silent answer costs a time-out, so only one in thirty is silent.
           const from = faulty % 30 === 29 ? RARE : FAULTS;
           const fault = from[(from === RARE ? Math.floor(faulty / 30) : faulty) % from.length];
           faulty++;
@@ -70,7 +70,7 @@ describe('posting to a server that fails', () => {
     for (const { kind } of [...FAULTS, ...RARE]) expect(counts[kind], kind).toBeGreaterThan(0);
   });
 
-  it('makes one thread when many race for it, also when answers get lost', async () => {
+  it('creates one thread when many callers race for it, even when answers are lost', async () => {
     const random = dice(7);
     const workspace = await startTestWorkspace({
       faults: {
@@ -85,7 +85,7 @@ describe('posting to a server that fails', () => {
     expect(await activeThreads(racers[0] as never)).toHaveLength(1);
   });
 
-  it('stops asking after the token was refused', async () => {
+  it('stops sending after the token was refused', async () => {
     let requests = 0;
     const workspace = await startTestWorkspace({ faults: { onRequest: () => void requests++ } });
     const rest = restOf(workspace, { token: 'wrong' });
@@ -96,7 +96,7 @@ describe('posting to a server that fails', () => {
     expect(requests).toBeLessThanOrEqual(1);
   });
 
-  it('stands still after a ban, for every route', async () => {
+  it('pauses every route after a ban', async () => {
     let banned = true;
     const workspace = await startTestWorkspace({
       faults: { onRequest: () => (banned ? { kind: 'banned', as: 'html' } : undefined) },
@@ -114,7 +114,7 @@ describe('posting to a server that fails', () => {
     expect(await Promise.all([first, second])).toEqual(['stopped', 'stopped']);
   });
 
-  it('gives up after its patience, saying what it tried, and never shows the token', async () => {
+  it('gives up after its time limit, says what it tried, and never shows the token', async () => {
     const rest = restOf({ token: 'sekret-token', api: 'http://127.0.0.1:9/api/v10' } as TestWorkspace, {
       patienceMs: 300,
     });
@@ -144,7 +144,7 @@ describe('posting to a server that fails', () => {
     expect(posts).toBe(1);
   });
 
-  it('does not take a deleted post for a failure', async () => {
+  it('does not treat a deleted post as a failure', async () => {
     const workspace = await startTestWorkspace();
     const rest = restOf(workspace);
     const posted = await createMessage(rest, workspace.channelId, 'once', { content: 'x' });
@@ -153,7 +153,7 @@ describe('posting to a server that fails', () => {
   });
 });
 
-describe('listening to a server that fails', () => {
+describe('the client, listening to a server that fails,', () => {
   const says = async (workspace: TestWorkspace, from: number, to: number) => {
     for (let n = from; n < to; n++) await workspace.person.say(workspace.channelId, `m${n}`);
   };
@@ -168,7 +168,7 @@ describe('listening to a server that fails', () => {
       `close code ${code}`,
       (w) => (code === 1006 ? w.gateway.cutAll() : w.gateway.closeAll(code)),
     ]),
-  ])('hears every event once, in order, through %s', async (_, fault) => {
+  ])('handles every event once, in order, through %s', async (_, fault) => {
     const workspace = await startTestWorkspace();
     const listener = listenTo(workspace, restOf(workspace));
     await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
@@ -180,7 +180,7 @@ describe('listening to a server that fails', () => {
     expect(listener.named('READY')).toHaveLength(1);
   });
 
-  it('notices a line that no longer answers its heartbeats', async () => {
+  it('notices a connection that no longer acknowledges heartbeats', async () => {
     const workspace = await startTestWorkspace({ heartbeatMs: 150 });
     const listener = listenTo(workspace, restOf(workspace));
     await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
@@ -190,7 +190,7 @@ describe('listening to a server that fails', () => {
     await vi.waitFor(() => expect(listener.named('RESUMED').length).toBeGreaterThan(0), 20_000);
   });
 
-  it.each([4003, 4005, 4007, 4008, 4009])('identifies afresh after close code %i', async (code) => {
+  it.each([4003, 4005, 4007, 4008, 4009])('sends a new identify after close code %i', async (code) => {
     const workspace = await startTestWorkspace();
     const listener = listenTo(workspace, restOf(workspace));
     await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
@@ -198,7 +198,7 @@ describe('listening to a server that fails', () => {
     await vi.waitFor(() => expect(listener.named('READY')).toHaveLength(2), 20_000);
   });
 
-  it('identifies afresh when its session is gone', async () => {
+  it('sends a new identify when its session is gone', async () => {
     const workspace = await startTestWorkspace();
     const store: { session: GatewaySession | undefined } = {
       session: {
@@ -212,7 +212,7 @@ describe('listening to a server that fails', () => {
     await vi.waitFor(() => expect(store.session?.id).not.toBe('long-gone'));
   });
 
-  it('identifies afresh when the resume address answers no more', async () => {
+  it('sends a new identify when the resume address no longer answers', async () => {
     const workspace = await startTestWorkspace();
     const store = { session: { id: 's', resumeUrl: 'ws://127.0.0.1:9/gateway', seq: 3 } };
     const listener = listenTo(workspace, restOf(workspace), { store });
@@ -223,7 +223,7 @@ describe('listening to a server that fails', () => {
     ['a wrong token', { token: 'wrong' }, /refused the bot token/],
     ['an intent that is not allowed', { intents: 34_305 }, /Message Content Intent/],
     ['intents that do not exist', { intents: 2 ** 40 }, /refused the intents/],
-  ])('ends with a sentence on %s', async (_, options, sentence) => {
+  ])('stops with a sentence on %s', async (_, options, sentence) => {
     const workspace = await startTestWorkspace({ messageContentIntent: false });
     const listener = listenTo(workspace, restOf(workspace), options);
     await vi.waitFor(() => expect(listener.fatal).toHaveLength(1), 20_000);
@@ -234,14 +234,14 @@ describe('listening to a server that fails', () => {
     expect(listener.gateway.state().at).toBe('stopped');
   });
 
-  it('does not identify while no identify is left for the day', async () => {
+  it('does not identify when the daily limit is used up', async () => {
     const workspace = await startTestWorkspace({ identifyLimit: { total: 1 } });
     const first = listenTo(workspace, restOf(workspace));
     await vi.waitFor(() => expect(first.gateway.state().at).toBe('live'));
     const identifies = () => workspace.gateway.received.filter((op) => op === 2).length;
     expect(identifies()).toBe(1);
     const second = listenTo(workspace, restOf(workspace));
-    await new Promise((resolve) => setTimeout(resolve, 800)); // long enough for a hasty client
+    await new Promise((resolve) => setTimeout(resolve, 800)); // long enough for a client that does not wait
     expect(identifies()).toBe(1);
     expect(second.gateway.state().at).toBe('waiting');
   });

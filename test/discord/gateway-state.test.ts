@@ -32,7 +32,7 @@ function play(from: GatewayState, ...events: GatewayEvent[]) {
 const HANG_UP = { do: 'hangUp' };
 const RECONNECT = { do: 'connect', url: session.resumeUrl, attempt: 0, pace: 'backoff' };
 
-describe('the gateway machine, connecting', () => {
+describe('the gateway state machine, connecting,', () => {
   it('connects without a url when it has no session', () => {
     expect(play(firstGatewayState(undefined), { on: 'start' }).effects).toEqual([
       { do: 'connect', url: undefined, attempt: 0, pace: 'soon' },
@@ -70,7 +70,7 @@ describe('the gateway machine, connecting', () => {
     });
   });
 
-  it('is live with the old session after RESUMED, counting what was replayed', () => {
+  it('is live with the old session after RESUMED, and counts what was replayed', () => {
     expect(play(authenticating, { on: 'dispatch', seq: 9 }, { on: 'resumed' }).state).toEqual({
       at: 'live',
       session: { ...session, seq: 9 },
@@ -78,14 +78,14 @@ describe('the gateway machine, connecting', () => {
     });
   });
 
-  it('does not take RESUMED for a session it does not have', () => {
+  it('ignores RESUMED without a session', () => {
     const state: GatewayState = { at: 'authenticating', acked: true, ...fresh };
     expect(play(state, { on: 'resumed' })).toEqual({ state, effects: [] });
   });
 });
 
-describe('the gateway machine, events', () => {
-  it('counts forward only', () => {
+describe('the gateway state machine, on events,', () => {
+  it('only increases the sequence number', () => {
     expect(play(live, { on: 'dispatch', seq: 9 }, { on: 'dispatch', seq: 8 }).state).toMatchObject({
       session: { seq: 9 },
     });
@@ -98,46 +98,46 @@ describe('the gateway machine, events', () => {
   });
 });
 
-describe('the gateway machine, heartbeats', () => {
-  it.each([live, authenticating])('beats with the last sequence number when %j', (state) => {
+describe('the gateway state machine, on heartbeats,', () => {
+  it.each([live, authenticating])('sends the last sequence number when %j', (state) => {
     expect(play(state, { on: 'beat' })).toEqual({
       state: { ...state, acked: false },
       effects: [{ do: 'beat', seq: 7 }],
     });
   });
 
-  it('beats with null before the first event', () => {
+  it('sends null before the first event', () => {
     const state: GatewayState = { at: 'authenticating', acked: true, ...fresh };
     expect(play(state, { on: 'beat' }).effects).toEqual([{ do: 'beat', seq: null }]);
   });
 
-  it('goes on when beats are acknowledged', () => {
+  it('continues when heartbeats are acknowledged', () => {
     const { state, effects } = play(live, { on: 'beat' }, { on: 'acked' }, { on: 'beat' });
     expect(state.at).toBe('live');
     expect(effects).toHaveLength(2);
   });
 
-  it('hangs up on a dead line and resumes', () => {
+  it('closes a dead connection and resumes', () => {
     const { state, effects } = play(live, { on: 'beat' }, { on: 'beat' });
     expect(state).toEqual(waiting);
     expect(effects.slice(1)).toEqual([HANG_UP, RECONNECT]);
   });
 
-  it('answers a beat asked for at once, and does not take it for the one that is due', () => {
+  it('answers a requested heartbeat at once, in addition to the regular one', () => {
     const { state, effects } = play({ ...live, acked: false }, { on: 'beatAsked' });
     expect(state).toEqual({ ...live, acked: false });
     expect(effects).toEqual([{ do: 'beat', seq: 7 }]);
   });
 
-  it.each([waiting, greeting])('does not beat when %j', (state) => {
+  it.each([waiting, greeting])('sends no heartbeat when %j', (state) => {
     expect(play(state, { on: 'beat' })).toEqual({ state, effects: [] });
     expect(play(state, { on: 'beatAsked' })).toEqual({ state, effects: [] });
     expect(play(state, { on: 'acked' })).toEqual({ state, effects: [] });
   });
 });
 
-describe('the gateway machine, losing the connection', () => {
-  it('hangs up and resumes when asked to reconnect, even before hello', () => {
+describe('the gateway state machine, on a lost connection,', () => {
+  it('closes and resumes when asked to reconnect, even before hello', () => {
     expect(play(live, { on: 'reconnectAsked' }).effects).toEqual([HANG_UP, RECONNECT]);
     expect(play(greeting, { on: 'reconnectAsked' })).toEqual({
       state: { ...waiting, attempt: 1, failedResumes: 1 },
@@ -145,21 +145,21 @@ describe('the gateway machine, losing the connection', () => {
     });
   });
 
-  it('keeps a session that was called invalid but resumable', () => {
+  it('keeps a session that is invalid but resumable', () => {
     expect(play(live, { on: 'invalidated', resumable: true })).toEqual({
       state: waiting,
       effects: [HANG_UP, { ...RECONNECT, pace: 'soon' }],
     });
   });
 
-  it('forgets an invalid session and identifies afresh, after a moment', () => {
+  it('forgets an invalid session and sends a new identify after a pause', () => {
     expect(play(authenticating, { on: 'invalidated', resumable: false })).toEqual({
       state: { at: 'waiting', session: undefined, attempt: 1, failedResumes: 0 },
       effects: [HANG_UP, { do: 'connect', url: undefined, attempt: 1, pace: 'soon' }],
     });
   });
 
-  it('gives up on a connection that never greets or never lets us in', () => {
+  it('gives up on a connection without hello or READY', () => {
     for (const state of [waiting, greeting, authenticating])
       expect(play(state, { on: 'stalled' }).effects).toEqual([HANG_UP, { ...RECONNECT, attempt: 1 }]);
     expect(play(live, { on: 'stalled' })).toEqual({ state: live, effects: [] });
@@ -169,14 +169,14 @@ describe('the gateway machine, losing the connection', () => {
     expect(play(live, { on: 'closed', code })).toEqual({ state: waiting, effects: [RECONNECT] });
   });
 
-  it.each([1000, 1001, 4003, 4005, 4007, 4008, 4009])('identifies afresh after close code %i', (code) => {
+  it.each([1000, 1001, 4003, 4005, 4007, 4008, 4009])('sends a new identify after close code %i', (code) => {
     expect(play(live, { on: 'closed', code })).toEqual({
       state: { at: 'waiting', ...fresh },
       effects: [{ do: 'connect', url: undefined, attempt: 0, pace: 'backoff' }],
     });
   });
 
-  it.each([4004, 4010, 4011, 4012, 4013, 4014])('stops for good on close code %i and says why', (code) => {
+  it.each([4004, 4010, 4011, 4012, 4013, 4014])('stops permanently on close code %i and says why', (code) => {
     for (const from of [greeting, authenticating, live]) {
       const { state, effects } = play(from, { on: 'closed', code });
       expect(state).toEqual({ at: 'stopped', why: FATAL_CLOSE_CODES[code] });
@@ -185,7 +185,7 @@ describe('the gateway machine, losing the connection', () => {
     expect(FATAL_CLOSE_CODES[code]?.length).toBeGreaterThan(30);
   });
 
-  it('identifies afresh after three resumes that failed', () => {
+  it('sends a new identify after three failed resumes', () => {
     const lost: GatewayEvent = { on: 'closed', code: 1006 };
     const { state, effects } = play(live, lost, lost, lost, lost);
     expect(effects.map((effect) => effect.do === 'connect' && effect.url)).toEqual([
@@ -205,7 +205,7 @@ describe('the gateway machine, losing the connection', () => {
   });
 });
 
-describe('the gateway machine, whatever comes', () => {
+describe('the gateway state machine, on any input,', () => {
   const events: GatewayEvent[] = [
     { on: 'start' },
     { on: 'opened' },

@@ -3,7 +3,7 @@ import { createHandledEvents } from '../../discord/handled-events.ts';
 
 const at = (seq: number, id = 's') => ({ id, resumeUrl: 'u', seq });
 
-describe('the ledger of events', () => {
+describe('the list of handled events', () => {
   it('saves an event only after it was handled', () => {
     const saved: number[] = [];
     const done = createHandledEvents(({ seq }) => saved.push(seq)).open(at(1));
@@ -12,7 +12,7 @@ describe('the ledger of events', () => {
     expect(saved).toEqual([1]);
   });
 
-  it('never passes an event that is still open', () => {
+  it('never saves a position behind an event that is still open', () => {
     const saved: number[] = [];
     const ledger = createHandledEvents(({ seq }) => saved.push(seq));
     const [one, two, three] = [ledger.open(at(1)), ledger.open(at(2)), ledger.open(at(3))];

@@ -1,4 +1,4 @@
-// One client under load against a server that counts as strictly as Discord does.
+// One client under load against a server that counts as strictly as Discord.
 
 import { describe, expect, it } from 'vitest';
 import { stableNonce } from '../../core/nonce.ts';
@@ -8,7 +8,7 @@ import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts'
 
 const AS_DISCORD = { perBucket: 5, windowMs: 1_000, globalPerSecond: 50 };
 
-/** Threads with one message each, made by the person, who is not limited. */
+/** Threads with one message each, created by the user, who has no rate limit. */
 async function makeThreads(workspace: TestWorkspace, count: number) {
   const threads: { id: string; message: string }[] = [];
   for (let n = 0; n < count; n++) {
@@ -20,7 +20,7 @@ async function makeThreads(workspace: TestWorkspace, count: number) {
 }
 
 describe('one client', () => {
-  it('is never refused in 30 threads with bursts of posts, reactions and reads', {
+  it('gets no 429 in 30 threads with bursts of posts, reactions and reads', {
     timeout: 60_000,
   }, async () => {
     const seen: string[] = [];
@@ -53,7 +53,7 @@ describe('one client', () => {
   });
 
   it.each(['global', 'user'] as const)(
-    'sends nothing before a refusal (%s) is over, also what was queued before it came',
+    'sends nothing before a 429 (%s) is over, including requests queued before it',
     async (scope) => {
       const at: number[] = [];
       const workspace = await startTestWorkspace({
@@ -62,7 +62,7 @@ describe('one client', () => {
             at.push(performance.now()) === 1 ? { kind: 'limited', retryAfterMs: 1_000, scope } : undefined,
         },
       });
-      at.length = 0; // the person's way in is not counted
+      at.length = 0; // requests of the user are not counted
       const rest = restOf(workspace);
       await Promise.all(Array.from({ length: 6 }, () => rest.call('GET', '/users/@me')));
       const [refused = 0, ...later] = at;

@@ -14,24 +14,24 @@ const headers = (remaining: number, resetAfter = 2, bucket = 'hash') => ({
 
 const callback = endpointOf('POST', `/interactions/${A}/token/callback`);
 
-/** Sends a request and gets its answer at the same moment. */
+/** Sends a request and receives its answer at the same moment. */
 const answered = (limits: RateLimits, route: Endpoint, told: object, now: number, status = 200) =>
   limits.ended(limits.sent(route, now), { status, headers: { ...told } }, now);
 const channels = (count: number) => Array.from({ length: count }, (_, n) => post(String(10n ** 17n + BigInt(n))));
 
 describe('rate limits', () => {
-  it('let the first request go', () => {
+  it('allow the first request', () => {
     expect(createRateLimits().waitMs(post(A), 0)).toBe(0);
   });
 
-  it('make the next request wait before the server has to refuse it', () => {
+  it('delay the next request before the server has to refuse it', () => {
     const limits = createRateLimits();
     answered(limits, post(A), headers(0), 1_000);
     expect(limits.waitMs(post(A), 1_000)).toBe(2_050);
     expect(limits.waitMs(post(A), 3_050)).toBe(0);
   });
 
-  it('are counted for each channel apart', () => {
+  it('are counted per channel', () => {
     const limits = createRateLimits();
     answered(limits, post(A), headers(0), 0);
     expect(limits.waitMs(post(B), 0)).toBe(0);
@@ -45,20 +45,20 @@ describe('rate limits', () => {
     expect(limits.waitMs(edit, 0)).toBeGreaterThan(0);
   });
 
-  it('let one request go at a time where nothing is known, in each channel apart', () => {
+  it('allow one request at a time per channel where nothing is known', () => {
     const limits = createRateLimits();
     const first = limits.sent(post(A), 0);
     expect(limits.waitMs(post(A), 0)).toBe(Number.POSITIVE_INFINITY);
     const other = limits.sent(post(B), 0);
     limits.ended(first, { status: 200, headers: headers(4) }, 100);
     expect(limits.waitMs(post(A), 100)).toBe(0);
-    expect(limits.waitMs(post(B), 100)).toBe(Number.POSITIVE_INFINITY); // although the hash is known by now
-    limits.ended(other, undefined, 200); // no answer: nothing is known still
+    expect(limits.waitMs(post(B), 100)).toBe(Number.POSITIVE_INFINITY); // even if the hash is known by now
+    limits.ended(other, undefined, 200); // no answer, so still nothing is known
     limits.sent(post(B), 200);
     expect(limits.waitMs(post(B), 200)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('count requests that are still under way, also when a window begins', () => {
+  it('count requests in flight, also when a window starts', () => {
     const limits = createRateLimits();
     answered(limits, post(A), headers(2), 0);
     limits.sent(post(A), 0);
@@ -75,7 +75,7 @@ describe('rate limits', () => {
   it.each([
     ['of the same window only if it is lower', 0, 1.9, 1_950],
     ['of a later window in any case', 2_200, 2, 0],
-  ])('believe the count of a late answer %s', (_, sentAt, resetAfter, wait) => {
+  ])('use the count of a late answer %s', (_, sentAt, resetAfter, wait) => {
     const limits = createRateLimits();
     answered(limits, post(A), headers(4), 0);
     const slow = limits.sent(post(A), sentAt);
@@ -84,7 +84,7 @@ describe('rate limits', () => {
     expect(limits.waitMs(post(A), Math.max(100, sentAt))).toBe(wait);
   });
 
-  it('hold back one route after its refusal, and nothing else, for the longest time it was told', () => {
+  it('pause only the refused route, for the longest time it was told', () => {
     const limits = createRateLimits();
     limits.blocked(post(A), 'route', 600_000, 0);
     limits.blocked(post(A), 'route', 1_000, 10);
@@ -93,7 +93,7 @@ describe('rate limits', () => {
     expect(limits.waitMs(endpointOf('PATCH', `/channels/${A}`), 0)).toBe(0);
   });
 
-  it('hold back everything after a global refusal, but no interaction', () => {
+  it('pause everything except interactions after a global refusal', () => {
     const limits = createRateLimits();
     limits.blocked(post(A), 'everything', 60_000, 0);
     limits.blocked(post(A), 'everything', 1_000, 10);
@@ -101,17 +101,17 @@ describe('rate limits', () => {
     expect(limits.waitMs(callback, 0)).toBe(0);
   });
 
-  it('never have more than 45 requests in any second of the server, however late it answers', () => {
+  it('allow at most 45 requests in any second of the server, however late it answers', () => {
     const limits = createRateLimits();
     const tickets = channels(45).map((route) => limits.sent(route, 0));
-    expect(limits.waitMs(post(A), 5_000)).toBe(Number.POSITIVE_INFINITY); // it may count them at any moment
+    expect(limits.waitMs(post(A), 5_000)).toBe(Number.POSITIVE_INFINITY); // the server may count them at any moment
     expect(limits.waitMs(callback, 0)).toBe(0);
     for (const ticket of tickets) limits.ended(ticket, { status: 200, headers: {} }, 5_000);
     expect(limits.waitMs(post(A), 5_000)).toBe(1_050);
     expect(limits.waitMs(post(A), 6_050)).toBe(0);
   });
 
-  it('let a place be taken again as soon as it is free', () => {
+  it('free a slot as soon as possible', () => {
     const limits = createRateLimits();
     for (const [n, route] of channels(45).entries()) answered(limits, route, {}, n * 10);
     expect(limits.waitMs(post(A), 450)).toBe(600);
@@ -119,14 +119,14 @@ describe('rate limits', () => {
     expect(limits.waitMs(post(B), 1_050)).toBe(10);
   });
 
-  it('take an answer that says nothing about limits for a route without one', () => {
+  it('treat an answer without limit headers as a route without a limit', () => {
     const limits = createRateLimits();
     answered(limits, post(A), {}, 0);
     limits.sent(post(A), 0);
     expect(limits.waitMs(post(A), 0)).toBe(0);
   });
 
-  it('do not learn that from a server that failed', () => {
+  it('do not conclude that from a failed answer', () => {
     const limits = createRateLimits();
     answered(limits, post(A), {}, 0, 502);
     limits.sent(post(A), 0);
@@ -134,11 +134,11 @@ describe('rate limits', () => {
   });
 });
 
-describe('the next to send', () => {
+describe('the next request to send', () => {
   const read = (channel: string) => ({ route: endpointOf('GET', `/channels/${channel}/messages`) });
   const write = (channel: string) => ({ route: post(channel) });
 
-  it('is of the kind that had no turn for longest, and the oldest of it', () => {
+  it('is the oldest of the kind that has waited longest for its turn', () => {
     const limits = createRateLimits();
     const waiting = [read('1'.repeat(17)), read('2'.repeat(17)), read(A), write(A), write(B)];
     const order: number[] = [];
@@ -152,7 +152,7 @@ describe('the next to send', () => {
     expect(order).toEqual([0, 3, 1, 4, 2]);
   });
 
-  it('passes by what has to wait, and tells the shortest wait when all have to', () => {
+  it('skips what has to wait, and returns the shortest wait when everything has to', () => {
     const limits = createRateLimits();
     limits.blocked(post(A), 'route', 500, 0);
     expect(limits.next([write(A), write(B)], 0)).toEqual({ send: write(B) });
@@ -166,7 +166,7 @@ describe('refused requests', () => {
     for (let n = 0; n < count; n++) answered(limits, callback, told, 0, status);
   };
 
-  it.each([401, 403, 429])('past 5,000 in ten minutes (%i) slow everything that is not urgent', (status) => {
+  it.each([401, 403, 429])('past 5,000 in ten minutes (%i) slow down everything that is not urgent', (status) => {
     const limits = createRateLimits();
     refuse(limits, 5_000, status);
     expect(limits.isSlowed(0)).toBe(false);
@@ -204,7 +204,7 @@ describe('routes', () => {
     expect(endpointOf(method, path)).toMatchObject({ key, major });
   });
 
-  it('keep a rename, which may have to wait ten minutes, apart from archiving', () => {
+  it('keep a rename, which may have to wait ten minutes, separate from archiving', () => {
     const rename = endpointOf('PATCH', `/channels/${A}`, { name: 'x' });
     expect(rename.key).not.toBe(endpointOf('PATCH', `/channels/${A}`, { archived: true }).key);
   });

@@ -7,7 +7,7 @@ const answer = (status: number, body: unknown, headers: Record<string, string> =
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
-describe('an answer of the server', () => {
+describe('an answer from the server', () => {
   it.each([
     [200, { id: '1' }, { kind: 'done', value: { id: '1' } }],
     [204, '', { kind: 'done', value: undefined }],
@@ -22,11 +22,11 @@ describe('an answer of the server', () => {
       { message: 'Unknown Channel', code: 10003 },
       { kind: 'refused', error: { code: 'discord_refused', answer: { status: 404, code: 10003 } } },
     ],
-  ])('%i %j is understood', (status, body, verdict) => {
+  ])('%i %j is parsed', (status, body, verdict) => {
     expect(judgeResponse('GET /x', answer(status, body))).toMatchObject(verdict);
   });
 
-  it('of a limit is obeyed by the longer of its two times', () => {
+  it('with a limit is obeyed by the longer of its two times', () => {
     const both = answer(429, { retry_after: 64.57 }, { 'retry-after': '65' });
     expect(judgeResponse('x', both)).toMatchObject({ waitMs: 65_000 });
   });
@@ -34,7 +34,7 @@ describe('an answer of the server', () => {
   it.each([
     ['<html>You are being rate limited</html>'],
     [{ code: 0, message: 'You are being blocked from accessing our API temporarily' }],
-  ])('of a ban, which names no time, stops everything for a minute: %j', (body) => {
+  ])('of a ban without a time pauses everything for a minute: %j', (body) => {
     expect(judgeResponse('x', answer(429, body))).toEqual({
       kind: 'limited',
       scope: 'everything',
@@ -42,7 +42,7 @@ describe('an answer of the server', () => {
     });
   });
 
-  it('says what was asked, what was answered and what to do', () => {
+  it('produces an error with the request, the answer and the next step', () => {
     const verdict = judgeResponse(
       'POST /channels/1/messages',
       answer(403, { message: 'Missing Permissions', code: 50013 }),
@@ -55,7 +55,7 @@ describe('an answer of the server', () => {
     });
   });
 
-  it('that did not come from the API is told apart', () => {
+  it('that did not come from the API is recognised', () => {
     expect(judgeResponse('x', answer(403, 'error code: 1010'))).toMatchObject({
       error: { hint: expect.stringContaining('edge') },
     });

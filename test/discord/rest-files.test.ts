@@ -28,11 +28,11 @@ const uploads = fc.array(fc.record({ name: hostileName, data: hostileBytes }), {
   maxLength: 10,
 });
 
-/** What a name becomes on the wire cannot be told from a name that was written so. */
+/** An escaped name cannot be distinguished from a name that was written that way. */
 const decoded = (name: string) => name.replace(/%0A/gi, '\n').replace(/%0D/gi, '\r').replace(/%22/g, '"');
 const hex = (data: Uint8Array) => Buffer.from(data).toString('hex');
 
-/** A web server that keeps the body of every request, and a client of it. */
+/** A web server that keeps the body of every request, and a client for it. */
 async function listening() {
   const bodies: { readonly bytes: Buffer; readonly type: string; readonly length: number }[] = [];
   const server = createServer(async (request, response) => {
@@ -55,7 +55,7 @@ async function listening() {
 }
 
 describe('a request with files', () => {
-  it('is read by a web browser’s parser as it was meant', async () => {
+  it('is parsed correctly by a standard multipart parser', async () => {
     const { send } = await listening();
     await fc.assert(
       fc.asyncProperty(uploads, fc.string({ unit: 'grapheme' }), async (files, content) => {
@@ -75,20 +75,20 @@ describe('a request with files', () => {
     );
   });
 
-  it('escapes in a name what would end its header line', async () => {
+  it('escapes characters in a name that would end its header line', async () => {
     const { send } = await listening();
     const name = 'a"b\r\nX-Evil: 1\nü😀.md';
     const { bytes } = await send({}, [{ name, data: Buffer.of(1) }]);
     expect(bytes.toString()).toContain('name="files[0]"; filename="a%22b%0D%0AX-Evil: 1%0Aü😀.md"\r\n');
   });
 
-  it('has another boundary each time, so that no file can contain it', async () => {
+  it('has a new boundary each time, so that no file can contain it', async () => {
     const { send } = await listening();
     const file = { name: 'a', data: Buffer.of(1) };
     expect((await send({}, [file])).type).not.toBe((await send({}, [file])).type);
   });
 
-  it('arrives whole, also when it has to be sent again', async () => {
+  it('arrives whole, even when it is sent again', async () => {
     const failed: string[] = [];
     const workspace = await startTestWorkspace({
       faults: {

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { restOf } from '../support/client.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
-it('leaves nothing behind on a signal that lives long, however often it waits', async () => {
+it('the client leaves no listener on a long-lived signal, however often it waits', async () => {
   const any = vi.spyOn(AbortSignal, 'any');
   onTestFinished(() => any.mockRestore());
   let requests = 0;
@@ -17,11 +17,11 @@ it('leaves nothing behind on a signal that lives long, however often it waits', 
   for (let n = 0; n < 3; n++) await rest.call('GET', '/users/@me', { signal });
   expect(requests).toBeGreaterThan(4);
   await vi.waitFor(() => expect(getEventListeners(signal, 'abort')).toEqual([]));
-  // What it makes is held by its signals until they are gone, though nobody listens.
+  // A derived signal is kept in memory by its sources until they are gone, even without a listener.
   expect(any).not.toHaveBeenCalled();
 });
 
-it('stops waiting at once when it is told to', async () => {
+it('the client stops waiting at once when its signal is aborted', async () => {
   const workspace = await startTestWorkspace({
     faults: { onRequest: () => ({ kind: 'limited', retryAfterMs: 60_000, scope: 'user' }) },
   });
@@ -33,7 +33,7 @@ it('stops waiting at once when it is told to', async () => {
   expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
 });
 
-it('shares one client among its views; closing one stops only what waits in that one', async () => {
+it('views share one client, and closing one stops only its own waiting requests', async () => {
   let refusing = true;
   const workspace = await startTestWorkspace({
     faults: {
@@ -48,7 +48,7 @@ it('shares one client among its views; closing one stops only what waits in that
   refusing = false;
   expect(await mine).toMatchObject({ code: 'discord_unreachable' });
   expect(await other).toMatchObject({ id: workspace.botId });
-  await view.close(); // once more does not take the connections from the others
+  await view.close(); // closing it again does not close the connections of the others
   expect(await rest.call('GET', '/gateway')).toMatchObject({ url: expect.any(String) });
   await rest.close();
   await expect(rest.call('GET', '/gateway')).rejects.toMatchObject({ code: 'discord_unreachable' });

@@ -1,4 +1,4 @@
-// Our client, against the workspace: everything a discord.js client does there too.
+// Our client against the workspace: everything that a discord.js client does there too.
 
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -33,14 +33,14 @@ async function connected() {
 }
 
 describe('our client', () => {
-  it('logs in, is told of the channel and hears what the person writes', async () => {
+  it('logs in, sees the channel and receives what the user writes', async () => {
     const { workspace, listener } = await connected();
     await workspace.person.say(workspace.channelId, 'hello');
     await vi.waitFor(() => expect(listener.named('MESSAGE_CREATE')[0]?.data.content).toBe('hello'));
     expect(listener.named('GUILD_CREATE')[0]?.data.channels[0].id).toBe(workspace.channelId);
   });
 
-  it('opens an archived thread to edit a message in it, and archives it again if told to', async () => {
+  it('reopens an archived thread to edit a message in it, and archives it again if told to', async () => {
     const { workspace, rest, place } = await connected();
     const { id } = await ensureThread(place, '[agent] web', 'Welcome');
     const posted = await createMessage(rest, id, 'n1', { content: 'one' });
@@ -57,7 +57,7 @@ describe('our client', () => {
     await expect(unarchiveAndRetry(rest, id, gone)).rejects.toThrow('Unknown Message');
   });
 
-  it('makes a thread, posts, edits, reacts, uploads, renames and archives', async () => {
+  it('creates a thread, posts, edits, reacts, uploads, renames and archives', async () => {
     const { workspace, rest, place } = await connected();
     const thread = await ensureThread(place, '[agent] web', 'Welcome');
     const file = { name: 'notes.md', data: new TextEncoder().encode('# ünï') };
@@ -81,7 +81,7 @@ describe('our client', () => {
     expect(body).toMatchObject({ name: '[agent] shop', thread_metadata: { archived: true } });
   });
 
-  it('replaces the files of a message, keeps them when none are named, and takes them away', async () => {
+  it('replaces the files of a message, keeps them when none are named, and removes them', async () => {
     const { workspace, rest, listener } = await connected();
     const { channelId, person } = workspace;
     const file = (name: string, words: string) => ({
@@ -135,7 +135,7 @@ describe('our client', () => {
     expect((await person.messages(channelId))[0]).toMatchObject({ attachments: [] });
   });
 
-  it('pings nobody, whatever the text says', async () => {
+  it('mentions nobody, whatever the text says', async () => {
     const { workspace, rest } = await connected();
     const text = `@everyone <@${workspace.userId}>`;
     const posted = await createMessage(rest, workspace.channelId, 'n', { content: text });
@@ -201,7 +201,7 @@ describe('our client', () => {
     expect(missed.map(({ content }) => content)).toEqual(Array.from({ length: 230 }, (_, n) => `m${n + 1}`));
   });
 
-  it('resumes after its socket was cut, and hears once what was said meanwhile', async () => {
+  it('resumes after its socket was cut, and receives what it missed once', async () => {
     const { workspace, listener } = await connected();
     workspace.gateway.cutAll();
     await workspace.person.say(workspace.channelId, 'while away');

@@ -1,4 +1,4 @@
-// The disk is really full here: a small one of its own is mounted and filled.
+// The disk is really full: the test mounts a small one and fills it.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ function said() {
 }
 
 describe('a full disk', () => {
-  it('costs no descriptor and leaves no half file, however often a write fails', () => {
+  it('leaks no descriptor and leaves no partial file, however often a write fails', () => {
     const disk = smallDisk(256);
     const path = join(disk.dir, 'a');
     writeWhole(path, 'before');
@@ -35,7 +35,7 @@ describe('a full disk', () => {
     expect(readdirSync(disk.dir).sort()).toEqual(['a', 'ballast']);
   });
 
-  it('is waited for by what is kept: the newest value is written when there is room, and both are said once', async () => {
+  it('delays saved values: the newest is written when there is space, and both events are logged once', async () => {
     const disk = smallDisk(256);
     const lines = said();
     const path = join(disk.dir, 'kept.json');
@@ -49,7 +49,7 @@ describe('a full disk', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('does not bring back what was given up meanwhile', async () => {
+  it('does not restore a value that was removed in between', async () => {
     const disk = smallDisk(256);
     disk.fill();
     writeBestEffort(join(disk.dir, 'gone.json'), { n: 1 });
@@ -73,7 +73,7 @@ describe('a full disk', () => {
     await vi.waitFor(() => expect(readdirSync(disk.dir)).toEqual(['later']), WAIT);
   });
 
-  it('lets nobody take a lock, and leaves nothing of the attempt', () => {
+  it('prevents a lock, and leaves nothing of the attempt', () => {
     const disk = smallDisk(256);
     const path = join(disk.dir, 'lock');
     disk.fill();
@@ -83,7 +83,7 @@ describe('a full disk', () => {
     expect(tryLock(path)).toBeDefined();
   });
 
-  it('is said when the log itself finds no room', async () => {
+  it('is reported when the log itself cannot be written', async () => {
     const disk = smallDisk(256);
     const log = openLogFile(openHome(join(disk.dir, 'home')), 'test');
     const lines = said();
@@ -97,7 +97,7 @@ describe('a full disk', () => {
 });
 
 describe('a read-only home', () => {
-  it('is said to be read-only, with what to do', () => {
+  it('is reported as read-only, with the next step', () => {
     const disk = smallDisk(256);
     disk.readOnly();
     expect(() => openHome(join(disk.dir, 'home'))).toThrow(/the disk is read-only/);

@@ -16,7 +16,7 @@ describe('the home', () => {
     expect(homeRoot({ HOME: '/home/me', THREADMUX_HOME: '/elsewhere' })).toBe('/elsewhere');
   });
 
-  it('can be entered by nobody else, even if it was open before', () => {
+  it('is private, even if it was open before', () => {
     const root = join(tempFolder(), 'open');
     mkdirSync(root, { mode: 0o755 });
     chmodSync(root, 0o755);
@@ -24,7 +24,7 @@ describe('the home', () => {
     expect(mode(root)).toBe(0o700);
   });
 
-  it('is refused when it is a link to somewhere else', () => {
+  it('is refused when it is a symbolic link', () => {
     const folder = tempFolder();
     mkdirSync(join(folder, 'target'));
     symlinkSync(join(folder, 'target'), join(folder, 'link'));
@@ -33,7 +33,7 @@ describe('the home', () => {
 });
 
 describe('files', () => {
-  it('are written whole, for us alone, leaving nothing behind', () => {
+  it('are written whole and private, leaving nothing behind', () => {
     const folder = tempFolder();
     writeWhole(join(folder, 'a'), 'x'.repeat(1_000_000));
     writeJson(join(folder, 'b'), { n: 1 });
@@ -43,7 +43,7 @@ describe('files', () => {
     expect(readJson(join(folder, 'b'), z.object({ n: z.number() }))).toEqual({ n: 1 });
   });
 
-  it('that are not there, or not what we wrote, are undefined', () => {
+  it('that are missing, or not what we wrote, are undefined', () => {
     const folder = tempFolder();
     writeFileSync(join(folder, 'broken'), '{"n":');
     writeFileSync(join(folder, 'other'), '{"m":1}');
@@ -53,7 +53,7 @@ describe('files', () => {
 });
 
 describe('config.json', () => {
-  it('is refused while others can read it, with the remedy', () => {
+  it('is refused while others can read it, with the fix', () => {
     const home = tempHome();
     const path = home.path('config.json');
     writeFileSync(path, '{}', { mode: 0o644 });
@@ -81,7 +81,7 @@ describe('config.json', () => {
 });
 
 describe('the log file', () => {
-  it('is turned over when it is full, and keeps three old ones', () => {
+  it('is rotated when it is full, and keeps three old ones', () => {
     const home = tempHome();
     const log = openLogFile(home, 'test', { limit: 500 });
     for (let n = 0; n < 60; n++) log.info('event', { n });
@@ -95,7 +95,7 @@ describe('the log file', () => {
     expect(mode(home.path('log', 'threadmux.log'))).toBe(0o600);
   });
 
-  it('never holds a secret', () => {
+  it('never contains a secret', () => {
     const home = tempHome();
     openLogFile(home, 'test', { secrets: ['tok-123456'] }).info('said', { text: 'my tok-123456 here' });
     expect(readText(home.path('log', 'threadmux.log'))).not.toContain('tok-123456');

@@ -8,7 +8,7 @@ import { tempFolder } from '../support/temp-home.ts';
 
 const LOCK = new URL('../../dist/home/lock.js', import.meta.url).href;
 
-/** A real process that takes the lock, says whether it got it, and stays. */
+/** A real process that takes the lock, says whether it succeeded, and stays. */
 async function locker(path: string) {
   const script = `const { tryLock } = await import(${JSON.stringify(LOCK)});
     const got = tryLock(process.argv[1]) !== undefined;
@@ -20,7 +20,7 @@ async function locker(path: string) {
 }
 
 describe('the lock', () => {
-  it('is held by one and free again after its release', () => {
+  it('is held by one process and free again after its release', () => {
     const path = join(tempFolder(), 'lock');
     const release = tryLock(path);
     expect(release).toBeDefined();
@@ -31,7 +31,7 @@ describe('the lock', () => {
     expect(tryLock(path)).toBeDefined();
   });
 
-  it('is refused while another process holds it, and taken over once that was killed', async () => {
+  it('is refused while another process holds it, and taken over once that process was killed', async () => {
     const path = join(tempFolder(), 'lock');
     const { child, got } = await locker(path);
     expect(got).toBe(true);
@@ -41,14 +41,14 @@ describe('the lock', () => {
     expect(tryLock(path)).toBeDefined();
   });
 
-  it('is not kept by a pid that now belongs to another program', () => {
+  it('is not held by a pid that now belongs to another program', () => {
     const path = join(tempFolder(), 'lock');
     writeFileSync(path, JSON.stringify({ pid: process.pid, started: '1' }));
     expect(tryLock(path)).toBeDefined();
   });
 
   it.each(['Mon Nov 16 14:05:58 2026', 'lun. 16 nov. 13:05:58 2026', 'gone'])(
-    'is kept by a living pid whose start was noted as %j, which cannot be compared',
+    'is held by a running pid whose start was recorded as %j, which cannot be compared',
     (started) => {
       const path = join(tempFolder(), 'lock');
       writeFileSync(path, JSON.stringify({ pid: process.ppid, started }));
@@ -57,13 +57,13 @@ describe('the lock', () => {
     },
   );
 
-  it.each(['gone', 'unknown'])('is not kept by a pid that is gone, whatever was noted: %s', (started) => {
+  it.each(['gone', 'unknown'])('is not held by a pid that does not exist, whatever was recorded: %s', (started) => {
     const path = join(tempFolder(), 'lock');
     writeFileSync(path, JSON.stringify({ pid: 999_999_999, started }));
     expect(tryLock(path)).toBeDefined();
   });
 
-  it.each(['', 'garbage', '{"pid":-1}'])('is taken over when its file holds %j', (text) => {
+  it.each(['', 'garbage', '{"pid":-1}'])('is taken over when its file contains %j', (text) => {
     const path = join(tempFolder(), 'lock');
     writeFileSync(path, text);
     expect(tryLock(path)).toBeDefined();

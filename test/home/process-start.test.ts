@@ -6,7 +6,7 @@ import { isSameStart, parsePs, parseStat, processStart } from '../../home/proces
 const stat = (name: string, state: string, start: string) =>
   `812 (${name}) ${state} 1 812 812 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 ${start} 999 888`;
 
-describe('when a process began', () => {
+describe('the start time of a process', () => {
   it.each([
     ['plain', stat('node', 'S', '4711'), '4711'],
     ['a name with spaces and brackets', stat('a) S 1 (b', 'R', '4711'), '4711'],
@@ -29,7 +29,7 @@ describe('when a process began', () => {
     expect(parsePs(text)).toBe(start);
   });
 
-  it('is the same for ps in any time zone and language of ours', () => {
+  it('is the same from ps in any time zone and language', () => {
     const args = ['-o', 'stat=', '-o', 'lstart=', '-p', String(process.pid)];
     const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC0' };
     const seconds = Number(parsePs(execFileSync('ps', args, { encoding: 'utf8', env })));
@@ -43,11 +43,11 @@ describe('when a process began', () => {
     ['gone', 'gone', false],
     ['Mon Nov 16 14:05:58 2026', '1794834358', true],
     ['4711', 'unknown', true],
-  ] as const)('noted as %s, found as %s: the same process is %s', (noted, now, is) => {
+  ] as const)('recorded as %s, found as %s: the same process is %s', (noted, now, is) => {
     expect(isSameStart(noted, now)).toBe(is);
   });
 
-  it('is gone with the process', async () => {
+  it('is missing once the process has ended', async () => {
     const child = spawn('cat');
     await once(child, 'spawn');
     expect(processStart(child.pid ?? 0)).toMatch(/^\d+$/);

@@ -17,7 +17,7 @@ const swept = (...all: readonly (readonly [name: string, days: number, bytes?: n
     NOW,
   );
 
-describe('what is swept', () => {
+describe('the sweep', () => {
   it.each([
     ['files/1', 31, true],
     ['files/1', 29, false],
@@ -36,11 +36,11 @@ describe('what is swept', () => {
     ['panes', 0, true],
     ['questions', 0, true],
     ['receipts', 0, true],
-  ])('%s, %d days old: %s', (name, days, isSwept) => {
+  ])('removes %s after %d days: %s', (name, days, isSwept) => {
     expect(swept([name, days])).toEqual(isSwept ? [name] : []);
   });
 
-  it('the oldest attachments beyond the limit, but none that may be in use', () => {
+  it('removes the oldest attachments beyond the limit, but none that may be in use', () => {
     const files = [
       ['files/1', 5, GB],
       ['files/2', 9, GB],
@@ -63,7 +63,7 @@ describe('the home', () => {
     utimesSync(dirname(path), then, then);
   };
 
-  it('loses what is old, whole folders too, and nothing else', () => {
+  it('loses old files and whole old folders, and nothing else', () => {
     const home = tempHome();
     put(home, 'files/1/old.png', 40);
     put(home, 'files/2/new.png', 1);

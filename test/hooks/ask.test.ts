@@ -36,7 +36,7 @@ interface Asking {
 interface Options {
   readonly env?: Readonly<Record<string, string>>;
   readonly told?: unknown;
-  /** What stands between us and `ask`: its parent. */
+  /** The parent process of `ask`. */
   readonly parent?: readonly string[];
 }
 
@@ -53,7 +53,7 @@ function ask(machine: Machine, shell: readonly string[], options: Options = {}):
     try {
       process.kill(-(child.pid as number), 'SIGKILL');
     } catch {
-      // All have left, as they should.
+      // All have exited, as they should.
     }
   });
   child.stdin.end(JSON.stringify(told));
@@ -77,7 +77,7 @@ function ask(machine: Machine, shell: readonly string[], options: Options = {}):
 
 const answers = (machine: Machine, ...name: readonly string[]) => machine.home.path('answers', ...name);
 
-/** As the bridge does it; false if nobody waits. */
+/** Rings like the bridge; false if nobody waits. */
 function ring(machine: Machine, id = ''): boolean {
   try {
     const bell = openSync(answers(machine, `${id}.bell`), constants.O_WRONLY | constants.O_NONBLOCK);
@@ -96,7 +96,7 @@ function answer(machine: Machine, id = '', text = ''): void {
   expect(ring(machine, id)).toBe(true);
 }
 
-/** `ask` and what it started: all in its process group. */
+/** `ask` and its children, which are all in its process group. */
 function running({ child }: Asking): readonly string[] {
   const all = execFileSync('ps', ['-A', '-o', 'pgid=,stat=,args='], { encoding: 'utf8' });
   const [group, lines] = [`${child.pid}`, all.split('\n').map((line) => line.trim())];
@@ -114,20 +114,20 @@ function withSleep(machine: Machine, script: string): string {
   return path;
 }
 
-/** A `sleep` that takes no time and counts. */
+/** A `sleep` that returns at once and counts. */
 function countedSleep(machine: Machine): { path: string; naps(): number } {
   const log = join(tempFolder(), 'naps');
   const path = withSleep(machine, `echo "$1" >> ${log}`);
   return { path, naps: () => readFileSync(log, 'utf8').split('5\n').length - 1 };
 }
 
-/** Looks ten times as often as in real life. */
+/** Polls ten times as often as normal. */
 const hurried = (machine: Machine) => ({
   ...PANE,
   PATH: withSleep(machine, `exec ${realpathSync('/bin/sleep')} 0.5`),
 });
 
-/** In place of Node.js: does this instead of being a courier. */
+/** Replaces Node.js with this script, so no courier starts. */
 function fakeNode(machine: Machine, script: string): void {
   const path = join(tempFolder(), 'node');
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -136,7 +136,7 @@ function fakeNode(machine: Machine, script: string): void {
 }
 
 describe.each(SHELLS)('ask under %s', (_, ...shell) => {
-  it('writes the prompt down as a letter that says what it waits for', async () => {
+  it('writes the prompt as a letter that contains what it waits for', async () => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     const letter = await asking.letter();
@@ -160,18 +160,18 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     ['quotes and backslashes', `{"a": "it's \\"so\\" \\\\n %s $(x) \`y\`"}\n`],
     ['several lines, the last without an end', '\n\na\n\tb\nc'],
     ['200 kB', '{"text": "ä\\n"}'.repeat(12_000)],
-  ])('prints an answer with %s as it is, once', async (__, text) => {
+  ])('prints an answer with %s unchanged, once', async (__, text) => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     const { ask: id } = await asking.letter();
-    expect(ring(machine, id)).toBe(true); // for nothing
+    expect(ring(machine, id)).toBe(true); // without an answer
     answer(machine, id, text);
     expect(await asking.done).toEqual({ ...NOTHING, stdout: text });
     expect(readdirSync(answers(machine))).toEqual([`${id}.taken`]);
     await untilRunning(asking, 0);
   });
 
-  it('leaves without a word when the answer is empty', async () => {
+  it('exits silently when the answer is empty', async () => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     const { ask: id } = await asking.letter();
@@ -180,18 +180,18 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     expect(readdirSync(answers(machine))).toEqual([`${id}.taken`]);
   });
 
-  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('leaves at %s, with nothing left behind', async (signal) => {
+  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('exits on %s, with nothing left behind', async (signal) => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     await asking.letter();
-    await untilRunning(asking, 3); // it, what watches over it, and the `sleep` of that
+    await untilRunning(asking, 3); // `ask`, its watcher, and the watcher's `sleep`
     asking.child.kill(signal);
     expect(await asking.done).toEqual(NOTHING);
     expect(readdirSync(answers(machine))).toEqual([]);
     await untilRunning(asking, 0);
   });
 
-  it('leaves when its parent was killed', async () => {
+  it('exits when its parent was killed', async () => {
     const machine = startMachine();
     const parent = ['dash', '-c', '"$@"; exit 9', 'claude'];
     const asking = ask(machine, shell, { parent, env: hurried(machine) });
@@ -203,22 +203,22 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     expect(readdirSync(answers(machine))).toEqual([]);
   });
 
-  it('is seen to be gone when it was killed, also while its courier is at work', async () => {
+  it('is seen to be gone when it was killed, even while its courier works', async () => {
     const machine = startMachine();
     fakeNode(machine, 'exec /bin/sleep 600');
     const asking = ask(machine, shell, { env: hurried(machine) });
     const { ask: id } = await asking.letter();
-    // The courier and what watches over `ask`, with its `sleep`.
+    // The courier, and the watcher of `ask` with its `sleep`.
     await untilRunning(asking, 4);
     expect(ring(machine, id)).toBe(true);
     asking.child.kill('SIGKILL');
-    await asking.done; // nobody else has its pipes
+    await asking.done; // no other process holds its pipes
     expect(existsSync(answers(machine, `${id}.bell`))).toBe(true);
     expect(ring(machine, id)).toBe(false);
     await untilRunning(asking, 1);
   });
 
-  it('never takes the answer of another one', async () => {
+  it('never takes the answer of another prompt', async () => {
     const machine = startMachine();
     const asking = [];
     for (let n = 0; n < 4; n++) {
@@ -233,7 +233,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     for (const { id, done } of asking) expect(await done).toEqual({ ...NOTHING, stdout: `for ${id}` });
   });
 
-  it('takes no answer that somebody took back before', async () => {
+  it('takes no answer that was withdrawn before', async () => {
     const machine = startMachine();
     const asking = ask(machine, shell);
     const { ask: id = '' } = await asking.letter();
@@ -244,12 +244,12 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     expect(await asking.done).toEqual({ ...NOTHING, stdout: 'yes' });
   });
 
-  it('gets its answer although the disk is full', async () => {
+  it('gets its answer even if the disk is full', async () => {
     const machine = startMachine();
     for (const folder of ['outbox', 'answers'] as const) machine.home.folder(folder);
     const letter = join(tempFolder(), 'letter');
     fakeNode(machine, `[ "$2" = --unsaved ] || exit; ulimit -S -f unlimited; cat > ${letter}`);
-    // No file may grow: every write of the hook fails, as on a full disk.
+    // No file may grow, so every write of the hook fails like on a full disk.
     const full = ['dash', '-c', 'trap "" XFSZ; ulimit -S -f 0; exec "$@"', 'sh'];
     const asking = ask(machine, shell, { parent: full });
     const reading = await soon(() => {
@@ -277,15 +277,15 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     ['without a pane', { TMUX: PANE.TMUX }],
     ['with a TMUX that tmux did not set', { ...PANE, TMUX: 'nonsense' }],
     ['in a Claude inside of another one', { ...PANE, CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' }],
-    ['with a thread that is none', { ...HEADLESS, THREADMUX_THREAD: '../1' }],
+    ['with an invalid thread id', { ...HEADLESS, THREADMUX_THREAD: '../1' }],
     ['in a pane inside of a headless agent', { ...HEADLESS, ...PANE, CLAUDE_CODE_ENTRYPOINT: 'sdk' }],
-  ])('does nothing %s, and says nothing', async (__, env) => {
+  ])('does nothing %s, and prints nothing', async (__, env) => {
     const machine = startMachine();
     expect(await ask(machine, shell, { env }).done).toEqual(NOTHING);
     expect(readdirSync(machine.home.root)).toEqual([]);
   });
 
-  it('says nothing when there is no home to write to', async () => {
+  it('prints nothing when there is no home to write to', async () => {
     const machine = startMachine();
     writeFileSync(answers(machine), 'in the way');
     expect(await ask(machine, shell).done).toEqual(NOTHING);
@@ -293,9 +293,9 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
   });
 });
 
-// busybox has a `sleep` of its own, which cannot be counted.
-describe.each(SHELLS.slice(0, 2))('what ask waits for under %s', (_, ...shell) => {
-  it('is a minute for a subagent, which Claude Code waits for', async () => {
+// busybox has a built-in `sleep`, which cannot be counted.
+describe.each(SHELLS.slice(0, 2))('the time that ask waits under %s', (_, ...shell) => {
+  it('is one minute for a subagent, because Claude Code waits for it', async () => {
     const machine = startMachine();
     const { path, naps } = countedSleep(machine);
     const env = { ...PANE, PATH: path };
@@ -306,8 +306,8 @@ describe.each(SHELLS.slice(0, 2))('what ask waits for under %s', (_, ...shell) =
 
   it.each([
     ['a prompt', PANE, input],
-    ['a tool with such a word', PANE, { ...input, tool_input: { agent_id: 'x' } }],
-    ['a text with such a word', PANE, { cwd: '{"agent_id":"x"}', ...input }],
+    ['a tool whose input contains agent_id', PANE, { ...input, tool_input: { agent_id: 'x' } }],
+    ['a text that contains agent_id', PANE, { cwd: '{"agent_id":"x"}', ...input }],
     ['a subagent of a headless agent', HEADLESS, { agent_id: 'a1', ...input }],
   ])('is longer for %s', async (__, env, told) => {
     const machine = startMachine();

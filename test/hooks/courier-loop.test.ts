@@ -43,7 +43,7 @@ function inProcess({ home }: Pick<Machine, 'home'>, deliver: (letter: Letter) =>
   return { done, stop: () => stop.abort() };
 }
 
-/** A process whose handling of a letter never comes to an end. */
+/** A process that never finishes handling a letter. */
 function dyingCourier(machine: Machine) {
   const script = `import { runCourier } from '${join(DIST, 'hooks/courier-loop.js')}';
 import { openHome } from '${join(DIST, 'home/home.js')}';
@@ -64,7 +64,7 @@ const textOf = (letter: Letter) =>
   letter.input.hook_event_name === 'Stop' ? letter.input.last_assistant_message : undefined;
 
 describe('the courier', () => {
-  it('is one a home, however many are started at once', async () => {
+  it('runs once per home, however many are started at once', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     machine.write(machine.session('web'), stopInput('hello'));
@@ -85,7 +85,7 @@ describe('the courier', () => {
     const machine = startMachine(workspace);
     const pane = machine.session('web');
     machine.session('other');
-    // Claude Code, as far as a hook is concerned: the leader of a process group that is ended whole.
+    // Like Claude Code: the leader of a process group that is killed as a whole.
     const claude = spawn('sh', ['-c', '"$0"; sleep 60', DROP], {
       env: { ...machine.env, ...pane },
       detached: true,
@@ -98,7 +98,7 @@ describe('the courier', () => {
     await untilSaid(workspace, '[agent] web', ['last words']);
   });
 
-  it('leaves when there was nothing to do for a while, and gives its place back', async () => {
+  it('exits after it was idle for a while, and releases its lock', async () => {
     const machine = startMachine();
     const { done } = inProcess(machine, async () => {}, 100);
     expect(await done).toBe(true);
@@ -106,7 +106,7 @@ describe('the courier', () => {
     expect(existsSync(machine.home.path('state', 'courier.pid'))).toBe(false);
   });
 
-  it('takes the place of one that was killed', async () => {
+  it('replaces one that was killed', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const first = machine.courier();
@@ -117,11 +117,11 @@ describe('the courier', () => {
     await untilSaid(workspace, '[agent] web', ['hello']);
   });
 
-  it('replaces one that hangs, and delivers what it kept', async () => {
+  it('replaces one that hangs, and delivers its letters', async () => {
     const machine = startMachine();
     const hung = machine.courier();
     await vi.waitFor(() => expect(machine.courierPid()).toBe(hung.pid), 20_000);
-    // The lock comes first, then the heart that beats.
+    // The lock comes first, then the heartbeat.
     await vi.waitFor(() => statSync(machine.home.path('state', 'courier.pid')), 20_000);
     hung.child.kill('SIGSTOP');
     machine.write(PANE, stopInput('one'));
@@ -135,7 +135,7 @@ describe('the courier', () => {
     expect(machine.courierPid()).toBe(process.pid);
   });
 
-  it('is looked after when it hangs behind a letter that is older than its last heartbeat', () => {
+  it('is replaced when it hangs on a letter that is older than its last heartbeat', () => {
     const machine = startMachine();
     const state = machine.home.folder('state');
     writeFileSync(join(state, 'courier.pid'), `${process.pid}\n`);
@@ -157,7 +157,7 @@ describe('the courier', () => {
     return soon(() => expect(started()).toBe(true));
   });
 
-  it('leaves a busy courier alone that beats its heart', async () => {
+  it('does not replace a busy courier that still sends heartbeats', async () => {
     const machine = startMachine();
     inProcess(machine, () => sleep(60_000, undefined, { ref: false }));
     const pid = machine.home.path('state', 'courier.pid');
@@ -170,7 +170,7 @@ describe('the courier', () => {
     expect(machine.courierPid()).toBe(process.pid);
   });
 
-  it('takes the letters of a pane in order, also those that come while it works', async () => {
+  it('delivers the letters of a pane in order, including those that arrive while it works', async () => {
     const machine = startMachine();
     const got: (string | undefined)[] = [];
     machine.write(PANE, stopInput('0'));
@@ -183,7 +183,7 @@ describe('the courier', () => {
     expect(machine.letters()).toEqual([]);
   });
 
-  it('keeps a letter that cannot be delivered first in its pane, and no other pane waits for it', async () => {
+  it('keeps an undeliverable letter first in its pane, and delays no other pane', async () => {
     const machine = startMachine();
     const other: PaneEnv = { ...PANE, TMUX_PANE: '%8' };
     machine.write(PANE, stopInput('one'));
@@ -198,7 +198,7 @@ describe('the courier', () => {
     await vi.waitFor(() => expect(got).toEqual(['elsewhere', 'one', 'two']), 8_000);
   });
 
-  it('sets a letter aside that killed it twice, says so in its thread, and goes on', async () => {
+  it('sets aside a letter that killed it twice, says so in its thread, and continues', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
@@ -246,10 +246,10 @@ describe('the courier', () => {
     });
     await vi.waitFor(() => expect(begins).toBe(1), 20_000);
     expect(notes()).toHaveLength(1);
-    await vi.waitFor(() => expect(notes()).toEqual([]), 20_000); // it answers: it is not this letter that kills it
+    await vi.waitFor(() => expect(notes()).toEqual([]), 20_000); // it answers, so this letter does not kill it
   });
 
-  it('lets one prove harmless that was only handled while another one killed it', async () => {
+  it('clears a letter that was only in progress while another one killed the courier', async () => {
     const machine = startMachine();
     const begun = join(machine.home.folder('outbox'), 'begun');
     mkdirSync(begun);
@@ -262,7 +262,7 @@ describe('the courier', () => {
     await vi.waitFor(() => expect(readdirSync(begun)).toEqual([]), 20_000);
   });
 
-  it('sets a corrupt letter aside with a line in the log, and the rest goes on', async () => {
+  it('sets a corrupt letter aside with a line in the log, and delivers the rest', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
@@ -279,7 +279,7 @@ describe('the courier', () => {
     expect(machine.log().match(/corrupt letter set aside/g)).toHaveLength(3);
   });
 
-  it('leaves a letter of a newer version where it is, and delivers the others', async () => {
+  it('leaves a letter of a newer version in place, and delivers the others', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
@@ -293,7 +293,7 @@ describe('the courier', () => {
     expect(machine.log().match(/newer version/g)).toHaveLength(1);
   });
 
-  it('removes what it has no use for: an event we do not know', async () => {
+  it('removes a letter with an unknown event', async () => {
     const machine = startMachine();
     machine.write(PANE, { ...stopInput('x'), hook_event_name: 'TeammateIdle' });
     const deliver = vi.fn(async () => {});
@@ -302,7 +302,7 @@ describe('the courier', () => {
     expect(deliver).not.toHaveBeenCalled();
   });
 
-  it('sets a letter aside that the server refuses for good, and goes on', async () => {
+  it('sets a letter aside that the server refuses permanently, and continues', async () => {
     const workspace = await startTestWorkspace({
       faults: {
         onRequest: ({ method, body }) =>
@@ -320,7 +320,7 @@ describe('the courier', () => {
     expect(machine.log()).toContain('refused for good');
   });
 
-  it('goes on with a better token once the configuration has one', async () => {
+  it('continues with a new token once the configuration has one', async () => {
     const workspace = await startTestWorkspace();
     const { api, token, channelId: channel, userId } = workspace;
     const config = (given: string) => ({
@@ -351,7 +351,7 @@ describe('the courier', () => {
     expect(await saidIn(workspace, '[agent] web')).toEqual(['hello']);
   });
 
-  it('gets a token from the environment of the pane by a pipe, and has none in its own', async () => {
+  it('gets a token from the environment of the pane through a pipe, and has none in its own', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine();
     const env = {

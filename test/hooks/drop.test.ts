@@ -23,7 +23,7 @@ const TOLD = { tmux: '/run/tmux/default,4242,0', pane: '%7' };
 const PANE: PaneEnv = { TMUX: TOLD.tmux, TMUX_PANE: TOLD.pane };
 
 describe('drop', () => {
-  it('does nothing outside tmux, and says nothing', () => {
+  it('does nothing outside tmux, and prints nothing', () => {
     const machine = startMachine();
     expect(machine.drop(undefined, fixture('Stop'))).toEqual(SILENT);
     expect(machine.drop({ TMUX: '', TMUX_PANE: '%1' }, fixture('Stop'))).toEqual(SILENT);
@@ -31,7 +31,7 @@ describe('drop', () => {
     expect(readdirSync(machine.home.root)).toEqual([]);
   });
 
-  it('writes down what the hook was told, for its owner alone', () => {
+  it('writes the input of the hook into a private file', () => {
     const machine = startMachine();
     const input = {
       ...fixture('Stop'),
@@ -66,7 +66,7 @@ describe('drop', () => {
     expect(text.slice(text.indexOf('\n\n') + 2)).toBe(`${input}\n`);
   });
 
-  it.each(SHELLS)('keeps a header on its line under %s, whatever is in it', (_, ...shell) => {
+  it.each(SHELLS)('keeps a header on one line under %s, whatever it contains', (_, ...shell) => {
     const machine = startMachine();
     const env = {
       CLAUDE_PROJECT_DIR: '/a\nask x\n\n{"b": \\n %s',
@@ -87,13 +87,13 @@ describe('drop', () => {
     expect(readFileSync(letter, 'utf8')).not.toContain('entrypoint');
   });
 
-  it('finds the server of a socket whose path holds commas', () => {
+  it('finds the server of a socket whose path contains commas', () => {
     const machine = startMachine();
     machine.write({ TMUX: '/tmp/a,b/s,99,3', TMUX_PANE: '%2' }, fixture('Stop'));
     expect(machine.letters()).toEqual([expect.stringContaining('/outbox/99.2/')]);
   });
 
-  it('leaves the outbox alone if TMUX is not what tmux sets', () => {
+  it('does not touch the outbox if TMUX is malformed', () => {
     const machine = startMachine();
     expect(machine.drop({ TMUX: 'nonsense', TMUX_PANE: '%1' }, fixture('Stop'))).toEqual(SILENT);
     expect(machine.drop({ TMUX: '/s,1,0', TMUX_PANE: '%../x' }, fixture('Stop'))).toEqual(SILENT);
@@ -107,7 +107,7 @@ describe('drop', () => {
       const newest = machine.letters().at(-1) ?? '';
       utimesSync(newest, 2_000_000_000 - n * 86_400, 2_000_000_000 - n * 86_400);
     }
-    // By number: pids come round again.
+    // Ordered by number, because pids are reused.
     const numbers = machine.letters().map((path) => Number(path.match(/(\d+)\.\d+$/)?.[1]));
     expect(numbers).toEqual(numbers.map((_, n) => (numbers[0] ?? 0) + n));
     const texts = machine.letters().map((path) => readFileSync(path, 'utf8'));
@@ -116,7 +116,7 @@ describe('drop', () => {
     );
   });
 
-  it('loses no letter of many that are written at once, and later ones stay behind them', async () => {
+  it('loses none of many simultaneous letters, and later ones stay behind them', async () => {
     const machine = startMachine();
     const env = { ...machine.env, ...PANE, PATH: machine.pathWithoutNode };
     await Promise.all(
@@ -132,7 +132,7 @@ describe('drop', () => {
     expect(texts.at(-1)).toContain('"late"');
   });
 
-  it('says nothing when there is no home to write to', () => {
+  it('prints nothing when there is no home to write to', () => {
     const machine = startMachine();
     const file = join(tempFolder(), 'file');
     writeFileSync(file, '');
@@ -140,7 +140,7 @@ describe('drop', () => {
       expect(machine.drop(PANE, fixture('Stop'), { env: { THREADMUX_HOME: home }, withoutNode: true })).toEqual(SILENT);
   });
 
-  it('closes its pipes at once, while the courier goes on', async () => {
+  it('closes its pipes at once, while the courier continues', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
@@ -153,20 +153,20 @@ describe('drop', () => {
     child.stdout.on('data', (data) => printed.push(data));
     child.stderr.on('data', (data) => printed.push(data));
     await new Promise((resolve) => child.once('close', resolve));
-    // Nothing can have been delivered yet: the pipes did not wait for it.
+    // Nothing can have been delivered yet, so the pipes did not wait for it.
     expect(await saidIn(workspace, '[agent] web')).toEqual([]);
     expect(Buffer.concat(printed).toString()).toBe('');
     await untilSaid(workspace, '[agent] web', ['hello']);
     expect(machine.courierPid()).toBeGreaterThan(0);
   });
 
-  it('keeps the letter while Node.js is missing; the next hook’s courier delivers it first', async () => {
+  it('keeps the letter while Node.js is missing, and the next courier delivers it first', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
     expect(machine.drop(pane, stopInput('first'), { withoutNode: true })).toEqual(SILENT);
     expect(machine.courierPid()).toBeUndefined();
-    // The path that `install` noted may be gone as well.
+    // The path that `install` recorded may be gone too.
     writeFileSync(join(machine.home.folder('state'), 'node'), '/gone/bin/node\n');
     expect(machine.drop(pane, stopInput('second'), { withoutNode: true })).toEqual(SILENT);
     machine.drop(pane, stopInput('third'));
@@ -174,7 +174,7 @@ describe('drop', () => {
     await soon(() => expect(machine.letters()).toEqual([]));
   });
 
-  it('uses the Node.js that was noted when PATH has none', async () => {
+  it('uses the recorded Node.js when PATH has none', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
@@ -183,7 +183,7 @@ describe('drop', () => {
     await vi.waitFor(() => expect(machine.courierPid()).toBeGreaterThan(0), 20_000);
   });
 
-  it('does not take a process that has the pid of a dead courier for one', async () => {
+  it('does not mistake a process with the pid of a dead courier for a courier', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const path = join(machine.home.folder('state'), 'courier.pid');
@@ -193,7 +193,7 @@ describe('drop', () => {
     await untilSaid(workspace, '[agent] web', ['after the reboot']);
   });
 
-  it('hands the letter on when the outbox cannot be written, and it appears once', async () => {
+  it('passes the letter to the courier when the outbox is not writable, and it is posted once', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
@@ -202,12 +202,12 @@ describe('drop', () => {
     await untilSaid(workspace, '[agent] web', ['by hand'], 20_000);
   });
 
-  it('delivers a reply once although the disk is full', async () => {
+  it('delivers a reply once even if the disk is full', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
     for (const folder of ['outbox', 'log', 'threads', 'status'] as const) machine.home.folder(folder);
-    // No file may grow: every write of the hook and of its courier fails, as on a full disk.
+    // No file may grow, so every write of the hook and of its courier fails like on a full disk.
     const full = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"'];
     expect(machine.drop(pane, stopInput('no room'), { shell: full })).toEqual(SILENT);
     await untilSaid(workspace, '[agent] web', ['no room'], 20_000);
@@ -215,8 +215,8 @@ describe('drop', () => {
   });
 });
 
-describe('drop in a home with a bell, on a host that is collected over ssh', () => {
-  /** A machine with Node.js in PATH, so that a courier would start; it rings whatever reads the bell. */
+describe('drop in a home with a bell, on a host that is collected over ssh,', () => {
+  /** A machine with Node.js in PATH, so that a courier would start, and a reader of the bell. */
   function startHost(root?: string) {
     const machine = startMachine();
     const home = root ?? machine.home.root;
@@ -225,32 +225,29 @@ describe('drop in a home with a bell, on a host that is collected over ssh', () 
     return { machine, home, env };
   }
 
-  it.each(SHELLS)(
-    'rings it under %s, with or without somebody who listens, and starts no courier',
-    async (_, ...shell) => {
-      const { machine, home, env } = startHost();
-      expect(machine.drop(PANE, stopInput('nobody listens'), { shell, env })).toEqual(SILENT);
-      const waiter = spawn('sh', [
-        '-c',
-        'exec 3<> "$1"; echo up; read -r ring <&3 && echo rung',
-        'sh',
-        join(home, 'bell'),
-      ]);
-      let said = '';
-      waiter.stdout.on('data', (data) => {
-        said += data;
-      });
-      await soon(() => expect(said).toBe('up\n'));
-      expect(machine.drop(PANE, stopInput('heard'), { shell, env })).toEqual(SILENT);
-      await soon(() => expect(said).toBe('up\nrung\n'));
-      expect(machine.letters().length).toBe(2);
-      expect(readdirSync(home).sort()).toEqual(['bell', 'outbox']); // a courier would have made its state
-      expect(machine.courierPid()).toBeUndefined();
-    },
-  );
+  it.each(SHELLS)('rings the bell under %s, with or without a listener, and starts no courier', async (_, ...shell) => {
+    const { machine, home, env } = startHost();
+    expect(machine.drop(PANE, stopInput('nobody listens'), { shell, env })).toEqual(SILENT);
+    const waiter = spawn('sh', [
+      '-c',
+      'exec 3<> "$1"; echo up; read -r ring <&3 && echo rung',
+      'sh',
+      join(home, 'bell'),
+    ]);
+    let said = '';
+    waiter.stdout.on('data', (data) => {
+      said += data;
+    });
+    await soon(() => expect(said).toBe('up\n'));
+    expect(machine.drop(PANE, stopInput('heard'), { shell, env })).toEqual(SILENT);
+    await soon(() => expect(said).toBe('up\nrung\n'));
+    expect(machine.letters().length).toBe(2);
+    expect(readdirSync(home).sort()).toEqual(['bell', 'outbox']); // a courier would have created its state
+    expect(machine.courierPid()).toBeUndefined();
+  });
 
   it.each(SHELLS)(
-    'keeps a letter in memory under %s while the disk there is full, with every stream closed',
+    'keeps a letter in memory under %s while the disk is full, with every stream closed',
     async (_, ...shell) => {
       const disk = smallDisk();
       const { machine, home, env } = startHost(disk.dir);
@@ -268,7 +265,7 @@ describe('drop in a home with a bell, on a host that is collected over ssh', () 
     },
   );
 
-  it.each(SHELLS)('brings the status line and the end of the transcript along with a reply under %s', (_, ...shell) => {
+  it.each(SHELLS)('adds the status line and the end of the transcript to a reply under %s', (_, ...shell) => {
     const { machine, env } = startHost();
     const input = { ...stopInput('ü "x"'), session_id: 's-1' };
     const path = join(tempFolder(), "my transcript's *");
@@ -285,18 +282,18 @@ describe('drop in a home with a bell, on a host that is collected over ssh', () 
         transcript: { id: String(id), size: data.length, from, bytes: data.subarray(from) },
       },
     });
-    // Nobody takes the letters: while they pile up they stay small.
+    // Letters stay small while they pile up because nobody collects them.
     machine.drop(PANE, { ...input, transcript_path: path }, { shell, env });
     expect(statSync(machine.letters()[1] ?? '').size).toBeLessThan(1_000);
   });
 
   it.each([
-    ['the transcript is not there', { transcript_path: '/nowhere/at/all' }],
+    ['the transcript is missing', { transcript_path: '/nowhere/at/all' }],
     ['its path is none', { transcript_path: 'relative' }],
     ['its path has an escape', { transcript_path: '/a\\b' }],
     ['it is a folder', { transcript_path: '/' }],
     ['nothing names it', { transcript_path: undefined }],
-  ])('sends the reply alone if %s', (_, more) => {
+  ])('sends only the reply if %s', (_, more) => {
     const { machine, env } = startHost();
     machine.drop(PANE, { ...stopInput('alone'), ...more }, { env });
     const [letter = ''] = machine.letters();
@@ -304,7 +301,7 @@ describe('drop in a home with a bell, on a host that is collected over ssh', () 
     expect(readFileSync(letter, 'utf8')).not.toContain('threadmux-transcript');
   });
 
-  it('sends the reply alone if the disk has no room for the transcript', () => {
+  it('sends only the reply if the disk has no space for the transcript', () => {
     const disk = smallDisk();
     const { machine, home, env } = startHost(disk.dir);
     const path = join(tempFolder(), 'transcript');
@@ -318,13 +315,13 @@ describe('drop in a home with a bell, on a host that is collected over ssh', () 
     expect([name[0], text.includes('alone'), text.length < 1_000]).toEqual(['1', true, true]);
   });
 
-  it('brings nothing along with anything but a reply', () => {
+  it('adds nothing to anything but a reply', () => {
     const { machine, env } = startHost();
     machine.drop(PANE, fixture('UserPromptSubmit'), { env });
     expect(readFileSync(machine.letters()[0] ?? '', 'utf8')).not.toMatch(/^status /m);
   });
 
-  it.each(SHELLS)('does not fail under %s where not even its place can be kept', (_, ...shell) => {
+  it.each(SHELLS)('does not fail under %s where it cannot even reserve its place', (_, ...shell) => {
     const { machine, home, env } = startHost();
     writeFileSync(join(home, 'outbox'), 'in the way');
     expect(machine.drop(PANE, stopInput('no room'), { shell, env })).toEqual(SILENT);

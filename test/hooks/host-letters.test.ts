@@ -1,4 +1,4 @@
-// Letters of another host in our outbox: each once, in the order they came, whatever was killed in between.
+// Letters of another host in our outbox: each once, in order of arrival, whatever was killed in between.
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,8 +18,8 @@ const start = () => {
   return { home, outbox, put, texts };
 };
 
-describe('a letter of another host', () => {
-  it('waits in the order it came, although the host counts from one again', () => {
+describe('a letter from another host', () => {
+  it('waits in order of arrival, even if the host counts from one again', () => {
     const { put, texts } = start();
     put('100000001.90', 'one');
     put('100000001.10', 'two');
@@ -27,7 +27,7 @@ describe('a letter of another host', () => {
     expect(texts()).toEqual(['one', 'two', 'three']);
   });
 
-  it('that is sent again is put once, also after it was posted', () => {
+  it('that is sent again is stored once, even after it was posted', () => {
     const { put, texts, outbox } = start();
     put('100000001.90', 'one');
     put('100000001.90', 'one');
@@ -51,7 +51,7 @@ describe('a letter of another host', () => {
     expect(() => putHostLetter(outbox, '8.1', '100000001.1', Buffer.from('x'))).toThrow();
   });
 
-  it('is refused when too many bytes wait, in whichever boxes, until some were posted', () => {
+  it('is refused when too many bytes wait in all outboxes, until some were posted', () => {
     const { outbox, texts } = start();
     const put = (box: string, size: number) =>
       putHostLetter(outbox, box, `100000001.${box}`, Buffer.alloc(size, box), 1_000);
@@ -65,7 +65,7 @@ describe('a letter of another host', () => {
     expect(texts()).toEqual([]);
   });
 
-  it('that was put when we were killed, before it was noted, is put once', () => {
+  it('that was stored but not recorded when we were killed is stored once', () => {
     const { home, put, texts, outbox } = start();
     put('100000001.90', 'one');
     rmSync(join(outbox, '42.7', '.last'));

@@ -1,5 +1,5 @@
-// The courier is killed at every step of a delivery, and the next one goes on: whatever a server
-// was told, every reply stands in the thread once, whole and in order.
+// The courier is killed at every step of a delivery, and the next one continues: whatever reached the
+// server, every reply is in the thread once, whole and in order.
 
 import { cpSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ const LONG = Array.from({ length: 3 }, (_, n) => `${n} ${'word '.repeat(300)}`).
 const PARTS = fitMessage({ text: LONG, header: 'laptop · shop · web' }).map((part) => withoutSmall(part.content));
 const SAID = [...PARTS, 'Done.', 'Done.'];
 
-/** So long ago that the server has forgotten the nonces of a first attempt. */
+/** So long ago that the server has forgotten the nonces of the first attempt. */
 const LATE = { nonceWindowMs: 1 };
 
 function writeLetters(machine: Machine, pane: ReturnType<Machine['session']>, isLate: boolean) {
@@ -44,7 +44,7 @@ describe('a courier killed with SIGKILL', () => {
     ['while the thread is made, and followed only minutes later', [0, 1, 2], true],
     ['while a reply is posted, and followed only minutes later', [3, 4, 5], true],
     ['between two replies, and followed only minutes later', [6, 7], true],
-  ])('%s, loses and doubles nothing', async (_, steps, isLate) => {
+  ])('%s, loses and repeats nothing', async (_, steps, isLate) => {
     const tmux = startTmux();
     // Each write is a step: welcome message, thread, our membership, three parts, two more replies.
     const walk = async (step: number) => {
@@ -56,7 +56,7 @@ describe('a courier killed with SIGKILL', () => {
           onRequest({ method }) {
             if (method === 'GET' || victim === undefined || writes++ !== step) return undefined;
             victim.child.kill('SIGKILL');
-            // After one step is before the next: what has been applied is what makes the difference.
+            // After one step is the same as before the next: only what was applied makes a difference.
             return { kind: 'apply-then-silence' };
           },
         },
@@ -78,10 +78,10 @@ describe('a courier killed with SIGKILL', () => {
   });
 
   it.each([
-    ['before it wrote down what was posted', ['threads', 'state/shown.json']],
-    ['before it wrote down what was shown', ['state/shown.json']],
+    ['before it saved what was posted', ['threads', 'state/shown.json']],
+    ['before it saved what was shown', ['state/shown.json']],
     ['before it removed the letter', []],
-  ])('%s, doubles nothing even minutes later', async (_, lost) => {
+  ])('%s, repeats nothing even minutes later', async (_, lost) => {
     const workspace = await startTestWorkspace(LATE);
     const machine = startMachine(workspace);
     const pane = machine.session('web');
@@ -104,7 +104,7 @@ describe('a courier killed with SIGKILL', () => {
     await vi.waitFor(() => expect(machine.letters()).toEqual([]), 20_000);
     await second.kill();
 
-    // The moment before: the files as they were, the letter where it was.
+    // Restore the files and the letter as they were a moment before.
     for (const name of lost) {
       rmSync(machine.home.path(name), { recursive: true, force: true });
       if (existsSync(copyOf(name))) cpSync(copyOf(name), machine.home.path(name), { recursive: true });
@@ -118,14 +118,14 @@ describe('a courier killed with SIGKILL', () => {
   });
 });
 
-describe('a server in trouble', () => {
+describe('a server', () => {
   it.each([
     ['answers 500', { kind: 'answer', status: 500 }],
     ['breaks the connection', { kind: 'reset' }],
-    ['breaks the connection after it has posted', { kind: 'apply-then-reset' }],
-    ['answers 502 after it has posted', { kind: 'apply-then-answer', status: 502 }],
-    ['limits us', { kind: 'limited', retryAfterMs: 200, scope: 'user' }],
-  ] as const)('that %s again and again gets every reply once', async (_, fault) => {
+    ['breaks the connection after posting', { kind: 'apply-then-reset' }],
+    ['answers 502 after posting', { kind: 'apply-then-answer', status: 502 }],
+    ['rate-limits us', { kind: 'limited', retryAfterMs: 200, scope: 'user' }],
+  ] as const)('that %s repeatedly gets every reply once', async (_, fault) => {
     let requests = 0;
     const workspace = await startTestWorkspace({
       faults: {
@@ -139,7 +139,7 @@ describe('a server in trouble', () => {
     await soon(() => expect(machine.letters()).toEqual([]));
   });
 
-  it('that is away for a while gets everything in order when it is back', async () => {
+  it('that is unreachable for a while gets everything in order when it is back', async () => {
     const dir = tempFolder();
     const before = await startWorkspace({ dir });
     const port = Number(new URL(before.url).port);

@@ -8,13 +8,13 @@ const read = (...lines: readonly string[]) => parseLetter(lines.join('\n'), 'sal
 const ask = '0123456789abcdef0123456789abcdef';
 
 describe('a letter', () => {
-  it('is read in the format of the version before', () => {
+  it('can have the format of the previous version', () => {
     expect(read('threadmux 1', '/s,1,0', '%2', 'cli', '/shop', json, '')).toMatchObject({
       letter: { tmux: '/s,1,0', pane: '%2', entrypoint: 'cli', project: '/shop', input },
     });
   });
 
-  it('has headers in any order, and keys of a newer version do no harm', () => {
+  it('has headers in any order, and ignores keys of a newer version', () => {
     const headers = ['asker 42', 'colour blue', `ask ${ask}`, 'project /my  shop', 'thread 7', 'odd'];
     const reading = read('threadmux 2', ...headers, '', json, '');
     expect(reading).toMatchObject({
@@ -50,7 +50,7 @@ describe('a letter', () => {
     ['corrupt', ['threadmux 2x', '', json]],
     ['corrupt', ['', 'threadmux 2', '', json]],
     ['corrupt', ['']],
-  ])('is %s if it is %j', (kind, lines) => {
+  ])('is %s if its lines are %j', (kind, lines) => {
     expect(read(...lines).kind).toBe(kind);
   });
 });

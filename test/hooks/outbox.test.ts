@@ -12,7 +12,7 @@ function drop(box: string, name: string): string {
 }
 
 describe('the outbox', () => {
-  it('knows letters by their names, and orders them by number', () => {
+  it('recognises letters by their names, and orders them by number', () => {
     const folder = tempFolder();
     const box = join(folder, '42.7');
     const first = drop(box, '100000001.99');
@@ -25,7 +25,7 @@ describe('the outbox', () => {
     expect(outbox.letters('42.7')).toEqual([first, second, unsaved]);
   });
 
-  it('tells at once of a letter, in a folder it knew and in a new one', async () => {
+  it('reports a letter at once, in a known folder and in a new one', async () => {
     const folder = tempFolder();
     rmSync(drop(join(folder, '42.7'), '100000001.1'));
     const heard: string[] = [];
@@ -36,13 +36,13 @@ describe('the outbox', () => {
     drop(join(folder, '42.8'), '100000001.3');
     await vi.waitFor(() => expect(heard).toContain('42.8'), { timeout: 500, interval: 5 });
     heard.length = 0;
-    // The same name again, as when one pid after the other comes round.
+    // The same name again, as with a reused pid.
     rmSync(join(folder, '42.8', '100000001.3'));
     drop(join(folder, '42.8'), '100000001.3');
     await vi.waitFor(() => expect(heard).toContain('42.8'), { timeout: 500, interval: 5 });
   });
 
-  it('sweeps out the folders of panes long silent, never one with a letter in it', () => {
+  it('removes the folders of panes that have long been silent, but never one with a letter', () => {
     const folder = tempFolder();
     const old = new Date(Date.now() - 2 * 86_400_000);
     for (const box of ['1.1', '1.2', '1.3']) mkdirSync(join(folder, box));

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AttachRules, takeOutgoingFiles } from '../../hooks/outgoing-files.ts';
 import { takeOutgoingRemoteFiles } from '../../hooks/outgoing-remote-files.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
-import { openTestDesk } from '../support/courier-setup.ts';
+import { openTestCourier } from '../support/courier-setup.ts';
 import { messagesIn, startMachine, stopInput } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
@@ -43,7 +43,7 @@ function project() {
   return { folder, root, files, out, rules };
 }
 
-/** Another process of the project: `swap` is now the folder, now the link. */
+/** Another process of the project: `swap` alternates between a folder and a link. */
 const SWAP = `const { renameSync, writeFileSync } = require('node:fs');
 writeFileSync('swapping', '');
 for (;;) {
@@ -78,8 +78,8 @@ describe('[ATTACH: path]', () => {
   it.each([
     ['a file outside', '../elsewhere/secret.txt', 'outside'],
     ['an absolute path outside', '/etc/passwd', 'outside'],
-    ['a link that leads out', 'link-out.txt', 'outside'],
-    ['a file below a link that leads out', 'folder-out/secret.txt', 'outside'],
+    ['a link to a file outside', 'link-out.txt', 'outside'],
+    ['a file below a link to a folder outside', 'folder-out/secret.txt', 'outside'],
     ['the project itself', '.', 'outside'],
     ['a hidden file', '.env', 'hidden'],
     ['a link to a hidden file', 'env.txt', 'hidden'],
@@ -88,10 +88,10 @@ describe('[ATTACH: path]', () => {
     ['a pipe', 'pipe', 'not a file'],
     ['a second name of a file elsewhere', 'hard.txt', 'hard link'],
     ['a file that is too large', 'large.bin', 'larger than'],
-    ['a file that is not there', 'nothing.txt', 'no such file'],
-    ['a link that leads nowhere', 'loop', 'no such file'],
+    ['a missing file', 'nothing.txt', 'no such file'],
+    ['a broken link', 'loop', 'no such file'],
     ['a name with a zero byte', 'report.pdf\0.png', 'not a path'],
-  ])('refuses %s, by its name', (_, path, because) => {
+  ])('refuses %s, and names it', (_, path, because) => {
     const { rules } = project();
     const { files, refused } = take(path, rules);
     expect(files).toEqual([]);
@@ -102,7 +102,7 @@ describe('[ATTACH: path]', () => {
 
   it.each([
     ['the environment of this process', '/proc/self/environ', 'belongs to the system'],
-    ['what the kernel tells', '/sys/kernel/notes', 'belongs to the system'],
+    ['a file of the kernel', '/sys/kernel/notes', 'belongs to the system'],
     ['a device', '/dev/null', 'belongs to the system'],
     ['our configuration', 'home/config.json', 'belongs to threadmux'],
     ['a link to our configuration', 'shop/config.json', 'belongs to threadmux'],
@@ -118,9 +118,9 @@ describe('[ATTACH: path]', () => {
     expect(take('home/files/shared.txt', open).refused).toEqual([]);
   });
 
-  it('sends nothing from outside while a folder is exchanged for a link again and again', async () => {
+  it('sends nothing from outside while a folder is repeatedly exchanged for a link', async () => {
     const { root, out, rules } = project();
-    // Far below the folder, so that much time passes between looking at it and opening the file.
+    // Deep below the folder, so that much time passes between the check and opening the file.
     const deep = join(...Array<string>(30).fill('d'));
     for (const [folder, content] of [
       [join(root, 'swap'), 'harmless'],
@@ -142,13 +142,13 @@ describe('[ATTACH: path]', () => {
     expect([...seen.keys()].sort()).toEqual(['harmless', 'refused']);
   }, 60_000);
 
-  it('takes time in proportion to the text', () => {
+  it('is parsed in linear time', () => {
     const { rules } = project();
-    const text = `[ATTACH:${' '.repeat(200_000)}`; // took hours
+    const text = `[ATTACH:${' '.repeat(200_000)}`; // once took hours
     expect(takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
   });
 
-  it('takes no more than one message can hold', () => {
+  it('accepts no more files than one message can hold', () => {
     const { root, rules } = project();
     const names = Array.from({ length: 12 }, (_, n) => `f${n}.txt`);
     for (const name of names) writeFileSync(join(root, name), 'x'.repeat(1_000));
@@ -159,7 +159,7 @@ describe('[ATTACH: path]', () => {
     expect([small.files.length, small.refused.length]).toEqual([2, 10]);
   });
 
-  it('reads each file once, and no more than fits, however often it is asked for', () => {
+  it('reads each file once, and no more than fits, however often it is named', () => {
     const { root, rules } = project();
     const read = vi.spyOn(fs, 'readSync');
     syncBuiltinESMExports();
@@ -180,7 +180,7 @@ describe('[ATTACH: path]', () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  it('is text where it stands in a code block or in a sentence', () => {
+  it('is plain text in a code block or in a sentence', () => {
     const { rules } = project();
     const text = [
       'Write [ATTACH: report.pdf] to send it:',
@@ -195,19 +195,19 @@ describe('[ATTACH: path]', () => {
     expect(takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
   });
 
-  it('arrives with the reply, and what was refused is named in it', async () => {
+  it('arrives with the reply, which names what was refused', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const { root } = project();
     const text = 'Here it is.\n[ATTACH: report.pdf]\n[ATTACH: ../elsewhere/secret.txt]';
-    await openTestDesk(machine).tell(machine.session('web'), stopInput(text, { cwd: root }));
+    await openTestCourier(machine).deliver(machine.session('web'), stopInput(text, { cwd: root }));
     const [message] = await messagesIn(workspace, '[agent] web');
     expect(message?.attachments.map(({ filename }) => filename)).toEqual(['report.pdf']);
     expect(message?.content).toContain('Here it is.\n📎 not attached: `../elsewhere/secret.txt`: ');
     expect(message?.content).not.toContain('ATTACH');
   });
 
-  it('does not hold up the words if the server takes no file of that size', async () => {
+  it('does not delay the text if the server refuses a file of that size', async () => {
     const workspace = await startTestWorkspace({
       faults: {
         onRequest: ({ method, path, body }) =>
@@ -219,7 +219,7 @@ describe('[ATTACH: path]', () => {
     const machine = startMachine(workspace);
     const { root } = project();
     const text = 'Here it is.\n[ATTACH: report.pdf]';
-    await openTestDesk(machine).tell(machine.session('web'), stopInput(text, { cwd: root }));
+    await openTestCourier(machine).deliver(machine.session('web'), stopInput(text, { cwd: root }));
     const [message] = await messagesIn(workspace, '[agent] web');
     expect(message?.content).toContain('Here it is.');
     expect(message?.content).toMatch(/not attached.*report\.pdf/);
@@ -227,7 +227,7 @@ describe('[ATTACH: path]', () => {
 });
 
 describe('a hostile host', () => {
-  it('has its refusals shown as code, and is not asked without end', async () => {
+  it('has its refusals shown as code, and gets a limited number of requests', async () => {
     let asked = 0;
     const sh = async () => `no [sign in](https://example.org) ${++asked}\n`;
     const host = { name: 'mini', sh } as unknown as Host;
@@ -242,7 +242,7 @@ describe('a hostile host', () => {
 });
 
 describe('a file on another host', () => {
-  /** Another process of the project does something each time when the script looks at a file. */
+  /** Another process of the project acts each time the script looks at a file. */
   function far({ before = ':', after = ':' }) {
     const { folder, root, out, rules } = project();
     const bin = join(folder, 'bin');
@@ -260,7 +260,7 @@ describe('a file on another host', () => {
     return { root, out, take };
   }
 
-  it.each([0, 1])('is not sent if its name led to a file elsewhere when it was opened (%i)', async (turns) => {
+  it.each([0, 1])('is not sent if its name led elsewhere when it was opened (%i)', async (turns) => {
     const { root, out, take } = far({
       before: `n=$(wc -l < turns); echo >> turns
           if [ $((n % 2)) = 0 ]; then rm x.txt; mv calm x.txt
@@ -277,7 +277,7 @@ describe('a file on another host', () => {
     }
   });
 
-  it('that grows while it is read is refused, not read without end', async () => {
+  it('that grows while it is read is refused, not read without a limit', async () => {
     const { root, take } = far({ after: 'truncate -s 40M x.txt' });
     writeFileSync(join(root, 'x.txt'), 'small');
     expect(await take()).toMatchObject({

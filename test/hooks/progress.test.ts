@@ -7,13 +7,13 @@ import { silentLog } from '../../core/log.ts';
 import { createProgress, type ProgressOptions } from '../../hooks/progress.ts';
 import { type ProgressLevel, progressText, summaryText } from '../../hooks/progress-text.ts';
 import { restOf } from '../support/client.ts';
-import { openTestDesk } from '../support/courier-setup.ts';
+import { openTestCourier } from '../support/courier-setup.ts';
 import { fixture, messagesIn, soon, startMachine, stopInput, transcriptFixture } from '../support/hook-process.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../support/workspace.ts';
 
 const STEPS = 'c246dd8e-7a77-4077-9e70-f88b8a5d01b7';
-/** The lines of the turn "steps 2", as they were written one after the other. */
+/** The lines of the turn "steps 2", in the order they were written. */
 const LINES = readFileSync(transcriptFixture(), 'utf8').split('\n').slice(8, 16);
 const LINES_UNTIL_FIRST_TOOL = 3;
 
@@ -49,8 +49,8 @@ async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) 
   return { workspace, asked, transcript, open, rest, follow, messages, write };
 }
 
-describe('while a turn runs', () => {
-  it('one silent message tells what Claude does, and becomes a line when it is done', async () => {
+describe('while a turn runs,', () => {
+  it('one silent message shows what Claude does, and becomes one line at the end', async () => {
     const { open, follow, messages, write, rest } = await start();
     const progress = open();
     progress.begin(follow());
@@ -70,7 +70,7 @@ describe('while a turn runs', () => {
     expect(progress.isBusy()).toBe(false);
   });
 
-  it('the message is edited once a second at most, however much is written', async () => {
+  it('the message is edited at most once per second, however much is written', async () => {
     const { asked, open, follow, transcript, rest } = await start({ editMs: 300 });
     const progress = open();
     progress.begin(follow());
@@ -84,12 +84,12 @@ describe('while a turn runs', () => {
     await progress.end('web', rest, 'done');
     const edits = asked.filter(({ method }) => method === 'PATCH').map(({ at }) => at);
     expect(edits.length).toBeGreaterThan(1);
-    // The last edit is the line it becomes, which waits for nothing.
+    // The last edit turns the message into one line, and is not delayed.
     for (const [n, at] of edits.slice(1, -1).entries()) expect(at - (edits[n] ?? 0)).toBeGreaterThan(200);
     expect(asked.filter(({ method, path }) => method === 'POST' && path.endsWith('/messages'))).toHaveLength(1);
   });
 
-  it('the passing of time alone is not worth an edit', async () => {
+  it('elapsed time alone causes no edit', async () => {
     const { asked, open, follow, messages } = await start();
     open().begin(follow());
     await soon(async () => expect(await messages()).toHaveLength(1));
@@ -97,14 +97,14 @@ describe('while a turn runs', () => {
     expect(asked.filter(({ method }) => method === 'PATCH')).toEqual([]);
   });
 
-  it('typing is shown, and quiet people see nothing else', async () => {
+  it('typing is shown, and nothing else in quiet mode', async () => {
     const { asked, open, follow, messages } = await start();
     open().begin(follow('quiet'));
     await vi.waitFor(() => expect(asked.filter(({ path }) => path.endsWith('/typing'))).toHaveLength(1), 3_000);
     expect(await messages()).toEqual([]);
   });
 
-  it('a turn that ends without a word ends its message when Claude is seen at rest twice', async () => {
+  it('a turn that ends without a reply ends its message when Claude is seen idle twice', async () => {
     const { open, follow, messages } = await start({ silentMs: 100 });
     const looks = [true, false, true, true];
     const isAtRest = async () => looks.shift() ?? true;
@@ -130,7 +130,7 @@ describe('while a turn runs', () => {
     expect(progress.isBusy()).toBe(false);
   });
 
-  it('the message of a courier that was killed is ended by the next one', async () => {
+  it('the message of a courier that was killed is ended by the next courier', async () => {
     const { open, follow, messages, rest } = await start();
     const killed = open();
     killed.begin(follow());
@@ -140,7 +140,7 @@ describe('while a turn runs', () => {
     expect((await messages())[0]?.content).toMatch(/^-# \d+ s$/);
   });
 
-  it('trouble with the server holds up nothing', async () => {
+  it('problems with the server delay nothing', async () => {
     const { workspace, open, follow, rest } = await start();
     const progress = open();
     progress.begin({ ...follow(), thread: '123456789012345678' });
@@ -149,37 +149,37 @@ describe('while a turn runs', () => {
     expect(await workspace.person.messages(workspace.channelId)).toEqual([]);
   });
 
-  it('a turn begins with the prompt and ends with the reply', async () => {
+  it('the turn starts with the prompt and ends with the reply', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
-    const { context, tell } = openTestDesk(machine);
+    const { context, deliver } = openTestCourier(machine);
     const pane = machine.session('web');
-    await tell(pane, fixture('UserPromptSubmit'));
+    await deliver(pane, fixture('UserPromptSubmit'));
     expect(context.progress.isBusy()).toBe(true);
-    await tell(pane, stopInput('done'));
+    await deliver(pane, stopInput('done'));
     expect(context.progress.isBusy()).toBe(false);
     expect((await messagesIn(workspace, '[agent] web')).map(({ content }) => content)).toEqual([
       expect.stringContaining('done'),
     ]);
   });
 
-  it('the reply of one pane does not end the turn of the other', async () => {
+  it('the reply of one pane does not end the turn of another pane', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
-    const { context, tell } = openTestDesk(machine);
+    const { context, deliver } = openTestCourier(machine);
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
-    await tell(left, fixture('UserPromptSubmit'));
-    await tell(right, fixture('UserPromptSubmit'));
-    await tell(left, stopInput('done'));
+    await deliver(left, fixture('UserPromptSubmit'));
+    await deliver(right, fixture('UserPromptSubmit'));
+    await deliver(left, stopInput('done'));
     expect(context.progress.isBusy()).toBe(true);
-    await tell(right, stopInput('done too'));
+    await deliver(right, stopInput('done too'));
     expect(context.progress.isBusy()).toBe(false);
   });
 });
 
-describe('what progress looks like', () => {
+describe('a progress message', () => {
   const tool = (label: string, outcome: 'ok' | 'error' | undefined) => ({
     id: label,
     name: label.split(' ')[0] ?? '',
@@ -202,11 +202,11 @@ describe('what progress looks like', () => {
     ['quiet', undefined],
     ['normal', 'Looking.\n⏳ Edit a.ts\n-# working · Bash ×2, Edit · 1 min 5 s'],
     ['verbose', 'Looking.\n✔ Bash ls \\*.ts\n✘ Bash rm \\_x\\_\n⏳ Edit a.ts\n-# working · Bash ×2, Edit · 1 min 5 s'],
-  ] as const)('%s', (level, text) => {
+  ] as const)('fits the level %s', (level, text) => {
     expect(progressText(turn, level, 65_000)).toBe(text);
   });
 
-  it('shows what hides or reorders its neighbours in the name of a tool and in what it does', () => {
+  it('shows hidden and reordering characters in the name and label of a tool', () => {
     const tools = [{ id: 't', name: 'Ba\u202esh', label: 'Bash: ls \u202e<@1>', input: {}, outcome: undefined }];
     const text = progressText({ ...turn, tools }, 'normal', 1_000) ?? '';
     expect(text).toContain('⏳ Bash: ls ⟨U+202E⟩\\<\\@1\\>');
@@ -226,7 +226,7 @@ describe('what progress looks like', () => {
     ['done', 3_599_000, '-# Bash ×2, Edit · 59 min 59 s'],
     ['interrupted', 7_260_000, '-# interrupted · Bash ×2, Edit · 2 h 1 min'],
     ['failed', 900, '-# failed · Bash ×2, Edit · 1 s'],
-  ] as const)('in one line: %s', (how, ms, text) => {
+  ] as const)('becomes one line when the turn is %s', (how, ms, text) => {
     expect(summaryText(turn, ms, how)).toBe(text);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { loadThreadRecords } from '../../threads/thread-record.ts';
-import { openTestDesk } from '../support/courier-setup.ts';
+import { openTestCourier } from '../support/courier-setup.ts';
 import {
   fixture,
   type Machine,
@@ -20,23 +20,23 @@ const MINUTES_AGO = 300_000;
 async function start() {
   const workspace = await startTestWorkspace();
   const machine = startMachine(workspace);
-  return { workspace, machine, ...openTestDesk(machine) };
+  return { workspace, machine, ...openTestCourier(machine) };
 }
 
-describe('which session', () => {
+describe('for a letter from a pane,', () => {
   it('a session that is renamed keeps its thread, which is renamed too', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('one'));
+    await deliver(pane, stopInput('one'));
     machine.tmux.call('rename-session', '-t', '=web', 'shop');
     // The next courier, or the same one some seconds later.
-    const later = openTestDesk(machine);
-    await later.tell(pane, stopInput('two'));
+    const later = openTestCourier(machine);
+    await later.deliver(pane, stopInput('two'));
     await soon(async () => expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']));
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two']);
   });
 
-  it('a rename that Discord did not take is tried again by the next courier', async () => {
+  it('a rename that Discord refused is repeated by the next courier', async () => {
     let renames = 0;
     const workspace = await startTestWorkspace({
       faults: {
@@ -48,11 +48,11 @@ describe('which session', () => {
     });
     const machine = startMachine(workspace);
     const pane = machine.session('web');
-    await openTestDesk(machine).tell(pane, stopInput('one'));
+    await openTestCourier(machine).deliver(pane, stopInput('one'));
     machine.tmux.call('rename-session', '-t', '=web', 'shop');
-    await openTestDesk(machine).tell(pane, stopInput('two'));
+    await openTestCourier(machine).deliver(pane, stopInput('two'));
     await soon(() => expect(renames).toBe(1));
-    await openTestDesk(machine).tell(pane, stopInput('three'));
+    await openTestCourier(machine).deliver(pane, stopInput('three'));
     await soon(async () => expect((await threadsOf(workspace)).map(({ name }) => name)).toEqual(['[agent] shop']));
     expect(await saidIn(workspace, '[agent] shop')).toEqual(['one', 'two', 'three']);
   });
@@ -60,8 +60,8 @@ describe('which session', () => {
   it.each([
     ['the word of its end', () => ({ ...fixture('SessionEnd'), session_id: fixture('Stop').session_id })],
     ['a reply that was read late', () => stopInput('bye')],
-  ])('the shell that Claude has left is not taken for Claude: %s', async (_, input) => {
-    const { machine, tell } = await start();
+  ])('the shell that Claude exited to is not mistaken for Claude: %s', async (_, input) => {
+    const { machine, deliver } = await start();
     const pane = machine.session('web');
     const running = (command: string) =>
       soon(async () =>
@@ -70,57 +70,57 @@ describe('which session', () => {
     machine.tmux.call('respawn-pane', '-k', '-t', '=web:', 'sh');
     machine.tmux.call('send-keys', '-t', '=web:', 'sleep 1000', 'Enter');
     await running('sleep');
-    await tell(pane, stopInput('one'));
+    await deliver(pane, stopInput('one'));
     machine.tmux.call('send-keys', '-t', '=web:', 'C-c');
     await running('sh');
-    await openTestDesk(machine).tell(pane, input());
+    await openTestCourier(machine).deliver(pane, input());
     expect(loadThreadRecords(machine.home).map(({ command }) => command)).toEqual(['sleep']);
   });
 
   it('grouped sessions share one thread, whichever of them is the newest', async () => {
-    const { workspace, machine, tell } = await start();
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('alone'));
+    await deliver(pane, stopInput('alone'));
     machine.tmux.call('new-session', '-d', '-t', '=web', '-s', 'second');
-    const later = openTestDesk(machine);
-    await later.tell(pane, stopInput('in a group'));
+    const later = openTestCourier(machine);
+    await later.deliver(pane, stopInput('in a group'));
     machine.tmux.call('new-session', '-d', '-t', '=web', '-s', 'third');
-    await openTestDesk(machine).tell(pane, stopInput('in a larger group'));
+    await openTestCourier(machine).deliver(pane, stopInput('in a larger group'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['alone', 'in a group', 'in a larger group']);
     expect(await threadsOf(workspace)).toHaveLength(1);
   });
 
-  it('two panes of a session make one thread, and their replies do not mix', async () => {
-    const { workspace, machine, tell } = await start();
+  it('two panes of a session have one thread, and their replies do not mix', async () => {
+    const { workspace, machine, deliver } = await start();
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
     expect(right.TMUX_PANE).not.toBe(left.TMUX_PANE);
     const long = (mark: string) => `${mark} `.repeat(1_500);
     await Promise.all([
-      tell(left, stopInput(long('L'))),
-      tell(right, stopInput(long('R'))),
-      tell(left, stopInput('left')),
-      tell(right, stopInput('right')),
+      deliver(left, stopInput(long('L'))),
+      deliver(right, stopInput(long('R'))),
+      deliver(left, stopInput('left')),
+      deliver(right, stopInput('right')),
     ]);
     const said = (await saidIn(workspace, '[agent] web')).map((text) => text[0]).join('');
     expect(said).toMatch(/^(?=.*LL)(?=.*RR)[LRlr]{6}$/);
     expect(await threadsOf(workspace)).toHaveLength(1);
   });
 
-  it('two panes that say the same after an outage are both heard', async () => {
-    const { workspace, machine, tell } = await start();
+  it('two panes that say the same after an outage are both posted', async () => {
+    const { workspace, machine, deliver } = await start();
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
     const writtenAt = Date.now() - MINUTES_AGO;
-    await tell(left, stopInput('Done.'), { writtenAt });
-    await tell(right, stopInput('Done.'), { writtenAt });
-    await tell(left, stopInput('Done.'), { writtenAt });
+    await deliver(left, stopInput('Done.'), { writtenAt });
+    await deliver(right, stopInput('Done.'), { writtenAt });
+    await deliver(left, stopInput('Done.'), { writtenAt });
     expect(await saidIn(workspace, '[agent] web')).toEqual(['Done.', 'Done.', 'Done.']);
   });
 
-  it('a reply of one pane is found again although the other one has spoken since', async () => {
+  it('a reply of one pane is recognised even if the other pane has posted since', async () => {
     let isLost = false;
     const workspace = await startTestWorkspace({
       nonceWindowMs: 1,
@@ -130,54 +130,54 @@ describe('which session', () => {
       },
     });
     const machine = startMachine(workspace);
-    const { tell } = openTestDesk(machine);
+    const { deliver } = openTestCourier(machine);
     const left = machine.session('web');
     machine.tmux.call('split-window', '-d', '-t', '=web:', 'cat');
     const right = machine.paneEnv('=web:.1');
-    await tell(left, stopInput('hello'));
+    await deliver(left, stopInput('hello'));
     const letter = { salt: 'the same letter', writtenAt: Date.now() - MINUTES_AGO };
     isLost = true;
-    await expect(tell(left, stopInput('posted, but the answer was lost'), letter)).rejects.toThrow();
+    await expect(deliver(left, stopInput('posted, but the answer was lost'), letter)).rejects.toThrow();
     isLost = false;
-    await tell(right, stopInput('meanwhile'));
-    await tell(left, stopInput('posted, but the answer was lost'), letter);
+    await deliver(right, stopInput('meanwhile'));
+    await deliver(left, stopInput('posted, but the answer was lost'), letter);
     expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', 'posted, but the answer was lost', 'meanwhile']);
   });
 
-  it('the last words of a pane that is gone reach its thread', async () => {
-    const { workspace, machine, tell } = await start();
+  it('the last reply of a pane that is gone reaches its thread', async () => {
+    const { workspace, machine, deliver } = await start();
     machine.session('other');
     const pane = machine.session('web');
-    await tell(pane, stopInput('hello'));
+    await deliver(pane, stopInput('hello'));
     machine.tmux.call('kill-session', '-t', '=web');
-    await openTestDesk(machine).tell(pane, fixture('SessionEnd'));
+    await openTestCourier(machine).deliver(pane, fixture('SessionEnd'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', '⏹️ Claude has exited.']);
   });
 
-  it('a pane that tmux does not know is waited for, and given up after a while', async () => {
-    const { workspace, machine, tell } = await start();
+  it('a pane that tmux does not know is retried, and given up after a while', async () => {
+    const { workspace, machine, deliver } = await start();
     const pane = { ...machine.session('web'), TMUX_PANE: '%77' };
-    await expect(tell(pane, stopInput('whose?'))).rejects.toThrow('%77');
-    await tell(pane, stopInput('whose?'), { writtenAt: Date.now() - MINUTES_AGO });
+    await expect(deliver(pane, stopInput('whose?'))).rejects.toThrow('%77');
+    await deliver(pane, stopInput('whose?'), { writtenAt: Date.now() - MINUTES_AGO });
     expect(await threadsOf(workspace)).toEqual([]);
   });
 
-  it('another tmux server that took over the socket is not mistaken for the first', async () => {
-    const { workspace, machine, tell } = await start();
+  it('another tmux server on the same socket is not mistaken for the first', async () => {
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
     const old = { ...pane, TMUX: pane.TMUX.replace(/,\d+,/, ',1,') };
-    await expect(tell(old, stopInput('from the grave'))).rejects.toThrow();
+    await expect(deliver(old, stopInput('from the grave'))).rejects.toThrow();
     expect(await threadsOf(workspace)).toEqual([]);
   });
 
-  it('after /clear and compaction nothing is said, and the thread goes on', async () => {
-    const { workspace, machine, tell } = await start();
+  it('nothing is posted after /clear and compaction, and the thread continues', async () => {
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('before'));
-    await tell(pane, { ...fixture('SessionEnd.clear'), reason: 'clear' });
-    await tell(pane, fixture('SessionStart.clear'));
-    await tell(pane, fixture('SessionStart.compact'));
-    await tell(pane, stopInput('after', { session_id: 'a-new-conversation' }));
+    await deliver(pane, stopInput('before'));
+    await deliver(pane, { ...fixture('SessionEnd.clear'), reason: 'clear' });
+    await deliver(pane, fixture('SessionStart.clear'));
+    await deliver(pane, fixture('SessionStart.compact'));
+    await deliver(pane, stopInput('after', { session_id: 'a-new-conversation' }));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['before', 'after']);
     const [thread] = await threadsOf(workspace);
     expect(loadThreadRecords(machine.home).find((one) => one.thread === thread?.id)).toMatchObject({
@@ -190,30 +190,30 @@ describe('which session', () => {
   it.each([
     ['a `claude -p` inside a session', { entrypoint: 'sdk-cli' }, {}],
     ['a subagent', {}, { agent_id: 'a1', agent_type: 'Explore' }],
-  ])('%s says nothing', async (_, facts, input) => {
-    const { workspace, machine, tell } = await start();
-    await tell(machine.session('web'), stopInput('nested', input), facts);
+  ])('%s posts nothing', async (_, facts, input) => {
+    const { workspace, machine, deliver } = await start();
+    await deliver(machine.session('web'), stopInput('nested', input), facts);
     expect(await threadsOf(workspace)).toEqual([]);
   });
 
-  it('a Claude started anew in the same pane is reported at once with its new process', async () => {
-    const { machine, tell } = await start();
+  it('a Claude that was restarted in the same pane is reported at once with its new process', async () => {
+    const { machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, fixture('SessionStart'));
+    await deliver(pane, fixture('SessionStart'));
     const before = loadThreadRecords(machine.home)[0]?.panePid;
     machine.tmux.call('respawn-pane', '-k', '-t', '=web:');
-    await tell(pane, { ...fixture('SessionStart'), source: 'resume' });
+    await deliver(pane, { ...fixture('SessionStart'), source: 'resume' });
     const now = Number(machine.tmux.call('display-message', '-p', '-t', '=web:', '#{pane_pid}'));
     expect(now).not.toBe(before);
     expect(loadThreadRecords(machine.home)[0]?.panePid).toBe(now);
   });
 
-  it('a start and an end are one quiet line each', async () => {
-    const { workspace, machine, tell } = await start();
+  it('a start and an end are one silent line each', async () => {
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, fixture('SessionStart'));
-    await tell(pane, { ...fixture('SessionStart'), source: 'resume' });
-    await tell(pane, fixture('SessionEnd'));
+    await deliver(pane, fixture('SessionStart'));
+    await deliver(pane, { ...fixture('SessionStart'), source: 'resume' });
+    await deliver(pane, fixture('SessionEnd'));
     const messages = await messagesIn(workspace, '[agent] web');
     expect(messages.map(({ content }) => content)).toEqual([
       '▶️ Claude started.',
@@ -224,55 +224,55 @@ describe('which session', () => {
   });
 });
 
-describe('which thread', () => {
-  it('one that somebody deleted is made anew, and the bridge hears of it', async () => {
-    const { workspace, machine, tell } = await start();
+describe('the thread of a session', () => {
+  it('is created again if it was deleted, and the bridge is told', async () => {
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('one'));
+    await deliver(pane, stopInput('one'));
     const [old] = await threadsOf(workspace);
     await workspace.bot('DELETE', `/channels/${old?.id}`);
     await workspace.bot('DELETE', `/channels/${workspace.channelId}/messages/${old?.id}`);
-    await tell(pane, stopInput('two'));
+    await deliver(pane, stopInput('two'));
     const [made] = await threadsOf(workspace);
     expect(made?.id).not.toBe(old?.id);
     expect(loadThreadRecords(machine.home).find((one) => one.thread === made?.id)?.paneId).toBe(pane.TMUX_PANE);
-    await tell(pane, stopInput('three'));
+    await deliver(pane, stopInput('three'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['two', 'three']);
   });
 
   it.each([
     ['archived', { archived: true }],
     ['archived and locked', { archived: true, locked: true }],
-  ])('one that is %s is revived', async (_, change) => {
-    const { workspace, machine, tell } = await start();
+  ])('is reopened if it is %s', async (_, change) => {
+    const { workspace, machine, deliver } = await start();
     const pane = machine.session('web');
-    await tell(pane, stopInput('one'));
+    await deliver(pane, stopInput('one'));
     const [thread] = await threadsOf(workspace);
     await workspace.bot('PATCH', `/channels/${thread?.id}`, change);
-    await tell(pane, stopInput('two'));
+    await deliver(pane, stopInput('two'));
     expect(await saidIn(workspace, '[agent] web')).toEqual(['one', 'two']);
     const now = await workspace.bot('GET', `/channels/${thread?.id}`);
     expect(now.body.thread_metadata.archived).toBe(false);
   });
 
-  it('one of an earlier life of the session is found by its name, archived or not', async () => {
-    const { workspace, machine, tell } = await start();
-    await tell(machine.session('web'), stopInput('Done.'));
+  it('is found by its name after a restart of tmux, archived or not', async () => {
+    const { workspace, machine, deliver } = await start();
+    await deliver(machine.session('web'), stopInput('Done.'));
     const [thread] = await threadsOf(workspace);
     await workspace.bot('PATCH', `/channels/${thread?.id}`, { archived: true });
-    // A new tmux server, and a letter that had to wait: what it says was said before, by another.
+    // A new tmux server, and a delayed letter: its text was already posted by another session.
     const rebooted = startMachine(workspace);
     const pane = rebooted.session('web');
     const writtenAt = Date.now() - MINUTES_AGO;
-    await openTestDesk(rebooted).tell(pane, stopInput('Done.'), { writtenAt });
+    await openTestCourier(rebooted).deliver(pane, stopInput('Done.'), { writtenAt });
     expect(await saidIn(workspace, '[agent] web')).toEqual(['Done.', 'Done.']);
   });
 
-  it('a look-alike that somebody else made is ignored', async () => {
-    const { workspace, machine, tell } = await start();
+  it('is never a look-alike that someone else made', async () => {
+    const { workspace, machine, deliver } = await start();
     const bait = await workspace.person.say(workspace.channelId, 'come here');
     await workspace.person.startThread(workspace.channelId, bait.id, '[agent] web');
-    await tell(machine.session('web'), stopInput('secret'));
+    await deliver(machine.session('web'), stopInput('secret'));
     const baited = await workspace.person.messages(bait.id);
     expect(baited.map(({ content }) => content)).not.toContainEqual(expect.stringContaining('secret'));
     expect(await threadsOf(workspace)).toHaveLength(2);
@@ -282,7 +282,7 @@ describe('which thread', () => {
 describe('ten sessions that finish at the same moment', () => {
   const LIMITS = { rateLimits: { perBucket: 3, windowMs: 400, globalPerSecond: 20 } };
 
-  it('on one host: ten threads, ten replies, and every limit waited out', async () => {
+  it('on one host have ten threads and ten replies, and obey every rate limit', async () => {
     const workspace = await startTestWorkspace(LIMITS);
     const machine = startMachine(workspace);
     const names = Array.from({ length: 10 }, (_, n) => `s${n}`);
@@ -294,7 +294,7 @@ describe('ten sessions that finish at the same moment', () => {
     expect(machine.log()).toContain('rate limited');
   });
 
-  it('from two homes: their own threads by host, and one thread where the name is the same', async () => {
+  it('from two homes have threads by host, and one thread where the name is the same', async () => {
     const workspace = await startTestWorkspace(LIMITS);
     const hosts = { laptop: 'local', mini: { ssh: 'mini' } };
     const config = { defaultHost: 'laptop', hosts };

@@ -15,7 +15,7 @@ const input = readFileSync('test/fixtures/claude/statusline.json');
 const status = JSON.parse(input.toString());
 const session = status.session_id as string;
 
-/** With our home in it, as install leaves it. */
+/** A folder with our home in it, as install leaves it. */
 function homeFolder(): string {
   const folder = tempFolder();
   mkdirSync(join(folder, '.threadmux'), { mode: 0o700 });
@@ -25,11 +25,11 @@ function homeFolder(): string {
 interface Running {
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What starts the script instead of its first line. */
+  /** Starts the script instead of its first line. */
   readonly shell?: readonly string[];
 }
 
-/** As Claude Code does it: the settings' command in /bin/sh, the status on stdin. */
+/** Runs like in Claude Code: the settings' command in /bin/sh, the status on stdin. */
 function run(own: string | undefined, told: Uint8Array | string = input, more: Running = {}) {
   const { home = homeFolder(), shell } = more;
   const wrapped = own === undefined ? undefined : { command: own, borrowed: false };
@@ -43,13 +43,13 @@ function run(own: string | undefined, told: Uint8Array | string = input, more: R
     stdout: done.stdout.toString('latin1'),
     stderr: done.stderr.toString(),
     status: done.status,
-    /** It is kept in the background: nobody waits for it. */
+    /** The status is saved in the background, and nothing waits for it. */
     kept: (name = session) =>
       vi.waitFor(() => {
         expect(readdirSync(folder)).toEqual([`${name}.json`]);
         return readFileSync(join(folder, `${name}.json`));
       }, 10_000),
-    /** Nothing is left of one that cannot be kept. */
+    /** Nothing remains of a status that cannot be saved. */
     nothingKept: () => vi.waitFor(() => expect(readdirSync(folder)).toEqual([]), 10_000),
   };
 }
@@ -63,16 +63,16 @@ describe('the status line', () => {
     ['a=1 b=2; echo $a$b | tr 1 9', '92\n', 0],
     ['umask; echo $home$new$id', `${spawnSync('/bin/sh', ['-c', 'umask']).stdout}\n`, 0],
     ['sleep 0.2; wc -c', `${input.length}\n`, 0],
-  ])('shows what the user’s command %j shows, and ends as it ends', (own, stdout, code) => {
+  ])('shows the output of the user’s command %j, and exits like it', (own, stdout, code) => {
     expect(run(own)).toMatchObject({ stdout, status: code, stderr: '' });
   });
 
-  it('ends by the signal that ended the user’s command', () => {
+  it('ends with the signal that ended the user’s command', () => {
     const done = spawnSync(SCRIPT, ['--', 'kill -9 $$'], { input, env: { HOME: homeFolder() } });
     expect(done.signal).toBe('SIGKILL');
   });
 
-  it('runs a program with its arguments as they are', () => {
+  it('runs a program with its arguments unchanged', () => {
     const args = ['--', 'printf', '%s|', "a 'b'", '$HOME', ''];
     const done = spawnSync(SCRIPT, args, { input, env: { HOME: homeFolder() }, encoding: 'utf8' });
     expect(done).toMatchObject({ stdout: "a 'b'|$HOME||", stderr: '', status: 0 });
@@ -85,14 +85,14 @@ describe('the status line', () => {
       ['without a line end, with NUL', '{"session_id":"nul","x":"\0\0 é"}', 'nul'],
       ['of 200 kB', JSON.stringify({ pad: 'é"\n'.repeat(30_000), session_id: 'big' }), 'big'],
       ['with texts like keys', JSON.stringify({ a: ',"session_id":"x"', session_id: 'b' }), 'b'],
-    ])('gives the user’s command the bytes of a status %s, and keeps them', async (__, told, id) => {
+    ])('passes a status %s to the user’s command byte for byte, and saves it', async (__, told, id) => {
       const { stdout, stderr, kept } = run('cat', told, { shell });
       expect(stdout).toBe(Buffer.from(told).toString('latin1'));
       expect(stderr).toBe('');
       expect((await kept(id)).equals(Buffer.from(told))).toBe(true);
     });
 
-    it('keeps the status also if the user’s command does not read it, for its owner alone', async () => {
+    it('saves the status privately, even if the user’s command does not read it', async () => {
       const { kept, home, status: code } = run('exec 0<&-; echo hi', input, { shell });
       expect((await kept()).equals(input)).toBe(true);
       expect(code).toBe(0);
@@ -101,7 +101,7 @@ describe('the status line', () => {
       expect(statSync(join(folder, `${session}.json`)).mode & 0o777).toBe(0o600);
     });
 
-    it('shows a line of its own to those who have none', async () => {
+    it('shows its own line to users who have none', async () => {
       const { stdout, status: code, kept } = run(undefined, input, { shell });
       const line = Buffer.from(stdout, 'latin1').toString();
       expect(line).toBe('Opus 4.8 · 0% context · $0.09\n');
@@ -110,8 +110,8 @@ describe('the status line', () => {
       expect(run(undefined, 'garbage', { shell })).toMatchObject({ stdout: '', status: 0 });
     });
 
-    it('shows the line as ever on a full disk', () => {
-      // No file may grow: every write fails, as on a full disk.
+    it('still shows the line on a full disk', () => {
+      // No file may grow, so every write fails like on a full disk.
       const full = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$@"', 'sh', ...shell];
       const { nothingKept, ...shown } = run('cat', input, { shell: full });
       expect(shown).toMatchObject({ stdout: input.toString(), status: 0, stderr: '' });
@@ -121,46 +121,46 @@ describe('the status line', () => {
   });
 
   it.each([
-    ['no status at all', ''],
-    ['something else', 'garbage'],
-    ['a session that leads elsewhere', '{"session_id":"../../x"}'],
-    ['a session with too long a name', JSON.stringify({ session_id: 'x'.repeat(101) })],
-    ['a session that is no text', '{"session_id":7,"a":"b"}'],
-  ])('shows the user’s line as ever when it is told %s', async (_, told) => {
+    ['empty', ''],
+    ['garbage', 'garbage'],
+    ['a session id with a path', '{"session_id":"../../x"}'],
+    ['a session id that is too long', JSON.stringify({ session_id: 'x'.repeat(101) })],
+    ['a session id that is not text', '{"session_id":7,"a":"b"}'],
+  ])('still shows the user’s line when its input is %s', async (_, told) => {
     const { stdout, status: code, stderr, home, nothingKept } = run('echo mine', told);
     expect({ stdout, code, stderr }).toEqual({ stdout: 'mine\n', code: 0, stderr: '' });
     await nothingKept();
     expect(readdirSync(home)).toEqual(['.threadmux']);
   });
 
-  it('shows the user’s line as ever when nothing can be kept', () => {
+  it('still shows the user’s line when nothing can be saved', () => {
     const home = tempFolder();
     writeFileSync(join(home, '.threadmux'), 'not a folder');
     const shown = { stdout: input.toString(), status: 0, stderr: '' };
     expect(run('cat', input, { home })).toMatchObject(shown);
   });
 
-  it('does not bring back a home that was removed', () => {
+  it('does not recreate a home that was removed', () => {
     const home = tempFolder();
     expect(run('echo mine', input, { home })).toMatchObject({ stdout: 'mine\n', status: 0 });
     expect(readdirSync(home)).toEqual([]);
   });
 
   it.each([
-    ['all that is known', { context_window: { used_percentage: 62.5 }, cost: { total_cost_usd: 12 } }],
+    ['every field', { context_window: { used_percentage: 62.5 }, cost: { total_cost_usd: 12 } }],
     ['no cost yet', { cost: { total_cost_usd: 0 } }],
     ['a tiny cost', { cost: { total_cost_usd: 5e-7 } }],
     ['no percentage yet', { context_window: { used_percentage: null } }],
-    ['nothing at all', {}],
+    ['an empty status', {}],
     ['a limit without its time', { rate_limits: { five_hour: { used_percentage: 7.4 } } }],
-  ])('says of %s what the footer says', (_, told) => {
+  ])('shows %s like the footer', (_, told) => {
     const all = { session_id: 'x', model: { id: 'y', display_name: 'Opus (new)' }, ...told };
     const parsed = parseStatusLineInput(all);
     const line = Buffer.from(run(undefined, JSON.stringify(all)).stdout, 'latin1').toString();
     expect(line).toBe(`${parsed && footer(parsed)}\n`);
   });
 
-  it.each(['UTC', 'Asia/Kolkata', 'America/Phoenix'])('tells when a limit ends in %s', (TZ) => {
+  it.each(['UTC', 'Asia/Kolkata', 'America/Phoenix'])('shows when a limit ends in %s', (TZ) => {
     const now = Math.floor(Date.now() / 1000);
     const limits = [3_600 * 4, 86_400 * 3].map((ahead) => Math.ceil((now + ahead) / 300) * 300);
     const [five_hour, seven_day] = limits.map((at) => ({ used_percentage: 12, resets_at: at }));
@@ -173,7 +173,7 @@ describe('the status line', () => {
     expect(run(undefined, past).stdout).toBe('5h 99%\n');
   });
 
-  it('takes the user’s command along when Claude Code ends it early', async () => {
+  it('kills the user’s command when Claude Code ends the status line early', async () => {
     const child = spawn(SCRIPT, ['--', 'echo $$; exec sleep 60'], {
       env: { PATH: process.env.PATH, HOME: homeFolder() },
     });
@@ -186,7 +186,7 @@ describe('the status line', () => {
 });
 
 describe('the commands in the settings', () => {
-  it('mean the same paths to the shell, whatever is in them', () => {
+  it('contain paths that the shell reads unchanged', () => {
     const folder = join(tempFolder(), `a 'b' "c" \\ $(d) #e;~`);
     mkdirSync(join(folder, 'hooks'), { recursive: true });
     writeFileSync(join(folder, 'hooks', 'drop'), '#!/bin/sh\necho "$0|$THREADMUX_HOME|$#"\n', {

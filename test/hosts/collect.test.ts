@@ -19,7 +19,7 @@ import { letterReader } from '../../hosts/letter-reader.ts';
 import { loginShells, type SshServer, type SshServerOptions, startSshServer } from '../support/ssh-server.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
-/** Nothing else is needed there, and least of all node. */
+/** Nothing else is needed on the host, in particular no node. */
 const TOOLS = ['sh', 'bash', 'cat', 'wc', 'rm', 'mv', 'mkdir', 'mkfifo', 'sleep', 'find', 'rmdir'];
 
 function bareTools(from?: string): string {
@@ -69,7 +69,7 @@ function farHome(server: SshServer, name: string): Far {
   };
 }
 
-/** Collectors of this home there, with their helpers; not the ssh that asked for them. */
+/** Collectors of this home on the host, with their helpers; not the ssh that started them. */
 function processesOf(home: string): readonly number[] {
   const all = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], {
     encoding: 'utf8',
@@ -110,8 +110,8 @@ const sshClients = (far: Far) =>
     .filter((line) => line.includes(far.server.controlDir))
     .map((line) => ({ pid: Number(line.trim().split(' ')[0]), isMaster: line.includes('[mux]') }));
 
-describe('collecting letters', () => {
-  it('lets an empty one keep its place while its hook waits for room, and no longer', async () => {
+describe('the collector', () => {
+  it('lets an empty letter keep its place while its hook waits for space, and no longer', async () => {
     const far = await startFar();
     const first = far.write('11.1', 100_000_002, 'after it');
     const other = far.write('11.2', 100_000_002, 'of another pane');
@@ -129,7 +129,7 @@ describe('collecting letters', () => {
   });
 
   it.each([...loginShells(), '/bin/busybox sh'])(
-    'brings all of them in order from a host with %s, and those written later',
+    'brings all letters in order from a host with %s, and those written later',
     async (shell) => {
       const far = await startFar({ shell, banner: 'Welcome\n' });
       mkdirSync(join(far.server.home, '.config/fish'), { recursive: true });
@@ -168,7 +168,7 @@ describe('collecting letters', () => {
   });
 
   it.each(['/bin/sh', '/bin/busybox sh'])(
-    'removes what was left there long ago, and nothing else, on a host with %s',
+    'removes old leftovers, and nothing else, on a host with %s',
     async (shell) => {
       const far = await startFar({ shell });
       const DAY = 86_400;
@@ -206,7 +206,7 @@ describe('collecting letters', () => {
     },
   );
 
-  it('asks nothing of an idle host: one exec, and only heartbeats', async () => {
+  it('costs an idle host one exec, and only heartbeats', async () => {
     const far = await startFar();
     const { states, connected } = collect(far);
     await connected();
@@ -216,7 +216,7 @@ describe('collecting letters', () => {
     expect(states).toEqual([{ kind: 'connected' }]);
   });
 
-  it('takes only what drop writes, and puts aside what is too large', async () => {
+  it('takes only what drop writes, and sets aside what is too large', async () => {
     const far = await startFar();
     const names = [
       '1.1/.other',
@@ -263,7 +263,7 @@ describe('collecting letters', () => {
     await soon(() => expect(far.letters()).toEqual([]));
   });
 
-  it('leaves the rest on the host while there is no room, says it once, and goes on', async () => {
+  it('leaves the rest on the host while there is no space, says so once, and continues', async () => {
     const far = await startFar();
     const names = [1, 2, 3].map((n) => far.write('1.1', 100_000_000 + n, `${n}`));
     let tries = 0;
@@ -304,7 +304,7 @@ describe('collecting letters', () => {
     expect([mine.states.length, yours.states.length]).toEqual([1, 1]);
   });
 
-  it('says that another one has replaced it, and does not fight back at once', async () => {
+  it('says that another collector has replaced it, and does not take over at once', async () => {
     const far = await startFar();
     const old = collect(far, undefined, { backoffMs: { first: 50, longest: 60_000 } });
     await old.connected();
@@ -320,7 +320,7 @@ describe('collecting letters', () => {
     await soon(() => expect(younger.taken).toEqual([name]));
   });
 
-  it('leaves nothing running there', async () => {
+  it('leaves nothing running on the host', async () => {
     const far = await startFar();
     const { connected, close } = collect(far);
     await connected();
@@ -331,7 +331,7 @@ describe('collecting letters', () => {
   });
 });
 
-describe('a connection that is lost', () => {
+describe('a lost connection', () => {
   const faults: readonly [string, (far: Far) => void][] = [
     [
       'its ssh client is killed',
@@ -351,10 +351,10 @@ describe('a connection that is lost', () => {
             .map(({ pid }) => pid),
         ),
     ],
-    ['the collector there is killed', (far) => kill(far.collectors())],
+    ['the collector on the host is killed', (far) => kill(far.collectors())],
     ['the network is cut', (far) => far.server.drop()],
   ];
-  it.each(faults)('loses nothing when %s, and goes on', async (_, fault) => {
+  it.each(faults)('loses nothing when %s, and recovers', async (_, fault) => {
     const far = await startFar();
     const { taken, connected } = collect(far);
     await connected();
@@ -369,11 +369,11 @@ describe('a connection that is lost', () => {
     }
     await soon(() => expect([...new Set(taken)]).toEqual(written));
     await soon(() => expect(far.letters()).toEqual([]));
-    expect(taken.length).toBeLessThanOrEqual(63); // a letter comes again at most once per fault
+    expect(taken.length).toBeLessThanOrEqual(63); // a letter is sent again at most once per fault
     await soon(() => expect(far.collectors().length).toBe(2));
   });
 
-  it('is noticed when the host only falls silent, and what waited there follows', async () => {
+  it('is noticed when the host only falls silent, and the waiting letters follow', async () => {
     const far = await startFar();
     const { taken, states, connected, tryNow } = collect(far, far.server.host({ timeoutMs: 2_000 }), {
       backoffMs: { first: 60_000, longest: 60_000 },
@@ -395,7 +395,7 @@ describe('a connection that is lost', () => {
     await soon(() => expect(far.collectors().length).toBe(2));
   });
 
-  it('is tried again with growing pauses while the host is away', async () => {
+  it('is retried with growing pauses while the host is unreachable', async () => {
     const far = await startFar();
     const { states, connected, taken } = collect(far);
     await connected();
@@ -408,7 +408,7 @@ describe('a connection that is lost', () => {
     await soon(() => expect(taken).toEqual([name]));
   });
 
-  it('brings the letter again when we were killed after it was saved and before it was acknowledged', async () => {
+  it('brings the letter again when we were killed between saving and acknowledging it', async () => {
     const far = await startFar();
     const [first, second] = [far.write('1.1', 100_000_001, 'x'), far.write('1.1', 100_000_002, 'y')];
     const dist = fileURLToPath(new URL('../../dist/hosts/', import.meta.url));
@@ -434,10 +434,10 @@ describe('a connection that is lost', () => {
   });
 });
 
-describe('what a hostile host prints', () => {
+describe('the output of a hostile host', () => {
   const read = (text: string) => [...letterReader().read(Buffer.from(text))];
   it.each([
-    ['a name that leads elsewhere', 'letter ../../x/100000001.1 1\nx\n'],
+    ['a name with a path', 'letter ../../x/100000001.1 1\nx\n'],
     ['a name that drop does not give', 'letter 1.1/..1 1\nx\n'],
     ['a letter without end', `letter 1.1/100000001.1 ${33 * 1024 * 1024}\n`],
     ['a line without end', 'b'.repeat(121)],
@@ -446,14 +446,14 @@ describe('what a hostile host prints', () => {
     expect(() => read(text)).toThrow('invalid data');
   });
 
-  it('is read in a time that grows with its length only', { timeout: 120_000 }, () => {
+  it('is read in linear time', { timeout: 120_000 }, () => {
     const from = process.cpuUsage();
     read('beat\n'.repeat(100_000));
     const { user, system } = process.cpuUsage(from);
     expect(user + system).toBeLessThan(2_000_000);
   });
 
-  it('is read in pieces of any size', () => {
+  it('is read in chunks of any size', () => {
     const reader = letterReader();
     const text = 'beat\nletter 1.1/100000001.1 5\na\nb\nc\nskip 1.1/100000002.1 99\nreplaced\n';
     const lines = [...text].flatMap((byte) => [...reader.read(Buffer.from(byte))]);

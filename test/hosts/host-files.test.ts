@@ -35,7 +35,7 @@ async function overSsh() {
 }
 
 describe.each(places)('files %s', (_, start) => {
-  it('are read and written byte for byte, whole, for their owner alone', async () => {
+  it('are read and written byte for byte, whole and private', async () => {
     const { files, dir } = await start();
     const path = join(dir, "it's ü $(x) -n");
     for (const data of [Buffer.alloc(0), EVERY_BYTE, Buffer.from('no end'), Buffer.alloc(9_000_000, EVERY_BYTE)]) {
@@ -49,7 +49,7 @@ describe.each(places)('files %s', (_, start) => {
     await expect(files.read(path, 4)).rejects.toThrow('larger than 4 bytes');
   });
 
-  it('are none where there is no regular file', async () => {
+  it('are missing where there is no regular file', async () => {
     const { files, dir } = await start();
     mkdirSync(join(dir, 'folder'));
     symlinkSync('nowhere', join(dir, 'link'));
@@ -57,7 +57,7 @@ describe.each(places)('files %s', (_, start) => {
       expect([await files.open(join(dir, name)), await files.read(join(dir, name), 9)]).toEqual([undefined, undefined]);
   });
 
-  it('are read in any range, and say that they are shorter or other ones now', async () => {
+  it('are read in any range, and report that they were truncated or replaced', async () => {
     const { files, dir } = await start();
     const path = join(dir, 'file');
     const data = Buffer.alloc(3_000_001, 'aß€🧵');
@@ -97,7 +97,7 @@ describe.each(places)('files %s', (_, start) => {
     expect([readFileSync(path, 'utf8'), readdirSync(disk.dir).sort()]).toEqual(['old', ['ballast', 'file']]);
   });
 
-  it('give the lines of a transcript from its end, characters whole', async () => {
+  it('return the lines of a transcript from its end, with whole characters', async () => {
     const { files, dir } = await start();
     const path = join(dir, 'lines');
     const lines = Array.from({ length: 3_000 }, (_, n) => `${n} ${'ä€🧵'.repeat(n % 90)}`);
@@ -113,7 +113,7 @@ describe.each(places)('files %s', (_, start) => {
 });
 
 describe('a transcript over ssh', () => {
-  it('is read as it is here, with one exec', async () => {
+  it('is read like a local one, with one exec', async () => {
     const { files, dir, server } = await overSsh();
     const path = join(dir, 'session.jsonl');
     writeFileSync(path, readFileSync(transcriptFixture()));
@@ -125,18 +125,18 @@ describe('a transcript over ssh', () => {
     expect(await toolAnswered(path, tool?.id ?? '', { files })).toBe(await toolAnswered(path, tool?.id ?? ''));
   });
 
-  it('costs the same execs in a file of 1 GB', async () => {
+  it('costs the same number of execs for a 1 GB file', async () => {
     const { files, dir, server } = await overSsh();
     const path = join(dir, 'session.jsonl');
     writeFileSync(path, '');
-    truncateSync(path, 1024 ** 3); // without blocks of its own
+    truncateSync(path, 1024 ** 3); // a sparse file
     const end = Buffer.concat([Buffer.from('\n'), readFileSync(transcriptFixture())]);
     writeSync(openSync(path, 'r+'), end, 0, end.length, 1024 ** 3);
     expect(await readTurn(path, { files })).toEqual(await readTurn(transcriptFixture()));
     expect(server.counts.execs).toBe(1);
   });
 
-  it('costs nothing where its end is known, and one exec before it or at the next time', async () => {
+  it('costs nothing where its end is cached, and one exec before it or the next time', async () => {
     const { files, dir, server } = await overSsh();
     const path = join(dir, 'session.jsonl');
     const data = readFileSync(transcriptFixture());
@@ -158,7 +158,7 @@ describe('a transcript over ssh', () => {
     expect(await other?.read(0, size)).toBeUndefined();
   });
 
-  it('is not there when it cannot be read', async () => {
+  it('is missing when it cannot be read', async () => {
     const { files, dir } = await overSsh();
     writeFileSync(join(dir, 'x'), 'x');
     chmodSync(join(dir, 'x'), 0o600);

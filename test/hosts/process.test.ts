@@ -8,25 +8,25 @@ const ENV = { PATH: process.env.PATH ?? '' };
 const sh = (script: string, options: Partial<Parameters<typeof runProcess>[2]> = {}) =>
   runProcess('sh', ['-c', script], { env: ENV, timeoutMs: 20_000, ...options });
 
-/** The event loop gets nothing done meanwhile, as under load. */
+/** Blocks the event loop, like heavy load. */
 function block(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
 }
 
 describe('a child process', () => {
-  it('loses nothing of what it printed, though it is read long after its end', async () => {
+  it('loses none of its output, even if it is read long after its end', async () => {
     const onBegin = () => {
       block(900);
-      setImmediate(() => block(600)); // between the end of the second one and the next reading
+      setImmediate(() => block(600)); // between the end of the second one and the next read
     };
     const first = sh('echo begin', { frame: { begin: 'begin\n', isWhole: () => false, onBegin } });
     const second = sh('sleep 0.6; echo late; echo words >&2');
-    block(300); // both have ended before anybody looks: the second one while the first is read
+    block(300); // both have ended before they are read: the second one while the first is read
     expect(await second).toMatchObject({ stdout: 'late\n', stderr: 'words\n', status: 0 });
     await first;
   });
 
-  it('is read to its end when it leaves something behind that holds its pipes', async () => {
+  it('is read to its end when a leftover process holds its pipes', async () => {
     const script = 'sleep 60 & echo "$!"; head -c 500000 /dev/zero | tr "\\0" x; echo end';
     const busy = setInterval(() => block(400), 1);
     const ran = await sh(script).finally(() => clearInterval(busy));
@@ -35,7 +35,7 @@ describe('a child process', () => {
     expect([rest.length, rest.endsWith('xend')]).toEqual([500_003, true]);
   });
 
-  it('ends when it has ended, though what it left behind goes on printing', async () => {
+  it('ends when it has exited, even if a leftover process keeps printing', async () => {
     const ran = await sh('(while :; do echo y; sleep 0.05; done) & echo "$!"; exit 3', {
       timeoutMs: 2000,
     });
@@ -43,13 +43,13 @@ describe('a child process', () => {
     expect(ran).toMatchObject({ status: 3, ended: 'itself' });
   });
 
-  it('keeps only the end of what it said on stderr', async () => {
+  it('keeps only the end of its stderr', async () => {
     const { stderr } = await sh('head -c 3000000 /dev/zero | tr "\\0" @ >&2; echo why >&2');
     expect(stderr).toHaveLength(16 * 1024);
     expect(stderr).toMatch(/@why\n$/);
   });
 
-  it('keeps nothing of what is printed before its frame begins', async () => {
+  it('ignores output before its frame begins', async () => {
     const begun: string[] = [];
     const frame = { begin: '\nbegin\n', isWhole: () => true, onBegin: () => begun.push('begun') };
     const noise = 'head -c 20000000 /dev/zero | tr "\\0" @; printf "\\nbeg"; sleep 0.2';
@@ -59,10 +59,10 @@ describe('a child process', () => {
   });
 });
 
-describe('what a host says when something fails', () => {
+describe('the error output of a host', () => {
   const ran = { stdout: '', status: 0, ended: 'itself' } as const;
 
-  it('is cut to one short line, however much it is', () => {
+  it('is cut to one short line, however long it is', () => {
     const stderr = `${'@ '.repeat(4_000_000)}x${' @'.repeat(4_000_000)}\n`;
     const { message } = connectionFailed('web', 'web', 'look', { ...ran, stderr }, true);
     expect(message.length).toBeLessThan(500);

@@ -21,9 +21,9 @@ const FILES = {
   'settings.json': '{"a": "{HOME}/bin/drop"}',
 };
 
-describe('equip', () => {
+describe('putting the scripts on a host', () => {
   it.each([...loginShells(), '/bin/busybox sh'])(
-    'makes a home on a host with %s, with the files as they are',
+    'creates a home on a host with %s, with the files unchanged',
     async (shell) => {
       const server = await startSshServer({ shell });
       const { home } = await putScripts(server.host(), 'me', FILES);
@@ -65,7 +65,7 @@ describe('equip', () => {
     expect(readdirSync(home)).not.toContain(expect.stringContaining('.new'));
   });
 
-  it('refuses a home that is a link or somebody else’s', async () => {
+  it('refuses a home that is a link or belongs to another user', async () => {
     const server = await startSshServer();
     const host = server.host();
     const home = join(server.home, '.threadmux/for/me');

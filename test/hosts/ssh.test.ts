@@ -35,7 +35,7 @@ describe.each(loginShells())('a host whose login shell is %s', (shell) => {
     expect(said).toBe(`${args.map((arg) => `<${arg}>`).join('')}in\0put ' $x`);
   });
 
-  it('is not confused by what its start-up files print', async () => {
+  it('is not confused by the output of its start-up files', async () => {
     const server = await startSshServer({ shell });
     const noise = 'echo "welcome back"; echo "Permission denied (publickey)." >&2\n';
     for (const file of ['.bashrc', '.zshenv', '.config/fish/config.fish']) {

@@ -7,7 +7,7 @@ import { loginShells, startSshServer } from '../support/ssh-server.ts';
 
 const ECHO = 'printf "[%s]" "$@"; while read -r line; do echo "got $line"; done; echo bye';
 
-/** All it printed so far, growing. */
+/** All output so far, growing. */
 function printed(started: StartedScript): { text: string } {
   const all = { text: '' };
   started.stdout.on('data', (chunk: Buffer) => {
@@ -25,19 +25,19 @@ async function talk(started: StartedScript): Promise<void> {
   expect(said.text).toBe("[it's][]got one\ngot two\nbye\n");
 }
 
-/** The processes whose command line has this word. */
+/** The processes whose command line contains this word. */
 function running(word: string): number {
   const all = execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' }).split('\n');
   return all.filter((line) => line.includes(word) && !line.startsWith('ps ')).length;
 }
 
-describe('a script that stays', () => {
-  it('runs here', async () => {
+describe('a long-running script', () => {
+  it('runs on this machine', async () => {
     await talk(localHost({ name: 'here', env: process.env }).start(ECHO, ["it's", '']));
   });
 
   it.each([...loginShells(), '/bin/busybox sh'])(
-    'runs over ssh under %s, after any greeting and with nothing of its input read before it',
+    'runs over ssh under %s, after any greeting and with all of its input',
     async (shell) => {
       const server = await startSshServer({ shell, banner: 'Authorised use only\n' });
       const noise = 'head -c 300000 /dev/zero | tr "\\0" x; echo; read -r -t 1 x; echo hello >&2\n';
@@ -58,7 +58,7 @@ describe('a script that stays', () => {
     expect(Buffer.from(said.text, 'latin1').equals(bytes)).toBe(true);
   });
 
-  it('ends when it is stopped, there as well', async () => {
+  it('ends on the host too when it is stopped', async () => {
     const server = await startSshServer();
     const host = server.host();
     const started = host.start('echo up; while read -r line; do :; done', ['stopword-1']);

@@ -1,4 +1,4 @@
-// install --host: a machine with nothing but sh and tmux, reached by the real ssh client.
+// install --host: a machine with only sh and tmux, reached by the real ssh client.
 
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -26,7 +26,7 @@ import { addSourceLine } from '../../tmux/tmux-hooks.ts';
 import { startBareHost } from '../support/bare-host.ts';
 import { loginShells, startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
-import { listing } from './listing.ts';
+import { folderListing } from './folder-listing.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 const ID = '123456789012345678';
@@ -37,7 +37,7 @@ const SERVER = {
 
 type There = Awaited<ReturnType<typeof startBareHost>>;
 
-/** A machine of somebody with one other host, which it calls mini. */
+/** A machine with one other host, named mini. */
 function machine(there: There, name = 'laptop', servers: readonly object[] = [SERVER]) {
   const home = tempHome();
   const hosts = { mini: { ssh: 'far', socket: there.socket } };
@@ -81,7 +81,7 @@ const SETTINGS = '.claude/settings.json';
 const ODD = '{\n\t"model" : "opus",   "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}}';
 
 describe('install --host', () => {
-  it('shows nothing of a file there that could act on the terminal', async () => {
+  it('shows no escape sequence from a file on the host', async () => {
     const there = await startBareHost();
     put(there, '.tmux.conf', '# \u001b]0;title\u0007\n');
     const said = await machine(there).must('install', '--host', 'mini', '--dry-run');
@@ -89,15 +89,15 @@ describe('install --host', () => {
     expect(said).not.toContain('\u001b');
   });
 
-  it('edits settings and tmux there from here, again without a change, and gives all back', async () => {
+  it('edits settings and tmux on the host, changes nothing the second time, and restores both', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     put(there, SETTINGS, ODD, 0o600);
-    const before = listing(there.home);
+    const before = folderListing(there.home);
     const { must, ours } = machine(there);
 
     expect(await must('install', '--host', 'mini', '--dry-run')).toContain(`+`);
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
 
     const said = await must('install', '--host', 'mini');
     expect(said).toContain(`mini: ${there.home}/${SETTINGS}: added the hooks and the status line.`);
@@ -108,26 +108,26 @@ describe('install --host', () => {
     expect(statSync(join(there.home, SETTINGS)).mode & 0o777).toBe(0o600);
     expect(there.tmux('show-hooks', '-g')).toContain('@threadmux-event-');
 
-    const installed = listing(there.home);
+    const installed = folderListing(there.home);
     expect(await must('install', '--host', 'mini')).toContain('nothing to do');
-    expect(listing(there.home)).toEqual(installed);
+    expect(folderListing(there.home)).toEqual(installed);
 
     expect(await must('uninstall', '--host', 'mini', '--dry-run')).toContain(`-`);
-    expect(listing(there.home)).toEqual(installed);
+    expect(folderListing(there.home)).toEqual(installed);
     const gone = await must('uninstall', '--host', 'mini', '--purge');
     expect(gone).toContain('the running server has lost our hooks');
     expect(there.tmux('show-hooks', '-g')).not.toContain('threadmux');
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
     expect(await must('uninstall', '--host', 'mini')).toContain('it holds nothing of ours');
   });
 
-  it('gives threads to sessions that are made there, until uninstall', async () => {
+  it('gives threads to sessions that are created on the host, until uninstall', async () => {
     const there = await startBareHost();
     const { home, must } = machine(there);
     const isAuto = () => loadAutoThreads(home, 'mini');
     expect(isAuto()).toBe(false);
     await must('install', '--host', 'mini', '--no-tmux');
-    expect(isAuto()).toBe(false); // tmux does not tell of them
+    expect(isAuto()).toBe(false); // tmux does not report them
     await must('install', '--host', 'mini');
     expect(isAuto()).toBe(true);
     await must('uninstall', '--host', 'mini');
@@ -139,7 +139,7 @@ describe('install --host', () => {
     expect([isAuto(), existsSync(home.path('state', 'hosts', 'mini'))]).toEqual([false, false]);
   });
 
-  it('leaves nothing of the token there', async () => {
+  it('leaves no token on the host', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     const { must } = machine(there);
@@ -149,7 +149,7 @@ describe('install --host', () => {
     expect(execFileSync('ps', ['-A', '-ww', 'e', '-o', 'args='], { encoding: 'utf8' })).not.toContain(TOKEN);
   });
 
-  it('works for the local workspace, and hears of sessions that are made there', async () => {
+  it('works for the local workspace, and notices sessions that are created on the host', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     const { must, ours } = machine(there, 'laptop', []);
@@ -158,7 +158,7 @@ describe('install --host', () => {
     await vi.waitFor(() => expect(lettersIn(ours)).toMatch(/^event created$/m), 20_000);
   });
 
-  it('does not remove our folder there while threadmux runs here', async () => {
+  it('does not remove our folder on the host while threadmux runs here', async () => {
     const there = await startBareHost();
     const { home, must, run, ours } = machine(there);
     await must('install', '--host', 'mini');
@@ -180,7 +180,7 @@ describe('install --host', () => {
     const more = 'export CLAUDE_CONFIG_DIR="$HOME/a b" XDG_CONFIG_HOME="$HOME/xdg"\n';
     writeFileSync(profile, readFileSync(profile, 'utf8') + more);
     put(there, 'xdg/tmux/tmux.conf', '# mine');
-    const before = listing(there.home);
+    const before = folderListing(there.home);
     const { must } = machine(there);
     await must('install', '--host', 'mini');
     expect(existsSync(join(there.home, 'a b', 'settings.json'))).toBe(true);
@@ -189,10 +189,10 @@ describe('install --host', () => {
     );
     expect(existsSync(join(there.home, '.tmux.conf'))).toBe(false);
     await must('uninstall', '--host', 'mini', '--purge');
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
   });
 
-  it('takes out only our parts if somebody changed the file since', async () => {
+  it('removes only our parts if the file was changed since', async () => {
     const there = await startBareHost();
     const path = put(there, SETTINGS, ODD);
     const { must } = machine(there);
@@ -203,7 +203,7 @@ describe('install --host', () => {
     expect(JSON.parse(rest)).toEqual(JSON.parse(ODD.replace('opus', 'sonnet')));
   });
 
-  it('refuses a file that it could not give back, and changes nothing', async () => {
+  it('refuses a file that it could not restore, and changes nothing', async () => {
     const there = await startBareHost();
     const path = put(there, SETTINGS, '{ "hooks": [] }');
     const { run } = machine(there);
@@ -217,7 +217,7 @@ describe('install --host', () => {
   });
 });
 
-describe('the places on a host', () => {
+describe('the paths on a host', () => {
   it.each(loginShells())('are those of the login shell %s, whatever it prints', async (shell) => {
     const server = await startSshServer({ shell });
     const put = (name: string, text: string) => {
@@ -236,19 +236,19 @@ describe('the places on a host', () => {
   });
 });
 
-describe('two that use one host', () => {
-  it('have their own hooks there, and each takes out only its own, in any order', async () => {
+describe('two users of one host', () => {
+  it('have their own hooks, and each removes only its own, in any order', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     const own = join(there.home, 'threadmux', 'dist');
-    // The person there has an installation of their own, and a status line.
+    // The user there has their own installation, and a status line.
     const theirs = addThreadmux('{"statusLine":{"type":"command","command":"my-line \'x\'"}}', {
       ...{ node: '/usr/bin/node', dist: own },
     });
     put(there, SETTINGS, theirs);
     const line = addSourceLine('', join(there.home, '.threadmux', 'tmux.conf'));
     put(there, '.tmux.conf', line);
-    const before = listing(there.home);
+    const before = folderListing(there.home);
     const laptop = machine(there, 'laptop');
     const desk = machine(there, 'desk');
     await laptop.must('install', '--host', 'mini');
@@ -266,12 +266,12 @@ describe('two that use one host', () => {
     expect(there.tmux('show-hooks', '-g').match(/session-created\[/g)).toHaveLength(1);
     await desk.must('uninstall', '--host', 'mini', '--purge');
     expect(readFileSync(join(there.home, SETTINGS), 'utf8')).toBe(theirs);
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
   });
 });
 
-describe('a host that still has the program and the token', () => {
-  it('is cleaned, and told so', async () => {
+describe('a host that still has the program and the token of an earlier version', () => {
+  it('is cleaned, and the user is told', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
     const old = join(there.home, '.threadmux');
@@ -298,15 +298,15 @@ describe('a host that still has the program and the token', () => {
     expect(readFileSync(join(there.home, '.tmux.conf'), 'utf8')).toBe('set -g mouse on\n');
   });
 
-  it('is left alone if it is somebody’s own installation', async () => {
+  it('is left alone if it has its own installation', async () => {
     const there = await startBareHost();
     put(there, '.threadmux/config.json', '{}', 0o600);
     put(there, '.threadmux/state/node', '/usr/bin/node\n');
-    const before = listing(there.home);
+    const before = folderListing(there.home);
     const { must } = machine(there);
     await must('install', '--host', 'mini');
     await must('uninstall', '--host', 'mini', '--purge');
-    expect(listing(there.home)).toEqual(before);
+    expect(folderListing(there.home)).toEqual(before);
   });
 });
 
@@ -352,7 +352,7 @@ describe('a file on a host', () => {
     expect(readdirSync(home).sort()).toEqual(['dotfiles', 'file', 'link']);
   });
 
-  it('that was changed, made or removed meanwhile is left as it is', async () => {
+  it('that was changed, created or removed in between is left as it is', async () => {
     const { home, host, path, read } = await fileOn('old');
     const file = await read();
     const missing = await read(join(home, 'new', 'file'));
@@ -368,7 +368,7 @@ describe('a file on a host', () => {
     expect(readdirSync(home).sort()).toEqual(['file', 'new']);
   });
 
-  it('that was not there goes with the folders that were made for it', async () => {
+  it('that did not exist is removed with the folders that were created for it', async () => {
     const { home, host, read } = await fileOn('');
     const path = join(home, 'a b', "c'd", 'file');
     const made = await writeHostFile(host, await read(path), 'ours');

@@ -13,18 +13,18 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hookSettings } from '../../agents/claude/settings.ts';
-import { packageAt } from '../bin/doctor/patient.ts';
+import { packageAt } from '../bin/doctor/doctor-setup.ts';
 import { tempFolder } from '../support/temp-home.ts';
-import { listing } from './listing.ts';
-import { type Person, person } from './person.ts';
+import { folderListing } from './folder-listing.ts';
+import { type InstallSetup, installSetup } from './install-setup.ts';
 
 const THEIRS = '{\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say"}]}]}\n}\n';
 const theirs = (command: string) => ({ hooks: [{ type: 'command', command }] });
 
 describe('install and uninstall', () => {
-  it('leave a home without any of it as it was', async () => {
-    const me = person();
-    const before = listing(me.home);
+  it('leave a home unchanged that has none of the files', async () => {
+    const me = installSetup();
+    const before = folderListing(me.home);
     const said = await me.install();
     expect(said).toEqual([
       `${me.settings}: added the hooks and the status line.`,
@@ -37,7 +37,7 @@ describe('install and uninstall', () => {
       `${me.settings}: removed, as there was none before.`,
       `${me.home}/.tmux.conf: removed, as there was none before.`,
     ]);
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   });
 
   it.each([
@@ -50,34 +50,34 @@ describe('install and uninstall', () => {
     ['a status line', '{"statusLine":{"command":"\\u0065cho hi","type":"command"}}', 0o640],
     ['nothing in it', '', 0o644],
     ['an empty object', '{ }', 0o644],
-  ])('give back a settings.json with %s, byte for byte', async (_, text, mode) => {
-    const me = person();
+  ])('restore a settings.json with %s, byte for byte', async (_, text, mode) => {
+    const me = installSetup();
     me.write(text, mode);
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     await me.install();
-    expect(listing(me.home)).not.toEqual(before);
+    expect(folderListing(me.home)).not.toEqual(before);
     expect(statSync(me.settings).mode & 0o777).toBe(mode);
     JSON.parse(me.read().replace(/^\ufeff/, ''));
     await me.uninstall();
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   });
 
   it('change nothing the second time', async () => {
-    const me = person();
+    const me = installSetup();
     me.write(THEIRS);
     await me.install();
-    const once = listing(me.home);
+    const once = folderListing(me.home);
     expect((await me.install())[0]).toBe(`${me.settings}: nothing to do, it is up to date.`);
-    expect(listing(me.home)).toEqual(once);
+    expect(folderListing(me.home)).toEqual(once);
     await me.uninstall();
     expect(await me.uninstall()).toEqual([`${me.settings}: nothing to do, it holds nothing of ours.`]);
     expect(me.read()).toBe(THEIRS);
   });
 
-  it('follow an installation that has moved, and still find the way back', async () => {
-    const me = person();
+  it('follow an installation that has moved, and can still be undone', async () => {
+    const me = installSetup();
     me.write(THEIRS);
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     const old = packageAt(join(tempFolder(), 'old', 'dist'));
     await me.install({ paths: { node: me.paths.node, dist: old } });
     expect(me.read()).toContain(old);
@@ -85,11 +85,11 @@ describe('install and uninstall', () => {
     expect(me.read()).not.toContain(old);
     expect(JSON.parse(me.read()).hooks.Stop).toHaveLength(2);
     await me.uninstall();
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   });
 
-  it('leave what others have added meanwhile, before, between and after ours, in any format', async () => {
-    const me = person();
+  it('keep what others have added, before, between and after ours, in any format', async () => {
+    const me = installSetup();
     me.write(THEIRS);
     await me.install();
     const settings = JSON.parse(me.read());
@@ -112,8 +112,8 @@ describe('install and uninstall', () => {
     expect(me.read()).toContain('\n\t"theme"');
   });
 
-  it('leave a file that we made to those who have used it since', async () => {
-    const me = person();
+  it('keep a file that we created if others have used it since', async () => {
+    const me = installSetup();
     await me.install();
     me.write(me.read().replace('{', '{\n  "theme": "dark",'));
     writeFileSync(`${me.home}/.tmux.conf`, `set -g mouse on\n${readFileSync(`${me.home}/.tmux.conf`)}`);
@@ -123,8 +123,8 @@ describe('install and uninstall', () => {
     expect(existsSync(`${me.home}/.threadmux`)).toBe(false);
   });
 
-  it('work without the record of what was done', async () => {
-    const me = person();
+  it('work without the installation record', async () => {
+    const me = installSetup();
     me.write(THEIRS);
     await me.install();
     spawnSync('rm', ['-r', `${me.home}/.threadmux`]);
@@ -133,38 +133,38 @@ describe('install and uninstall', () => {
     expect(readFileSync(`${me.home}/.tmux.conf`, 'utf8')).toBe('');
   });
 
-  it('keep a link to the settings a link, and edit what it leads to', async () => {
-    const me = person();
+  it('keep a link to the settings, and edit its target', async () => {
+    const me = installSetup();
     mkdirSync(`${me.home}/dotfiles`);
     writeFileSync(`${me.home}/dotfiles/claude.json`, THEIRS, { mode: 0o640 });
     mkdirSync(`${me.home}/.claude`);
     symlinkSync('../dotfiles/claude.json', me.settings);
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     await me.install();
     expect(lstatSync(me.settings).isSymbolicLink()).toBe(true);
     expect(readFileSync(`${me.home}/dotfiles/claude.json`, 'utf8')).toContain('threadmux');
     await me.uninstall();
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   });
 
   it.each([
     [
       'invalid JSON',
-      (me: Person) => me.write('{"a": }'),
+      (me: InstallSetup) => me.write('{"a": }'),
       /settings.json was left as it is: it is not valid JSON: line 1/,
     ],
-    ['comments', (me: Person) => me.write('{\n/* mine */}'), /line 2 contains a comment/],
-    ['bytes that are no text', (me: Person) => me.write(Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8 text/],
-    ['a read-only file', (me: Person) => me.write(THEIRS, 0o444), /settings.json is read-only/],
-    ['a folder in its place', (me: Person) => mkdirSync(me.settings, { recursive: true }), /is not a file/],
+    ['comments', (me: InstallSetup) => me.write('{\n/* mine */}'), /line 2 contains a comment/],
+    ['bytes that are not text', (me: InstallSetup) => me.write(Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8 text/],
+    ['a read-only file', (me: InstallSetup) => me.write(THEIRS, 0o444), /settings.json is read-only/],
+    ['a folder in its place', (me: InstallSetup) => mkdirSync(me.settings, { recursive: true }), /is not a file/],
     [
       'a file in its folder’s place',
-      (me: Person) => writeFileSync(`${me.home}/.claude`, ''),
+      (me: InstallSetup) => writeFileSync(`${me.home}/.claude`, ''),
       /part of the path is not a folder/,
     ],
     [
-      'a link that leads nowhere',
-      (me: Person) => {
+      'a broken link',
+      (me: InstallSetup) => {
         mkdirSync(`${me.home}/.claude`);
         symlinkSync('nowhere', me.settings);
       },
@@ -172,19 +172,19 @@ describe('install and uninstall', () => {
     ],
     [
       'a read-only tmux configuration',
-      (me: Person) => writeFileSync(`${me.home}/.tmux.conf`, 'set -g mouse on\n', { mode: 0o444 }),
+      (me: InstallSetup) => writeFileSync(`${me.home}/.tmux.conf`, 'set -g mouse on\n', { mode: 0o444 }),
       /tmux.conf is read-only/,
     ],
-  ])('refuse %s with a sentence, and touch nothing at all', async (_, spoil, sentence) => {
-    const me = person();
+  ])('refuse %s with a sentence, and touch nothing', async (_, spoil, sentence) => {
+    const me = installSetup();
     spoil(me);
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     await expect(me.install()).rejects.toThrow(sentence);
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   });
 
-  it('refuse a place that will not last', async () => {
-    const me = person();
+  it('refuse a temporary installation path', async () => {
+    const me = installSetup();
     const paths = {
       node: '/usr/bin/node',
       dist: '/home/me/.npm/_npx/1/node_modules/threadmux/dist',
@@ -192,26 +192,26 @@ describe('install and uninstall', () => {
     await expect(me.install({ paths })).rejects.toThrow(/cache that npm empties/);
   });
 
-  it('show what would change, and change nothing, when that is asked for', async () => {
-    const me = person();
+  it('show what would change, and change nothing, with --dry-run', async () => {
+    const me = installSetup();
     me.write(THEIRS);
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     const shown = (await me.install({ dryRun: true })).join('\n');
     expect(shown).toContain(`${me.settings} would be changed:`);
     expect(shown).toMatch(/^\+ .*hooks\/drop/m);
     expect(shown).toContain(`${me.home}/.tmux.conf would be made:`);
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
     await me.install();
-    const installed = listing(me.home);
+    const installed = folderListing(me.home);
     expect((await me.uninstall({ dryRun: true })).join('\n')).toMatch(/^- .*hooks\/drop/m);
-    expect(listing(me.home)).toEqual(installed);
+    expect(folderListing(me.home)).toEqual(installed);
   });
 
-  it('look where CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME say', async () => {
-    const me = person();
+  it('use CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME', async () => {
+    const me = installSetup();
     mkdirSync(`${me.home}/xdg/tmux`, { recursive: true });
     writeFileSync(`${me.home}/xdg/tmux/tmux.conf`, 'set -g mouse on\n');
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     const env = {
       ...me.env,
       CLAUDE_CONFIG_DIR: `${me.home}/elsewhere`,
@@ -222,15 +222,15 @@ describe('install and uninstall', () => {
     expect(readFileSync(`${me.home}/elsewhere/settings.json`, 'utf8')).toContain('hooks/drop');
     expect(readFileSync(`${me.home}/xdg/tmux/tmux.conf`, 'utf8')).toContain('source-file');
     await me.uninstall({ env });
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   });
 
-  it('keep to one project when they are told to, with the status line the user has anyway', async () => {
-    const me = person();
+  it('are limited to one project on request, and keep the status line of the user', async () => {
+    const me = installSetup();
     me.write('{"statusLine":{"type":"command","command":"mine"}}');
     const project = `${me.home}/shop`;
     mkdirSync(project);
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     await me.install({ project });
     const local = JSON.parse(readFileSync(`${project}/.claude/settings.local.json`, 'utf8'));
     expect(local.statusLine.command).toContain('--borrowed -- mine');
@@ -242,19 +242,19 @@ describe('install and uninstall', () => {
     expect(existsSync(`${me.home}/.tmux.conf`)).toBe(true);
     await me.install({ project });
     await me.uninstall();
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   });
 
-  it('do not make a project that is not there', async () => {
-    const me = person();
+  it('do not create a missing project', async () => {
+    const me = installSetup();
     await expect(me.install({ project: `${me.home}/typo` })).rejects.toThrow(/there is no folder/);
-    expect(listing(me.home)).toEqual([]);
+    expect(folderListing(me.home)).toEqual([]);
   });
 
-  it('may run several at once: one does it, the others find it done', async () => {
-    const me = person();
+  it('may run several times at once: one does the work, the others find it done', async () => {
+    const me = installSetup();
     me.write(THEIRS);
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     const code = `const { install } = await import(process.argv[1]);
       const { localHost } = await import(process.argv[2] + '/hosts/host.js');
       const { tmuxOn } = await import(process.argv[2] + '/tmux/tmux.js');
@@ -279,11 +279,11 @@ describe('install and uninstall', () => {
     expect(said.filter((line) => line.startsWith('0 ') && line.includes('up to date'))).toHaveLength(4);
     expect(JSON.parse(me.read()).hooks.Stop).toHaveLength(2);
     await me.uninstall();
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   });
 
-  it('tell the running tmux server at once, a new one when it starts, and neither afterwards', async () => {
-    const me = person();
+  it('affect the running tmux server at once and a new one when it starts, until uninstall', async () => {
+    const me = installSetup();
     me.tmux('new-session', '-d', '-s', 'first');
     const clean = me.tmux('show-hooks', '-g');
     expect((await me.install()).at(-1)).toBe('tmux: the running server has our hooks from now on.');
@@ -298,8 +298,8 @@ describe('install and uninstall', () => {
     expect(me.tmux('show-hooks', '-g')).toBe(clean);
   });
 
-  it('do not delete what the user has in our home, unless that is asked for', async () => {
-    const me = person();
+  it('do not delete the user’s files in our home, unless told to', async () => {
+    const me = installSetup();
     await me.install();
     writeFileSync(`${me.home}/.threadmux/config.json`, '{}', { mode: 0o600 });
     expect((await me.uninstall()).at(-1)).toMatch(/\.threadmux: stays, .*--purge/);
@@ -309,15 +309,15 @@ describe('install and uninstall', () => {
     expect(existsSync(`${me.home}/.threadmux`)).toBe(false);
   });
 
-  it('say so when the folder may not be written to', () => {
-    const me = person();
+  it('say so when the folder is not writable', () => {
+    const me = installSetup();
     me.write(THEIRS);
     chmodSync(`${me.home}/.claude`, 0o555);
     onTestFinished(() => chmodSync(`${me.home}/.claude`, 0o755));
-    const before = listing(me.home);
-    const done = me.asSomebody(`const { checkWritable, readUserFile } = await import(process.argv[1]);
+    const before = folderListing(me.home);
+    const done = me.asOrdinaryUser(`const { checkWritable, readUserFile } = await import(process.argv[1]);
       try { checkWritable(readUserFile(process.argv[2])); } catch (error) { console.log(error.message); }`);
     expect(done).toBe(`changing ${me.settings}: permission denied\n`);
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   });
 });

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { listing } from './listing.ts';
-import { person } from './person.ts';
+import { folderListing } from './folder-listing.ts';
+import { installSetup } from './install-setup.ts';
 
-/** What `npm install -g` gives a person: the packed files with their modes, in a prefix of its own. */
+/** The result of `npm install -g`: the packed files with their modes, in their own prefix. */
 function installPackage(prefix: string): string {
   mkdirSync(prefix);
   const npm = (...args: string[]) =>
@@ -19,12 +19,12 @@ function installPackage(prefix: string): string {
   return join(prefix, 'lib', 'node_modules', 'threadmux');
 }
 
-describe('the package as people get it', () => {
-  it('is installed, works and is gone again, and the home folder is as before', async () => {
-    const me = person();
+describe('the packed npm package', () => {
+  it('installs, works and uninstalls, and leaves the home folder as it was', async () => {
+    const me = installSetup();
     me.write('{\n  "statusLine": {"type": "command", "command": "echo mine"}\n}');
     writeFileSync(join(me.home, '.tmux.conf'), 'set -g mouse on');
-    const before = listing(me.home);
+    const before = folderListing(me.home);
     const root = installPackage(join(me.home, '..', 'pre fix'));
     const run = (code: string) =>
       execFileSync(
@@ -42,7 +42,7 @@ describe('the package as people get it', () => {
     const { hooks, statusLine } = JSON.parse(me.read());
     const letter = { env: { ...me.env, TMUX: '/nowhere,1,0', TMUX_PANE: '%1' }, input: '{}' };
     execFileSync('/bin/sh', ['-c', hooks.Stop[0].hooks[0].command], letter);
-    expect(listing(join(me.home, '.threadmux', 'outbox')).join()).toMatch(/1\.1\/\d+/);
+    expect(folderListing(join(me.home, '.threadmux', 'outbox')).join()).toMatch(/1\.1\/\d+/);
     const shown = execFileSync('/bin/sh', ['-c', statusLine.command], {
       env: me.env,
       input: readFileSync('test/fixtures/claude/statusline.json'),
@@ -53,6 +53,6 @@ describe('the package as people get it', () => {
     const courier = join(me.home, '.threadmux', 'state', 'courier.pid');
     await vi.waitFor(() => expect(existsSync(courier)).toBe(true), 20_000);
     expect(run('await it.runUninstall({ purge: true });')).toContain('took out our hooks');
-    expect(listing(me.home)).toEqual(before);
+    expect(folderListing(me.home)).toEqual(before);
   }, 120_000);
 });

@@ -32,7 +32,7 @@ describe('the directory of a terminal or a headless agent', () => {
     expect(await resolve('./web')).toBe(join(home, 'code/web'));
   });
 
-  it('may be a link that stays inside, and is then the folder itself', async () => {
+  it('may be a link that stays inside, and is resolved', async () => {
     const { home, resolve } = tree();
     expect(await resolve('alias')).toBe(join(home, 'code/api'));
   });
@@ -52,12 +52,12 @@ describe('the directory of a terminal or a headless agent', () => {
     ['', 'a directory is missing'],
     ['.', 'names nothing'],
     ['api', 'means several directories'],
-  ])('is never %j: refused with a sentence', async (name, why) => {
+  ])('is never %j, which is refused with a sentence', async (name, why) => {
     const { resolve } = tree();
     await expect(resolve(name)).rejects.toThrow(why);
   });
 
-  it('that is ambiguous is told apart by its parent', async () => {
+  it('that is ambiguous is distinguished by its parent', async () => {
     const { home, resolve } = tree();
     await expect(resolve('api')).rejects.toMatchObject({
       hint: 'Say it with its parent: `code/api` or `work/api`',
@@ -65,7 +65,7 @@ describe('the directory of a terminal or a headless agent', () => {
     expect(await resolve('work/api')).toBe(join(home, 'work/api'));
   });
 
-  it('completes from the projects and what is in the roots, and further below', async () => {
+  it('completes from the projects and the roots, and further below', async () => {
     const { names } = tree();
     expect(await names('')).toEqual(['shop', 'missing', 'code', 'work', 'api', 'web']);
     expect(await names('we')).toEqual(['web']);
@@ -75,7 +75,7 @@ describe('the directory of a terminal or a headless agent', () => {
     expect(await names('/et')).toEqual([]);
   });
 
-  it('is nowhere if nothing is configured, and the answer says what to write', async () => {
+  it('does not exist if nothing is configured, and the answer says what to configure', async () => {
     const { resolve, names } = openAllowedDirectories({ projects: [], roots: [], homedir: '/' });
     await expect(resolve('shop')).rejects.toMatchObject({
       hint: expect.stringContaining('"roots": ["~/code"]'),
@@ -83,7 +83,7 @@ describe('the directory of a terminal or a headless agent', () => {
     expect(await names('')).toEqual([]);
   });
 
-  it('is known to be in a folder by its own path, not by how it is spelled', async () => {
+  it('is compared by its real path, not by its spelling', async () => {
     const { home, isWithin } = tree();
     const cart = join(home, 'shop/packages/cart');
     expect(await isWithin(cart, ['~/shop'])).toBe(true);

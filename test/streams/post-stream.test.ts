@@ -13,7 +13,7 @@ async function setting() {
 }
 
 describe('messages that show the end of a growing text', () => {
-  it('are edited, added and taken away until they show just that', async () => {
+  it('are edited, added and removed until they show exactly that', async () => {
     const { contents, showing } = await setting();
     let open = await postStreamParts([], [{ content: 'a' }, { content: 'b' }, { content: 'c' }], showing);
     expect(await contents()).toEqual(['a', 'b', 'c']);
@@ -22,14 +22,14 @@ describe('messages that show the end of a growing text', () => {
     expect(open.map(({ content }) => content)).toEqual(['a', 'B']);
   });
 
-  it('show what they shall, though an earlier attempt had posted something else', async () => {
+  it('show the right text, even if an earlier attempt had posted something else', async () => {
     const { contents, showing } = await setting();
     await postStreamParts([], [{ content: 'as it was when the process died' }], showing);
     await postStreamParts([], [{ content: 'as it is now' }], showing);
     expect(await contents()).toEqual(['as it is now']);
   });
 
-  it('are taken away, though one of them was deleted as soon as it was posted', async () => {
+  it('are removed, even if one of them was deleted as soon as it was posted', async () => {
     const { workspace, thread, contents, showing } = await setting();
     const parts = [{ content: 'a' }, { content: 'b' }, { content: 'c' }];
     const [, b] = await postStreamParts([], parts, showing);
@@ -40,7 +40,7 @@ describe('messages that show the end of a growing text', () => {
     expect(await contents()).toEqual(['A']);
   });
 
-  it('are written into an archived thread, too', async () => {
+  it('are written into an archived thread too', async () => {
     const { workspace, thread, contents, showing } = await setting();
     const open = await postStreamParts([], [{ content: 'a' }], showing);
     await workspace.bot('PATCH', `/channels/${thread}`, { archived: true });

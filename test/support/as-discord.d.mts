@@ -2,7 +2,7 @@ import type { InspectedRequest, Inspection } from '../../workspace/inspection.ts
 import type { RefusalAnswer } from '../../workspace/refusal.ts';
 
 export interface FaultyRequest extends InspectedRequest {
-  /** How many requests came before this one, of all kinds. */
+  /** The number of earlier requests of all kinds. */
   readonly count: number;
 }
 
@@ -21,7 +21,7 @@ export type Fault =
       readonly retryAfterMs: number;
       readonly scope: 'user' | 'shared' | 'global';
     }
-  /** As Cloudflare bans: 429 that says nothing of when to come back. */
+  /** Like a Cloudflare ban: 429 without a retry time. */
   | { readonly kind: 'banned'; readonly as: 'html' | 'json' };
 
 export interface Faults {
@@ -34,13 +34,13 @@ export interface DiscordOptions {
     readonly windowMs: number;
     readonly globalPerSecond: number;
   };
-  /** How many sessions may be begun in a day. */
+  /** How many sessions may be started per day. */
   readonly identifyLimit?: { readonly total: number };
   readonly faults?: Faults;
   readonly refuse?: (request: InspectedRequest) => RefusalAnswer | undefined;
 }
 
-/** Troubles with the connections of the bot. */
+/** Faults of the bot's connections. */
 export interface GatewayControls {
   /** Destroys every socket without a close frame. */
   cutAll(): void;

@@ -1,4 +1,4 @@
-// Makes a workspace as strict and as unreliable as Discord: rate limits, a limit on new sessions, lost answers, cut connections.
+// Makes a workspace as strict and unreliable as Discord: rate limits, session limits, lost answers, cut connections.
 // Plain JavaScript, because the measurements in bench/ use it with the built program.
 
 import { createHash } from 'node:crypto';
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const GENEROUS = { perBucket: 100, windowMs: 1_000, globalPerSecond: 500 };
 
-/** `inspection` is an option of startWorkspace, `gateway` orders troubles while it runs. */
+/** `inspection` is an option of startWorkspace, `gateway` injects faults while it runs. */
 export function asDiscord({ rateLimits = GENEROUS, identifyLimit, faults, refuse } = {}) {
   const limits = countRequests(rateLimits);
   const controls = controlGateway(identifyLimit);
@@ -79,7 +79,7 @@ function limited({ headers, refused: { retryAfterMs, global } }, scope) {
   };
 }
 
-/** Counts the requests of the bot as Discord does: by kind of request and channel or guild, and all together. */
+/** Counts the requests of the bot like Discord: by kind of request and channel or guild, and all together. */
 function countRequests(options) {
   const windows = new Map();
   const all = { resetsAt: 0, used: 0 };

@@ -1,4 +1,4 @@
-// A host with sshd, sh and tmux, in a home of its own. Its `node` is a trap: it fails, and is noticed.
+// A host with sshd, sh and tmux, and its own home. Its `node` fails and records that it was called.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ export interface BareHost extends SshServer {
   /** The socket of its tmux server. */
   readonly socket: string;
   tmux(...args: string[]): string;
-  /** Puts a program before the real one, also for login shells. */
+  /** Puts a program before the real one in PATH, also for login shells. */
   program(name: string, body: string): void;
 }
 

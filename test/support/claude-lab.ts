@@ -1,5 +1,5 @@
 // The whole of threadmux around a real Claude Code: workspace, bridge and courier as the real process, Claude in a
-// real pane with our hooks, answered by the scripted model. Has a HOME and a tmux server of its own.
+// real pane with our hooks, answered by the scripted model. It has its own HOME and tmux server.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,9 +31,9 @@ export function claudePackage(): string {
 
 export interface ClaudeLab {
   readonly dir: string;
-  /** Where Claude works. */
+  /** The directory of Claude. */
   readonly project: string;
-  /** Starts Claude as the person of the lab does, with our hooks. */
+  /** Starts Claude like the user of the lab, with our hooks. */
   readonly command: string;
   readonly person: Person;
   readonly channelId: string;
@@ -43,12 +43,12 @@ export interface ClaudeLab {
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
   log(): string;
-  /** Kills threadmux without a word and starts it anew; `between` runs while it is dead. */
+  /** Kills threadmux and restarts it; `between` runs while it is down. */
   restart(between: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `far`: a host that is reached by ssh, with its home and a tmux server of its own. */
+/** `far`: a host that is reached over ssh, with its own home and tmux server. */
 export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<ClaudeLab> {
   const dir = mkdtempSync(join(tmpdir(), 'tm-lab-'));
   const project = join(dir, 'project');
@@ -113,7 +113,7 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
       await goneOrKilled(agents);
       await ended(running.up.process);
       const courier = Number(readIfThere(home.path('state', 'courier.pid')));
-      if (courier > 0) await goneOrKilled([courier]); // a last letter may have started one
+      if (courier > 0) await goneOrKilled([courier]); // the last letter may have started one
       if (process.env.CLAUDE_LAB_KEEP === undefined)
         await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
@@ -122,11 +122,11 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
 
 export interface FarLab {
   readonly configFile: string;
-  /** Of its tmux server. */
+  /** The socket of its tmux server. */
   readonly socket: string;
 }
 
-/** The real client finds its configuration by the password file, not by HOME. */
+/** The real ssh client finds its configuration through the password file, not through HOME. */
 function writeSsh(dir: string, { configFile }: FarLab): string {
   const bin = join(dir, 'bin');
   mkdirSync(bin);
@@ -149,7 +149,7 @@ function labEnv(dir: string, root: string): Record<string, string> {
   };
 }
 
-/** Our hooks for `claude --settings`, our configuration, and a `claude` for `!new` that brings the lab's environment. */
+/** Our hooks for `claude --settings`, our configuration, and a `claude` for `!new` with the lab's environment. */
 function writeSettings(dir: string, home: Home, far?: FarLab): string {
   const hooks = hookSettings({ node: process.execPath, dist: DIST }).hooks;
   const { PermissionRequest: _, ...drops } = hooks;
@@ -195,7 +195,7 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): P
   clearTimeout(late);
 }
 
-/** The processes of panes: their shells, and what was started in them. */
+/** The processes of panes: their shells and all descendants. */
 function processesIn(panes: readonly string[]): readonly number[] {
   const pairs = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
     .split('\n')
@@ -205,7 +205,7 @@ function processesIn(panes: readonly string[]): readonly number[] {
   return [...found].map(Number).filter((pid) => pid > 0);
 }
 
-/** Claude Code writes its files until it has left; one that does not leave is ended. */
+/** Claude Code writes its files until it has exited; if it does not exit, it is killed. */
 async function goneOrKilled(pids: readonly number[]): Promise<void> {
   const left = () => pids.filter((pid) => spawnSync('kill', ['-0', String(pid)]).status === 0);
   await vi.waitUntil(() => left().length === 0, { timeout: 5_000, interval: 100 }).catch(() => {});

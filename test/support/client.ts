@@ -1,4 +1,4 @@
-// Our client against a workspace: what the bridge would use, and a record of what it was told.
+// Our client against a workspace, as the bridge uses it, and a record of what it received.
 
 import { onTestFinished } from 'vitest';
 import { type Gateway, openGateway } from '../../discord/gateway.ts';

@@ -11,10 +11,10 @@ import { postLetter } from '../../hooks/post-letter.ts';
 import { openShared } from '../../threads/shared-parts.ts';
 import type { Machine, PaneEnv } from './hook-process.ts';
 
-export interface TestDesk {
+export interface TestCourier {
   readonly context: CourierContext;
-  /** What happens to a letter that a hook in this pane has dropped. */
-  tell(pane: PaneEnv, input: unknown, more?: Partial<LetterFacts>): Promise<void>;
+  /** Handles a letter that a hook in this pane has dropped. */
+  deliver(pane: PaneEnv, input: unknown, more?: Partial<LetterFacts>): Promise<void>;
 }
 
 export interface LetterFacts {
@@ -25,7 +25,7 @@ export interface LetterFacts {
   readonly salt: string;
 }
 
-export function openTestDesk(machine: Machine): TestDesk {
+export function openTestCourier(machine: Machine): TestCourier {
   const config = loadConfig(machine.home, machine.env);
   const local = () => {
     const server = loadLocalServer(machine.home);
@@ -41,7 +41,7 @@ export function openTestDesk(machine: Machine): TestDesk {
     context.progress.close();
     await shared.close();
   });
-  return { context, tell: (pane, input, more) => postLetter(letterOf(pane, input, more), context) };
+  return { context, deliver: (pane, input, more) => postLetter(letterOf(pane, input, more), context) };
 }
 
 let written = 0;

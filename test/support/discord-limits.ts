@@ -1,5 +1,5 @@
-// What Discord refuses although the workspace could take it: tests are to notice when we send it. Sizes are checked by the
-// workspace itself; here is what fields must be to each other, and names.
+// What Discord refuses although the workspace accepts it, so that tests notice when we send it. The workspace checks sizes
+// itself; this file checks names and combinations of fields.
 
 import * as z from 'zod';
 import { custom, readForm } from '../../workspace/check-form.ts';
@@ -17,7 +17,7 @@ import {
 type Ctx = Parameters<typeof custom>[0];
 type Path = readonly PropertyKey[];
 
-/** The refusal; undefined if Discord would take it, too. */
+/** The reason; undefined if Discord would accept it too. */
 export function refuseAsDiscord({ method, path, actor, body }: InspectedRequest): RefusalAnswer | undefined {
   const schema = actor === 'person' ? undefined : schemaFor(method, path, body);
   if (schema === undefined) return undefined;

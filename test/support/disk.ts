@@ -1,4 +1,4 @@
-// A small disk of its own, really mounted: it can be filled, emptied and made read-only. Root and permission bits prove nothing here.
+// A small disk, really mounted: it can be filled, emptied and made read-only. Permission bits do not stop root.
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { tempFolder } from './temp-home.ts';
 
 export interface Disk {
   readonly dir: string;
-  /** Leaves no room for a single byte. */
+  /** Leaves no space for a single byte. */
   fill(): void;
   free(): void;
   readOnly(): void;

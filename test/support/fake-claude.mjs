@@ -1,6 +1,6 @@
-// A stand-in for Claude Code in a pane, NOT Claude Code: it draws a box like its box, takes pastes and keys like it does,
-// runs the real `drop` for its hooks, and writes down everything that was submitted.
-// usage: node fake-claude.mjs <folder> [<path of drop>]; without it, no hook runs, as before an installation
+// A fake Claude Code in a pane: it draws a box like the real one, takes pastes and keys like it, runs the real `drop` for
+// its hooks, and records everything that was submitted.
+// usage: node fake-claude.mjs <folder> [<path of drop>]; without the path no hook runs, as before an installation
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,21 +10,21 @@ const [folder, drop] = process.argv.slice(2);
 const transcript = `${folder}/transcript.jsonl`;
 const session = `stand-in-${process.pid}`;
 const state = {
-  box: [], // what stands in it: {text, shown}
+  box: [], // its content: {text, shown}
   stash: undefined,
   queue: [],
   busy: false,
-  /** Whether there are any, or what they all say. */
+  /** Whether there are any, or the text that they all have. */
   replies: true,
   dialog: undefined,
-  /** Dialogs that come up as soon as the one before is approved. */
+  /** Dialogs that appear as soon as the previous one is approved. */
   next: [],
-  /** For how long it is busy, in ms, before it acts on a key. */
+  /** How long it is busy, in ms, before it acts on a key. */
   slow: 0,
-  /** How many times Enter does nothing. */
+  /** How often Enter has no effect. */
   swallow: 0,
   swallowed: 0,
-  /** Hooks do not run: as if they were not installed. */
+  /** Hooks do not run, as if they were not installed. */
   mute: drop === undefined,
   said: ['Stand-in for Claude Code'],
 };
@@ -96,7 +96,7 @@ function enter() {
   else turn([text.trim()]);
 }
 
-/** As Claude Code does it: the path of an image at the end of a paste becomes a mark in front of it. */
+/** Like Claude Code: the path of an image at the end of a paste becomes a mark before the text. */
 function withImage(pasted) {
   const [, words, path] = /^(.*?)\s*(\/\S+\.(?:png|jpe?g))\s*$/s.exec(pasted) ?? [];
   return path !== undefined && isPng(path) ? `[Image #1]${words}` : pasted;
@@ -200,7 +200,7 @@ const ORDERS = {
   busy: () => {
     state.busy = true;
   },
-  /** Ends the turn that runs; what was queued is answered in one turn. */
+  /** Ends the running turn; everything queued is answered in one turn. */
   idle() {
     state.busy = false;
     if (state.queue.length > 0) turn(state.queue.splice(0));

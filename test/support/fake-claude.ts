@@ -1,4 +1,4 @@
-// The stand-in for Claude Code (fake-claude.mjs) in a pane of a machine, and what a test may ask of it.
+// The fake Claude Code (fake-claude.mjs) in a pane of a machine, and its controls for tests.
 
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -28,12 +28,12 @@ type Order = 'busy' | 'idle' | 'dialog' | 'next' | 'slow' | 'close' | 'draft' | 
 
 export interface FakeClaude {
   readonly session: string;
-  /** The thread that its SessionStart made, or that was made for its session. */
+  /** The thread that its SessionStart created, or that was created for its session. */
   readonly thread: string;
   record(): ThreadRecord;
-  /** Everything it noticed, in order. */
+  /** Everything it recorded, in order. */
   noted(): readonly Noted[];
-  /** What was submitted to it, in order. */
+  /** The submitted prompts, in order. */
   prompts(): readonly string[];
   tell(order: Order, value?: unknown): Promise<{ box: string; stash?: string; swallowed: number }>;
 }
@@ -42,13 +42,13 @@ export interface FakeOptions {
   /** Started from a shell that stays when it exits. */
   readonly inShell?: boolean;
   readonly size?: readonly [width: number, height: number];
-  /** Once more in the shell of a session that is there. */
+  /** Started again in the shell of an existing session. */
   readonly again?: boolean;
   readonly remainOnExit?: boolean;
   readonly replies?: boolean;
   /** False: it was started before our hooks were installed. A path: the script that it reports to. */
   readonly hooks?: boolean | string;
-  /** Has a thread made for a session that does not report itself. */
+  /** Creates a thread for a session that does not report itself. */
   readonly announce?: () => Promise<unknown>;
 }
 
@@ -86,7 +86,7 @@ export async function startFakeClaude(place: Place, session: string, options: Fa
   return claude;
 }
 
-/** A stand-in that was started with this folder, by whomever. */
+/** The fake Claude Code that was started with this folder, however it was started. */
 export function standInAt(folder: string): Pick<FakeClaude, 'noted' | 'prompts' | 'tell'> {
   const noted = () =>
     readIfThere(join(folder, 'record'))

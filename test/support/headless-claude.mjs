@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// A stand-in for `claude -p` with stream-json on both sides. The prompt is JSON: the steps it takes, in order.
-//   {"say": "text", "everyMs": 0}  streams it word by word, then gives it whole     {"print": …}  a line as it is
+// A fake `claude -p` with stream-json in both directions. The prompt is JSON: the steps it takes, in order.
+//   {"say": "text", "everyMs": 0}  streams it word by word, then sends it whole     {"print": …}  a line unchanged
 //   {"tool": "Bash", "input": …}   {"ask": "Bash"} asks and waits for the answer    {"run": "sh"}  waits for a command
-//   {"leave": "sh"} starts one in a session of its own, and goes on                 {"raw": "…"}  bytes, no line feed
-//   {"big": 1000000}  a line with so large a picture in it
-//   {"waitMs": 1000}   {"stderr": "…"}   {"exit": 3}   {"echo": true} says what it was told in this conversation
-// A prompt that is not JSON is said back. What it was started with is appended to $CLAUDE_FAKE_LOG.
+//   {"leave": "sh"} starts one in its own session, and continues                    {"raw": "…"}  bytes, no line feed
+//   {"big": 1000000}  a line with a picture of this size
+//   {"waitMs": 1000}   {"stderr": "…"}   {"exit": 3}   {"echo": true} repeats the prompts of this conversation
+// A prompt that is not JSON is repeated. Arguments and environment are appended to $CLAUDE_FAKE_LOG.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A machine as Claude Code's hooks find it: a home, a tmux server, the compiled `drop` and courier as
-// real processes. Whatever was started here ends with the test.
+// A machine as Claude Code's hooks see it: a home, a tmux server, and the compiled `drop` and courier as
+// real processes. Everything that is started here ends with the test.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,14 +17,14 @@ import type { TestWorkspace, WireMessage } from './workspace.ts';
 
 export const DROP = fileURLToPath(new URL('../../dist/hooks/drop', import.meta.url));
 export const ASK = fileURLToPath(new URL('../../dist/hooks/ask', import.meta.url));
-/** Processes of ours do not wait for the disk. */
+/** Our processes do not wait for the disk. */
 export const NO_SYNC = {
   NODE_OPTIONS: `--import=${new URL('./no-sync.mjs', import.meta.url).href}`,
 };
 export const COURIER = fileURLToPath(new URL('../../dist/bin/courier.js', import.meta.url));
 const FIXTURES = fileURLToPath(new URL('../fixtures/claude/', import.meta.url));
 
-/** What Claude Code puts into the environment of a hook that runs in a pane. */
+/** What Claude Code puts into the environment of a hook in a pane. */
 export interface PaneEnv {
   readonly TMUX: string;
   readonly TMUX_PANE: string;
@@ -37,9 +37,9 @@ export interface Dropped {
 
 export interface DropOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The shell to run it with; else its own first line decides. */
+  /** The shell to run it with; by default its first line decides. */
   readonly shell?: readonly string[];
-  /** A machine whose Node.js is being upgraded: the letter is written, no courier starts. */
+  /** A machine whose Node.js is being upgraded: the letter is written, and no courier starts. */
   readonly withoutNode?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface Courier {
   readonly pid: number;
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
-  /** What it printed on its way down, if it ended by itself. */
+  /** Its error output, if it exited by itself. */
   errors(): string;
   kill(): Promise<void>;
 }
@@ -57,15 +57,15 @@ export interface Machine {
   readonly tmux: TmuxServer;
   readonly env: Readonly<Record<string, string>>;
   readonly pathWithoutNode: string;
-  /** A new session with one pane, and what a hook in it would find in its environment. */
+  /** A new session with one pane, and the environment of a hook in it. */
   session(name: string): PaneEnv;
   paneEnv(target: string): PaneEnv;
   drop(pane: PaneEnv | undefined, input: unknown, options?: DropOptions): Dropped;
-  /** Only the letter: nobody is started to deliver it. */
+  /** Writes only the letter: no courier is started to deliver it. */
   write(pane: PaneEnv, input: unknown, env?: Readonly<Record<string, string>>): void;
-  /** A courier that the test may kill; the one `drop` would start. */
+  /** A courier that the test may kill, like the one `drop` would start. */
   courier(env?: Readonly<Record<string, string>>): Courier;
-  /** The courier at work, whoever started it. */
+  /** The running courier, however it was started. */
   courierPid(): number | undefined;
   letters(): readonly string[];
   log(): string;
@@ -147,7 +147,7 @@ export function startMachine(workspace?: Workspace, options: MachineOptions = {}
   };
 }
 
-/** As the program that serves the local workspace does. */
+/** Does what the program that serves the local workspace does. */
 export function useWorkspace(home: Home, workspace: Workspace | TestWorkspace): void {
   const { token, channelId, userId } = workspace;
   const api = 'socketApi' in workspace ? workspace.socketApi : workspace.api;
@@ -160,7 +160,7 @@ export function paneEnv(tmux: TmuxServer, target: string): PaneEnv {
   return { TMUX: server.replace('$', ''), TMUX_PANE: pane };
 }
 
-/** What `drop` and `ask` may rely on, and nothing else. */
+/** The only tools that `drop` and `ask` may rely on. */
 const TOOLS = 'sh dash bash busybox cat mv mkdir rm od mkfifo sleep'.split(' ');
 
 function toolsWithoutNode(): string {
@@ -172,7 +172,7 @@ function toolsWithoutNode(): string {
   return folder;
 }
 
-/** Couriers detach from whoever starts them, so they are found by the home they serve. */
+/** Couriers detach from their parent, so they are found by their home. */
 async function endCouriersOf(home: Home): Promise<void> {
   const ours = () => {
     const holder = holderOf(home.path('state', 'courier.lock'));
@@ -220,13 +220,13 @@ export async function threadsOf(workspace: TestWorkspace): Promise<readonly Thre
   return [...active.body.threads, ...archived.body.threads];
 }
 
-/** The names of all threads, sorted; those that are archived in brackets. */
+/** The names of all threads, sorted; archived ones in brackets. */
 export async function threadNames(workspace: TestWorkspace): Promise<readonly string[]> {
   const all = await threadsOf(workspace);
   return all.map(({ name, thread_metadata: { archived } }) => (archived ? `(${name})` : name)).sort();
 }
 
-/** What stands in the one thread of this name, oldest first; not the first message of the thread. */
+/** The messages in the one thread of this name, oldest first, without the first message of the thread. */
 export async function messagesIn(workspace: TestWorkspace, name: string): Promise<readonly WireMessage[]> {
   const [thread, ...others] = (await threadsOf(workspace)).filter((one) => one.name === name);
   if (thread === undefined) return [];
@@ -235,7 +235,7 @@ export async function messagesIn(workspace: TestWorkspace, name: string): Promis
   return messages.filter(({ type }) => type === 0).toReversed();
 }
 
-/** The words themselves: without the small lines of host, session and cost. */
+/** The text without the small lines for host, session and cost. */
 export async function saidIn(workspace: TestWorkspace, name: string): Promise<readonly string[]> {
   return (await messagesIn(workspace, name)).map(({ content }) => withoutSmall(content));
 }
@@ -247,7 +247,7 @@ export function withoutSmall(content: string): string {
     .join('\n');
 }
 
-/** Resolves when the thread says exactly this, and fails with the difference. */
+/** Resolves when the thread contains exactly this, and fails with the difference. */
 export async function untilSaid(
   workspace: TestWorkspace,
   name: string,
@@ -260,7 +260,7 @@ export async function untilSaid(
   });
 }
 
-/** Patient enough for a machine that has other things to do. */
+/** Long enough for a busy machine. */
 export function soon<T>(check: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(check, { timeout: 10_000, interval: 20 });
 }
@@ -273,7 +273,7 @@ export function transcriptFixture(name = 'transcript'): string {
   return join(FIXTURES, `${name}.jsonl`);
 }
 
-/** A Stop as it was recorded, with another text; no transcript, so that nothing else is said. */
+/** A recorded Stop with another text, and without a transcript, so that nothing else is posted. */
 export function stopInput(text: string, more: Record<string, unknown> = {}) {
   return {
     ...fixture('Stop'),

@@ -1,4 +1,4 @@
-// One Claude in one pane of the lab, and the person in its thread and at its terminal.
+// One Claude in one pane of the lab, and the user in its thread and at its terminal.
 
 import { expect, vi } from 'vitest';
 import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
@@ -15,25 +15,25 @@ export const PATIENCE = { timeout: 30_000, interval: 200 };
 export interface LabSession {
   readonly thread: string;
   record(): ThreadRecord;
-  /** The person writes in the thread. */
+  /** Writes in the thread as the user. */
   say(text: string): Promise<WireMessage>;
   /** Writes it and waits for Claude Code's receipt. */
   submit(text: string): Promise<WireMessage>;
   /** Waits until exactly this mark is on the message. */
   marked(message: WireMessage, mark: string): Promise<void>;
-  /** What the bot has posted here since the last call of `next`, oldest first, without messages of progress. */
+  /** What the bot has posted here since the last call of `next`, oldest first, without progress messages. */
   news(): Promise<readonly WireMessage[]>;
-  /** Waits until the bot has posted just these; each is the whole content or a part of it. */
+  /** Waits until the bot has posted exactly these; each is the whole content or a part of it. */
   next(...contents: (string | RegExp)[]): Promise<readonly WireMessage[]>;
-  /** Messages that show how a turn goes on or what it was. */
+  /** Messages that show the progress or the summary of a turn. */
   progress(): Promise<readonly WireMessage[]>;
-  /** What Claude Code has recorded as submitted in its current conversation, in order. */
+  /** The prompts that Claude Code has recorded in its current conversation, in order. */
   prompts(): readonly string[];
   screen(): string;
   read(): Promise<ClaudeScreen>;
-  /** Waits until Claude waits for a message. */
+  /** Waits until Claude is ready for a message. */
   idle(): Promise<void>;
-  /** The person at the terminal. */
+  /** Keys of the user at the terminal. */
   type(text: string): void;
   press(...keys: string[]): void;
 }

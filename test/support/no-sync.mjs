@@ -1,5 +1,5 @@
-// Nearly every file is synced when it is written, and tests would mostly wait for the disk. What a killed process has
-// written stays without that; only a power cut needs it.
+// Nearly every written file is synced, and tests would mostly wait for the disk. Files of a killed process survive
+// without a sync; only a power failure needs it.
 
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -1,4 +1,4 @@
-// Reads the pixels of a PNG: 8 bits a channel, with or without transparency, not interlaced.
+// Reads the pixels of a PNG: 8 bits per channel, with or without transparency, not interlaced.
 
 import { inflateSync } from 'node:zlib';
 
@@ -41,7 +41,7 @@ export function readPng(file: Uint8Array): Pixels {
   };
 }
 
-/** Every line says how it was made from its left, upper and upper left neighbours. */
+/** Each line has a filter that uses its left, upper and upper left neighbours. */
 function unfiltered(raw: Buffer, stride: number, height: number, channels: number): Buffer {
   const out = Buffer.alloc(stride * height);
   for (let y = 0; y < height; y++) {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
 import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
 import { loadThreadRecords, type ThreadRecord } from '../../threads/thread-record.ts';
-import { openTestDesk } from './courier-setup.ts';
+import { openTestCourier } from './courier-setup.ts';
 import { fixture, type Machine, type PaneEnv } from './hook-process.ts';
 import type { TestWorkspace, WireMessage } from './workspace.ts';
 
@@ -27,28 +27,28 @@ export interface PromptPane {
   /** Draws a recorded screen, by its name. */
   show(screen: string): Promise<void>;
   exit(): Promise<void>;
-  /** A request as Claude Code would make it here; the tool use stands in the transcript. */
+  /** A request as Claude Code would make it here; the tool use is in the transcript. */
   input(name: string, more?: Partial<PermissionRequestInput>): PermissionRequestInput;
-  /** The transcript gets the result of the tool that was asked for last. */
+  /** Adds the result of the last requested tool to the transcript. */
   result(isError?: boolean): void;
 }
 
-/** Has a hook of the pane report. */
-export type Tell = (env: PaneEnv, input: object) => Promise<unknown> | unknown;
+/** Reports an event like a hook of the pane. */
+export type Report = (env: PaneEnv, input: object) => Promise<unknown> | unknown;
 
 let ids = 0;
 
 export async function startPromptPane(
   machine: Machine,
   session = 'web',
-  options: { readonly inShell?: boolean; readonly tell?: Tell } = {},
+  options: { readonly inShell?: boolean; readonly report?: Report } = {},
 ): Promise<PromptPane> {
   const socket = join(machine.tmux.dir, `${session}.ctl`);
   const transcript = join(machine.tmux.dir, `${session}.jsonl`);
   const claudeSession = `session-${session}-${++ids}`;
   const program = [process.execPath, PROGRAM, socket];
   const { tmux } = machine;
-  rmSync(socket, { force: true }); // of an earlier session of this name
+  rmSync(socket, { force: true }); // from an earlier session of this name
   tmux.call(
     ...['new-session', '-d', '-s', session, '-x', '120', '-y', '40', '-c', tmux.dir],
     ...(options.inShell ? ['sh'] : program),
@@ -58,8 +58,8 @@ export async function startPromptPane(
   writeFileSync(transcript, '');
   const env = machine.paneEnv(`=${session}:`);
   const facts = { session_id: claudeSession, transcript_path: transcript, cwd: tmux.dir };
-  const tellOf = options.tell ?? openTestDesk(machine).tell;
-  await tellOf(env, { ...fixture('SessionStart'), ...facts });
+  const report = options.report ?? openTestCourier(machine).deliver;
+  await report(env, { ...fixture('SessionStart'), ...facts });
   const record = () =>
     loadThreadRecords(machine.home).findLast((one) => one.sessionName === session && !one.closed) as ThreadRecord;
   await vi.waitFor(() => expect(record()?.claudeSession).toBe(claudeSession), WAIT);
@@ -71,7 +71,7 @@ export async function startPromptPane(
     thread: record().thread,
     record,
     show: (screen) => draw(socket, screen),
-    exit: async () => void (await tell(socket, { exit: true }).catch(() => '')),
+    exit: async () => void (await command(socket, { exit: true }).catch(() => '')),
     input(name, more = {}) {
       const parsed = parseHookInput({ ...fixture(`PermissionRequest.${name}`), ...facts, ...more });
       if (parsed?.hook_event_name !== 'PermissionRequest') throw new Error(`${name}: no request`);
@@ -104,10 +104,10 @@ async function draw(socket: string, screen: string): Promise<void> {
     .find(([name]) => name === screen);
   if (facts === undefined) throw new Error(`there is no recorded screen ${screen}`);
   const ansi = readFileSync(join(SCREENS, `${screen}.ansi`), 'utf8');
-  expect(await tell(socket, { ansi, x: Number(facts[1]), y: Number(facts[2]) })).toBe('drawn');
+  expect(await command(socket, { ansi, x: Number(facts[1]), y: Number(facts[2]) })).toBe('drawn');
 }
 
-async function tell(path: string, order: object): Promise<string> {
+async function command(path: string, order: object): Promise<string> {
   const socket = connect(path);
   socket.write(`${JSON.stringify(order)}\n`);
   return text(socket);
@@ -115,7 +115,7 @@ async function tell(path: string, order: object): Promise<string> {
 
 export interface HookProcess {
   readonly child: ChildProcess;
-  /** Everything it printed, when Claude Code's pipes are closed. */
+  /** Its whole output, when Claude Code's pipes are closed. */
   readonly printed: Promise<string>;
   readonly ended: Promise<number | null>;
   readonly hasEnded: () => boolean;
@@ -161,7 +161,7 @@ export function buttonOf(message: WireMessage, label: string): string {
   return found.custom_id;
 }
 
-/** The newest prompt in a thread, once it is there with its buttons. */
+/** The newest prompt in a thread, once it has its buttons. */
 export async function promptIn(
   workspace: Pick<TestWorkspace, 'person'>,
   thread: string,
@@ -181,7 +181,7 @@ export async function messageNow(workspace: Pick<TestWorkspace, 'person'>, messa
   return (await workspace.person.call('GET', path)).body;
 }
 
-/** Waits until the prompt has lost its buttons, and gives its last line. */
+/** Waits until the prompt has lost its buttons, and returns its last line. */
 export async function verdictOf(
   workspace: Pick<TestWorkspace, 'person'>,
   message: WireMessage,

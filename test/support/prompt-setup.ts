@@ -1,4 +1,4 @@
-// A courier in the test's own process that asks prompts, with other times than the real one; who answers is the test.
+// A courier in the test's own process that asks prompts, with other times than the real one; the test answers.
 
 import { expect, onTestFinished, vi } from 'vitest';
 import { runCourierHere } from '../../bin/run-courier.ts';
@@ -14,18 +14,18 @@ import { openShared, type Shared } from '../../threads/shared-parts.ts';
 import type { Machine } from './hook-process.ts';
 import type { WireMessage } from './workspace.ts';
 
-export interface PromptDeskOptions extends Pick<PromptsOptions, 'checkAfterMs' | 'sweepMs'> {
+export interface PromptCourierOptions extends Pick<PromptsOptions, 'checkAfterMs' | 'sweepMs'> {
   readonly patienceMs?: number;
 }
 
-export interface PromptDesk {
+export interface PromptCourier {
   readonly shared: Shared;
   readonly prompts: Prompts;
   readonly log: readonly string[];
-  /** What is open, by the disk. */
+  /** The open prompts on disk. */
   open(): readonly PromptRecord[];
   answer(message: WireMessage, action: string, values?: readonly string[]): Promise<TakenAnswer>;
-  /** Resolves when every open prompt was looked at from now on; for a test with one prompt. */
+  /** Resolves when every open prompt was checked from now on; for a test with one prompt. */
   looked(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -33,10 +33,10 @@ export interface PromptDesk {
 export const BY = { id: '1', name: 'someone' };
 let orders = 0;
 
-export async function startPromptDesk(
+export async function startPromptCourier(
   machine: Machine,
-  { patienceMs, ...times }: PromptDeskOptions = {},
-): Promise<PromptDesk> {
+  { patienceMs, ...times }: PromptCourierOptions = {},
+): Promise<PromptCourier> {
   const { home, env } = machine;
   const lines: string[] = [];
   const log = createLog((line) => lines.push(line));
@@ -58,7 +58,7 @@ export async function startPromptDesk(
   let looks = 0;
   const counted = {
     get(thread: string) {
-      looks++; // each look at a prompt begins with this question
+      looks++; // each check of a prompt starts with this call
       return threads.registry.get(thread);
     },
   };

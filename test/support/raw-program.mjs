@@ -1,4 +1,4 @@
-// A program for a pane: records the bytes it is given, exactly, in a file.
+// A program for a pane: records the exact bytes it receives in a file.
 // usage: node raw-program.mjs <file> [what to show] [what to show once C-s was pressed]
 
 import { appendFileSync, writeFileSync } from 'node:fs';

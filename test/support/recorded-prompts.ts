@@ -1,5 +1,5 @@
-// What Claude Code itself has written down as submitted. Read apart from our own reader of transcripts, which is tested
-// by it.
+// The prompts that Claude Code itself has recorded as submitted. Does not use our own transcript reader, which is tested
+// with it.
 
 import { existsSync, readFileSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-// The shells that our scripts must run under, each with the words that start it.
+// The shells that our scripts must run under, each with its command line.
 
 import { spawnSync } from 'node:child_process';
 

@@ -1,4 +1,4 @@
-// Draws recorded screens into its pane, as whoever recorded them saw them. usage: node show-screen.mjs <socket>
+// Draws recorded screens into its pane. usage: node show-screen.mjs <socket>
 import { createServer } from 'node:net';
 
 function obey({ exit, ansi, x, y }, done) {

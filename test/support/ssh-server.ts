@@ -1,5 +1,5 @@
-// An SSH server on loopback that the test starts itself, and its faults, which the test switches on.
-// The client is the real OpenSSH one, with a configuration file, a key and known hosts of its own.
+// An SSH server on loopback that the test starts itself, with faults that the test switches on.
+// The client is the real OpenSSH one, with its own configuration file, key and known hosts.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { type SshHostOptions, sshHost } from '../../hosts/ssh.ts';
 import { openSshd, sshdUser } from './sshd.ts';
 
 export interface SshFaults {
-  /** Accepts connections and says nothing. */
+  /** Accepts connections and never answers. */
   silent: boolean;
   /** Passes no more bytes in either direction, on old and new connections. */
   frozen: boolean;
@@ -23,10 +23,10 @@ export interface SshFaults {
 
 export interface SshServer {
   readonly port: number;
-  /** The home of whoever logs in: start-up files of shells go here. */
+  /** The home of the login user, with the start-up files of the shells. */
   readonly home: string;
   readonly faults: SshFaults;
-  /** How much was asked of the server so far. */
+  /** The number of requests to the server so far. */
   readonly counts: { connections: number; execs: number; sessionsAtOnce: number };
   readonly configFile: string;
   readonly controlDir: string;
@@ -40,14 +40,14 @@ export interface SshServer {
 }
 
 export interface SshServerOptions {
-  /** What the client's configuration calls it. */
+  /** Its name in the client's configuration. */
   readonly name?: string;
-  /** A path, or a program and its first words: `busybox sh`. */
+  /** A path, or a program with its first arguments: `busybox sh`. */
   readonly shell?: string;
   readonly banner?: string;
   readonly maxSessions?: number;
   readonly path?: string;
-  /** A folder that is there, on a disk of its own perhaps. */
+  /** An existing folder, for example on another disk. */
   readonly home?: string;
   /** The real one, without the counts of execs, `changeHostKey` and a choice of the shell. */
   readonly sshd?: boolean;
@@ -128,7 +128,7 @@ function openInner(hostKey: string, login: Login): Server {
     });
     client.on('ready', () => serve(client, login));
   });
-  // Its own listener would leave Nagle's algorithm on, and every exec would take 80 ms longer.
+  // The listener of ssh2 leaves Nagle's algorithm on, which would make every exec 80 ms slower.
   return createServer({ noDelay: true }, (socket) => server.injectSocket(socket)).listen(0, '127.0.0.1');
 }
 
@@ -148,7 +148,7 @@ function serve(client: Connection, login: Login): void {
   });
 }
 
-/** As sshd does: by the login shell, in the home, and it lives on when the connection is lost. */
+/** Like sshd: runs it in the login shell, in the home, and lets it run on when the connection is lost. */
 function runInShell(channel: ServerChannel, command: string, login: Login): void {
   const shell = login.shell ?? '/bin/sh';
   const [program = shell, ...words] = shell.split(' ');
@@ -196,11 +196,11 @@ function carry(from: Socket, to: Socket, faults: SshFaults): void {
 function track(sockets: Set<Socket>, socket: Socket): void {
   sockets.add(socket);
   socket.setNoDelay(true);
-  socket.on('error', () => {}); // being cut off is what it is here for
+  socket.on('error', () => {}); // being cut off is its purpose
   socket.on('close', () => sockets.delete(socket));
 }
 
-/** By ssh-keygen, which every OpenSSH client brings: now and then ssh2 makes a key that it cannot read itself. */
+/** Made by ssh-keygen, which every OpenSSH client includes: sometimes ssh2 makes a key that it cannot read itself. */
 function makeKey(dir: string, name: string): string {
   const file = join(dir, name);
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', file]);
@@ -227,7 +227,7 @@ function clientConfig(dir: string, port: number, { name, sshd }: SshServerOption
 `;
 }
 
-/** Those of the four that are here. zsh and fish may be missing; the others are part of every system. */
+/** The installed ones of the four. zsh and fish may be missing; the others are part of every system. */
 export function loginShells(): string[] {
   const found = (name: string) => spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
   const missing = ['bash', 'dash'].filter((name) => found(name) === '');

@@ -1,5 +1,5 @@
-// The real sshd, one process per connection (`sshd -i`), behind a port of the test: it runs as whoever runs the test, with
-// another HOME and PATH.
+// The real sshd, one process per connection (`sshd -i`), behind a port of the test: it runs as the user who runs the test,
+// with another HOME and PATH.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 
 export interface SshdOptions {
-  /** Holds the keys `host` and `client`. */
+  /** Contains the keys `host` and `client`. */
   readonly dir: string;
   readonly home: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export const sshdUser = () => userInfo().username;
 
 export function openSshd({ dir, home, path }: SshdOptions): Server {
   if (!existsSync(SSHD)) throw new Error(`this test needs ${SSHD}: install openssh-server`);
-  // Debian's sshd asks for it as root; its service would make it.
+  // Debian's sshd needs it as root; its service would create it.
   if (process.getuid?.() === 0 && process.platform === 'linux')
     mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
   const config = join(dir, 'sshd_config');

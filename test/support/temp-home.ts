@@ -1,4 +1,4 @@
-// A home of its own in a private temp folder, gone when the test ends.
+// A home in a private temporary folder that is removed when the test ends.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export function tempFolder(): string {
   return folder;
 }
 
-/** A process that ends just now may still put a file into a folder that was listed already. */
+/** A process that is just exiting may still create a file in a folder that was already listed. */
 export function removeFolder(folder: string): void {
   for (let tries = 0; ; tries++) {
     try {

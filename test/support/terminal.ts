@@ -1,4 +1,4 @@
-// A terminal's thread in a test: a real tmux, a real workspace, and the text that its messages and files make.
+// A terminal's thread in a test: a real tmux, a real workspace, and the text of its messages and files.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -29,11 +29,11 @@ export interface TerminalSetting {
   follow(record: StreamRecord, options?: FollowOptions): Terminal;
   /** Both, until it has ended. */
   run(command: string, options?: FollowOptions): Promise<StreamRecord>;
-  /** Everything in the thread, oldest first. */
+  /** Every message in the thread, oldest first. */
   messages(): Promise<WireMessage[]>;
-  /** What the terminal's messages and files show, put together. */
+  /** The content of the terminal's messages and files, put together. */
   text(): Promise<string>;
-  /** What tmux itself has of the pane, lines that it broke joined, without blanks at the ends of lines. */
+  /** The content of the pane in tmux, with wrapped lines joined, without spaces at line ends. */
   captured(record: StreamRecord): string;
 }
 
@@ -128,7 +128,7 @@ export async function download(workspace: Pick<TestWorkspace, 'person'>, url: st
   return Buffer.from(await response.arrayBuffer()).toString('utf8');
 }
 
-/** Equal byte by byte; if not, where they part, and not all of both. */
+/** Checks equality byte by byte; on failure shows where they differ, and not all of both. */
 export function expectText(text: string, wantedText: string): void {
   if (text === wantedText) return;
   const same = [...wantedText].findIndex((character, at) => text[at] !== character);

@@ -1,4 +1,4 @@
-// A real tmux server on a private socket in a directory of its own, gone when the test ends.
+// A real tmux server on a private socket in its own directory, removed when the test ends.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface TmuxServer {
   readonly socket: string;
   readonly host: Host;
   readonly tmux: Tmux;
-  /** The real tmux, as a person would call it; throws if it fails. */
+  /** Runs the real tmux, like a user; throws if it fails. */
   readonly call: (...args: string[]) => string;
 }
 
@@ -46,11 +46,11 @@ export function startTmux(): TmuxServer {
 
 export interface RawPane {
   readonly guard: PaneGuard & { readonly command: string };
-  /** Every byte its program was given so far. */
+  /** Every byte its program received so far. */
   readonly received: () => Buffer;
 }
 
-/** A session whose program records what it is given, and asks for bracketed paste. */
+/** A session whose program records its input, and enables bracketed paste. */
 export async function startRawPane(
   server: TmuxServer,
   name = 'web',

@@ -1,4 +1,4 @@
-// A workspace of its own for one test, and a person who uses it over real HTTP, signed in with a real key.
+// A workspace for one test, and a user who works with it over real HTTP, signed in with a real key.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace, type WorkspaceOptions } from '../../workspace/server.ts';
 import { asDiscord, type DiscordOptions, type GatewayControls } from './as-discord.mjs';
 import { refuseAsDiscord } from './discord-limits.ts';
-import { openBotPort, type SignedIn, signIn } from './outside.mjs';
+import { openBotPort, type SignedIn, signIn } from './workspace-access.mjs';
 
 export interface WireMessage {
   readonly id: string;
@@ -53,7 +53,7 @@ export interface GivenOption {
 }
 
 export interface Person {
-  /** Any request as the person; what the server said, refusals included. */
+  /** Any request as the user; returns the answer, including errors. */
   call(method: string, path: string, body?: unknown): Promise<Reply>;
   say(
     channelId: string,
@@ -63,13 +63,13 @@ export interface Person {
   messages(channelId: string, query?: string): Promise<WireMessage[]>;
   react(channelId: string, messageId: string, emoji: string): Promise<void>;
   startThread(channelId: string, messageId: string, name: string): Promise<{ id: string }>;
-  /** These give the interaction's id. */
+  /** These return the interaction's id. */
   tap(channelId: string, messageId: string, customId: string): Promise<string>;
   choose(channelId: string, messageId: string, customId: string, values: readonly string[]): Promise<string>;
   slash(channelId: string, name: string, options?: readonly GivenOption[]): Promise<string>;
   autocomplete(channelId: string, name: string, options: readonly GivenOption[]): Promise<string>;
   submitModal(channelId: string, interactionId: string, values: Record<string, string>): Promise<string>;
-  /** Of a request as the person. */
+  /** The headers of a request as the user. */
   readonly headers: Record<string, string>;
   readonly token: string;
   readonly signedIn: SignedIn;
@@ -79,14 +79,14 @@ export interface TestWorkspace extends Workspace {
   readonly dir: string;
   readonly gateway: GatewayControls;
   readonly person: Person;
-  /** Of the bot, for clients that know only TCP: a port of the test's own that leads to the socket. */
+  /** The bot's address, for clients that only support TCP: a port of the test that leads to the socket. */
   readonly api: string;
   readonly botUrl: string;
-  /** As the program has it. */
+  /** The bot's address in the program. */
   readonly socketApi: string;
-  /** A new one each time. */
+  /** A new link each time. */
   readonly link: string;
-  /** A request with the bot's token, without any client in between. */
+  /** A request with the bot's token, without a client. */
   bot(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
 }
 
@@ -94,7 +94,7 @@ export const USER_AGENT = 'DiscordBot (https://example.com, 1.0)';
 
 export interface TestWorkspaceOptions extends Partial<Omit<WorkspaceOptions, 'inspection'>>, DiscordOptions {}
 
-/** As strict as Discord, and as unreliable as the test orders. */
+/** As strict as Discord, and with the faults that the test injects. */
 export async function startTestWorkspace(options: TestWorkspaceOptions = {}): Promise<TestWorkspace> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
   const { inspection, gateway } = asDiscord({ refuse: refuseAsDiscord, ...options });
@@ -126,12 +126,12 @@ export async function startTestWorkspace(options: TestWorkspaceOptions = {}): Pr
   };
 }
 
-/** Opens the link, as a browser does. */
+/** Opens the link, like a browser. */
 export async function enter(link: string): Promise<Person> {
   const signedIn = await signIn(link);
   const headers = { ...signedIn.headers };
   const api = `${headers.origin}/api/v10`;
-  /** Signs in again after a restart, as the page does. */
+  /** Signs in again after a restart, like the page. */
   const call: Person['call'] = async (method, path, body) => {
     const reply = await request(api + path, method, body, headers);
     if (reply.status !== 401) return reply;

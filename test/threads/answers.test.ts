@@ -1,4 +1,4 @@
-// What is left of a prompt is cleared, but never the answer that its hook has not taken and read yet.
+// The files of a prompt are removed, but never an answer that its hook has not taken yet.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { tempHome } from '../support/temp-home.ts';
 
 const ID = 'a'.repeat(32);
 
-/** A hook that waits, and is too slow to read its bell. */
+/** A waiting hook that is too slow to read its bell. */
 function slowHook() {
   const home = tempHome();
   const path = (suffix = '') => `${home.folder('answers')}/${ID}${suffix}`;
@@ -32,7 +32,7 @@ function slowHook() {
 }
 
 describe('an answer', () => {
-  it('stays until the hook has taken it, read it and left', async () => {
+  it('that releases a hook stays until the hook has taken it', async () => {
     const hook = slowHook();
     const answers = createHookAnswers(hook.home);
     answers.release(ID);
@@ -55,7 +55,7 @@ describe('an answer', () => {
     for (const suffix of ['', '.bell']) expect(existsSync(hook.path(suffix))).toBe(false);
   });
 
-  it('for a hook on another host stays until that has taken it, read it and left', async () => {
+  it('that releases a hook on another host stays until the hook has taken it', async () => {
     const hook = slowHook();
     const ssh = await startSshServer();
     const answers = withRemoteAnswers(createHookAnswers(tempHome()), {

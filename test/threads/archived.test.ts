@@ -1,4 +1,4 @@
-// A thread that a person archived or deleted stays so until its session speaks or they write.
+// A thread that a user archived or deleted stays so until its session posts or they write.
 
 import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/auto-threads.ts';
@@ -14,14 +14,14 @@ async function start(): Promise<Setting> {
 const until = (setting: Setting, names: readonly string[]) =>
   vi.waitFor(async () => expect(await threadNames(setting.workspace)).toEqual(names), WAIT);
 
-/** As a person does it: the bridge hears of it by the gateway. */
+/** Archives it as a user: the gateway reports it to the bridge. */
 async function archive({ workspace }: Setting, thread: string, archived = true): Promise<void> {
   const { status } = await workspace.person.call('PATCH', `/channels/${thread}`, { archived });
   expect(status).toBe(200);
 }
 
-describe('a thread that a person archived', () => {
-  it('stays archived through other sessions, renames and restarts, until its session speaks', async () => {
+describe('a thread that a user archived', () => {
+  it('stays archived through other sessions, renames and restarts, until its session posts', async () => {
     const setting = await start();
     const { tmux } = setting.machine;
     const claude = await setting.claude('web');
@@ -41,7 +41,7 @@ describe('a thread that a person archived', () => {
     await until(setting, ['[agent] other', '[agent] shop']);
   });
 
-  it('while the bridge was away is not reopened at its start, whatever was renamed meanwhile', async () => {
+  it('is not reopened when the bridge starts, whatever was renamed in between', async () => {
     const setting = await start();
     const claude = await setting.claude('web');
     await setting.stop();
@@ -52,7 +52,7 @@ describe('a thread that a person archived', () => {
     await until(setting, ['([agent] web)']);
   });
 
-  it('opens again when they write, and the message arrives', async () => {
+  it('is reopened when they write, and the message arrives', async () => {
     const setting = await start();
     const claude = await setting.claude('web');
     await archive(setting, claude.thread);
@@ -63,8 +63,8 @@ describe('a thread that a person archived', () => {
   });
 });
 
-describe('a thread that a person deleted', () => {
-  it('comes back only when its session speaks', async () => {
+describe('a thread that a user deleted', () => {
+  it('is created again only when its session posts', async () => {
     const setting = await start();
     const { tmux } = setting.machine;
     const claude = await setting.claude('web', { replies: false });

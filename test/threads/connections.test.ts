@@ -5,7 +5,7 @@ import { openConnections } from '../../threads/connections.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
 describe('connections', () => {
-  it('ask for a channel once, though the server is read again each time', async () => {
+  it('ask for a channel once, even if the server is read again each time', async () => {
     const requests: string[] = [];
     const onRequest = ({ method, path }: { readonly method: string; readonly path: string }) => {
       requests.push(`${method} ${path}`);

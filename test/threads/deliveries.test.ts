@@ -1,4 +1,4 @@
-// Which typed messages a submitted prompt was.
+// Which typed messages a submitted prompt confirms.
 
 import { describe, expect, it } from 'vitest';
 import { confirmedBy, confirmedByTurn } from '../../threads/deliveries.ts';
@@ -15,24 +15,24 @@ const letter = { id: 'letter', writtenAt: 100 };
 describe('a receipt', () => {
   it.each<[string, string[], DeliveryRecord[], string[]]>([
     ['one message', ['hi'], [typed(5, 'hi')], ['5']],
-    ['nothing that fits', ['hi'], [typed(5, 'ho')], []],
+    ['nothing that does not match', ['hi'], [typed(5, 'ho')], []],
     ['the oldest of equal texts', ['hi'], [typed(5, 'hi'), typed(7, 'hi')], ['5']],
     ['the next of equal texts', ['hi'], [typed(5, 'hi', done), typed(7, 'hi')], ['7']],
     ['equal texts', ['hi', 'hi'], [typed(5, 'hi'), typed(7, 'hi')], ['5', '7']],
     ['texts in any order', ['b', 'a'], [typed(7, 'a'), typed(8, 'b')], ['8', '7']],
-    ['one that was given up', ['hi'], [typed(5, 'hi', { state: 'unconfirmed' })], ['5']],
-    ['a text that was guarded', [' /x \\ '], [typed(5, '/x \\')], ['5']],
+    ['a message that was given up', ['hi'], [typed(5, 'hi', { state: 'unconfirmed' })], ['5']],
+    ['a text with guard characters', [' /x \\ '], [typed(5, '/x \\')], ['5']],
     ['a text that Claude trimmed', ['@a'], [typed(5, ' @a ')], ['5']],
-    ['whatever its white space', ['a\nb'], [typed(5, 'a\n\n b')], ['5']],
+    ['a text with other white space', ['a\nb'], [typed(5, 'a\n\n b')], ['5']],
     ['an image alone', ['[Image #1]'], [typed(5, '', { paths: [PNG] })], ['5']],
     ['text with an image', ['[Image #1]see'], [typed(5, 'see', { paths: [PNG] })], ['5']],
     ['two images', ['[Image #1] [Image #2]see'], [typed(5, 'see', { paths: [PNG, '/b'] })], ['5']],
     ['a file by its path', [`see\n\n${PNG}`], [typed(5, 'see', { paths: [PNG] })], ['5']],
-    ['not a text without the file', ['see'], [typed(5, 'see', { paths: [PNG] })], []],
-    ['not the files of another', ['see /b'], [typed(5, 'see', { paths: [PNG] })], []],
-    ['a text that names a mark', ['[Image #1] x'], [typed(5, '[Image #1] x')], ['5']],
+    ['no text that lacks the file', ['see'], [typed(5, 'see', { paths: [PNG] })], []],
+    ['no text with other files', ['see /b'], [typed(5, 'see', { paths: [PNG] })], []],
+    ['a text that contains an image mark', ['[Image #1] x'], [typed(5, '[Image #1] x')], ['5']],
     ['nothing typed in the terminal', ['by hand'], [typed(5, 'hi')], []],
-  ])('is for %s', (_, prompts, deliveries, wanted) => {
+  ])('confirms %s', (_, prompts, deliveries, wanted) => {
     expect(confirmedBy(deliveries, prompts, letter).ids).toEqual(wanted);
   });
 
@@ -47,12 +47,12 @@ describe('a receipt', () => {
 describe('the end of a turn', () => {
   const byHook = { state: 'submitted', receipt: 'x', submittedAt: 50 } as const;
 
-  it('confirms what was read between two tools, with no hook of its own', () => {
+  it('confirms what was read between two tools, without its own hook', () => {
     const deliveries = [typed(5, 'a', byHook), typed(6, 'b')];
     expect(confirmedByTurn(deliveries, ['a', 'b'], letter, 20).ids).toEqual(['6']);
   });
 
-  it('counts equal texts that had a hook off first', () => {
+  it('counts equal texts with a hook first', () => {
     const deliveries = [typed(5, 'go', byHook), typed(6, 'go'), typed(7, 'go')];
     expect(confirmedByTurn(deliveries, ['go'], letter, 20).ids).toEqual([]);
     expect(confirmedByTurn(deliveries, ['go', 'go'], letter, 20).ids).toEqual(['6']);

@@ -28,7 +28,7 @@ const where = (cwd: string, servers: readonly ServerConfig[]) => {
   return to === undefined ? undefined : `${to.server.name}: ${to.channel}`;
 };
 
-describe('which server and channel', () => {
+describe('a session in the directory', () => {
   it.each([
     ['/home/me/shop', 'home: shop'],
     ['/home/me/shop/src', 'home: shop'],
@@ -44,7 +44,7 @@ describe('which server and channel', () => {
     expect(where(cwd, [work, home])).toBe(to);
   });
 
-  it('a directory of no project goes nowhere if every server takes projects only', () => {
+  it('of no project goes nowhere if every server takes projects only', () => {
     expect(where('/home/me', [work])).toBeUndefined();
     expect(where('/home/me', [])).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-// A screen in a message: a person may answer a dialog by it, so nothing in it hides and nothing is left out unseen.
+// A screen in a message: a user may answer a dialog by it, so nothing in it is hidden or left out silently.
 
 import { describe, expect, it } from 'vitest';
 import { screenBlock } from '../../threads/notices.ts';
@@ -6,11 +6,11 @@ import { screenBlock } from '../../threads/notices.ts';
 const CUT = '-# ⚠️ This is only the end: what stands above it does not fit here.\n';
 
 describe('a screen in a message', () => {
-  it('shows what would hide or reorder its neighbours', () => {
+  it('shows hidden and reordering characters', () => {
     expect(screenBlock('echo \u202eevil\u202c ok\u200b')).toBe('```\necho ⟨U+202E⟩evil⟨U+202C⟩ ok⟨U+200B⟩\n```');
   });
 
-  it('shows the odd space of a prompt as a space', () => {
+  it('shows the special space of a prompt as a space', () => {
     expect(screenBlock('❯\u00a0hello\n\n')).toBe('```\n❯ hello\n```');
   });
 
@@ -27,7 +27,7 @@ describe('a screen in a message', () => {
     expect(shown.length).toBeLessThan(1_700);
   });
 
-  it('says nothing of blank lines that are left out', () => {
+  it('does not mention blank lines that are left out', () => {
     expect(screenBlock(`${'\n'.repeat(50)}end`)).not.toContain(CUT);
   });
 });

@@ -1,4 +1,4 @@
-// The hook of an agent that has no terminal, as a real process: the thread alone decides.
+// The hook of an agent that has no terminal, as a real process: only the thread decides.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { saveStreamRecord, streamRecordSchema } from '../../home/stream-record.t
 import { PROGRAM } from '../bin/cli.ts';
 import { fixture, type Machine, startMachine } from '../support/hook-process.ts';
 import { buttonOf, decisionIn, promptIn, startHook, verdictOf } from '../support/prompt-pane.ts';
-import { BY, startPromptDesk } from '../support/prompt-setup.ts';
+import { BY, startPromptCourier } from '../support/prompt-setup.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
 async function start(kind: 'agent' | 'terminal' = 'agent', server = 'local') {
@@ -27,20 +27,20 @@ async function start(kind: 'agent' | 'terminal' = 'agent', server = 'local') {
   return { workspace, machine, thread, hook };
 }
 
-describe('beside a headless agent', () => {
-  it.each([undefined, 'a1'])('prints the decision of the thread (subagent: %s)', async (agent) => {
+describe('the hook of a headless agent', () => {
+  it.each([undefined, 'a1'])('prints the decision from the thread (subagent: %s)', async (agent) => {
     const { workspace, machine, thread, hook } = await start();
-    const desk = await startPromptDesk(machine);
+    const courier = await startPromptCourier(machine);
     const asked = hook({}, agent);
     const message = await promptIn(workspace, thread);
-    await vi.waitFor(() => expect(desk.open()).toMatchObject([{ message: message.id, thread }]));
-    expect(await desk.answer(message, 'allow')).toBe('taken');
+    await vi.waitFor(() => expect(courier.open()).toMatchObject([{ message: message.id, thread }]));
+    expect(await courier.answer(message, 'allow')).toBe('taken');
     expect(decisionIn(await asked.printed)).toEqual({ behavior: 'allow' });
     expect(await verdictOf(workspace, message)).toBe(`✅ **Allowed** — ${BY.name}`);
     expect(await asked.ended).toBe(0);
   });
 
-  it('takes its buttons away and decides nothing when the agent is stopped', async () => {
+  it('removes its buttons and decides nothing when the agent is stopped', async () => {
     const { workspace, thread, hook } = await start(); // its own courier asks
     const asked = hook();
     const message = await promptIn(workspace, thread);
@@ -50,8 +50,8 @@ describe('beside a headless agent', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['a thread that is none', { THREADMUX_THREAD: '../../x' }],
-    ['a thread of nobody', { THREADMUX_THREAD: '123' }],
+    ['an invalid thread id', { THREADMUX_THREAD: '../../x' }],
+    ['an unknown thread', { THREADMUX_THREAD: '123' }],
   ])('asks nobody for %s', async (_, env) => {
     const { workspace, thread, hook } = await start();
     const asked = hook(env);
@@ -60,25 +60,23 @@ describe('beside a headless agent', () => {
     expect((await workspace.person.messages(thread)).flatMap((one) => one.components)).toEqual([]);
   });
 
-  it('asks nobody for a terminal', async () => {
+  it('asks nobody when it has a terminal', async () => {
     const { workspace, thread, hook } = await start('terminal');
     expect(await hook().printed).toBe('');
     expect((await workspace.person.messages(thread)).flatMap((one) => one.components)).toEqual([]);
   });
 
-  it('asks nobody when its thread was deleted, and lets the hook leave', async () => {
+  it('asks nobody when its thread was deleted, and exits', async () => {
     const { workspace, machine, thread, hook } = await start();
-    const desk = await startPromptDesk(machine);
+    const courier = await startPromptCourier(machine);
     await workspace.bot('DELETE', `/channels/${thread}`);
     const asked = hook();
     expect(await asked.printed).toBe('');
     expect(await asked.ended).toBe(0);
-    expect(desk.open()).toEqual([]);
+    expect(courier.open()).toEqual([]);
   });
 
-  it('reaches the server that the bridge alone was told of, by its environment', {
-    timeout: 90_000,
-  }, async () => {
+  it('reaches the server that only the environment of the bridge names', { timeout: 90_000 }, async () => {
     const { workspace, machine, thread, hook } = await start('agent', 'discord');
     rmSync(machine.home.path('state', 'workspace.json'));
     const { child, said } = startBridgeProgram(machine, {

@@ -17,14 +17,14 @@ import {
   startPromptPane,
   verdictOf,
 } from '../support/prompt-pane.ts';
-import { BY, type PromptDesk, type PromptDeskOptions, startPromptDesk } from '../support/prompt-setup.ts';
+import { BY, type PromptCourier, type PromptCourierOptions, startPromptCourier } from '../support/prompt-setup.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 
 const IN_TERMINAL = '🖥️ Answered in the terminal.';
 const EXITED = '⏹️ Claude has exited.';
 const CALLED_OFF = '⏹️ Called off in the terminal.';
 
-interface Options extends PromptDeskOptions {
+interface Options extends PromptCourierOptions {
   readonly faults?: object;
   readonly inShell?: boolean;
   readonly config?: Readonly<Record<string, unknown>>;
@@ -34,22 +34,22 @@ interface Parts {
   readonly workspace: TestWorkspace;
   readonly machine: Machine;
   readonly pane: PromptPane;
-  readonly desk: PromptDesk;
+  readonly courier: PromptCourier;
 }
 
 async function start({ faults = {}, inShell, config, ...times }: Options = {}): Promise<Parts> {
   const workspace = await startTestWorkspace({ faults });
   const machine = startMachine(workspace, config === undefined ? {} : { config });
   const pane = await startPromptPane(machine, 'web', inShell ? { inShell } : {});
-  return { workspace, machine, pane, desk: await startPromptDesk(machine, times) };
+  return { workspace, machine, pane, courier: await startPromptCourier(machine, times) };
 }
 
-/** The hook beside a dialog, until its prompt is in the thread. */
-async function ask({ workspace, machine, pane, desk }: Parts, name = 'Bash', screen = 'dialog-permission-bash') {
+/** Starts the hook beside a dialog, and waits until its prompt is in the thread. */
+async function ask({ workspace, machine, pane, courier }: Parts, name = 'Bash', screen = 'dialog-permission-bash') {
   await pane.show(screen);
   const hook = startHook(machine, pane, pane.input(name));
   const message = await promptIn(workspace, pane.thread);
-  await vi.waitFor(() => expect(desk.open()).toMatchObject([{ message: message.id }]));
+  await vi.waitFor(() => expect(courier.open()).toMatchObject([{ message: message.id }]));
   return { hook, message };
 }
 
@@ -58,89 +58,89 @@ const silent = async (hook: ReturnType<typeof startHook>) => {
   expect(await hook.ended).toBe(0);
 };
 
-describe('beside a dialog', () => {
-  it('prints the decision of the thread, closes its pipes at once, and then shows who decided', async () => {
+describe('the hook beside a dialog', () => {
+  it('prints the decision from the thread, closes its pipes at once, and then shows who decided', async () => {
     const parts = await start({
       faults: {
         onRequest: ({ method }: { method: string }) => (method === 'PATCH' ? { kind: 'delay', ms: 4_000 } : undefined),
       },
     });
     const { hook, message } = await ask(parts);
-    expect(await parts.desk.answer(message, 'allow')).toBe('taken');
+    expect(await parts.courier.answer(message, 'allow')).toBe('taken');
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
     expect(await hook.ended).toBe(0);
-    expect((await messageNow(parts.workspace, message)).components).not.toEqual([]); // not waited for
+    expect((await messageNow(parts.workspace, message)).components).not.toEqual([]); // the hook did not wait for the edit
     expect(await verdictOf(parts.workspace, message)).toBe('✅ **Allowed** — someone');
-    expect(parts.desk.open()).toEqual([]);
+    expect(parts.courier.open()).toEqual([]);
     expect((await messageNow(parts.workspace, message)).content).not.toContain('-# ');
   });
 
-  it('leaves when the dialog was answered in the terminal, and says so: by its looks, within two seconds', async () => {
+  it('exits within two seconds when the screen shows an answer in the terminal, and says so', async () => {
     expect(2 * LOOK_MS).toBeLessThan(2_000);
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.show('busy-status-line');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
     expect(await hook.ended).toBe(0);
   });
 
-  it('knows it from the transcript alone, where the screen tells nothing', async () => {
+  it('reads the answer from the transcript alone, where the screen shows nothing', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts, 'Bash', 'view-transcript');
-    await parts.desk.looked();
+    await parts.courier.looked();
     expect(hook.hasEnded()).toBe(false);
     parts.pane.result();
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
   });
 
-  it('leaves when somebody was so quick that the dialog was gone before the first look', async () => {
+  it('exits when the dialog was answered before the first look', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts, 'Bash', 'busy-status-line');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
   });
 
-  it('leaves when the next dialog is another one', async () => {
+  it('exits when the next dialog is another one', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.show('dialog-trust');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
   });
 
-  it('stays while the person reads the second question in the terminal', async () => {
+  it('stays while the user reads the second question in the terminal', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.show('dialog-question-second');
-    await parts.desk.looked();
+    await parts.courier.looked();
     expect((await messageNow(parts.workspace, message)).components).not.toEqual([]);
     await parts.pane.show('dialog-question-review');
-    await parts.desk.looked();
+    await parts.courier.looked();
     expect((await messageNow(parts.workspace, message)).components).not.toEqual([]);
     await parts.pane.show('busy-status-line');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
   });
 
-  it('claims no decision if the terminal was quicker', async () => {
+  it('claims no decision if the terminal was faster', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.show('busy-status-line');
-    expect(await parts.desk.answer(message, 'allow')).toBe('over');
+    expect(await parts.courier.answer(message, 'allow')).toBe('over');
     expect(await verdictOf(parts.workspace, message)).toBe(IN_TERMINAL);
     expect(await hook.printed).toBe('');
   });
 
-  it('ends when Claude has exited to its shell', async () => {
+  it('exits when Claude has exited to its shell', async () => {
     const parts = await start({ inShell: true });
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     await parts.pane.exit();
     expect(await verdictOf(parts.workspace, message)).toBe(EXITED);
     expect(await hook.printed).toBe('');
@@ -150,28 +150,28 @@ describe('beside a dialog', () => {
     ['the session is closed', ['kill-session', '-t', '=web']],
     ['another program takes the pane', ['respawn-pane', '-k', '-t', '=web:', 'cat']],
     ['tmux ends', ['kill-server']],
-  ])('ends when %s', async (_, command) => {
+  ])('exits when %s', async (_, command) => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.looked();
+    await parts.courier.looked();
     parts.machine.tmux.call(...command);
     expect(await verdictOf(parts.workspace, message)).toBe(EXITED);
     expect(await hook.printed).toBe('');
   });
 
   it.each(['SIGTERM', 'SIGHUP'] as const)(
-    'ends on %s, as Claude Code sends it after Esc, and takes its buttons away',
+    'exits on %s, which Claude Code sends after Esc, and removes its buttons',
     async (signal) => {
       const parts = await start();
       const { hook, message } = await ask(parts);
       hook.child.kill(signal);
       expect(await verdictOf(parts.workspace, message)).toBe(CALLED_OFF);
       expect(await hook.printed).toBe('');
-      expect(parts.desk.open()).toEqual([]);
+      expect(parts.courier.open()).toEqual([]);
     },
   );
 
-  it('ends when its time is up, and says that the dialog is still there', async () => {
+  it('exits when its time is up, and says that the dialog is still open', async () => {
     const parts = await start({ patienceMs: 1_000 });
     await parts.pane.show('dialog-permission-bash');
     const hook = startHook(parts.machine, parts.pane, parts.pane.input('Bash'));
@@ -180,14 +180,14 @@ describe('beside a dialog', () => {
     await silent(hook);
   });
 
-  it('waits half a day, but a minute only for an agent in the background', () => {
+  it('waits half a day, but only a minute for an agent in the background', () => {
     const [here, headless] = [{ headless: false }, { headless: true }];
     expect(patienceMs(here, {})).toBe(12 * 3_600_000);
     expect(patienceMs(here, { agent_id: 'a1' })).toBe(60_000);
     expect(patienceMs(headless, { agent_id: 'a1' })).toBe(12 * 3_600_000);
   });
 
-  it('goes on with the next question although the server does not answer', async () => {
+  it('continues with the next question even if the server does not answer', async () => {
     const parts = await start({
       faults: {
         onRequest: ({ method }: { method: string }) =>
@@ -195,9 +195,9 @@ describe('beside a dialog', () => {
       },
     });
     const { hook, message } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
-    await parts.desk.answer(message, 'pick', ['1.1']);
-    await parts.desk.answer(message, 'choose', ['2.1', '2.3']);
-    await parts.desk.answer(message, 'submit');
+    await parts.courier.answer(message, 'pick', ['1.1']);
+    await parts.courier.answer(message, 'choose', ['2.1', '2.3']);
+    await parts.courier.answer(message, 'submit');
     expect(Object.values(decisionIn(await hook.printed).updatedInput.answers)).toEqual(['SQLite', 'Cache, Search']);
   });
 
@@ -208,29 +208,29 @@ describe('beside a dialog', () => {
     const parts = await start({ faults: { onRequest } });
     const { hook, message } = await ask(parts);
     away = true;
-    await parts.desk.answer(message, 'deny');
+    await parts.courier.answer(message, 'deny');
     expect(decisionIn(await hook.printed).behavior).toBe('deny');
     await parts.pane.show('busy-status-line');
-    await vi.waitFor(() => expect(parts.desk.log.join('\n')).toContain('trying again'), 20_000);
-    expect(parts.desk.prompts.isBusy()).toBe(true);
+    await vi.waitFor(() => expect(parts.courier.log.join('\n')).toContain('trying again'), 20_000);
+    expect(parts.courier.prompts.isBusy()).toBe(true);
     away = false;
     expect(await verdictOf(parts.workspace, message)).toBe('⛔ **Denied** — someone');
   });
 });
 
-describe('an answer that is none', () => {
+describe('an invalid answer', () => {
   it('decides nothing', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    const { prompts } = parts.desk;
-    const [{ id = '', thread = '' } = {}] = parts.desk.open();
+    const { prompts } = parts.courier;
+    const [{ id = '', thread = '' } = {}] = parts.courier.open();
     const on = { thread, message: message.id };
     const given = { prompt: id, by: BY, on, order: '1' };
     const allow = { action: 'allow', values: [], text: '' };
     const say = (more: object) => prompts.answer({ ...given, answer: allow, ...more });
     expect(await say({ on: { ...on, message: '1' } })).toBe('no answer');
     expect(await say({ on: { ...on, thread: '1' } })).toBe('no answer');
-    expect(await say({ answer: { ...allow, action: 'approve' } })).toBe('no answer'); // of a plan
+    expect(await say({ answer: { ...allow, action: 'approve' } })).toBe('no answer'); // an action for a plan
     expect(await say({ answer: { ...allow, action: 'text' } })).toBe('no answer');
     expect(await say({ prompt: 'X'.repeat(32) })).toBe('over');
     await sleep(500);
@@ -239,29 +239,29 @@ describe('an answer that is none', () => {
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
   });
 
-  it('of two at once the first decides, the second is told', async () => {
+  it('that comes second decides nothing, and its sender is told', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    const both = ['deny', 'allow'].map((action) => parts.desk.answer(message, action));
+    const both = ['deny', 'allow'].map((action) => parts.courier.answer(message, action));
     expect(await Promise.all(both)).toEqual(['taken', 'over']);
     expect(decisionIn(await hook.printed).behavior).toBe('deny');
     expect(await verdictOf(parts.workspace, message)).toBe('⛔ **Denied** — someone');
   });
 });
 
-describe('prints nothing', () => {
-  it('when the server is down, and asks nobody when it is back but the hook is gone', async () => {
+describe('the hook prints nothing', () => {
+  it('when the server is down, and posts nothing when it is back but the hook is gone', async () => {
     const down = { now: false };
     const onRequest = () => (down.now ? ({ kind: 'reset' } as const) : undefined);
-    const { machine, pane, desk, workspace } = await start({ faults: { onRequest } });
+    const { machine, pane, courier, workspace } = await start({ faults: { onRequest } });
     down.now = true;
     const hook = startHook(machine, pane, pane.input('Bash'));
-    await vi.waitFor(() => expect(desk.log.join('\n')).toContain('trying again'), 20_000);
+    await vi.waitFor(() => expect(courier.log.join('\n')).toContain('trying again'), 20_000);
     hook.child.kill('SIGTERM');
     await silent(hook);
-    await desk.stop();
+    await courier.stop();
     down.now = false;
-    const next = await startPromptDesk(machine);
+    const next = await startPromptCourier(machine);
     await vi.waitFor(() => expect(next.log.join('\n')).toContain('its hook is gone'), 20_000);
     const said = await messagesIn(workspace, '[agent] web');
     expect(said.flatMap(({ components }) => components)).toEqual([]);
@@ -272,27 +272,27 @@ describe('prints nothing', () => {
   it('when its thread is deleted while it waits', async () => {
     const parts = await start();
     const { hook } = await ask(parts);
-    parts.desk.shared.threads.registry.change(parts.pane.thread, { deleted: true });
+    parts.courier.shared.threads.registry.change(parts.pane.thread, { deleted: true });
     await parts.workspace.bot('DELETE', `/channels/${parts.pane.thread}`);
     await silent(hook);
-    await vi.waitFor(() => expect(parts.desk.prompts.isBusy()).toBe(false), 15_000);
+    await vi.waitFor(() => expect(parts.courier.prompts.isBusy()).toBe(false), 15_000);
   });
 
   it('when its session belongs nowhere', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
-    await parts.desk.answer(message, 'deny');
+    await parts.courier.answer(message, 'deny');
     await hook.ended;
-    const { connections, threads } = parts.desk.shared;
+    const { connections, threads } = parts.courier.shared;
     const [server] = connections.all().map((one) => one.server);
     Object.assign(server as object, { onlyProjects: true });
     expect(threads.destinationOf(parts.machine.tmux.dir)).toBeUndefined();
     await silent(startHook(parts.machine, parts.pane, parts.pane.input('Bash')));
-    expect(parts.desk.open()).toEqual([]);
+    expect(parts.courier.open()).toEqual([]);
   });
 
-  it('for anything but a request of a Claude that somebody sits at', async () => {
-    const { machine, pane, desk } = await start();
+  it('for anything except a request of an interactive Claude', async () => {
+    const { machine, pane, courier } = await start();
     const input = pane.input('Bash');
     const outside = [
       startHook(machine, pane, input, { TMUX: '', TMUX_PANE: '' }),
@@ -310,12 +310,12 @@ describe('prints nothing', () => {
       hook.child.kill('SIGTERM');
       await silent(hook);
     }
-    expect(desk.open()).toEqual([]);
+    expect(courier.open()).toEqual([]);
   });
 
-  it('when the configuration is broken, or readable for others', async () => {
-    const { machine, pane, desk } = await start();
-    await desk.stop();
+  it('when the configuration is broken, or readable by others', async () => {
+    const { machine, pane, courier } = await start();
+    await courier.stop();
     const path = machine.home.path('config.json');
     for (const [text, mode] of [
       ['{ "host": ', 0o600],
@@ -333,30 +333,30 @@ describe('prints nothing', () => {
   });
 });
 
-describe('the notification that Claude waits', () => {
+describe('the notification that Claude is waiting', () => {
   const notify = (pane: PromptPane) => ({
     ...fixture('Notification.permission_prompt'),
     session_id: pane.record().claudeSession,
     transcript_path: pane.record().transcript,
   });
 
-  const tellDesk = ({ desk, pane }: Parts, input: unknown) =>
-    postLetter(letterOf(pane.env, input), openCourierContexts(desk.shared).of(desk.shared.config.host));
+  const handleLetter = ({ courier, pane }: Parts, input: unknown) =>
+    postLetter(letterOf(pane.env, input), openCourierContexts(courier.shared).of(courier.shared.config.host));
 
   it('adds nothing while the prompt is in the thread', async () => {
     const parts = await start();
     await ask(parts);
     const before = (await messagesIn(parts.workspace, '[agent] web')).length;
-    await tellDesk(parts, notify(parts.pane));
+    await handleLetter(parts, notify(parts.pane));
     expect(await messagesIn(parts.workspace, '[agent] web')).toHaveLength(before);
     expect(parts.pane.record().state).toBe('waiting');
   });
 
-  it('shows the screen, with keys, when nobody asked in the thread', async () => {
+  it('shows the screen, with keys, when nobody was asked in the thread', async () => {
     const parts = await start();
     const { workspace, pane } = parts;
     await pane.show('dialog-permission-bash');
-    await tellDesk(parts, notify(pane));
+    await handleLetter(parts, notify(pane));
     const said = (await messagesIn(workspace, '[agent] web')).at(-1) as WireMessage;
     expect(said.content).toContain('Do you want to proceed?');
     expect(said.content).toContain('curl http://127.0.0.1:1/');
@@ -364,12 +364,12 @@ describe('the notification that Claude waits', () => {
       expect(JSON.stringify(said.components)).toContain(`key:${key}`);
   });
 
-  it('shows it also when the hook that asked was killed', async () => {
+  it('shows the screen also when the hook that asked was killed', async () => {
     const parts = await start();
     const { hook } = await ask(parts);
     hook.child.kill('SIGKILL');
     await hook.ended;
-    await tellDesk(parts, notify(parts.pane));
+    await handleLetter(parts, notify(parts.pane));
     const said = (await messagesIn(parts.workspace, '[agent] web')).at(-1) as WireMessage;
     expect(said.content).toContain('Do you want to proceed?');
   });

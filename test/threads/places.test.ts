@@ -1,5 +1,5 @@
 // Where sessions have their thread: with projects, `onlyProjects` and two servers. Each has exactly one, in its place; one
-// that belongs nowhere is named nowhere.
+// that belongs nowhere appears nowhere.
 
 import { describe, expect, it, vi } from 'vitest';
 import type { ServerConfig } from '../../core/config.ts';
@@ -20,7 +20,7 @@ interface Two {
   readonly outside: string;
 }
 
-/** The setting's own workspace, and another one that takes one project only. */
+/** The test's own workspace, and another one that takes one project only. */
 async function startTwo(own: Partial<ServerConfig> = {}): Promise<Two> {
   const work = await startTestWorkspace();
   const [project, outside] = [tempFolder(), tempFolder()];
@@ -104,7 +104,7 @@ describe('a session of a project', () => {
     await until(two, ['[agent] old-shop', '[agent] shop'], []);
   });
 
-  it('made by !new is up on the server of the project alone, with and without an agent', async () => {
+  it('created by !new has a thread only on the server of the project, with and without an agent', async () => {
     const two = await startTwo();
     const { setting, work, project } = two;
     await work.person.say(work.channelId, `!new shop ${project}`);
@@ -122,7 +122,7 @@ describe('a session of a project', () => {
     await until(two, [], ['([agent] ops)', '[agent] shop']);
   });
 
-  it('moves with its Claude, with one note in the thread that it leaves', async () => {
+  it('moves with its Claude, with one note in its old thread', async () => {
     const two = await startTwo();
     byHand(two, 'shop', two.outside);
     await reconcile(two.setting);
@@ -143,7 +143,7 @@ describe('a session of a project', () => {
 });
 
 describe('a session that belongs nowhere', () => {
-  it('is named nowhere: no thread, no list, no suggestion, and nothing can end it', async () => {
+  it('appears nowhere: no thread, no list, no suggestion, and no command can end it', async () => {
     const two = await startTwo({ onlyProjects: true });
     const { setting, work } = two;
     const { channelId, person } = setting.workspace;

@@ -1,5 +1,5 @@
-// `ask` and whoever serves it are killed at every step of a prompt: nothing is decided by nobody, and the message in the
-// thread never claims what did not happen.
+// `ask` and the courier or bridge that serves it are killed at every step of a prompt: nothing is decided without a user,
+// and the message in the thread never claims what did not happen.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import {
   startPromptPane,
   verdictOf,
 } from '../support/prompt-pane.ts';
-import { type PromptDeskOptions, startPromptDesk } from '../support/prompt-setup.ts';
+import { type PromptCourierOptions, startPromptCourier } from '../support/prompt-setup.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 
@@ -31,7 +31,7 @@ async function start() {
   const machine = startMachine(workspace);
   const pane = await startPromptPane(machine);
   await pane.show('dialog-permission-bash');
-  const begin = (times: PromptDeskOptions = {}) => startPromptDesk(machine, { checkAfterMs: 500, ...times });
+  const begin = (times: PromptCourierOptions = {}) => startPromptCourier(machine, { checkAfterMs: 500, ...times });
   return { workspace, machine, pane, begin };
 }
 
@@ -43,7 +43,7 @@ async function lastLine(workspace: TestWorkspace, message: WireMessage) {
 
 const answersIn = ({ home }: Machine) => readdirSync(home.folder('answers'));
 
-/** Tools of which `cat` never prints an answer that was taken. */
+/** Tools with a `cat` that never prints an answer. */
 function stuckCat(machine: Machine): string {
   const folder = tempFolder();
   for (const tool of readdirSync(machine.pathWithoutNode))
@@ -53,10 +53,10 @@ function stuckCat(machine: Machine): string {
   return folder;
 }
 
-describe('ask is killed', () => {
-  it('at any moment up to its letter: nobody is asked for long, nothing is decided', async () => {
+describe('when ask is killed', () => {
+  it('at any moment before its letter, nobody is asked for long, and nothing is decided', async () => {
     const { machine, pane, begin } = await start();
-    const desk = await begin();
+    const courier = await begin();
     for (const afterMs of [0, 3, 6, 10, 20, 40, 80]) {
       const hook = startHook(machine, pane, pane.input('Bash'));
       await sleep(afterMs);
@@ -65,11 +65,11 @@ describe('ask is killed', () => {
     }
     await vi.waitFor(() => {
       expect(machine.letters()).toEqual([]);
-      expect(desk.open()).toEqual([]);
+      expect(courier.open()).toEqual([]);
     }, WAIT);
   });
 
-  it('after its letter, before it is posted: no prompt appears', async () => {
+  it('after its letter and before the post, no prompt appears', async () => {
     const { workspace, machine, pane, begin } = await start();
     const first = await begin();
     await first.stop();
@@ -77,16 +77,16 @@ describe('ask is killed', () => {
     await vi.waitFor(() => expect(machine.letters()).toHaveLength(1), WAIT);
     hook.child.kill('SIGKILL');
     expect(await hook.printed).toBe('');
-    const desk = await begin();
+    const courier = await begin();
     await vi.waitFor(() => expect(machine.letters()).toEqual([]), WAIT);
     const said = await messagesIn(workspace, '[agent] web');
     expect(said.flatMap(({ components }) => components)).toEqual([]);
-    expect(desk.prompts.isBusy()).toBe(false);
+    expect(courier.prompts.isBusy()).toBe(false);
   });
 
-  it('while it waits: the message says where to answer, with the keys of that screen', async () => {
+  it('while it waits, the message says where to answer, with the keys of that screen', async () => {
     const { workspace, machine, pane, begin } = await start();
-    const desk = await begin();
+    const courier = await begin();
     const hook = startHook(machine, pane, pane.input('Bash'));
     const message = await promptIn(workspace, pane.thread);
     hook.child.kill('SIGKILL');
@@ -95,43 +95,43 @@ describe('ask is killed', () => {
       expect(line).toMatch(ABANDONED);
       expect(labels).toEqual(KEYS);
     }, WAIT);
-    await vi.waitFor(() => expect(desk.prompts.isBusy()).toBe(false), WAIT);
+    await vi.waitFor(() => expect(courier.prompts.isBusy()).toBe(false), WAIT);
     expect(answersIn(machine)).toEqual([]);
   });
 
-  it('while it waits, by an agent that took its dialog away: it stays called off', async () => {
+  it('while it waits, by an agent that closed its dialog, the prompt stays cancelled', async () => {
     const { workspace, machine, pane, begin } = await start();
-    const desk = await begin();
-    await pane.show('view-transcript'); // a screen that tells nothing
+    const courier = await begin();
+    await pane.show('view-transcript'); // a screen without information
     const hook = startHook(machine, pane, pane.input('Bash'));
     const message = await promptIn(workspace, pane.thread);
     hook.child.kill('SIGKILL');
     expect(await verdictOf(workspace, message)).toBe('⏹️ Called off in the terminal.');
-    await vi.waitFor(() => expect(desk.prompts.isBusy()).toBe(false), WAIT);
+    await vi.waitFor(() => expect(courier.prompts.isBusy()).toBe(false), WAIT);
     expect(await verdictOf(workspace, message)).toBe('⏹️ Called off in the terminal.');
   });
 
   it.each([
-    ['the dialog is still there: the message does not claim it', true],
-    ['the dialog is gone: the message stands', false],
-  ])('with the answer in its hands; %s', async (_, stays) => {
+    ['and the dialog is still open, the message does not claim the answer', true],
+    ['and the dialog is gone, the message keeps the answer', false],
+  ])('after it took the answer, %s', async (_, stays) => {
     const { workspace, machine, pane, begin } = await start();
-    const desk = await begin();
+    const courier = await begin();
     const hook = startHook(machine, pane, pane.input('Bash'), { PATH: stuckCat(machine) });
     const message = await promptIn(workspace, pane.thread);
-    await vi.waitFor(() => expect(desk.open()[0]?.message).toBe(message.id), WAIT);
-    expect(await desk.answer(message, 'allow')).toBe('taken');
+    await vi.waitFor(() => expect(courier.open()[0]?.message).toBe(message.id), WAIT);
+    expect(await courier.answer(message, 'allow')).toBe('taken');
     hook.child.kill('SIGKILL');
     if (!stays) await pane.show('busy-status-line');
     expect(await verdictOf(workspace, message)).toBe('✅ **Allowed** — someone');
-    await vi.waitFor(() => expect(desk.prompts.isBusy()).toBe(false), WAIT);
+    await vi.waitFor(() => expect(courier.prompts.isBusy()).toBe(false), WAIT);
     const { line, labels } = await lastLine(workspace, message);
     expect(line).toBe(stays ? NOT_DELIVERED : '✅ **Allowed** — someone');
     expect(labels).toEqual(stays ? KEYS : []);
     expect(answersIn(machine)).toEqual([]);
   });
 
-  it('with the answer in its hands, and the bridge at the same time: said after the restart', async () => {
+  it('after it took the answer, together with the bridge, the thread says so after the restart', async () => {
     const { workspace, machine, pane, begin } = await start();
     const first = await begin({ checkAfterMs: 60_000 });
     const hook = startHook(machine, pane, pane.input('Bash'), { PATH: stuckCat(machine) });
@@ -144,18 +144,18 @@ describe('ask is killed', () => {
     await vi.waitFor(async () => expect((await lastLine(workspace, message)).line).toBe(NOT_DELIVERED), WAIT);
   });
 
-  it('not, and the agent asks the same again: the first answer is not called lost', async () => {
+  it('too late, and the agent asks the same again, the first answer is not reported as lost', async () => {
     const { workspace, machine, pane, begin } = await start();
-    const desk = await begin();
+    const courier = await begin();
     const hook = startHook(machine, pane, pane.input('Bash'));
     const message = await promptIn(workspace, pane.thread);
-    await vi.waitFor(() => expect(desk.open()[0]?.message).toBe(message.id), WAIT);
-    await desk.answer(message, 'allow');
+    await vi.waitFor(() => expect(courier.open()[0]?.message).toBe(message.id), WAIT);
+    await courier.answer(message, 'allow');
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
     pane.result();
     await verdictOf(workspace, message);
     startHook(machine, pane, pane.input('Bash'));
-    await vi.waitFor(() => expect(desk.open()).toHaveLength(1), WAIT);
+    await vi.waitFor(() => expect(courier.open()).toHaveLength(1), WAIT);
     const [{ id = '' } = {}] = loadPromptRecords(machine.home).filter((one) => one.ended);
     await vi.waitFor(
       () => expect(loadPromptRecords(machine.home).find((one) => one.id === id)?.shown).toBe(true),
@@ -165,17 +165,17 @@ describe('ask is killed', () => {
   });
 });
 
-describe('the courier is killed', () => {
-  it('while a prompt is open: the next one answers it, in the same message', async () => {
+describe('when the courier is killed', () => {
+  it('while a prompt is open, the next one answers it in the same message', async () => {
     const { workspace, machine, pane, begin } = await start();
-    const courier = machine.courier();
-    await vi.waitFor(() => expect(machine.courierPid()).toBe(courier.pid), WAIT);
+    const killed = machine.courier();
+    await vi.waitFor(() => expect(machine.courierPid()).toBe(killed.pid), WAIT);
     const hook = startHook(machine, pane, pane.input('Bash'));
     const message = await promptIn(workspace, pane.thread);
-    await courier.kill();
-    const desk = await begin();
-    await vi.waitFor(() => expect(desk.open()[0]?.message).toBe(message.id), WAIT);
-    expect(await desk.answer(message, 'deny')).toBe('taken');
+    await killed.kill();
+    const courier = await begin();
+    await vi.waitFor(() => expect(courier.open()[0]?.message).toBe(message.id), WAIT);
+    expect(await courier.answer(message, 'deny')).toBe('taken');
     expect(decisionIn(await hook.printed).behavior).toBe('deny');
     const cards = (await messagesIn(workspace, '[agent] web')).filter(({ content }) =>
       content.includes('wants to use'),
@@ -184,8 +184,8 @@ describe('the courier is killed', () => {
   });
 });
 
-describe('what is left on the disk', () => {
-  it('goes when it is old, while running; nothing that somebody waits for', async () => {
+describe('files that a prompt left on the disk', () => {
+  it('are removed when they are old, but never while a hook waits', async () => {
     const { workspace, machine, pane, begin } = await start();
     const { home } = machine;
     const old = (folder: 'answers' | 'prompts', name: string) => {
@@ -195,7 +195,7 @@ describe('what is left on the disk', () => {
       utimesSync(path, 1, 1);
     };
     const id = 'a'.repeat(32);
-    const desk = await begin({ sweepMs: 200 });
+    const courier = await begin({ sweepMs: 200 });
     const hook = startHook(machine, pane, pane.input('Bash'));
     await promptIn(workspace, pane.thread);
     const bell = answersIn(machine).find((name) => name.endsWith('.bell')) ?? '';
@@ -207,7 +207,7 @@ describe('what is left on the disk', () => {
       expect(answersIn(machine).toSorted()).toEqual([bell, `${'b'.repeat(32)}.taken`].toSorted());
       expect(existsSync(home.path('prompts', `${id}.json`))).toBe(false);
     }, WAIT);
-    expect(desk.open()).toHaveLength(1);
+    expect(courier.open()).toHaveLength(1);
     expect(hook.hasEnded()).toBe(false);
   });
 });

@@ -32,11 +32,11 @@ const fileOf = (shown: PromptText, name: string) => {
   const file = shown.files.find((one) => one.name === name);
   return file === undefined ? undefined : Buffer.from(file.data as Uint8Array).toString();
 };
-/** What is inside code blocks, with the fences as Discord sees them: at any three backticks. */
+/** The content of code blocks, with the fences as Discord sees them: at any three backticks. */
 const fencesOf = (text: string) => text.split('```').length - 1;
 
 describe('a permission in the thread', () => {
-  it('shows tool, command, what for, where, and what always would add', () => {
+  it('shows tool, command, purpose, directory, and what "always" would add', () => {
     const input = request('Bash');
     const { text, hint, files } = permissionText(
       input.tool_name,
@@ -56,19 +56,19 @@ describe('a permission in the thread', () => {
     expect(files).toEqual([]);
   });
 
-  it('spells out what is invisible or turns its neighbours around', () => {
+  it('shows invisible and reordering characters as code points', () => {
     const { text } = bash(`${BIDI}\u200b\u00ad\u0007`);
     expect(text).not.toMatch(HIDDEN);
     expect(text).toContain('rm -rf ~ # ⟨U+202E⟩gnihtemos sselmrah⟨U+202C⟩⟨U+200B⟩⟨U+00AD⟩⟨U+0007⟩');
   });
 
-  it('cannot be left by a fence in the command', () => {
+  it('cannot be broken out of by a fence in the command', () => {
     const { text } = bash('echo ```\n# Harmless\n```` @everyone `````');
     expect(fencesOf(text)).toBe(2);
     expect(text).toContain('# Harmless');
   });
 
-  it('shows a command of 200 kB by its beginning and its end, and attaches all of it', () => {
+  it('shows the start and the end of a 200 kB command, and attaches all of it', () => {
     const command = `first ${'x'.repeat(200_000)}\u202e last`;
     const shown = bash(command);
     expect(shown.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
@@ -78,13 +78,13 @@ describe('a permission in the thread', () => {
     expect(fileOf(shown, 'command.txt')).toBe(command.replace('\u202e', '⟨U+202E⟩'));
   });
 
-  it('counts what is left out', () => {
+  it('says how much is left out', () => {
     const shown = bash('y'.repeat(10_000));
     const left = Number(shown.text.match(/… (\d+) more/)?.[1]);
     expect(left + (shown.text.match(/y+/g) ?? []).join('').length).toBe(10_000);
   });
 
-  it('shows what else the tool is told: nothing of the input is left out', () => {
+  it('shows the rest of the input too, and omits nothing', () => {
     const { text } = bash('make', { dangerouslyDisableSandbox: true, host: 'production' });
     expect(text).toContain('"dangerouslyDisableSandbox": true');
     expect(text).toContain('"host": "production"');
@@ -99,13 +99,13 @@ describe('a permission in the thread', () => {
     expect(bash('make', { description }).text).toContain('but not quite');
   });
 
-  it('shows every other tool by its whole input', () => {
+  it('shows every other tool with its whole input', () => {
     const { text } = permissionText('mcp__db__query', { sql: 'drop table x' }, '/a', []);
     expect(text).toContain('**mcp\\_\\_db\\_\\_query**');
     expect(text).toContain('"sql": "drop table x"');
   });
 
-  it('takes Markdown and mentions in names and descriptions by the letter', () => {
+  it('shows Markdown and mentions in names and descriptions literally', () => {
     const { text } = bash('true', { description: '**safe** <@1> @everyone [x](y) `z` ||w||' });
     expect(text).toContain('\\*\\*safe\\*\\* \\<\\@1\\> \\@everyone \\[x\\](y) \\`z\\` \\|\\|w\\|\\|');
   });
@@ -113,7 +113,7 @@ describe('a permission in the thread', () => {
   it.each([
     ['many rules', Array.from({ length: 40 }, (_, at) => `rule number ${at}`)],
     ['a long rule', [`start ${'x'.repeat(300)} end`]],
-  ])('attaches what always would add if it is %s', (_, contents) => {
+  ])('attaches what "always" would add if it is %s', (_, contents) => {
     const rules = contents.map((ruleContent) => ({ toolName: 'Bash', ruleContent }));
     const shown = permissionText('Bash', { command: 'x' }, '/', [{ type: 'addRules', rules }]);
     expect(shown.text).toContain('`always.json`');
@@ -129,13 +129,13 @@ describe('a permission in the thread', () => {
     expect(fileOf(shown, 'always.json')).toContain('⟨U+200B⟩ && rm:*');
   });
 
-  it('shows a backtick, a tab and a line break of a rule as what they are', () => {
+  it('shows a backtick, a tab and a line break in a rule visibly', () => {
     const rules = [{ toolName: 'Bash', ruleContent: 'echo `id`\trm\nrm:*' }];
     const { text } = permissionText('Bash', { command: 'x' }, '/', [{ type: 'addRules', rules }]);
     expect(text).toContain('`Bash(echo ⟨U+0060⟩id⟨U+0060⟩⟨U+0009⟩rm⟨U+000A⟩rm:*)`');
   });
 
-  it('shows a description whole although invisible characters make it long', () => {
+  it('shows a description whole even if invisible characters make it long', () => {
     const shown = bash('make', { description: `safe ${ZERO_WIDTH} && rm -rf ~` });
     const all = [shown.text, ...shown.files.map(({ name }) => fileOf(shown, name))].join('\n');
     expect(all).toContain('⟨U+200B⟩ && rm -rf ~');
@@ -150,7 +150,7 @@ describe('a permission in the thread', () => {
     expect(fileOf(shown, 'request.json')).toContain(`${end}"`);
   });
 
-  it('says what always would do if it does not only allow something', () => {
+  it('says what "always" would do if it does more than allow', () => {
     const { text } = permissionText('Bash', { command: 'x' }, '/', [
       { type: 'removeRules', behavior: 'deny', rules: [{ toolName: 'Read' }] },
       { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
@@ -192,7 +192,7 @@ describe('a permission in the thread', () => {
 });
 
 describe('a plan in the thread', () => {
-  it('shows what it would allow besides', () => {
+  it('shows what else it would allow', () => {
     const asked = request('ExitPlanMode');
     const allowedPrompts = [{ tool: 'Bash', prompt: 'push to any remote' }];
     const plan = 'a line of the plan\n'.repeat(500);
@@ -200,7 +200,7 @@ describe('a plan in the thread', () => {
     expect(contentOf(promptOf(input), input, NO_ANSWER_YET)).toContain('push to any remote');
   });
 
-  it('that is no text is shown as what it is', () => {
+  it('that is not text is shown as JSON', () => {
     const plan = { steps: ['read', 'push to any remote'] };
     const input = { ...request('ExitPlanMode'), tool_input: { plan } };
     const shown = contentOf(promptOf(input), input, NO_ANSWER_YET);
@@ -215,7 +215,7 @@ describe('a plan in the thread', () => {
   });
 
   it.each(['```sh\nls\n```', '~~~\nls\n~~~', '- ```TS\n  a\n  ```\r\n', 'a \\d b'])(
-    'is only shown if nothing of it is hidden: %j',
+    'is only posted as text if nothing in it is hidden: %j',
     (plan) => expect(planText(plan).files).toEqual([]),
   );
 
@@ -230,19 +230,19 @@ describe('a plan in the thread', () => {
     '> - ```python -c\n> ls\n> ```',
     'tell <@123>, then </deploy:456>',
     'delete \\*.ts',
-  ])('comes as a file, too, if Markdown hides a part of it: %s', (plan) => {
+  ])('is also attached as a file if Markdown hides a part of it: %s', (plan) => {
     expect(fileOf(planText(plan), 'plan.md')).toBe(plan);
     expect(planText(plan).text).toContain('attached');
   });
 
-  it('comes as a file, too, if it is long; a fence open at the cut is closed', () => {
+  it('is also attached as a file if it is long, and a fence open at the cut is closed', () => {
     const plan = `Begin\n\`\`\`sh\n${'echo hello\n'.repeat(900)}\`\`\`\nEnd`;
     const shown = planText(plan);
     expect(fencesOf(shown.text)).toBe(2);
     expect(fileOf(shown, 'plan.md')).toBe(plan);
   });
 
-  it.each(['', '```', '```sh\nrm', '\u202e', '😀'.repeat(2_000)])('fits: %j', (plan) => {
+  it.each(['', '```', '```sh\nrm', '\u202e', '😀'.repeat(2_000)])('fits into a message: %j', (plan) => {
     const { text } = planText(plan);
     expect(text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
     expect(fencesOf(text) % 2).toBe(0);
@@ -280,7 +280,7 @@ describe('questions in the thread', () => {
     expect(hint).toContain('`submit`');
   });
 
-  it('take nothing in a label for Markdown, and hide nothing', () => {
+  it('show no Markdown of a label, and hide nothing', () => {
     const option = { label: '**1** ||x|| \u202e@everyone', description: '[safe](http://evil)' };
     const asked = question({ options: [option] });
     const { text } = questionText([asked], NO_ANSWER_YET);
@@ -314,7 +314,7 @@ describe('questions in the thread', () => {
   });
 });
 
-describe('whatever Claude asks', () => {
+describe('for any prompt of Claude,', () => {
   const words = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 300 }),
     fc
@@ -332,7 +332,7 @@ describe('whatever Claude asks', () => {
     { minLength: 1, maxLength: 8 },
   );
 
-  it('every message of it is one that Discord accepts, from the first step to the last', () => {
+  it('every message is accepted by Discord, from the first step to the last', () => {
     const ends = fc.constantFrom<PromptEnd>({ kind: 'answered' }, { kind: 'exited' }, { kind: 'time is up' });
     fc.assert(
       fc.property(questions, words, ends, (asked, answer, end) => {
@@ -355,11 +355,11 @@ describe('whatever Claude asks', () => {
     { kind: 'permission', canAlways: true },
     { kind: 'permission', canAlways: false },
     { kind: 'plan' },
-  ])('the buttons of %j are ones that Discord accepts', (prompt) => {
+  ])('the buttons of %j are accepted by Discord', (prompt) => {
     expect(messageComponents.safeParse(promptButtons(ID, prompt, NO_ANSWER_YET)).error).toBe(undefined);
   });
 
-  it('Always is only there if it was offered', () => {
+  it('Always is only offered if Claude Code offered it', () => {
     const labels = (canAlways: boolean) =>
       JSON.stringify(promptButtons(ID, { kind: 'permission', canAlways }, NO_ANSWER_YET));
     expect(labels(true)).toContain('Always allow');
@@ -376,7 +376,7 @@ describe('whatever Claude asks', () => {
   }
 });
 
-describe('what Claude Code reads', () => {
+describe('the output for Claude Code', () => {
   const output = (name: string, decision: Parameters<typeof decisionOutput>[2]) => {
     const input = request(name);
     return JSON.parse(decisionOutput(input, promptOf(input), decision));
@@ -385,11 +385,11 @@ describe('what Claude Code reads', () => {
     hookSpecificOutput: { hookEventName: 'PermissionRequest', decision },
   });
 
-  it('allow', () => {
+  it('allows', () => {
     expect(output('Bash', { kind: 'allow', always: false })).toEqual(decision({ behavior: 'allow' }));
   });
 
-  it('always: with the rules it suggested itself, unchanged', () => {
+  it('always allows, with the rules that it suggested itself, unchanged', () => {
     expect(output('Bash', { kind: 'allow', always: true })).toEqual(
       decision({
         behavior: 'allow',
@@ -398,7 +398,7 @@ describe('what Claude Code reads', () => {
     );
   });
 
-  it('deny, with the reason', () => {
+  it('denies, with the reason', () => {
     expect(output('Bash', { kind: 'deny', reason: 'use a temp dir instead' })).toEqual(
       decision({ behavior: 'deny', message: 'use a temp dir instead' }),
     );
@@ -407,7 +407,7 @@ describe('what Claude Code reads', () => {
     );
   });
 
-  it('answers: the whole input, and the answers by the exact text of their questions', () => {
+  it('contains the whole input, and the answers by the exact text of their questions', () => {
     const given = fixture('PermissionRequest.AskUserQuestion.two-questions').tool_input as {
       questions: { question: string }[];
     };
@@ -428,18 +428,18 @@ describe('what Claude Code reads', () => {
     );
   });
 
-  it('a plan', () => {
+  it('approves or rejects a plan', () => {
     expect(promptOf(request('ExitPlanMode'))).toEqual({ kind: 'plan' });
     expect(output('ExitPlanMode', { kind: 'allow', always: false })).toEqual(decision({ behavior: 'allow' }));
   });
 
-  it('questions that we cannot read are shown as a permission, never answered by guess', () => {
+  it('never guesses: questions that we cannot read are shown as a permission', () => {
     const input = { ...request('AskUserQuestion'), tool_input: { questions: [] } };
     expect(promptOf(input)).toEqual({ kind: 'permission', canAlways: false });
   });
 });
 
-describe('the verdict', () => {
+describe('the last line of a prompt', () => {
   const by = { id: '1', name: 'a*b' };
   const permission: Prompt = { kind: 'permission', canAlways: true };
 
@@ -455,7 +455,7 @@ describe('the verdict', () => {
     [{ kind: 'plan' }, decided({ kind: 'allow', always: false }), '✅ **Approved** — a\\*b'],
     [{ kind: 'plan' }, decided({ kind: 'deny', reason: 'no' }), '⛔ **Rejected**: no — a\\*b'],
     [{ kind: 'question', questions: [] }, decided({ kind: 'answers', answers: ['A', 'B'] }), '✅ **A · B** — a\\*b'],
-  ])('of %j that was %j', (prompt, ended, expected) => {
+  ])('for %j says how it ended: %j', (prompt, ended, expected) => {
     expect(promptEndText(prompt, ended)).toBe(expected);
   });
 
@@ -464,7 +464,7 @@ describe('the verdict', () => {
   }
 });
 
-describe('plain', () => {
+describe('escaped text', () => {
   it('never ends inside an escape', () => {
     fc.assert(
       fc.property(
@@ -488,7 +488,7 @@ function request(name: string): PermissionRequestInput {
 }
 
 describe('a question whose options have a preview', () => {
-  it('attaches all of it: what is chosen is shown whole', () => {
+  it('attaches all of it, so that the choice is shown whole', () => {
     const option = (label: string, preview?: string) => ({ label, description: '', preview });
     const questions = [
       {

@@ -1,4 +1,4 @@
-// What has to happen so that threads and sessions agree: a table.
+// The steps that make threads and sessions agree: a table.
 
 import { describe, expect, it } from 'vitest';
 import type { ThreadRef } from '../../discord/threads.ts';
@@ -43,39 +43,39 @@ function told(change: ThreadChange): string {
   }
 }
 
-describe('threads and sessions', () => {
-  it('agree when each session has its thread', () => {
+describe('sessions', () => {
+  it('need nothing when each has its thread', () => {
     const facts = { sessions: [session('$1', 'web')], records: [record('t', '[agent] web')] };
     expect(done(facts)).toEqual([]);
   });
 
-  it('made by hand get a thread, unless they are to be ignored or it is off', () => {
+  it('made by hand get a thread, unless they are ignored or automatic threads are off', () => {
     const sessions = [session('$1', 'web'), session('$2', '_hidden')];
     expect(done({ sessions })).toEqual(['open web']);
     expect(done({ sessions, auto: false })).toEqual([]);
   });
 
-  it('closed by hand close their thread, also when it is off', () => {
+  it('closed by hand close their thread, even when automatic threads are off', () => {
     expect(done({ records: [record('t', '[agent] web')], auto: false })).toEqual(['close t']);
   });
 
-  it('renamed by hand rename their thread and make no second one', () => {
+  it('renamed by hand rename their thread and create no second one', () => {
     const facts = { sessions: [session('$1', 'shop')], records: [record('t', '[agent] web')] };
     expect(done(facts)).toEqual(['rename t [agent] shop']);
   });
 
-  it('do not reopen what a person archived, whatever else is made or renamed', () => {
+  it('do not reopen a thread that a user archived, whatever else changes', () => {
     const archived = record('t', '[agent] web', { archived: 'person' });
     const sessions = [session('$1', 'shop'), session('$2', 'new')];
     expect(done({ sessions, records: [archived] })).toEqual(['open new']);
   });
 
-  it('do not reopen what was closed by a command', () => {
+  it('do not reopen a thread that was closed by a command', () => {
     const archived = record('t', '[agent] web', { archived: 'us' });
     expect(done({ sessions: [session('$1', 'shop')], records: [archived] })).toEqual([]);
   });
 
-  it('that belong nowhere are named nowhere', () => {
+  it('that belong nowhere appear nowhere', () => {
     const sessions = [session('$1', 'web')];
     expect(done({ sessions, channelOf: () => undefined })).toEqual([]);
     const strays = [stray('t', '[agent] web')];
@@ -92,7 +92,7 @@ describe('threads and sessions', () => {
     expect(done({ sessions: [session('$1', 'web')], records })).toEqual(['leave t for u']);
   });
 
-  it('with the same id on a restarted server are not taken for the old ones', () => {
+  it('with the same id on a restarted server are not mistaken for the old ones', () => {
     const old = record('t', '[agent] web', { serverPid: 6 });
     expect(done({ sessions: [session('$1', 'other')], records: [old] })).toEqual(['close t', 'open other']);
   });
@@ -102,7 +102,7 @@ describe('threads and sessions', () => {
     expect(done({ sessions: [session('$9', 'web')], records: [old] })).toEqual(['adopt t $9']);
   });
 
-  it('whose name only begins the same are not mixed up', () => {
+  it('whose names only start the same are not mixed up', () => {
     const old = record('t', '[agent] web', { serverPid: 6 });
     expect(done({ sessions: [session('$1', 'web-2')], records: [old] })).toEqual(['close t', 'open web-2']);
   });
@@ -113,18 +113,18 @@ describe('threads and sessions', () => {
     expect(done({ sessions })).toEqual(['open a']);
   });
 
-  it('with a name no title can hold get none', () => {
+  it('with a name that no title can contain get none', () => {
     expect(done({ sessions: [session('$1', 'x'.repeat(200))] })).toEqual([]);
   });
 });
 
 describe('threads that the registry does not know', () => {
-  it('are taken again for a session of that name, and closed without one', () => {
+  it('are reused for a session of that name, and closed without one', () => {
     const strays = [stray('t', '[agent] web'), stray('u', '[agent] gone'), stray('v', 'small talk')];
     expect(done({ sessions: [session('$1', 'web')], strays, auto: false })).toEqual(['open web', 'close-stray u']);
   });
 
-  it('are left if the session has another thread, or belongs to another channel', () => {
+  it('are left alone if the session has another thread, or belongs to another channel', () => {
     const facts = { sessions: [session('$1', 'web')], strays: [stray('t', '[agent] web')] };
     const records = [record('u', '[agent] web')];
     expect(done({ ...facts, records })).toEqual(['leave-stray t']);

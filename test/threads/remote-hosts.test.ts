@@ -7,7 +7,7 @@ import { startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
 import { startTmux } from '../support/tmux-server.ts';
 
-it('has letters collected at once from a host that something is started on', async () => {
+it('letters are collected at once from a host on which something is started', async () => {
   const { configFile } = await startSshServer();
   const config = configOf({ tmux: startTmux() }, { hosts: { far: { ssh: 'far' } } });
   const env = { PATH: process.env.PATH ?? '' };

@@ -5,7 +5,7 @@ import { typeMessage } from '../../tmux/type-message.ts';
 import { startSshServer } from '../support/ssh-server.ts';
 import { pasted, startRawPane, startTmux } from '../support/tmux-server.ts';
 
-/** Each must arrive as it is, as one paste and one Enter, and do nothing else anywhere. */
+/** Each must arrive unchanged, as one paste and one Enter, and have no other effect. */
 const HOSTILE: readonly string[] = [
   ...['-hello', '--', '-X', '-t %0', '-', '- -', '--help', '-R -t web'],
   ...['hello;', ';', ';;', '\\;', 'a\\', '\\', '\\\\', 'x; kill-server', '; kill-server ;', '\n;\n'],

@@ -6,7 +6,7 @@ import { typeMessage } from '../../tmux/type-message.ts';
 import { startRawPane, startTmux } from '../support/tmux-server.ts';
 
 describe('look', () => {
-  it('tells what runs in a pane and what its screen shows, with and without colours', async () => {
+  it('shows what runs in a pane and its screen, with and without colours', async () => {
     const server = startTmux();
     const { guard } = await startRawPane(server, 'two words', { shows: '\x1b[31mred\x1b[0m é👍' });
     await typeMessage(server.tmux, guard, { id: '42', text: 'x' }, { settleMs: 0 });
@@ -24,7 +24,7 @@ describe('look', () => {
     expect(seen.ansi).toContain('\x1b[31mred\x1b[39m');
   });
 
-  it('sees a mode, and a dead program with its exit status', async () => {
+  it('shows a mode, and a dead program with its exit status', async () => {
     const server = startTmux();
     const { guard } = await startRawPane(server, 'web', { shows: '\x1b[?1049h' });
     server.call('set-option', '-p', '-t', guard.pane.paneId, 'remain-on-exit', 'on');
@@ -39,7 +39,7 @@ describe('look', () => {
     );
   });
 
-  it('tells a hidden cursor from a shown one, and keeps the spaces that end a coloured line, if asked to', async () => {
+  it('tells a hidden cursor from a visible one, and keeps trailing spaces of a coloured line on request', async () => {
     const server = startTmux();
     const shows = '\x1b[?25l\x1b[41mred   \x1b[0m';
     const { guard } = await startRawPane(server, 'hidden', { shows });
@@ -53,7 +53,7 @@ describe('look', () => {
     expect(await lookAtPane(server.tmux, other.pane)).toMatchObject({ cursorShown: true });
   });
 
-  it('shows older lines, if they are asked for', async () => {
+  it('shows older lines on request', async () => {
     const server = startTmux();
     const lines = Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\r\n');
     const { guard } = await startRawPane(server, 'web', { shows: lines });
@@ -61,7 +61,7 @@ describe('look', () => {
     expect(seen).toMatchObject({ text: expect.stringMatching(/^line 0\nline 1\n/) });
   });
 
-  it('says that a pane is gone, and never looks at another in its place', async () => {
+  it('says that a pane is gone, and never looks at another one instead', async () => {
     const server = startTmux();
     await startRawPane(server, 'other');
     const { guard } = await startRawPane(server);
@@ -75,7 +75,7 @@ describe('look', () => {
 });
 
 describe('pressKeys', () => {
-  it('presses keys once for each id, and leaves copy mode for it', async () => {
+  it('presses keys once per id, and leaves copy mode first', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     server.call('copy-mode', '-t', guard.pane.paneId);
@@ -86,7 +86,7 @@ describe('pressKeys', () => {
     await vi.waitFor(() => expect(received().toString()).toBe('\x03\x1b[A1\x1b'));
   });
 
-  it('refuses a pane that is not the one meant', async () => {
+  it('refuses a pane that is not the intended one', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     const other = { ...guard, command: 'claude' };
@@ -103,7 +103,7 @@ describe('pressKeys', () => {
     expect(received()).toHaveLength(0);
   });
 
-  it('is not carried out by a tmux that gets to it only after we have given up', async () => {
+  it('is not executed by a tmux that responds after the time limit', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     const until = Date.now() + 3_000;
@@ -133,7 +133,7 @@ describe('pressKeys', () => {
 });
 
 describe('whoami', () => {
-  it('knows its pane and session, also after a rename and in a group', async () => {
+  it('finds its pane and session, also after a rename and in a group', async () => {
     const server = startTmux();
     const { guard } = await startRawPane(server, 'web');
     const variable = `${server.socket},${guard.pane.serverPid},0`;
@@ -169,7 +169,7 @@ describe('whoami', () => {
       expect([tmux, pane, await currentPane(server.host, tmux, pane)]).toEqual([tmux, pane, undefined]);
   });
 
-  it('reads a socket whose path holds commas', () => {
+  it('reads a socket whose path contains commas', () => {
     expect(readTmuxVariable('/tmp/a,b,1/s,12,3')).toEqual({ socket: '/tmp/a,b,1/s', pid: 12 });
   });
 });

@@ -12,7 +12,7 @@ describe('listSessions', () => {
     expect(await listSessions(startTmux().tmux)).toEqual([]);
   });
 
-  it('tells names apart, whatever they hold', async () => {
+  it('tells names apart, whatever they contain', async () => {
     const server = startTmux();
     const names = [
       'plain',
@@ -39,7 +39,7 @@ describe('listSessions', () => {
     expect(listed.map((session) => session.name).sort()).toEqual(shown.sort());
   });
 
-  it('keeps its rows apart, whatever a directory or a title holds', async () => {
+  it('keeps its rows apart, whatever a directory or a title contains', async () => {
     const server = startTmux();
     const directory = join(realpathSync(server.dir), "a\tb\nc $(x) 'q' é");
     mkdirSync(directory);
@@ -65,7 +65,7 @@ describe('listSessions', () => {
 });
 
 describe('newSession', () => {
-  it('starts a command in a directory, through the login shell, its words untouched', async () => {
+  it('starts a command in a directory, through the login shell, with its arguments unchanged', async () => {
     const server = startTmux();
     const directory = join(realpathSync(server.dir), 'it #(touch pwned) #{pid} $(touch pwned)');
     mkdirSync(directory);
@@ -86,7 +86,7 @@ describe('newSession', () => {
     expect(existsSync(join(directory, 'pwned'))).toBe(false);
   });
 
-  it('is the same session when it is asked for twice, even at once', async () => {
+  it('returns the same session when it is called twice, even at once', async () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'other', 'cat');
     const wanted = { name: WEB, directory: '/', command: ['cat'] };
@@ -97,13 +97,13 @@ describe('newSession', () => {
     expect(await listSessions(server.tmux)).toHaveLength(2);
   });
 
-  it('starts a session whose name begins another one', async () => {
+  it('starts a session whose name is the start of another name', async () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'web-2', 'cat');
     expect((await newSession(server.tmux, { name: WEB, directory: '/' })).created).toBe(true);
   });
 
-  it('keeps a pane whose program has ended, if that was asked for', async () => {
+  it('keeps a pane whose program has ended, on request', async () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'other', 'cat');
     await newSession(server.tmux, {
@@ -123,7 +123,7 @@ describe('newSession', () => {
     });
   });
 
-  it('says that a directory is not there', async () => {
+  it('says that a directory does not exist', async () => {
     const server = startTmux();
     await expect(newSession(server.tmux, { name: WEB, directory: '/no/such' })).rejects.toMatchObject({
       code: 'tmux_failed',
@@ -132,7 +132,7 @@ describe('newSession', () => {
     expect(await listSessions(server.tmux)).toEqual([]);
   });
 
-  it('does not take the agent of the person from the session', async () => {
+  it('does not take the user’s agent from the session', async () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'other', 'cat');
     server.call('set-environment', '-g', 'SSH_AUTH_SOCK', '/agent');
@@ -147,14 +147,14 @@ describe('newSession', () => {
 });
 
 describe('killSession', () => {
-  it('ends exactly the session that is meant', async () => {
+  it('ends exactly the named session', async () => {
     const server = startTmux();
     for (const name of ['web', 'web-2', 'web 3']) server.call('new-session', '-d', '-s', name, 'cat');
     await killSession(server.tmux, await found(server, 'web'));
     expect((await listSessions(server.tmux)).map(({ name }) => name)).toEqual(['web 3', 'web-2']);
   });
 
-  it('ends the last session, too', async () => {
+  it('ends the last session too', async () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'web', 'cat');
     await killSession(server.tmux, await found(server, 'web'));
@@ -175,7 +175,7 @@ describe('killSession', () => {
 });
 
 describe('tmuxOn', () => {
-  it('keeps an argument an argument, even one that ends in a semicolon', async () => {
+  it('keeps each argument intact, even one that ends in a semicolon', async () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'web', 'cat');
     for (const value of ['x;', ';', 'x\\;', '; kill-server', '#(touch x)', '-g', "'"]) {
@@ -184,13 +184,13 @@ describe('tmuxOn', () => {
     }
   });
 
-  it('gives its processes no variable of ours but a few', async () => {
+  it('passes only a few of our variables to its processes', async () => {
     const { host } = startTmux();
     const names = (await host.sh('env', [])).split('\n').map((line) => line.split('=')[0]);
     expect(names.filter((name) => !/^(PATH|HOME|LANG|SHELL|PWD|OLDPWD|SHLVL|_|)$/.test(name ?? ''))).toEqual([]);
   });
 
-  it('ends a script that takes too long, with all it started', async () => {
+  it('ends a script that takes too long, with all its processes', async () => {
     const { host } = startTmux();
     const started = Date.now();
     await expect(host.sh('sleep 20; echo late', [], { timeoutMs: 200, doing: 'wait' })).rejects.toMatchObject({

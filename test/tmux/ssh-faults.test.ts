@@ -17,7 +17,7 @@ describe('a host over ssh', () => {
     expect(server.counts).toMatchObject({ connections: 1, execs: 10, sessionsAtOnce: 8 });
   });
 
-  it('still answers all when the server allows fewer sessions than usual', async () => {
+  it('still answers everything when the server allows fewer sessions than usual', async () => {
     const server = await startSshServer({ maxSessions: 2 });
     const host = server.host();
     const calls = Array.from({ length: 6 }, (_, i) => host.sh('sleep 0.1; echo "$1"', [`${i}`]));
@@ -43,7 +43,7 @@ describe('a host over ssh', () => {
     expect(server.counts.connections).toBe(2);
   });
 
-  it('says that a host is down, and works when it is up', async () => {
+  it('is reported as down, and works when it is up', async () => {
     const server = await startSshServer();
     await server.stop();
     const host = server.host();
@@ -56,7 +56,7 @@ describe('a host over ssh', () => {
     expect(await host.sh('echo up', [])).toBe('up\n');
   });
 
-  it('says that the connection was lost in the middle, not that the script succeeded', async () => {
+  it('is reported as disconnected when the connection is lost in between, not as a success', async () => {
     const server = await startSshServer();
     const host = server.host();
     await host.sh('true', []);
@@ -71,14 +71,14 @@ describe('a host over ssh', () => {
     expect(await host.sh('echo again', [])).toBe('again\n');
   });
 
-  it('gives up on a host that accepts and says nothing', async () => {
+  it('is given up if it accepts connections and never answers', async () => {
     const server = await startSshServer();
     server.faults.silent = true;
     const host = server.host({ connectTimeoutSeconds: 1 });
     await expect(host.sh('true', [])).rejects.toMatchObject({ code: 'host_unreachable' });
   });
 
-  it('gives up on a connection that has frozen, and is back when the network is', async () => {
+  it('is given up when its connection has frozen, and is back with the network', async () => {
     const server = await startSshServer();
     const host = server.host({ timeoutMs: 1_500, connectTimeoutSeconds: 1 });
     await host.sh('true', []);
@@ -92,7 +92,7 @@ describe('a host over ssh', () => {
     expect(await host.sh('echo back', [])).toBe('back\n');
   });
 
-  it('refuses a host whose key has changed, with what to do about it', async () => {
+  it('is refused if its key has changed, with the next step', async () => {
     const server = await startSshServer();
     const host = server.host();
     await host.sh('true', []);
@@ -105,7 +105,7 @@ describe('a host over ssh', () => {
     });
   });
 
-  it('refuses a host whose key is not known, where the person wants to be asked', async () => {
+  it('is refused if its key is unknown and the user wants to be asked', async () => {
     const server = await startSshServer();
     spawnSync('sed', ['-i.bak', 's/accept-new/ask/', server.configFile]);
     await expect(server.host().sh('true', [])).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('a host over ssh', () => {
     expect(Date.now() - started).toBeLessThan(5_000);
   });
 
-  it('says that a name cannot be resolved', async () => {
+  it('is reported if its name cannot be resolved', async () => {
     const server = await startSshServer();
     const host = server.host({ ssh: 'no-such-host.invalid' });
     await expect(host.sh('true', [])).rejects.toMatchObject({
@@ -148,22 +148,22 @@ describe('a host over ssh', () => {
     await expect(server.host().sh('exit 255', [])).rejects.toMatchObject({ code: 'tmux_failed' });
   });
 
-  it('says that there is no shell to run a command', async () => {
+  it('is reported if it has no shell to run a command', async () => {
     const server = await startSshServer({ shell: '/bin/false' });
     await expect(server.host().sh('true', [])).rejects.toMatchObject({ code: 'host_refused' });
   });
 
-  it('finds tmux where the PATH of a command over ssh does not lead', async () => {
+  it('finds tmux outside the PATH of a command over ssh', async () => {
     const local = startTmux();
     local.call('new-session', '-d', '-s', 'web', 'cat');
-    const bin = join(local.dir, 'bin'); // enough to find `sh` by, and nothing else
+    const bin = join(local.dir, 'bin'); // enough to find `sh`, and nothing else
     mkdirSync(bin);
     symlinkSync('/bin/sh', join(bin, 'sh'));
     const bare = await startSshServer({ path: bin });
     expect(await listSessions(tmuxOn(bare.host(), local.socket))).toMatchObject([{ name: 'web' }]);
   });
 
-  it('says that tmux is not installed, and takes a path to it', async () => {
+  it('is reported if tmux is not installed, and accepts a path to it', async () => {
     const server = await startSshServer();
     const missing = server.host({ tmux: '/opt/none/tmux' });
     await expect(listSessions(tmuxOn(missing, '/none'))).rejects.toMatchObject({
@@ -179,13 +179,13 @@ describe('a host over ssh', () => {
   });
 
   it.each(['-oProxyCommand=touch x', 'a b', 'a;b', '$(x)', '', '-', 'a\nb'])(
-    'refuses the host name %j',
+    'is refused by its name %j',
     async (ssh) => {
       expect(() => sshHost({ name: 'x', ssh, controlDir: '/tmp', env: {} })).toThrow(/not a valid host/);
     },
   );
 
-  it('says that the home has too long a path for a control socket', () => {
+  it('is refused if the home has too long a path for a control socket', () => {
     const controlDir = `/tmp/${'long/'.repeat(20)}`;
     expect(() => sshHost({ name: 'x', ssh: 'far', controlDir, env: {} })).toThrow(/path that ssh cannot use/);
   });

@@ -13,7 +13,7 @@ import { startTmux, type TmuxServer } from '../support/tmux-server.ts';
 
 const HOSTILE = 'x"; touch pwned; $(touch pwned) #{pane_id}';
 
-/** A home with the script and the configuration in it, under a name of every special character. */
+/** A home with the script and the configuration, under a name with every special character. */
 function writeHome(server: TmuxServer, name = `h 'o"m\\e$(touch pwned) #{pid} [a]*;~`) {
   const root = join(server.dir, name);
   mkdirSync(root);
@@ -29,7 +29,7 @@ function writeHome(server: TmuxServer, name = `h 'o"m\\e$(touch pwned) #{pid} [a
   return { conf, notes };
 }
 
-/** A pane to come back to: whatever a hook printed would show up in it, as a view. */
+/** A normal pane: any output of a hook would be visible in it, as a view. */
 function startWithPane(): TmuxServer {
   const server = startTmux();
   server.call('new-session', '-d', '-s', 'first');
@@ -37,7 +37,7 @@ function startWithPane(): TmuxServer {
 }
 
 describe('the hooks in tmux', () => {
-  it('tell of sessions that are made, renamed and closed', async () => {
+  it('report sessions that are created, renamed and closed', async () => {
     const server = startWithPane();
     const { conf, notes } = writeHome(server);
     expect(await loadHooks(server.tmux, conf)).toBe(true);
@@ -78,7 +78,7 @@ describe('the hooks in tmux', () => {
     },
   );
 
-  it('leave the user’s own hook running, before, during and after', async () => {
+  it('keep the user’s own hook running, before, during and after', async () => {
     const server = startWithPane();
     const { conf, notes } = writeHome(server);
     const log = join(server.dir, 'own.log');
@@ -101,7 +101,7 @@ describe('the hooks in tmux', () => {
     expect(notes()).toHaveLength(1);
   });
 
-  it('come back when the user’s configuration is read again', async () => {
+  it('are restored when the user’s configuration is read again', async () => {
     const server = startWithPane();
     const { conf, notes } = writeHome(server);
     const config = join(server.dir, '.tmux.conf');
@@ -115,14 +115,14 @@ describe('the hooks in tmux', () => {
     expect(server.call('show-options', '-gv', 'status-left')).toBe('x');
   });
 
-  it('are nobody’s concern where no server runs', async () => {
+  it('do nothing where no server runs', async () => {
     const server = startTmux();
     const { conf } = writeHome(server);
     expect(await loadHooks(server.tmux, conf)).toBe(false);
     expect(await unloadHooks(server.tmux)).toBe(false);
   });
 
-  it('leave a hook alone that somebody else has put at our index', async () => {
+  it('do not replace a hook that someone else has put at our index', async () => {
     const server = startWithPane();
     server.call('set-hook', '-g', 'session-created[8410]', 'display-message theirs');
     expect(await unloadHooks(server.tmux)).toBe(false);
@@ -144,7 +144,7 @@ describe('our line in the tmux configuration', () => {
     expect(addSourceLine(after, '/h/tmux.conf')).toBe(after);
   });
 
-  it('goes without the lines around it', () => {
+  it('is removed without the lines around it', () => {
     expect(removeSourceLine(`a # threadmux\n${line}source-file x\nb`)).toBe('a # threadmux\nsource-file x\nb');
   });
 });

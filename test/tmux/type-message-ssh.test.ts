@@ -9,7 +9,7 @@ import { typeMessage } from '../../tmux/type-message.ts';
 import { loginShells, startSshServer } from '../support/ssh-server.ts';
 import { pasted, type RawPane, startRawPane, startTmux } from '../support/tmux-server.ts';
 
-describe('deliver, over ssh', () => {
+describe('typing a message over ssh', () => {
   it('needs one exec to look and one to type, on one connection', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
@@ -23,11 +23,11 @@ describe('deliver, over ssh', () => {
     expect(far.counts).toMatchObject({ connections: 1, execs: 6 });
   });
 
-  it.each(loginShells())('types nothing when a start-up file of %s eats the message', async (shell) => {
+  it.each(loginShells())('types nothing when a start-up file of %s reads a part of the message', async (shell) => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     const far = await startSshServer({ shell });
-    // What a script cannot see: some of its stdin is gone before it starts.
+    // A script cannot notice that some of its stdin was read before it starts.
     writeFileSync(join(far.home, '.bashrc'), 'read -r line\n');
     writeFileSync(join(far.home, '.zshenv'), 'read -r line\n');
     const tmux = tmuxOn(far.host(), server.socket);
@@ -43,7 +43,7 @@ describe('deliver, over ssh', () => {
     } else expect(done).toEqual({ kind: 'delivered' });
   });
 
-  it('delivers what waited while the host was away, in order', async () => {
+  it('delivers in order what waited while the host was unreachable', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     const far = await startSshServer();
@@ -75,7 +75,7 @@ describe('deliver, over ssh', () => {
   });
 });
 
-describe('deliver, cut off at any moment and tried again', () => {
+describe('typing a message, cut off at any moment and tried again,', () => {
   it('loses nothing, repeats nothing and keeps the order on this machine', async () => {
     const server = startTmux();
     await fuzz(server.host, server.socket, await startRawPane(server), 40, 11);
@@ -92,7 +92,7 @@ describe('deliver, cut off at any moment and tried again', () => {
   );
 });
 
-/** Random texts; more than half of the attempts are killed somewhere in their first 140 ms. */
+/** Random texts; more than half of the attempts are killed in their first 140 ms. */
 async function fuzz(host: Host, socket: string, pane: RawPane, count: number, seed: number): Promise<void> {
   const random = randomFrom(seed);
   const tmux = tmuxOn(host, socket);
@@ -129,7 +129,7 @@ function hostileText(random: () => number): string {
   return `${Array.from({ length }, piece).join('')}${random() < 0.3 ? ';' : ''}`;
 }
 
-/** A small generator with a seed, so that a failure can be repeated. */
+/** A small random generator with a seed, so that a failure can be repeated. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

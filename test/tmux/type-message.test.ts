@@ -8,7 +8,7 @@ import { pasted, startRawPane, startTmux } from '../support/tmux-server.ts';
 
 const FAST = { settleMs: 5 };
 
-describe('deliver', () => {
+describe('typing a message', () => {
   it('pastes the text in brackets, then presses Enter on its own', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
@@ -18,7 +18,7 @@ describe('deliver', () => {
     expect(server.call('list-buffers')).toBe('');
   });
 
-  it('types a message once, however often it is told to', async () => {
+  it('types it once, however often it is called', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     const message = { id: '7', text: 'only once' };
@@ -30,7 +30,7 @@ describe('deliver', () => {
     expect(server.call('list-buffers')).toBe('');
   });
 
-  it('types once when two attempts of one message run at the same time', async () => {
+  it('types it once when two attempts run at the same time', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     const attempts = Array.from({ length: 6 }, () =>
@@ -78,7 +78,7 @@ describe('deliver', () => {
     expect(server.call('display-message', '-p', '-t', guard.pane.paneId, '#{pane_in_mode}')).toBe('1');
   });
 
-  it('types nothing into a pane whose program has died, and the server lives on', async () => {
+  it('types nothing into a pane whose program has died, and does not crash the server', async () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'other', 'cat');
     server.call('set-option', '-g', 'remain-on-exit', 'on');
@@ -122,7 +122,7 @@ describe('deliver', () => {
       kind: 'refused',
       because: 'other-server',
     });
-    // Even if the system should hand the old process id out again, too.
+    // Even if the system reuses the old process id too.
     const mixed = {
       ...after.guard,
       pane: { ...after.guard.pane, serverPid: before.guard.pane.serverPid },
@@ -133,7 +133,7 @@ describe('deliver', () => {
     expect(after.received()).toHaveLength(0);
   });
 
-  it('never types into a program that was started anew in the same pane', async () => {
+  it('never types into a program that was restarted in the same pane', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     server.call('respawn-pane', '-k', '-t', guard.pane.paneId); // the same program
@@ -150,7 +150,7 @@ describe('deliver', () => {
     expect(received()).toHaveLength(0);
   });
 
-  it('never types into the shell that is left when the program has ended', async () => {
+  it('never types into the shell that remains when the program has ended', async () => {
     const server = startTmux();
     const [paneId = '', panePid, serverPid] = server
       .call('new-session', '-d', '-P', '-F', '#{pane_id} #{pane_pid} #{pid}', 'sh')
@@ -199,7 +199,7 @@ describe('deliver', () => {
     expect(received()).toHaveLength(0);
   });
 
-  it('holds the Enter back when a dialog has come up after the text, until it is asked for it', async () => {
+  it('holds the Enter back when a dialog appeared after the text, until it is requested', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server, 'web', { stashed: 'Esc to cancel' });
     const guarded = { ...guard, dialog: '^Esc to cancel' };
@@ -209,7 +209,7 @@ describe('deliver', () => {
     server.call('send-keys', '-t', guard.pane.paneId, 'C-s'); // the program now shows the dialog
     expect(await first).toMatchObject({ kind: 'text-only', because: 'dialog' });
 
-    server.call('send-keys', '-R', '-t', guard.pane.paneId); // and now no more
+    server.call('send-keys', '-R', '-t', guard.pane.paneId); // and now it is gone
     expect(await typeMessage(server.tmux, guarded, message, FAST)).toMatchObject({ kind: 'text-only' });
     expect(received().includes('\r')).toBe(false);
     expect(await pressEnter(server.tmux, guarded, '5')).toEqual({ kind: 'pressed' });
@@ -228,7 +228,7 @@ describe('deliver', () => {
     await vi.waitFor(() => expect(received()).toEqual(Buffer.concat([Buffer.from('\x13'), pasted('hello')])));
   });
 
-  it('types nothing over a draft that would not be stashed', async () => {
+  it('types nothing over a draft that could not be stashed', async () => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
     const options = { ...FAST, stash: { key: 'C-s', confirmed: '› stashed' } };
@@ -258,7 +258,7 @@ describe('deliver', () => {
   });
 
   it.each(["x' ; kill-server ; '", '#{pid}', 'a,b', '}', '', 'a b', '$(x)'])(
-    'refuses to guard by the program name %j',
+    'refuses the program name %j as a guard',
     async (command) => {
       const server = startTmux();
       const { guard } = await startRawPane(server);

@@ -1,4 +1,4 @@
-// What a browser gets: every module of the page and its libraries, packed, checked for changes, and nothing from elsewhere.
+// What a browser gets: every module of the page and its libraries, compressed and cached, and nothing from other servers.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ describe('the page', () => {
     expect(weight).toBeGreaterThan(50_000);
   });
 
-  it('reads and packs a file once, however many ask for it at the same time', async () => {
+  it('reads and compresses a file once, however many requests arrive at the same time', async () => {
     const assets = openAssets();
     const [one, other] = await Promise.all([assets.load('/page.js'), assets.load('/page.js')]);
     expect(one?.gzipped.length).toBeGreaterThan(0);
@@ -26,25 +26,25 @@ describe('the page', () => {
     expect(await assets.load('/page.js')).toBe(one);
   });
 
-  it('names every module at the start, so that none waits for another', () => {
+  it('preloads every module, so that none waits for another', () => {
     const html = read('index.html');
     const named = [...html.matchAll(/modulepreload" href="\/([\w-]+\.js)"/g)].map(([, name]) => name);
-    const alone = ['page.js', 'theme.js']; // scripts of their own
+    const alone = ['page.js', 'theme.js']; // separate scripts
     expect(named).toEqual(modules.filter((name) => !alone.includes(name)));
   });
 
-  it('asks nobody else for anything', () => {
+  it('requests nothing from other servers', () => {
     const html = read('index.html');
     expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   });
 
-  it.each(modules)('%s is short, and makes no markup', (name) => {
+  it.each(modules)('has a short module without markup: %s', (name) => {
     const source = read(name);
     expect(source.split('\n').length - 1).toBeLessThanOrEqual(250);
     expect(source).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/);
   });
 
-  it('is sent packed, and not again if it has not changed', async () => {
+  it('is sent compressed, and not again if it has not changed', async () => {
     const workspace = await startTestWorkspace();
     const first = await fetch(`${workspace.url}/page.js`);
     expect(first.headers.get('content-encoding')).toBe('gzip');
@@ -59,7 +59,7 @@ describe('the page', () => {
     expect(await plain.text()).toBe(read('page.js'));
   });
 
-  it('brings its libraries along', async () => {
+  it('includes its libraries', async () => {
     const workspace = await startTestWorkspace();
     for (const path of ['/vendor/markdown-it.js', '/vendor/highlight/rust.js'])
       expect((await fetch(workspace.url + path)).status).toBe(200);

@@ -1,4 +1,4 @@
-// The proof that the workspace speaks Discord: the library most bots use cannot tell the difference.
+// Proves that the workspace is compatible with Discord: the most common bot library works with it unchanged.
 
 import {
   ActionRowBuilder,
@@ -41,7 +41,7 @@ async function login(workspace: TestWorkspace) {
 }
 
 describe('a discord.js client', () => {
-  it('logs in and hears what the person says', async () => {
+  it('logs in and receives what the user writes', async () => {
     const workspace = await startTestWorkspace();
     const { client, heard } = await login(workspace);
 
@@ -162,7 +162,7 @@ describe('a discord.js client', () => {
     });
   });
 
-  it('resumes after its socket was cut and hears what it missed exactly once', async () => {
+  it('resumes after its socket was cut and receives what it missed exactly once', async () => {
     const workspace = await startTestWorkspace();
     const { client, heard } = await login(workspace);
     let resumed = 0;

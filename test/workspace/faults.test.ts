@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fault } from '../support/as-discord.mjs';
 import { startTestWorkspace } from '../support/workspace.ts';
 
-/** One trouble for the bot's first message, none after it. */
+/** One fault for the bot's first message, none after it. */
 async function withFault(fault: Fault) {
   let left = 1;
   const workspace = await startTestWorkspace({
@@ -16,7 +16,7 @@ async function withFault(fault: Fault) {
   return { workspace, post, kept };
 }
 
-describe('an ordered fault', () => {
+describe('an injected fault', () => {
   it.each<[string, Fault, number, number]>([
     ['answers before applying', { kind: 'answer', status: 502 }, 502, 0],
     ['answers 500 after applying', { kind: 'apply-then-answer', status: 500 }, 500, 1],

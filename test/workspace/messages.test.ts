@@ -14,7 +14,7 @@ async function withMessages(count: number) {
 }
 
 describe('listing messages', () => {
-  it('gives the newest first, and exactly the ones before, after or around one', async () => {
+  it('returns the newest first, and exactly the ones before, after or around one', async () => {
     const { ids, list } = await withMessages(8);
     expect(await list('limit=3')).toEqual([7, 6, 5]);
     expect(await list(`before=${ids[5]}&limit=2`)).toEqual([4, 3]);
@@ -34,7 +34,7 @@ describe('listing messages', () => {
     });
   });
 
-  it('makes ids that grow, also within one millisecond', async () => {
+  it('returns ids that increase, also within one millisecond', async () => {
     const { ids } = await withMessages(30);
     const sorted = [...ids].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
     expect(ids).toEqual(sorted);
@@ -43,7 +43,7 @@ describe('listing messages', () => {
 });
 
 describe('a nonce', () => {
-  it('that is enforced gives the earlier message back and makes no second one', async () => {
+  it('that is enforced returns the earlier message and creates no second one', async () => {
     const { workspace, path } = await withMessages(0);
     const body = { content: 'once', nonce: 'n1', enforce_nonce: true };
     const first = await workspace.bot('POST', path, body);
@@ -65,7 +65,7 @@ describe('a nonce', () => {
     expect((await workspace.person.call('POST', path, body)).body.id).not.toBe(first.body.id);
   });
 
-  it('of a deleted message says that it is unknown', async () => {
+  it('of a deleted message reports an unknown message', async () => {
     const { workspace, path } = await withMessages(0);
     const body = { content: 'x', nonce: 'n', enforce_nonce: true };
     const { body: message } = await workspace.bot('POST', path, body);
@@ -111,7 +111,7 @@ describe('mentions', () => {
 });
 
 describe('changing messages', () => {
-  it('edits only own ones, and deletes only own ones unless one is the owner', async () => {
+  it('allows editing own messages only, and deleting own messages unless the caller is the owner', async () => {
     const { workspace, path } = await withMessages(0);
     const theirs = await workspace.person.say(workspace.channelId, 'theirs');
     const { body: mine } = await workspace.bot('POST', path, { content: 'mine' });
@@ -121,7 +121,7 @@ describe('changing messages', () => {
     expect((await workspace.bot('GET', `${path}/${mine.id}`)).body.code).toBe(10008);
   });
 
-  it('keeps the attachments that are listed and drops the others', async () => {
+  it('keeps the attachments that are listed and removes the others', async () => {
     const { workspace, path } = await withMessages(0);
     const files = ['a', 'b'].map((name) => ({ name, data: name }));
     const said = await workspace.person.say(workspace.channelId, 'files', { files });
@@ -139,7 +139,7 @@ describe('changing messages', () => {
     expect(emptied.body.code).toBe(50006);
   });
 
-  it('adds new files on an edit to those that stay: what is listed is there afterwards', async () => {
+  it('adds new files to those that are kept', async () => {
     const { workspace, path } = await withMessages(0);
     const file = (name: string) => ({ name, data: name });
     const first = withFiles({ content: 'files' }, ['a', 'b'].map(file));
@@ -163,7 +163,7 @@ describe('changing messages', () => {
 });
 
 describe('reactions', () => {
-  it('are counted, listed and taken back; words and a 21st kind are refused', async () => {
+  it('are counted, listed and removed; words and a 21st kind are refused', async () => {
     const { workspace, path, ids } = await withMessages(1);
     const at = (emoji: string, who = '/@me') => `${path}/${ids[0]}/reactions/${encodeURIComponent(emoji)}${who}`;
     for (const emoji of ['👀', '👨‍👩‍👧', '1️⃣', '🇩🇪', '❤️', '✅']) {
@@ -183,7 +183,7 @@ describe('reactions', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('a request for a missing object:', () => {
   it.each([
     ['GET', '/channels/1', 404, 10003],
     ['GET', '/channels/1/messages', 404, 10003],

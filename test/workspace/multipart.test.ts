@@ -29,7 +29,7 @@ const status = (body: Buffer, type = TYPE) =>
   );
 
 describe('a multipart body', () => {
-  it('comes back byte for byte, whatever the files hold', async () => {
+  it('is parsed byte for byte, whatever the files contain', async () => {
     const nasty = fc.constantFrom('\r\n', '--', '\r\n--', '\r\n------a-bound', '\0', '\r\n\r\n');
     const data = fc
       .array(
@@ -53,7 +53,7 @@ describe('a multipart body', () => {
     );
   });
 
-  it('that is cut or mangled is refused, never thrown over', async () => {
+  it('that is cut or mangled is refused, and never throws', async () => {
     const whole = build([{ filename: 'a', data: Buffer.from('data') }]);
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: whole.length - 1 }), fc.uint8Array({ maxLength: 5 }), async (at, noise) => {
@@ -73,7 +73,7 @@ describe('a multipart body', () => {
     expect(await status(build([{ filename: 'a', data: Buffer.from('data') }]), type)).toBe(expected);
   });
 
-  it('of very many parts is refused before it is read', async () => {
+  it('with too many parts is refused before it is read', async () => {
     const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="x"\r\n\r\n\r\n`;
     const body = (parts: number) => Buffer.from(`${part.repeat(parts)}--${BOUNDARY}--\r\n`);
     expect(await status(body(31))).toBe(200);

@@ -67,7 +67,7 @@ function answer(workspace: TestWorkspace, { id, token }: { id: string; token: st
 }
 
 describe('a tap', () => {
-  it('reaches the bot with who, where and what', async () => {
+  it('reaches the bot with its user, message and button', async () => {
     const { workspace, bot, person, message, channelId } = await start();
     const id = await person.tap(channelId, message.id, 'go');
     expect(await interaction(bot)).toMatchObject({
@@ -81,7 +81,7 @@ describe('a tap', () => {
     });
   });
 
-  it('on what is disabled, unknown or not offered is refused', async () => {
+  it('on a disabled, unknown or unoffered component is refused', async () => {
     const { person, message, channelId } = await start();
     for (const tap of ['no', 'nothing']) await expect(person.tap(channelId, message.id, tap)).rejects.toThrow('50035');
     await expect(person.tap(channelId, '1', 'go')).rejects.toThrow('10008');
@@ -92,7 +92,7 @@ describe('a tap', () => {
 });
 
 describe('a command', () => {
-  it('needs its required options, its choices, and to be known', async () => {
+  it('must be known, with its required options and choices', async () => {
     const { bot, person, channelId } = await start();
     await expect(person.slash(channelId, 'new')).rejects.toThrow('50035');
     await expect(person.slash(channelId, 'unknown')).rejects.toThrow('10063');
@@ -114,7 +114,7 @@ describe('a command', () => {
 });
 
 describe('an answer', () => {
-  it('is taken once, then refused with 40060', async () => {
+  it('is accepted once, then refused with 40060', async () => {
     const { workspace, bot, person, message, channelId } = await start();
     await person.tap(channelId, message.id, 'go');
     const asked = await interaction(bot);
@@ -125,7 +125,7 @@ describe('an answer', () => {
     });
   });
 
-  it('after three seconds is refused with 10062, and the person hears that it failed', async () => {
+  it('after three seconds is refused with 10062, and the user is told that it failed', async () => {
     const { workspace, bot, page, person, message, channelId } = await start();
     const id = await person.tap(channelId, message.id, 'go');
     const asked = await interaction(bot);
@@ -162,7 +162,7 @@ describe('an answer', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 50035 } });
   });
 
-  it('gives the message back if asked to', async () => {
+  it('returns the message on request', async () => {
     const { workspace, bot, person, channelId } = await start();
     await person.slash(channelId, 'new', [{ name: 'name', value: 'x' }]);
     const said = await answer(
@@ -188,7 +188,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that only the person may see stays between them, and can be changed and deleted', async () => {
+  it('that only the user may see stays private, and can be changed and deleted', async () => {
     const { workspace, bot, page, person, channelId } = await start();
     await person.slash(channelId, 'new', [{ name: 'name', value: 'x' }]);
     const asked = await interaction(bot);
@@ -218,7 +218,7 @@ const modal = {
 };
 
 describe('a modal', () => {
-  it('reaches the page, is checked, and can be sent in once', async () => {
+  it('reaches the page, is validated, and can be submitted once', async () => {
     const { workspace, bot, page, person, message, channelId } = await start();
     await person.tap(channelId, message.id, 'go');
     const asked = await interaction(bot);

@@ -17,8 +17,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace } from '../../workspace/server.ts';
-import { openBotPort } from '../support/outside.mjs';
 import { request, USER_AGENT } from '../support/workspace.ts';
+import { openBotPort } from '../support/workspace-access.mjs';
 
 function makeDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
@@ -40,7 +40,7 @@ const contents = async (at: Where): Promise<string[]> => {
   return body.map(({ content }: { content: string }) => content).reverse();
 };
 
-/** Runs the act against a fresh server over the folder, then stops the server. */
+/** Runs the act against a new server on the folder, then stops the server. */
 async function once<T>(
   dir: string,
   act: (workspace: Workspace) => Promise<T>,
@@ -57,7 +57,7 @@ async function once<T>(
 }
 
 describe('after a restart', () => {
-  it('everybody is who they were, and everything said, changed and set is there', async () => {
+  it('all identities, messages, changes and settings are the same', async () => {
     const dir = makeDir();
     const before = await once(dir, async (workspace) => {
       const { body: kept } = await say(workspace, 'kept', { nonce: 'n', enforce_nonce: true });
@@ -100,7 +100,7 @@ describe('after a restart', () => {
     });
   });
 
-  it('uploaded files are still there, under new addresses of the same server', async () => {
+  it('uploaded files still exist, under new addresses of the same server', async () => {
     const dir = makeDir();
     const form = new FormData();
     form.set('files[0]', new Blob(['bytes']), 'a.txt');
@@ -113,7 +113,7 @@ describe('after a restart', () => {
     });
   });
 
-  it('ids go on growing although the clock was set back', async () => {
+  it('ids keep increasing even if the clock was set back', async () => {
     const dir = makeDir();
     await once(dir, (workspace) => say(workspace, 'x'));
     const future = '1999999999999999999';
@@ -124,7 +124,7 @@ describe('after a restart', () => {
 });
 
 describe('the journal', () => {
-  it('survives being cut at any byte: whole lines stay, the torn one goes', async () => {
+  it('survives being cut at any byte: complete lines stay, the partial one is removed', async () => {
     const dir = makeDir();
     await once(dir, async (workspace) => {
       for (const word of ['one', 'two', 'three 😀']) await say(workspace, word);
@@ -141,7 +141,7 @@ describe('the journal', () => {
     }
   });
 
-  it('passes over a line of garbage in its middle and says so', async () => {
+  it('skips a line of garbage in its middle and says so', async () => {
     const dir = makeDir();
     await once(dir, (workspace) => say(workspace, 'before'));
     appendFileSync(join(dir, 'journal.jsonl'), '\u0000\u0001garbage\n{"t":"nonsense"}\n[]\n');
@@ -155,7 +155,7 @@ describe('the journal', () => {
     expect(await once(dir, contents)).toEqual(['before', 'after']);
   });
 
-  it('and everything else in the folder is for its owner alone', async () => {
+  it('and everything else in the folder is private', async () => {
     const dir = makeDir();
     const form = new FormData();
     form.set('files[0]', new Blob(['x']), 'x');
@@ -192,7 +192,7 @@ describe('a second server', () => {
 });
 
 describe('a damaged identity', () => {
-  it('is not written over but reported', async () => {
+  it('is reported and not overwritten', async () => {
     const dir = makeDir();
     await once(dir, async () => {});
     const path = join(dir, 'identity.json');
@@ -205,13 +205,13 @@ describe('a damaged identity', () => {
 });
 
 describe('a killed server', () => {
-  it('loses nothing it had answered for, and its lock is taken over', async () => {
+  it('loses nothing that it had acknowledged, and its lock is taken over', async () => {
     const dir = makeDir();
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round++) {
       const { child, at } = await spawnServer(dir);
       let answered = 0;
-      // Several at a time, so that the kill falls among requests that are under way.
+      // Several at a time, so that the kill hits requests in flight.
       const write = async (writer: number) => {
         for (let n = 0; ; n++) {
           const content = `${round}.${writer}.${n}`;
@@ -229,7 +229,7 @@ describe('a killed server', () => {
     expect(new Set(kept).size).toBe(kept.length);
   });
 
-  it('loses and doubles nothing when it is killed while the journal is compacted', {
+  it('loses and repeats nothing when it is killed while the journal is compacted', {
     timeout: 120_000,
   }, async () => {
     const dir = makeDir();
@@ -246,7 +246,7 @@ describe('a killed server', () => {
       const id = String(BigInt(message.id) + BigInt(n) + 1n);
       return `${JSON.stringify({ t: 'message', message: { ...message, id, content: `old ${n}` } })}\n`;
     }).join('');
-    // Each start finds three times as much as is needed. It is killed with so much of the new file written, or right after.
+    // Each start finds three times as much as needed. It is killed with a part of the new file written, or right after.
     const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     const acknowledged: string[] = [];
     let cutShort = 0;
@@ -283,7 +283,7 @@ describe('a killed server', () => {
   });
 });
 
-/** What was said in the channel, oldest first. */
+/** The messages in the channel, oldest first. */
 async function everything(at: Where): Promise<string[]> {
   const all: string[] = [];
   for (let after = '0'; ; ) {
@@ -295,7 +295,7 @@ async function everything(at: Where): Promise<string[]> {
   }
 }
 
-/** The compiled server in a process of its own. */
+/** The compiled server in its own process. */
 async function spawnServer(dir: string): Promise<{ child: ChildProcess; at: Where }> {
   const module = pathToFileURL('dist/workspace/server.js').href;
   const script = `import { startWorkspace } from ${JSON.stringify(module)};

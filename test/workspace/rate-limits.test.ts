@@ -4,7 +4,7 @@ import { startTestWorkspace } from '../support/workspace.ts';
 const tight = { perBucket: 2, windowMs: 60_000, globalPerSecond: 1000 };
 
 describe('rate limits', () => {
-  it('are told in every answer and end in a 429 that says how long to wait', async () => {
+  it('are in every answer and end in a 429 that says how long to wait', async () => {
     const workspace = await startTestWorkspace({ rateLimits: tight });
     const path = `/channels/${workspace.channelId}/messages`;
     const first = await workspace.bot('POST', path, { content: 'one' });
@@ -25,7 +25,7 @@ describe('rate limits', () => {
     expect(await workspace.person.messages(workspace.channelId)).toHaveLength(1);
   });
 
-  it('are counted for each thread by itself, under the same bucket', async () => {
+  it('are counted per thread, under the same bucket', async () => {
     const workspace = await startTestWorkspace({ rateLimits: tight });
     const say = (channel: string) => workspace.bot('POST', `/channels/${channel}/messages`, { content: 'x' });
     const message = await say(workspace.channelId);
@@ -37,7 +37,7 @@ describe('rate limits', () => {
     expect(inThread.headers.get('x-ratelimit-bucket')).toBe(message.headers.get('x-ratelimit-bucket'));
   });
 
-  it('hold for everything together', async () => {
+  it('apply to everything together', async () => {
     const workspace = await startTestWorkspace({
       rateLimits: { perBucket: 100, windowMs: 1000, globalPerSecond: 3 },
     });
@@ -48,7 +48,7 @@ describe('rate limits', () => {
     expect(limited?.headers.get('x-ratelimit-scope')).toBe('global');
   });
 
-  it('leave the person and interaction callbacks alone', async () => {
+  it('do not apply to the user and to interaction callbacks', async () => {
     const workspace = await startTestWorkspace({
       rateLimits: { perBucket: 1, windowMs: 60_000, globalPerSecond: 1 },
     });

@@ -1,4 +1,4 @@
-// A gateway connection without any client's cleverness: sends what a test tells it, keeps all it hears.
+// A gateway connection without a client: sends what a test says, and keeps everything it receives.
 
 import { onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -16,14 +16,14 @@ export interface RawSocket {
   readonly heard: readonly Heard[];
   send(op: number, d?: unknown): void;
   sendText(text: string | Buffer): void;
-  /** Waits for the first payload that fits. */
+  /** Waits for the first payload that matches. */
   until(what: { op?: number; t?: string }): Promise<Heard>;
   readonly closed: Promise<number>;
   close(code?: number): void;
   terminate(): void;
 }
 
-/** As the bot; `at` is another address than the bot's. */
+/** Connects as the bot; `at` is another address than the bot's. */
 export function openSocket(
   workspace: Pick<TestWorkspace, 'botUrl'>,
   options: { query?: string; headers?: Record<string, string>; path?: string; at?: string } = {},
@@ -35,7 +35,7 @@ export function openSocket(
   const heard: Heard[] = [];
   const closed = new Promise<number>((resolve) => {
     socket.on('close', resolve);
-    // A refused handshake has no close code; its HTTP status stands in for it.
+    // A refused handshake has no close code, so its HTTP status is used.
     socket.on('unexpected-response', (_, response) => {
       resolve(response.statusCode ?? 0);
       socket.terminate();
@@ -62,7 +62,7 @@ export function openSocket(
   };
 }
 
-/** As the page, signed in, once it has heard READY. */
+/** Connects as the page, signed in, and waits for READY. */
 export async function openPageSocket(workspace: TestWorkspace): Promise<RawSocket> {
   const { url, person } = workspace;
   const socket = openSocket(workspace, { at: url, headers: { origin: url } });

@@ -18,7 +18,7 @@ const select = (change: object = {}) => ({
 });
 const options = (count: number) => Array.from({ length: count }, (_, n) => ({ label: `o${n}`, value: `v${n}` }));
 
-/** Gives the first field the errors point at, in dots. */
+/** The first field that the errors name, with dots. */
 function fieldOf(errors: Record<string, unknown>): string {
   const [key = ''] = Object.keys(errors);
   if (key === '_errors' || key === '') return '';
@@ -26,7 +26,7 @@ function fieldOf(errors: Record<string, unknown>): string {
   return inner === '' ? key : `${key}.${inner}`;
 }
 
-describe('a message is refused', () => {
+describe('the workspace refuses a message', () => {
   it.each<[string, object, string]>([
     ['of 2001 characters', { content: 'x'.repeat(2001) }, 'content'],
     ['whose content is a number', { content: 5 }, 'content'],
@@ -37,7 +37,7 @@ describe('a message is refused', () => {
       'components',
     ],
     ['with six buttons in a row', { components: rows(...buttons(6)) }, 'components.0.components'],
-    ['with a row of nothing', { components: rows() }, 'components.0.components'],
+    ['with an empty row', { components: rows() }, 'components.0.components'],
     ['with a button beside a select', { components: rows(button(), select()) }, 'components.0.components'],
     [
       'with two selects in a row',
@@ -89,7 +89,7 @@ describe('a message is refused', () => {
     ],
     ['with flags that are not its own to set', { content: 'x', flags: 64 }, 'flags'],
     [
-      'that answers a message that is not there',
+      'that replies to a missing message',
       { content: 'x', message_reference: { message_id: '1' } },
       'message_reference',
     ],
@@ -106,20 +106,20 @@ describe('a message is refused', () => {
   });
 
   it.each<[string, unknown]>([
-    ['nothing', {}],
-    ['spaces', { content: ' \n\t' }],
-    ['empty content', { content: '' }],
-  ])('if it holds %s', async (_, body) => {
+    ['without content', {}],
+    ['with spaces only', { content: ' \n\t' }],
+    ['with empty content', { content: '' }],
+  ])('%s', async (_, body) => {
     const workspace = await startTestWorkspace();
     const answer = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, body);
     expect(answer).toMatchObject({ status: 400, body: { code: 50006 } });
   });
 });
 
-describe('a message is taken', () => {
+describe('the workspace accepts a message', () => {
   it.each<[string, object]>([
     ['of 2000 characters outside the basic plane, counted as code points', { content: '😀'.repeat(2000) }],
-    ['with fields nobody knows', { content: 'x', colour: 'blue' }],
+    ['with unknown fields', { content: 'x', colour: 'blue' }],
     [
       'with 5 rows of 5 buttons',
       {
@@ -131,7 +131,7 @@ describe('a message is taken', () => {
     ],
     ['with 25 options', { components: rows(select({ options: options(25), max_values: 25 })) }],
     [
-      'that answers a lost message, if told that it may be lost',
+      'that replies to a missing message, if that is allowed',
       { content: 'x', message_reference: { message_id: '1', fail_if_not_exists: false } },
     ],
   ])('%s', async (_, body) => {
@@ -183,7 +183,7 @@ describe('uploads', () => {
     });
   });
 
-  it('that are cut short or no JSON are refused, not guessed at', async () => {
+  it('that are cut short or not JSON are refused, not guessed at', async () => {
     const workspace = await startTestWorkspace();
     const path = `/channels/${workspace.channelId}/messages`;
     const type = { 'content-type': 'multipart/form-data; boundary=b' };
@@ -201,7 +201,7 @@ describe('uploads', () => {
   });
 });
 
-describe('a thread is refused', () => {
+describe('the workspace refuses a thread', () => {
   it.each<[string, object, number, string?]>([
     ['without a name', { type: 11 }, 50035, 'name'],
     ['with an empty name', { type: 11, name: '' }, 50035, 'name'],
@@ -213,7 +213,7 @@ describe('a thread is refused', () => {
       'auto_archive_duration',
     ],
     ['of a channel type', { type: 0, name: 'x' }, 50035, 'type'],
-    ['that is private, which it is if nothing is said', { name: 'x' }, 50013],
+    ['that is private, which is the default', { name: 'x' }, 50013],
   ])('%s', async (_, body, code, field) => {
     const workspace = await startTestWorkspace();
     const answer = await workspace.bot('POST', `/channels/${workspace.channelId}/threads`, body);
@@ -222,7 +222,7 @@ describe('a thread is refused', () => {
   });
 });
 
-describe('a command is refused', () => {
+describe('the workspace refuses a command', () => {
   const option = (change: object = {}) => ({ type: 3, name: 'n', description: 'd', ...change });
   it.each<[string, object, string]>([
     ['with a capital letter', { name: 'New', description: 'd' }, '0.name'],

@@ -1,4 +1,4 @@
-// Finding messages by their words.
+// Finds messages by their words.
 
 import { describe, expect, it } from 'vitest';
 import { startTestWorkspace, type WireMessage } from '../support/workspace.ts';
@@ -21,7 +21,7 @@ async function start() {
 }
 
 describe('a search', () => {
-  it('finds messages that hold all the words, in any case and order, newest first', async () => {
+  it('finds messages that contain all the words, in any case and order, newest first', async () => {
     const { search } = await start();
     expect(await search('content=cart%20ITEMS')).toEqual({
       total: 2,
@@ -29,7 +29,7 @@ describe('a search', () => {
     });
   });
 
-  it('can be kept to one thread, and comes in pages', async () => {
+  it('can be limited to one thread, and is paged', async () => {
     const { search, thread } = await start();
     const inThread = await search(`content=cart&channel_id=${thread.id}`);
     expect(inThread.found).toEqual(['items of the cart']);

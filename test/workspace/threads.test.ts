@@ -15,7 +15,7 @@ const archive = (workspace: TestWorkspace, id: string, change: object = {}) =>
   workspace.bot('PATCH', `/channels/${id}`, { archived: true, ...change });
 
 describe('a thread', () => {
-  it('made from a message has its id, once', async () => {
+  it('created from a message has its id, once', async () => {
     const workspace = await startTestWorkspace();
     const message = await workspace.person.say(workspace.channelId, 'start here');
     const path = `/channels/${workspace.channelId}/messages/${message.id}/threads`;
@@ -46,7 +46,7 @@ describe('a thread', () => {
     });
   });
 
-  it('cannot have threads of its own', async () => {
+  it('cannot have its own threads', async () => {
     const workspace = await startTestWorkspace();
     const thread = await startThread(workspace);
     const message = await workspace.person.say(thread.id, 'x');
@@ -54,7 +54,7 @@ describe('a thread', () => {
     expect(inside.body.code).toBe(50024);
   });
 
-  it('that is archived is woken by a message, not by edits, reactions, joins or typing', async () => {
+  it('that is archived is reopened by a message, not by edits, reactions, joins or typing', async () => {
     const workspace = await startTestWorkspace();
     const thread = await startThread(workspace);
     const path = `/channels/${thread.id}`;
@@ -78,7 +78,7 @@ describe('a thread', () => {
     expect((await workspace.bot('GET', path)).body.thread_metadata.archived).toBe(false);
   });
 
-  it('that is locked takes no messages', async () => {
+  it('that is locked accepts no messages', async () => {
     const workspace = await startTestWorkspace();
     const thread = await startThread(workspace);
     await archive(workspace, thread.id, { locked: true });
@@ -92,7 +92,7 @@ describe('a thread', () => {
     });
   });
 
-  it('is renamed, with a line that says so, also while it is being woken', async () => {
+  it('is renamed, with a line that says so, even while it is being reopened', async () => {
     const workspace = await startTestWorkspace();
     const thread = await startThread(workspace);
     await archive(workspace, thread.id);
@@ -136,7 +136,7 @@ describe('a thread', () => {
 });
 
 describe('lists of threads', () => {
-  it('page through all archived ones, latest archived first, none twice', async () => {
+  it('page through all archived ones, latest archived first, without duplicates', async () => {
     const workspace = await startTestWorkspace();
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) ids.push((await startThread(workspace, `t${n}`)).id);
@@ -157,7 +157,7 @@ describe('lists of threads', () => {
     }
   });
 
-  it("have the active ones, newest first, with one's own membership", async () => {
+  it('contain the active ones, newest first, with the caller’s membership', async () => {
     const workspace = await startTestWorkspace();
     const first = await startThread(workspace, 'first');
     const second = await startThread(workspace, 'second');
@@ -173,7 +173,7 @@ describe('lists of threads', () => {
 });
 
 describe('idle threads', () => {
-  it('are the ones nobody wrote in for as long as they were set to', () => {
+  it('are archived after their configured time without messages', () => {
     const state = emptyState();
     const thread: StoredThread = {
       id: '1000000000000000000',

@@ -11,12 +11,12 @@ describe('parseHookInput', () => {
     expect(parseHookInput(read(name))).toMatchObject(read(name));
   });
 
-  it('knows nothing to do for an event it has no use for', () => {
+  it('returns nothing for an event that threadmux does not use', () => {
     expect(parseHookInput({ ...read('Stop.json'), hook_event_name: 'PostToolUse' })).toBeUndefined();
     expect(parseHookInput({ hook_event_name: 'toString' })).toBeUndefined();
   });
 
-  it('reads a Stop of versions that did not send the message yet', () => {
+  it('reads a Stop from a version that did not send the message yet', () => {
     const { last_assistant_message: _, prompt_id: __, ...older } = read('Stop.json');
     expect(parseHookInput(older)).toMatchObject({
       hook_event_name: 'Stop',
@@ -33,7 +33,7 @@ describe('parseHookInput', () => {
     expect(() => parseHookInput(json)).toThrow('Reading a hook input: it has no event name.');
   });
 
-  it('names the field that is wrong, and not what stands in it', () => {
+  it('names the wrong field without quoting its value', () => {
     const broken = { ...read('UserPromptSubmit.json'), prompt: ['my secret'] };
     expect(() => parseHookInput(broken)).toThrow('Reading the input of UserPromptSubmit: "prompt" is not as expected.');
   });

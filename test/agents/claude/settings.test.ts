@@ -16,13 +16,13 @@ const moved = { node: '/opt/node 22/bin/node', dist: "/srv/it's here/dist" };
 const theirs = (command: string) => ({ hooks: [{ type: 'command', command }] });
 
 describe('what install adds to the settings', () => {
-  it('is the example that is shown to people', () => {
+  it('matches the example in the documentation', () => {
     const example = JSON.parse(readFileSync('settings.example.json', 'utf8'));
     expect(JSON.parse(addThreadmux('{}\n', paths))).toEqual(example);
     expect(hookSettings(paths)).toEqual({ hooks: example.hooks });
   });
 
-  it('comes behind what others have there, and their bytes stay', () => {
+  it('follows the entries of others, whose bytes stay unchanged', () => {
     const text = `{\n\t"hooks":   {\n\t\t"Stop": [ ${JSON.stringify(theirs('say'))} ]\n\t},\n\n\t"model" : "\\u006fpus"\n}`;
     const after = addThreadmux(text, paths);
     const kept = after.split('\n').filter((line) => text.split('\n').includes(line));
@@ -40,14 +40,14 @@ describe('what install adds to the settings', () => {
     ['one line', '{"a":1}', '{"a":1,"hooks":{"UserPromptSubmit":[{'],
     ['an empty object', '{}', '{\n  "hooks": {\n'],
     ['an empty file', '', '{\n  "hooks": {\n'],
-  ])('is written in the manner of a file with %s', (_, text, expected) => {
+  ])('is formatted like a file with %s', (_, text, expected) => {
     const after = addThreadmux(text, paths);
     expect(after).toContain(expected);
     expect(JSON.parse(after).hooks).toEqual(hookSettings(paths).hooks);
     if (text.includes('\r')) expect(after.replaceAll('\r\n', '')).not.toContain('\n');
   });
 
-  it('changes nothing the second time, also if somebody has moved and reformatted it', () => {
+  it('changes nothing the second time, even if the user moved and reformatted it', () => {
     const once = addThreadmux('{"hooks":{"Stop":[]}}', paths);
     expect(addThreadmux(once, paths)).toBe(once);
     const settings = JSON.parse(once);
@@ -57,7 +57,7 @@ describe('what install adds to the settings', () => {
     expect(addThreadmux(reformatted, paths)).toBe(reformatted);
   });
 
-  it('replaces what an installation in another place had added', () => {
+  it('replaces the entries of an installation in another place', () => {
     const old = addThreadmux('{\n  "statusLine": {"type": "command", "command": "mine"}\n}\n', moved);
     const now = addThreadmux(old, paths);
     expect(now).not.toContain('/srv/');
@@ -65,7 +65,7 @@ describe('what install adds to the settings', () => {
     expect(ownStatusline(now)).toBe('mine');
   });
 
-  it('goes where Claude Code reads it if a name is there twice', () => {
+  it('goes where Claude Code reads it if a key appears twice', () => {
     const [stop] = hookSettings(moved).hooks.Stop ?? [];
     const after = addThreadmux(`{"hooks":[],"hooks":{"Stop":[${JSON.stringify(stop)}]}}`, paths);
     expect(JSON.parse(after).hooks).toEqual(hookSettings(paths).hooks);
@@ -77,7 +77,7 @@ describe('what install adds to the settings', () => {
     ['half a file', '{"a": [1', /the end of the file/],
     ['a list', '[]', /is not a JSON object/],
     ['hooks as a list', '{"hooks": []}', /"hooks" is not an object/],
-    ['an event that is no list', '{"hooks": {"Stop": {}}}', /"hooks.Stop" is not a list/],
+    ['an event that is not a list', '{"hooks": {"Stop": {}}}', /"hooks.Stop" is not a list/],
     ['a hook without its group', '{"hooks": {"Stop": [{"command": "x"}]}}', /"hooks.Stop"/],
   ])('is refused for %s', (_, text, sentence) => {
     expect(() => addThreadmux(text, paths)).toThrow(sentence);
@@ -86,7 +86,7 @@ describe('what install adds to the settings', () => {
 
 describe('a settings file', () => {
   /** What JSON.parse refuses, Claude Code refuses too: an edit would only hide the mistake. */
-  it('is read if and only if it is strict JSON, whatever its owner typed into it', () => {
+  it('is accepted only if it is strict JSON', () => {
     const piece = fc.constantFrom(
       ...['{', '}', '[', ']', ',', ':', '"a"', '"\\u00e9"', '"\\x"', '"\t"', '"', ' ', '\n', '\r', '\u00a0', '\u2028'],
       ...['\ufeff', '0', '01', '-', '1.', '.5', '1e3', '1E+', 'true', 'nul', 'NaN', '//', '/**/', "'a'", 'a'],
@@ -112,7 +112,7 @@ function isJson(text: string): boolean {
 }
 
 describe('what uninstall leaves of the settings', () => {
-  it('is every entry of others, before, between and after ours', () => {
+  it('keeps every entry of others, before, between and after ours', () => {
     const settings = JSON.parse(addThreadmux('{"hooks":{"Stop":[]}}', paths));
     const [ours] = settings.hooks.Stop;
     settings.hooks.Stop = [theirs('before'), ours, theirs('after')];
@@ -129,18 +129,18 @@ describe('what uninstall leaves of the settings', () => {
     });
   });
 
-  it('keeps what was there empty, and takes away what we made', () => {
+  it('keeps what was already empty, and removes what we created', () => {
     const before = '{"hooks": {"Stop": []}}';
     const after = addThreadmux(before, paths);
     expect(removeThreadmux(after, before)).toBe(before);
     expect(removeThreadmux(addThreadmux('{"a":1}', paths))).toBe('{"a":1}');
   });
 
-  it('is not guessed at when the file has been broken meanwhile', () => {
+  it('is an error if the file has become invalid', () => {
     expect(() => removeThreadmux(`${addThreadmux('{}', paths)},`)).toThrow(/not valid JSON/);
   });
 
-  it('is the file byte for byte, whatever it held', () => {
+  it('is byte for byte the original file', () => {
     const line = fc.option(fc.record({ type: fc.constant('command'), command: fc.string(), padding: fc.nat(3) }), {
       nil: undefined,
     });
@@ -183,7 +183,7 @@ describe('the status line in the settings', () => {
       .statusLine;
 
   it.each(['mine', 'npx -y ccstatusline@latest', `a 'b' "c" \\ $(d) # e`, "''", 'x\ny', '--', '-n -- x'])(
-    'keeps the command %j readable in ours',
+    'keeps the user’s command %j readable inside ours',
     (command) => {
       const { command: ours, padding } = wrap(command);
       expect(padding).toBe(0);
@@ -191,7 +191,7 @@ describe('the status line in the settings', () => {
     },
   );
 
-  it('gives back what the user has made of their command inside ours', () => {
+  it('restores the user’s command as the user edited it inside ours', () => {
     const text = JSON.stringify({ statusLine: wrap('mine') }).replace('-- mine', '-- mine --fancy');
     expect(JSON.parse(removeThreadmux(text)).statusLine.command).toBe('mine --fancy');
   });
@@ -205,7 +205,7 @@ describe('the status line in the settings', () => {
     ['/usr/bin/node /opt/threadmux/dist/bin/statusline.js -- mine --fancy -- x', 'mine --fancy -- x'],
     ['/usr/bin/node /opt/threadmux/dist/bin/statusline.js # threadmux', undefined],
     ['/usr/bin/node /opt/threadmux/dist/bin/statusline.js --borrowed -- x # threadmux', undefined],
-  ])('knows the form of an older version again: %s', (command, inner) => {
+  ])('recognises the form of an older version: %s', (command, inner) => {
     const text = JSON.stringify({ statusLine: { type: 'command', command } });
     expect(showsStatusline(text)).toBe(true);
     const again = JSON.parse(addThreadmux(text, paths)).statusLine.command;
@@ -215,7 +215,7 @@ describe('the status line in the settings', () => {
       expect(JSON.parse(removeThreadmux(ours)).statusLine?.command).toBe(inner);
   });
 
-  it('leaves a status line alone that replaced ours, and one of another form', () => {
+  it('is left alone if it replaced ours or has another form', () => {
     const replaced = addThreadmux('{}', paths).replace(/"[^"]*hooks\/statusline[^"]*"/, '"theirs"');
     expect(JSON.parse(removeThreadmux(replaced))).toEqual({
       statusLine: { type: 'command', command: 'theirs' },
@@ -225,7 +225,7 @@ describe('the status line in the settings', () => {
     expect(showsStatusline(odd)).toBe(false);
   });
 
-  it('shows in a project what the user has elsewhere, and takes nothing of it along when it goes', () => {
+  it('shows the user’s line in a project, and removes none of it on uninstall', () => {
     const after = addThreadmux('{"a":1}', paths, 'their line');
     expect(wrappedCommandIn(JSON.parse(after).statusLine.command)).toEqual({
       command: 'their line',

@@ -12,11 +12,11 @@ const shown = (more: object) => {
 };
 
 describe('footer', () => {
-  it('tells model, context and cost', () => {
+  it('shows model, context and cost', () => {
     expect(shown({})).toBe('Opus 4.8 · 0% context · $0.09');
   });
 
-  it('tells the limits of a subscription and when they are reset', () => {
+  it('shows the limits of a subscription and when they reset', () => {
     const rate_limits = {
       five_hour: { used_percentage: 33.6, resets_at: 1738425600 },
       seven_day: { used_percentage: 41.2, resets_at: 1738857600 },
@@ -27,7 +27,7 @@ describe('footer', () => {
     expect(shown({ rate_limits: { seven_day: { used_percentage: 41 } } })).toMatch(/ · 7d 41%$/);
   });
 
-  it('shows what is known when fields are missing, null or of another shape', () => {
+  it('shows what is known when fields are missing, null or malformed', () => {
     expect(shown({ context_window: { used_percentage: null }, cost: 'free', rate_limits: null })).toBe('Opus 4.8');
     expect(shown({ model: undefined, context_window: undefined, cost: undefined })).toBe('');
   });

@@ -1,4 +1,4 @@
-// Lines as Claude Code 2.1.197 printed them, shortened to what matters, and lines nobody should print.
+// Lines as Claude Code 2.1.197 printed them, shortened, and lines that it should never print.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,14 +10,14 @@ const assistant = (...content: unknown[]) => ({ type: 'assistant', ...main, mess
 const user = (...content: unknown[]) => ({ type: 'user', ...main, message: { content } });
 
 describe('a line of a headless Claude', () => {
-  it('tells the session as soon as it is known', () => {
+  it('reports the session as soon as it is known', () => {
     expect(read({ type: 'system', subtype: 'init', session_id: 's1', tools: [] })).toEqual([
       { kind: 'init', sessionId: 's1' },
     ]);
     expect(read({ type: 'system', subtype: 'status', session_id: 's1' })).toEqual([]);
   });
 
-  it('streams text, and gives it whole', () => {
+  it('streams text, and then reports the whole text', () => {
     const event = (event: unknown) => read({ type: 'stream_event', ...main, event });
     const delta = { type: 'text_delta', text: 'Echo: ' };
     expect(event({ type: 'message_start', message: {} })).toEqual([{ kind: 'begin' }]);
@@ -28,7 +28,7 @@ describe('a line of a headless Claude', () => {
     expect(read(assistant({ type: 'text', text: 'Echo: hello' }))).toEqual([{ kind: 'text', text: 'Echo: hello' }]);
   });
 
-  it('names a tool and what matters of its input, in one line', () => {
+  it('names a tool and the important part of its input, in one line', () => {
     const tool = (name: string, input: unknown) => read(assistant({ type: 'tool_use', id: 't', name, input }));
     expect(tool('Bash', { command: 'npm\n test', description: 'Run the tests' })).toEqual([
       { kind: 'tool', label: 'Bash · npm test' },
@@ -40,7 +40,7 @@ describe('a line of a headless Claude', () => {
     expect(tool('TaskList', undefined)).toEqual([{ kind: 'tool', label: 'TaskList' }]);
   });
 
-  it('tells of a tool that failed, and not of one that did not', () => {
+  it('reports a tool that failed, and not one that succeeded', () => {
     const result = (is_error: boolean, content: unknown) =>
       read(user({ type: 'tool_result', tool_use_id: 't', is_error, content }));
     expect(result(true, 'no such file')).toEqual([{ kind: 'tool failed', text: 'no such file' }]);
@@ -50,7 +50,7 @@ describe('a line of a headless Claude', () => {
     expect(result(false, 'fine')).toEqual([]);
   });
 
-  it('tells of a permission that is asked for, and that it was answered', () => {
+  it('reports a permission request, and its answer', () => {
     const request = { subtype: 'can_use_tool', tool_name: 'Bash', input: {} };
     expect(read({ type: 'control_request', request_id: 'r', request })).toEqual([
       { kind: 'asks', requestId: 'r', tool: 'Bash' },
@@ -60,7 +60,7 @@ describe('a line of a headless Claude', () => {
     expect(read({ type: 'control_request', request_id: 'r', request: other })).toEqual([]);
   });
 
-  it('tells how it ended, also when it is not as expected', () => {
+  it('reports how the turn ended, expected or not', () => {
     const ended = { num_turns: 3, duration_ms: 12_345, total_cost_usd: 0.0421, session_id: 's1' };
     const result = {
       kind: 'result',
@@ -81,7 +81,7 @@ describe('a line of a headless Claude', () => {
     expect(read({ type: 'result' })).toMatchObject([{ turns: 0, costUsd: 0, text: '' }]);
   });
 
-  it('says nothing of what a subagent does, or of an error that the result tells', () => {
+  it('is ignored if it is about a subagent, or an error that the result repeats', () => {
     const mine = assistant({ type: 'text', text: 'x' });
     expect(read({ ...mine, parent_tool_use_id: 'toolu_1' })).toEqual([]);
     expect(read({ ...mine, error: 'unknown' })).toEqual([]);
@@ -93,7 +93,7 @@ describe('a line of a headless Claude', () => {
     (line) => expect(parseStreamLine(line)).toEqual([]),
   );
 
-  it('never throws, whatever it is', () => {
+  it('never makes the reader throw', () => {
     const type = fc.constantFrom('system', 'stream_event', 'assistant', 'user', 'result', 'control_request');
     const line = fc.record({
       type,
@@ -113,7 +113,7 @@ describe('a line of a headless Claude', () => {
 });
 
 describe('a line for a headless Claude', () => {
-  it('is one line, whatever the prompt holds', () => {
+  it('is one line, whatever the prompt contains', () => {
     const line = promptLine('one\n"two"\u2028');
     expect(line.split('\n')).toEqual([expect.any(String), '']);
     expect(JSON.parse(line).message).toEqual({ role: 'user', content: 'one\n"two"\u2028' });

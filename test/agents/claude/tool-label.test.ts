@@ -10,11 +10,11 @@ describe('toolLabel', () => {
     ['mcp__db__run', { sql: 'select 1' }, 'mcp__db__run: select 1'],
     ['TodoWrite', { todos: [] }, 'TodoWrite'],
     ['Odd', null, 'Odd'],
-  ])('tells %s %j as "%s"', (name, input, label) => {
+  ])('shows %s %j as "%s"', (name, input, label) => {
     expect(toolLabel(name, input)).toBe(label);
   });
 
-  it('stays short', () => {
+  it('is short', () => {
     expect(toolLabel('Bash', { command: '😀'.repeat(500) })).toBe(`Bash: ${'😀'.repeat(79)}…`);
   });
 });

@@ -6,7 +6,7 @@ import { binWith, PROGRAM, startCli } from '../cli.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0);
 
-/** What the real shell offers for a line that is being written, its last word unfinished. */
+/** What the real shell offers for an unfinished line. */
 const OFFER: Readonly<Record<string, string>> = {
   bash: `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _threadmux; printf '%s\\n' "\${COMPREPLY[@]}"`,
   zsh: `compadd() { print -l -- "\${(@P)2}" }; _files() { }; source "$1"; shift; words=("$@"); CURRENT=$#; _threadmux | grep -- "^\${words[-1]}"; true`,
@@ -46,7 +46,7 @@ describe('completions', () => {
     expect(offers('capture', '--li')).toEqual(['--lines']);
   });
 
-  it.each(SHELLS)('offer sessions in %s, and run nothing that one is called', async (shell) => {
+  it.each(SHELLS)('offer sessions in %s, and execute no session name', async (shell) => {
     const { cli, offers } = await startCompletions(shell);
     for (const name of ['web', 'web-2', 'db', '$(touch pwned)', 'web`touch pwned`', 'web;touch pwned'])
       cli.tmux.call('new-session', '-d', '-s', name, 'cat');

@@ -12,7 +12,7 @@ import { PROGRAM, type RunOptions, startCli, WAIT } from '../cli.ts';
 
 const NOW = ['--wait', '0'];
 
-/** A machine whose hooks report, with a stand-in for Claude Code in session "web". */
+/** A machine with hooks, and the fake Claude Code in session "web". */
 async function startClaude() {
   const machine = startMachine(await startTestWorkspace(), { host: 'here' });
   const claude = await startFakeClaude(machine, 'web', { replies: false });
@@ -32,7 +32,7 @@ function commandsOn(machine: Machine) {
 }
 
 describe('send', () => {
-  it('submits a text to Claude, from the words or from stdin, several lines as one message', async () => {
+  it('submits a text from its arguments or from stdin, several lines as one message', async () => {
     const { run, claude } = await startClaude();
     expect(await run(['send', 'web', 'run', 'the tests'])).toMatchObject({ status: 0, stdout: '' });
     const json = await run(['send', 'web', '--json'], { input: 'two\r\nlines\x1b[201~\n' });
@@ -41,7 +41,7 @@ describe('send', () => {
     await vi.waitFor(() => expect(claude.prompts()).toEqual(['run the tests', 'two\nlines[201~', '--help me']));
   });
 
-  it('keeps Claude Code from acting on what is meant to be read', async () => {
+  it('prevents Claude Code from interpreting the text', async () => {
     const { run, claude } = await startClaude();
     expect((await run(['send', 'web', '!rm -rf x'])).status).toBe(0);
     await vi.waitFor(() => expect(claude.prompts().map((one) => one.trim())).toEqual(['!rm -rf x']));
@@ -61,7 +61,7 @@ describe('send', () => {
     expect(claude.noted()).toEqual([]);
   });
 
-  it('waits for the dialog to go away if it is given the time', async () => {
+  it('waits for the dialog to close if it is given a timeout', async () => {
     const { run, claude } = await startClaude();
     await claude.tell('dialog', 'rm -rf /');
     const sending = run(['send', 'web', 'later', '--wait', '20']);
@@ -72,7 +72,7 @@ describe('send', () => {
     await vi.waitFor(() => expect(claude.prompts()).toEqual(['later']));
   });
 
-  it('does not push in before messages that the bridge still has for the session', async () => {
+  it('waits behind messages that the bridge still has for the session', async () => {
     const { run, claude, machine } = await startClaude();
     const release = tryLock(join(machine.home.folder('state'), 'bridge.lock'));
     const message = {
@@ -90,20 +90,20 @@ describe('send', () => {
     expect((await run(['send', 'web', 'nobody there', ...NOW])).status).toBe(0);
   });
 
-  it('marks the pane so that no message that waits counts as typed', () => {
+  it('marks the pane so that no waiting message counts as typed', () => {
     expect(nextMark({ typed: { text: undefined, enter: undefined } })).toBe('1');
     const typed = { text: '01234567890123456789', enter: '01234567890123456788' };
     expect(nextMark({ typed })).toBe('1234567890123456790');
   });
 
-  it('types a command line into a shell, as it is', async () => {
+  it('types a command line into a shell unchanged', async () => {
     const cli = startCli();
     cli.tmux.call('new-session', '-d', '-s', 'sh', '-c', cli.dir, 'sh');
     expect((await cli.run(['send', 'sh', 'echo !1 > said'])).status).toBe(0);
     await vi.waitFor(() => expect(readFileSync(join(cli.dir, 'said'), 'utf8')).toBe('!1\n'));
   });
 
-  it('leaves copy mode, a dead pane and its own pane alone', async () => {
+  it('refuses copy mode, a dead pane and its own pane', async () => {
     const cli = startCli();
     const pane = await startRawPane(cli.tmux, 'raw');
     cli.tmux.call('copy-mode', '-t', '=raw:');
@@ -133,7 +133,7 @@ describe('send', () => {
 });
 
 describe('capture', () => {
-  it('prints the screen, or so many last lines, and says how many it left out', async () => {
+  it('prints the screen, or the last lines, and says how many it left out', async () => {
     const cli = startCli();
     const script = 'i=1; while [ $i -le 300 ]; do echo line $i; i=$((i + 1)); done; cat';
     cli.tmux.call('new-session', '-d', '-s', 'long', '-x', '80', '-y', '20', script);
@@ -157,7 +157,7 @@ describe('capture', () => {
 });
 
 describe('capture of an agent', () => {
-  it('shows its pane, and the session’s other one when that is closed', async () => {
+  it('shows its pane, and the other pane of the session when that one is closed', async () => {
     const { run, machine } = await startClaude();
     machine.tmux.call('split-window', '-t', '=web:', 'echo beside; cat');
     expect((await run(['capture', 'web'])).stdout).not.toContain('beside');
@@ -167,7 +167,7 @@ describe('capture of an agent', () => {
 });
 
 describe('attach', () => {
-  it('opens the session in the terminal it is called in, and that one alone', async () => {
+  it('opens only the named session, in the current terminal', async () => {
     const cli = startCli();
     const terminal = startCli();
     for (const name of ['web', 'web-2']) cli.tmux.call('new-session', '-d', '-s', name, 'cat');
@@ -183,7 +183,7 @@ describe('attach', () => {
     await vi.waitFor(() => expect(() => terminal.tmux.call('list-sessions')).toThrow(), WAIT);
   });
 
-  it('moves over inside the same server instead of nesting, and needs a terminal', async () => {
+  it('switches inside the same server instead of nesting, and needs a terminal', async () => {
     const cli = startCli();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
     const TMUX = cli.tmux.call('display-message', '-p', '#{socket_path},#{pid},0');

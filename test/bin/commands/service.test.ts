@@ -14,7 +14,7 @@ const facts = {
   env: { PATH: '/usr/bin:/bin', THREADMUX_HOME: HOSTILE },
 };
 
-/** As systemd reads a quoted word: backslash escapes, "%%" is "%", and in commands "$$" is "$". */
+/** Reads a quoted word like systemd: backslash escapes, "%%" is "%", and in commands "$$" is "$". */
 function unitValues(text: string, key: string): string[] {
   return [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value as string);
 }
@@ -27,7 +27,7 @@ function words(value: string): string[] {
 describe('the systemd unit', () => {
   const text = systemdUnit(facts);
 
-  it('is not started again on 78, and ends nothing but our own process', () => {
+  it('does not restart on exit code 78, and stops only our own process', () => {
     expect(unitValues(text, 'RestartPreventExitStatus')).toEqual(['78']);
     expect(unitValues(text, 'KillMode')).toEqual(['process']);
     expect(unitValues(text, 'Restart')).toEqual(['on-failure']);
@@ -36,14 +36,14 @@ describe('the systemd unit', () => {
     expect(text).not.toMatch(/^User=|multi-user/m);
   });
 
-  it('means the same paths, whatever they hold', () => {
+  it('keeps every path intact', () => {
     const [command = ''] = unitValues(text, 'ExecStart');
     expect(words(command).map((word) => word.replaceAll('$$', '$'))).toEqual([facts.node, facts.program, 'up']);
     expect(unitValues(text, 'Environment').flatMap(words)).toContain(`THREADMUX_HOME=${HOSTILE}`);
     expect(() => systemdUnit({ ...facts, program: 'a\nExecStartPre=x' })).toThrow('control');
   });
 
-  it('is one that systemd itself accepts, where there is one to ask', () => {
+  it('is accepted by systemd, where systemd is installed', () => {
     const folder = tempFolder();
     const path = join(folder, 'threadmux.service');
     writeFileSync(path, text);
@@ -73,14 +73,11 @@ describe('the launchd agent', () => {
     ['exit 1', 1],
     ['exit 78', 0],
     ['kill -9 $$', 137],
-  ])(
-    'a program that ends with "%s" ends it with %i: 78 looks like success, so it is not restarted',
-    (script, status) => {
-      expect(spawnSync('/bin/sh', ['-c', UNLESS_78, 'sh', 'sh', '-c', script]).status).toBe(status);
-    },
-  );
+  ])('turns "%s" into exit code %i: 78 looks like success, so launchd does not restart it', (script, status) => {
+    expect(spawnSync('/bin/sh', ['-c', UNLESS_78, 'sh', 'sh', '-c', script]).status).toBe(status);
+  });
 
-  it('passes the signal on, and waits for the program to close', async () => {
+  it('passes the signal on, and waits for the program to exit', async () => {
     const folder = tempFolder();
     const program = `trap 'sleep 0.2; echo closed > "${folder}/closed"; exit 0' TERM; echo up; while :; do sleep 0.05; done`;
     const child = spawn('/bin/sh', ['-c', UNLESS_78, 'sh', 'sh', '-c', program], {
@@ -97,7 +94,7 @@ describe('service install and remove', () => {
   const isMac = process.platform === 'darwin';
   const manager = isMac ? 'launchctl' : 'systemctl';
 
-  /** A service manager that writes down what it is told, and succeeds or does not. */
+  /** A service manager that records its arguments, and succeeds or fails. */
   function startService(exit: string) {
     const cli = startCli();
     const told = join(cli.dir, 'told');
@@ -114,7 +111,7 @@ describe('service install and remove', () => {
     };
   }
 
-  it('write the unit, start it, and take both back', async () => {
+  it('write the unit and start it, and undo both', async () => {
     const { run, unit, told, env } = startService('exit 0');
     const printed = await run(['service', 'install', '--print']);
     expect(existsSync(unit)).toBe(false);
@@ -141,7 +138,7 @@ describe('service install and remove', () => {
     expect((await run(['service', 'remove'])).stderr).toContain('nothing to remove');
   });
 
-  it('leave the file and say so where the service manager does not answer', async () => {
+  it('keep the file and say so where the service manager does not answer', async () => {
     const { run, unit } = startService('echo "Failed to connect to bus" >&2; exit 1');
     const done = await run(['service', 'install']);
     expect(done.status).toBe(1);
@@ -150,7 +147,7 @@ describe('service install and remove', () => {
     expect(existsSync(unit)).toBe(true);
   });
 
-  it('touch no file that somebody else wrote, and are refused under sudo', async () => {
+  it('touch no file that someone else wrote, and are refused under sudo', async () => {
     const { run, unit } = startService('exit 0');
     mkdirSync(dirname(unit), { recursive: true });
     writeFileSync(unit, 'somebody wrote this');

@@ -10,7 +10,7 @@ function names({ tmux }: Cli): string[] {
   return tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
 }
 
-/** What a command that runs in a pane of this session has in its environment. */
+/** The environment of a command that runs in a pane of this session. */
 function inside({ tmux }: Cli, session: string) {
   const format = '#{socket_path},#{pid},0 #{pane_id}';
   const [TMUX = '', TMUX_PANE = ''] = tmux.call('display-message', '-p', '-t', `=${session}:`, format).split(' ');
@@ -18,7 +18,7 @@ function inside({ tmux }: Cli, session: string) {
 }
 
 describe('start and stop', () => {
-  it('start once and find it there the second time, with the same answer', async () => {
+  it('start a session once, and give the same answer the second time', async () => {
     const cli = startCli();
     const first = await cli.run(['start', 'web', '--json', ...IDLE]);
     const again = await cli.run(['start', 'web', '--json', ...IDLE]);
@@ -35,7 +35,7 @@ describe('start and stop', () => {
     expect(names(cli)).toEqual(['web']);
   });
 
-  it('print the name alone, for scripts, and take the prefix and the next number', async () => {
+  it('print only the name for scripts, and use the prefix and the next number', async () => {
     const cli = startCli();
     for (const name of ['job-2', 'job-07', 'jobs-9', 'job-x']) cli.tmux.call('new-session', '-d', '-s', name);
     expect(await cli.run(['start', '--prefix', 'job', ...IDLE])).toMatchObject({
@@ -44,14 +44,14 @@ describe('start and stop', () => {
     expect(await cli.run(['start', ...IDLE])).toMatchObject({ stdout: 'agent-1\n', status: 0 });
   });
 
-  it('give two programs that ask in the same moment two names', async () => {
+  it('give two simultaneous callers two names', async () => {
     const cli = startCli();
     cli.tmux.call('new-session', '-d', '-s', 'other');
     const all = await Promise.all([1, 2, 3].map(() => cli.run(['start', '--prefix', 'job', ...IDLE])));
     expect(all.map(({ stdout }) => stdout.trim()).toSorted()).toEqual(['job-1', 'job-2', 'job-3']);
   });
 
-  it('keep the last words of a program that has ended', async () => {
+  it('keep the last output of a program that has exited', async () => {
     const cli = startCli();
     const command = ['--', 'sh', '-c', 'echo built; echo but; exit 3'];
     expect(await cli.run(['start', 'build', ...command])).toMatchObject({ status: 0 });
@@ -64,7 +64,7 @@ describe('start and stop', () => {
     expect(sessions).toMatchObject([{ name: 'build', state: 'dead' }]);
   });
 
-  it('stop twice: the second time there is nothing to do, and that is no failure', async () => {
+  it('succeed when a session is stopped twice', async () => {
     const cli = startCli();
     cli.tmux.call('new-session', '-d', '-s', 'web');
     cli.tmux.call('new-session', '-d', '-s', 'other');
@@ -75,7 +75,7 @@ describe('start and stop', () => {
     expect(names(cli)).toEqual(['other']);
   });
 
-  it('start in the folder they are called in, or in the one they are told', async () => {
+  it('start in the current folder, or in the given one', async () => {
     const cli = startCli();
     mkdirSync(join(cli.dir, 'a b', 'c'), { recursive: true });
     const cwd = join(cli.dir, 'a b');
@@ -87,7 +87,7 @@ describe('start and stop', () => {
 });
 
 describe('new and kill', () => {
-  it('refuse a name that is taken, and one that is not there', async () => {
+  it('refuse a name that is taken, and one that does not exist', async () => {
     const cli = startCli();
     expect((await cli.run(['new', 'web', ...IDLE])).status).toBe(0);
     const again = await cli.run(['new', 'web', '--json', ...IDLE]);
@@ -96,7 +96,7 @@ describe('new and kill', () => {
     expect((await cli.run(['kill', 'web'])).status).toBe(3);
   });
 
-  it('never end a session whose name only begins the same', async () => {
+  it('never end a session whose name only starts the same', async () => {
     const cli = startCli();
     for (const name of ['shop-1', 'shop-2']) cli.tmux.call('new-session', '-d', '-s', name);
     const result = await cli.run(['kill', 'shop']);
@@ -150,7 +150,7 @@ describe('sessions', () => {
     expect((await cli.run(['attach', '--json'], here)).data()).toMatchObject({ name: 'mine' });
     expect((await cli.run(['stop'], here)).status).toBe(0);
     expect(names(cli)).toEqual(['other']);
-    // The pane is gone, and so is what it said: no other session is taken for it.
+    // The pane is gone with its output, and no other session is shown instead.
     expect((await cli.run(['stop'], here)).status).toBe(2);
     expect(names(cli)).toEqual(['other']);
   });

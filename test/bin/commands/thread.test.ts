@@ -1,4 +1,4 @@
-// threadmux thread open and close: the thread of a session, and never the session itself.
+// threadmux thread open and close affect the thread of a session, and never the session itself.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -32,7 +32,7 @@ function readsAs(pid: number): string {
 }
 
 describe('threadmux thread', () => {
-  it('makes, archives and reopens the thread of a session, which goes on', async () => {
+  it('opens, archives and reopens the thread of a session, which keeps running', async () => {
     const { workspace, cli, run } = await start();
     const opened = await run(['thread', 'open', 'web', '--json']);
     expect(opened.data()).toEqual({
@@ -53,7 +53,7 @@ describe('threadmux thread', () => {
     expect(readdirSync(join(cli.root, 'answers'))).toEqual([]);
   });
 
-  it('says which session or thread there is not', async () => {
+  it('says which session or thread does not exist', async () => {
     const { run } = await start();
     const none = await run(['thread', 'close', 'web', '--json']);
     expect([none.status, none.error().code]).toEqual([3, 'not_found']);
@@ -62,20 +62,20 @@ describe('threadmux thread', () => {
     expect([nobody.status, nobody.error().code]).toEqual([3, 'session_not_found']);
   });
 
-  it('makes none for a session that belongs nowhere', async () => {
+  it('opens none for a session that belongs nowhere', async () => {
     const { workspace, run } = await start({ onlyProjects: true });
     const nowhere = await run(['thread', 'open', 'web', '--json']);
     expect([nowhere.status, nowhere.error().code]).toEqual([3, 'not_found']);
     expect(await threadNames(workspace)).toEqual([]);
   });
 
-  it('says that it waits while the server is away', async () => {
+  it('says that it waits while the server is unreachable', async () => {
     const { run } = await start({ api: 'http://127.0.0.1:1/api/v10' });
     const waits = await run(['thread', 'open', 'web', '--wait', '1', '--json']);
     expect([waits.status, waits.error().code]).toEqual([69, 'discord_unreachable']);
   });
 
-  it('has a help with an example, and completions that offer sessions', async () => {
+  it('has help with an example, and completions that offer sessions', async () => {
     const { run } = await start();
     expect((await run(['thread', 'close', '--help'])).stdout).toContain('threadmux thread close shop');
     expect((await run(['completions', 'bash'])).stdout).toMatch(/case \$at in .*'thread close'\)\n {4}if/);

@@ -17,9 +17,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Finding } from '../../../bin/doctor/finding.ts';
 import { holderOf } from '../../../home/lock.ts';
-import { patient, troubles } from './patient.ts';
+import { correctSetup, troubles } from './doctor-setup.ts';
 
-/** What the doctor must say, among whatever else there is to say. */
+/** A finding that doctor must report, besides others. */
 function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
   return expect.objectContaining({
     part,
@@ -29,12 +29,12 @@ function fault(part: string, says: string | RegExp, remedy: string | RegExp, lev
   });
 }
 
-/** Threadmux itself is not at work in these homes, and says so. */
+/** threadmux does not run in these homes, and doctor says so. */
 function others(findings: readonly Finding[]): readonly Finding[] {
   return troubles(findings).filter(({ part }) => part !== 'bridge');
 }
 
-/** A process of its own that holds a lock, as a bridge or a courier does, and does nothing else. */
+/** A process that holds a lock, like a bridge or a courier, and does nothing else. */
 async function holding(lock: string): Promise<ChildProcess> {
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
   const module = join(import.meta.dirname, '../../..', 'dist', 'home', 'lock.js');
@@ -45,7 +45,7 @@ async function holding(lock: string): Promise<ChildProcess> {
   return child;
 }
 
-/** An address at which nobody listens any more. */
+/** An address without a listener. */
 async function deadServer(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -55,9 +55,9 @@ async function deadServer(): Promise<string> {
   return `http://127.0.0.1:${port}/api/v10`;
 }
 
-describe('the doctor, of a set-up that is in order', () => {
-  it('finds nothing, and changes nothing', async () => {
-    const well = await patient();
+describe('doctor with a correct set-up', () => {
+  it('reports nothing, and changes nothing', async () => {
+    const well = await correctSetup();
     await well.install();
     await holding(join(well.root, 'state', 'bridge.lock'));
     const list = () => readdirSync(well.env.HOME ?? '', { recursive: true }).sort();
@@ -70,8 +70,8 @@ describe('the doctor, of a set-up that is in order', () => {
     );
   });
 
-  it('finds nothing set up on a machine that is new to it, and makes no folder', async () => {
-    const fresh = await patient();
+  it('reports that nothing is set up on a new machine, and creates no folder', async () => {
+    const fresh = await correctSetup();
     rmSync(fresh.root, { recursive: true });
     const findings = await fresh.examine();
     expect(findings).toContainEqual(fault('home', 'nothing was set up', 'threadmux init', 'warn'));
@@ -80,23 +80,23 @@ describe('the doctor, of a set-up that is in order', () => {
   });
 });
 
-describe('the doctor, of the machine', () => {
+describe('doctor, checking the machine,', () => {
   it('finds a Node.js that is too old', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     expect(await ill.examine({ nodeVersion: 'v18.20.4' })).toContainEqual(
       fault('node', 'v18.20.4 .* too old', 'Install Node.js 20.19 or newer'),
     );
   });
 
   it('finds a tmux that is too old', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const tmux = join(ill.env.PATH?.split(':')[0] ?? '', 'tmux');
     writeFileSync(tmux, '#!/bin/sh\necho tmux 2.9a\n', { mode: 0o755 });
     expect(await ill.examine()).toContainEqual(fault('tmux', 'tmux 2.9a .* too old', 'Install tmux 3.2 or newer'));
   });
 
   it('finds a tmux server that does not answer', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const tmux = join(ill.env.PATH?.split(':')[0] ?? '', 'tmux');
     writeFileSync(tmux, '#!/bin/sh\n[ "$1" = -V ] && echo tmux 3.4 || sleep 60\n', { mode: 0o755 });
     expect(await ill.examine()).toContainEqual(
@@ -105,13 +105,13 @@ describe('the doctor, of the machine', () => {
   });
 
   it('finds that the agent is not installed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     ill.configure((config) => Object.assign(config, { agent: { command: ['no-such-agent'] } }));
     expect(await ill.examine()).toContainEqual(fault('agent', '`no-such-agent` was not found', 'Install it', 'warn'));
   });
 
   it('finds the token in the environment of every pane, and does not print it', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     Object.assign(ill.env, { DISCORD_BOT_TOKEN: 'very-secret-indeed' });
     ill.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'x');
     const findings = await ill.examine();
@@ -122,56 +122,56 @@ describe('the doctor, of the machine', () => {
   });
 });
 
-describe('the doctor, of our home', () => {
-  it('finds a home that others can open, and leaves it as it is', async () => {
-    const ill = await patient();
+describe('doctor, checking the threadmux home,', () => {
+  it('finds a home that others can open, and does not change it', async () => {
+    const ill = await correctSetup();
     chmodSync(ill.root, 0o755);
     expect(await ill.examine()).toContainEqual(fault('home', 'open to others \\(mode 755\\)', 'chmod 700'));
     expect(await ill.examine()).toContainEqual(fault('home', 'open to others', 'chmod 700'));
   });
 
-  it('finds a home that is a link', async () => {
-    const ill = await patient();
+  it('finds a home that is a symbolic link', async () => {
+    const ill = await correctSetup();
     renameSync(ill.root, `${ill.root}-elsewhere`);
     symlinkSync(`${ill.root}-elsewhere`, ill.root);
     expect(await ill.examine()).toContainEqual(fault('home', 'not a folder of your own', 'THREADMUX_HOME'));
   });
 
   it('finds a configuration that is not JSON', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     writeFileSync(ill.config, '{"servers": [');
     expect(await ill.examine()).toContainEqual(fault('config', 'is not JSON', 'Correct it'));
   });
 
   it('finds a configuration that others can read', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     chmodSync(ill.config, 0o644);
     expect(await ill.examine()).toContainEqual(fault('config', 'can be read by others', 'chmod 600 .*config.json'));
   });
 
   it('finds a misspelt key', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     ill.configure((config) => Object.assign(config, { hots: {} }));
     expect(await ill.examine()).toContainEqual(
       fault('config', 'hots is not a key that threadmux knows', 'correct its spelling'),
     );
   });
 
-  it('finds a root that is not there, and no fault in one that is', async () => {
-    const ill = await patient();
+  it('finds a root that does not exist, and accepts one that does', async () => {
+    const ill = await correctSetup();
     ill.configure((config) => Object.assign(config, { roots: ['/', '~/no-such-folder'] }));
     const found = (await ill.examine()).filter(({ says }) => says.includes('"roots"'));
     expect(found).toEqual([fault('config', '~/no-such-folder, and there is no', 'Make it', 'warn')]);
   });
 
-  it('finds that nobody is allowed to speak', async () => {
-    const ill = await patient();
+  it('finds that nobody is allowed to write', async () => {
+    const ill = await correctSetup();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [] }));
     expect(await ill.examine()).toContainEqual(fault('config', 'allow names nobody', 'your own user id'));
   });
 
-  it('finds that nothing runs, and that it was killed the last time', async () => {
-    const ill = await patient();
+  it('finds that threadmux is not running, and that it was killed', async () => {
+    const ill = await correctSetup();
     expect(await ill.examine()).toContainEqual(fault('bridge', 'does not run', 'threadmux up', 'warn'));
     const lock = join(ill.root, 'state', 'bridge.lock');
     const bridge = await holding(lock);
@@ -182,7 +182,7 @@ describe('the doctor, of our home', () => {
   });
 
   it('finds a second threadmux with another home', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const bridge = await holding(join(ill.root, 'state', 'bridge.lock'));
     const env = { ...ill.env, THREADMUX_HOME: `${ill.root}-other` };
     expect(await ill.examine({ env })).toContainEqual(
@@ -191,7 +191,7 @@ describe('the doctor, of our home', () => {
   });
 
   it('finds a courier that hangs', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const courier = await holding(join(ill.root, 'state', 'courier.lock'));
     const beat = join(ill.root, 'state', 'courier.pid');
     writeFileSync(beat, `${courier.pid}\n`);
@@ -203,8 +203,8 @@ describe('the doctor, of our home', () => {
     );
   });
 
-  it('finds messages that wait for too long, and those that were set aside', async () => {
-    const ill = await patient();
+  it('finds messages that wait too long, and those that were set aside', async () => {
+    const ill = await correctSetup();
     const box = join(ill.root, 'outbox', '77.1');
     mkdirSync(box, { recursive: true, mode: 0o700 });
     const letter = join(box, '100000001.42');
@@ -223,9 +223,9 @@ describe('the doctor, of our home', () => {
   });
 });
 
-describe('the doctor, of the server', () => {
+describe('doctor, checking the server,', () => {
   it('finds a token that is refused', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { token: 'wrong-token' }));
     const findings = await ill.examine();
     expect(findings).toContainEqual(fault('token', 'refuses the bot.s token', 'Reset Token'));
@@ -233,12 +233,12 @@ describe('the doctor, of the server', () => {
   });
 
   it('finds that the message content intent is off', async () => {
-    const ill = await patient({ messageContentIntent: false });
+    const ill = await correctSetup({ messageContentIntent: false });
     expect(await ill.examine()).toContainEqual(fault('intent', 'Message Content Intent is off', 'developer portal'));
   });
 
-  it('finds which permissions the channel takes away', async () => {
-    const ill = await patient({
+  it('finds which permissions the channel removes', async () => {
+    const ill = await correctSetup({
       faults: {
         onRequest: ({ path }) =>
           path.endsWith('/roles')
@@ -259,8 +259,8 @@ describe('the doctor, of the server', () => {
     );
   });
 
-  it('finds that the channel is gone', async () => {
-    const ill = await patient();
+  it('finds that the channel does not exist', async () => {
+    const ill = await correctSetup();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { channel: '1234567890123456789' }));
     expect(await ill.examine()).toContainEqual(
       fault('channel', 'no channel 1234567890123456789 any more', 'threadmux init'),
@@ -268,7 +268,7 @@ describe('the doctor, of the server', () => {
   });
 
   it('finds that the bot may not see the channel', async () => {
-    const ill = await patient({
+    const ill = await correctSetup({
       faults: {
         onRequest: ({ path }) =>
           path.startsWith('/channels/')
@@ -279,8 +279,8 @@ describe('the doctor, of the server', () => {
     expect(await ill.examine()).toContainEqual(fault('channel', 'may not see the channel', 'oauth2/authorize'));
   });
 
-  it('finds a server that cannot be reached', async () => {
-    const ill = await patient();
+  it('finds a server that is unreachable', async () => {
+    const ill = await correctSetup();
     const api = await deadServer();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { api }));
     expect(await ill.examine()).toContainEqual(
@@ -289,7 +289,7 @@ describe('the doctor, of the server', () => {
   });
 
   it('finds that our clock is wrong', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     const server = createHttpServer((_, response) => {
       response.setHeader('date', new Date(Date.now() + 10_800_000).toUTCString());
       response.statusCode = 404;
@@ -305,8 +305,8 @@ describe('the doctor, of the server', () => {
     );
   });
 
-  it('finds that the local workspace does not run', async () => {
-    const ill = await patient();
+  it('finds that the local workspace is not running', async () => {
+    const ill = await correctSetup();
     const { api, token, channelId: channel, userId: user } = ill.workspace;
     ill.configure((config) => Object.assign(config, { servers: [] }));
     expect(await ill.examine()).toContainEqual(fault('workspace', 'has never run', 'threadmux up', 'warn'));
@@ -321,8 +321,8 @@ describe('the doctor, of the server', () => {
     expect(await ill.examine()).toContainEqual(fault('workspace', 'does not answer', 'threadmux up'));
   });
 
-  it('finds a stranger and the bot itself among those who may speak', async () => {
-    const ill = await patient();
+  it('finds an unknown user and the bot itself in the list of allowed users', async () => {
+    const ill = await correctSetup();
     const { botId, userId } = ill.workspace;
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [userId, botId, '1234567890123456789'] }));
     const findings = await ill.examine();
@@ -333,16 +333,16 @@ describe('the doctor, of the server', () => {
   });
 });
 
-describe('the doctor, of Claude Code', () => {
+describe('doctor, checking Claude Code,', () => {
   it('finds that the hooks are not installed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     expect(await ill.examine()).toContainEqual(
       fault('hooks', 'does not have our hooks', '`threadmux install`', 'warn'),
     );
   });
 
-  it('is content with hooks in single projects', async () => {
-    const well = await patient();
+  it('accepts hooks in single projects', async () => {
+    const well = await correctSetup();
     const project = join(dirname(well.root), 'shop');
     mkdirSync(project);
     await well.install(undefined, project);
@@ -356,7 +356,7 @@ describe('the doctor, of Claude Code', () => {
   });
 
   it('finds hooks of a package that was moved or removed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     const dist = join(dirname(ill.env.HOME ?? ''), 'package', 'dist');
     rmSync(dist, { recursive: true });
@@ -365,8 +365,8 @@ describe('the doctor, of Claude Code', () => {
     );
   });
 
-  it('finds that somebody took a hook out', async () => {
-    const ill = await patient();
+  it('finds that a hook was removed', async () => {
+    const ill = await correctSetup();
     await ill.install();
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     delete settings.hooks.Stop;
@@ -374,8 +374,8 @@ describe('the doctor, of Claude Code', () => {
     expect(await ill.examine()).toContainEqual(fault('hooks', 'Only some .* missing: Stop\\.', 'threadmux install'));
   });
 
-  it('finds that all hooks are switched off', async () => {
-    const ill = await patient();
+  it('finds that all hooks are disabled', async () => {
+    const ill = await correctSetup();
     await ill.install();
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     writeFileSync(ill.settings, JSON.stringify({ ...settings, disableAllHooks: true }));
@@ -383,14 +383,14 @@ describe('the doctor, of Claude Code', () => {
   });
 
   it('finds settings that Claude Code cannot read', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     writeFileSync(ill.settings, `${readFileSync(ill.settings, 'utf8')},`);
     expect(await ill.examine()).toContainEqual(fault('settings', 'cannot read .*settings.json', 'Correct it'));
   });
 
   it('finds a status line that is not ours', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     settings.statusLine = { type: 'command', command: 'date' };
@@ -398,15 +398,15 @@ describe('the doctor, of Claude Code', () => {
     expect(await ill.examine()).toContainEqual(fault('statusline', 'not ours', 'threadmux install', 'warn'));
   });
 
-  it('finds that the Node.js of the hooks is gone', async () => {
-    const ill = await patient();
+  it('finds that the Node.js of the hooks is missing', async () => {
+    const ill = await correctSetup();
     await ill.install();
     writeFileSync(join(ill.root, 'state', 'node'), '/opt/gone/bin/node\n');
     expect(await ill.examine()).toContainEqual(fault('hooks-node', 'is gone: /opt/gone/bin/node', 'threadmux install'));
   });
 
   it('finds that hooks and bridge use different homes', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     const env = { ...ill.env, THREADMUX_HOME: `${ill.root}-other` };
     expect(await ill.examine({ env })).toContainEqual(
@@ -415,7 +415,7 @@ describe('the doctor, of Claude Code', () => {
   });
 
   it('finds a tmux server that was started before the hooks were installed', async () => {
-    const ill = await patient();
+    const ill = await correctSetup();
     await ill.install();
     ill.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'x');
     expect(await ill.examine()).toContainEqual(

@@ -9,9 +9,9 @@ import { filesForHosts } from '../../../bin/files-for-hosts.ts';
 import { cksum } from '../../../hosts/probe-home.ts';
 import { installOn } from '../../../install/install-on-host.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
-import { listing } from '../../install/listing.ts';
+import { folderListing } from '../../install/folder-listing.ts';
 import { startBareHost } from '../../support/bare-host.ts';
-import { patient, troubles } from './patient.ts';
+import { correctSetup, troubles } from './doctor-setup.ts';
 
 function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
   return expect.objectContaining({
@@ -25,7 +25,7 @@ function fault(part: string, says: string | RegExp, remedy: string | RegExp, lev
 /** A host with tmux and an agent. */
 async function hostOf(entry: Record<string, unknown> = {}) {
   const server = await startBareHost();
-  const sick = await patient();
+  const sick = await correctSetup();
   const hosts = { far: { ssh: 'far', socket: server.socket, ...entry } };
   sick.configure((config) => Object.assign(config, { host: 'laptop', hosts }));
   server.program('claude', 'true');
@@ -44,19 +44,19 @@ async function hostOf(entry: Record<string, unknown> = {}) {
   };
 }
 
-describe('the doctor, of a host over ssh', () => {
-  it('finds nothing where all is well, without any Node.js there', async () => {
+describe('doctor, checking a host over ssh,', () => {
+  it('reports nothing where all is well, without Node.js on the host', async () => {
     const host = await hostOf();
     host.server.tmux('new-session', '-d', '-s', 'shop');
     await host.install();
-    const before = listing(host.server.home);
+    const before = folderListing(host.server.home);
     const findings = await host.examine();
     expect(troubles(findings)).toEqual([]);
     expect(findings.map(({ part }) => part)).toEqual(['host', 'tmux', 'home', 'hooks']);
-    expect(listing(host.server.home)).toEqual(before);
+    expect(folderListing(host.server.home)).toEqual(before);
   });
 
-  it('looks at every host of the configuration if it is asked for none', async () => {
+  it('checks every configured host if none is named', async () => {
     const { sick, server } = await hostOf();
     expect(await sick.examine({ sshConfig: server.configFile })).toContainEqual(
       expect.objectContaining({ part: 'host', level: 'ok', says: 'far can be reached.' }),
@@ -69,20 +69,20 @@ describe('the doctor, of a host over ssh', () => {
     expect(await host.examine()).toEqual([fault('host', 'far: .*Connection refused', 'Check that it is running')]);
   });
 
-  it('finds that our key is not welcome', async () => {
+  it('finds that the host refuses our key', async () => {
     const host = await hostOf();
     host.server.faults.passwordOnly = true;
     expect(await host.examine()).toEqual([fault('host', 'far: .*Permission denied', 'ssh-copy-id far')]);
   });
 
-  it('finds that the key of the host has changed', async () => {
+  it('finds that the host key has changed', async () => {
     const host = await hostOf();
     expect(await host.examine()).toContainEqual(expect.objectContaining({ part: 'host', level: 'ok' }));
     host.server.changeHostKey();
     expect(await host.examine()).toEqual([fault('host', 'HAS CHANGED', 'ssh-keygen -R')]);
   });
 
-  it('finds that there is no tmux, and no agent', async () => {
+  it('finds that tmux and the agent are missing', async () => {
     const host = await hostOf({ tmux: '/opt/gone/tmux' });
     writeFileSync(join(host.server.home, '.profile'), 'PATH=/usr/bin:/bin; export PATH\n');
     const findings = await host.examine();
@@ -98,7 +98,7 @@ describe('the doctor, of a host over ssh', () => {
     );
   });
 
-  it('finds that nothing of ours is installed there', async () => {
+  it('finds that nothing of ours is installed', async () => {
     const host = await hostOf();
     const remedy = 'threadmux install --host far';
     expect(troubles(await host.examine())).toEqual([
@@ -107,7 +107,7 @@ describe('the doctor, of a host over ssh', () => {
     ]);
   });
 
-  it('does not take the hooks of another threadmux there for ours', async () => {
+  it('does not mistake the hooks of another threadmux for ours', async () => {
     const host = await hostOf();
     mkdirSync(join(host.server.home, '.claude'));
     const paths = { node: '', dist: '/x/dist', home: '/home/me/.threadmux/for/desk' };
@@ -117,7 +117,7 @@ describe('the doctor, of a host over ssh', () => {
     expect(findings).toContainEqual(fault('hooks', 'does not have our hooks', 'install', 'warn'));
   });
 
-  it('finds scripts of another version, and a bell that is no pipe', async () => {
+  it('finds scripts of another version, and a bell that is not a pipe', async () => {
     const host = await hostOf();
     await host.install();
     writeFileSync(join(host.ours, 'bin', 'drop'), '#!/bin/sh\n');
@@ -139,7 +139,7 @@ describe('the doctor, of a host over ssh', () => {
     ]);
   });
 
-  it('finds roots that are not there', async () => {
+  it('finds roots that do not exist', async () => {
     const roots = ['~/code', '~', '/nowhere', "~/it's; $(x)"];
     const { server, examine } = await hostOf({ roots });
     mkdirSync(join(server.home, 'code'));
@@ -151,7 +151,7 @@ describe('the doctor, of a host over ssh', () => {
     ]);
   });
 
-  it('finds letters that wait there', async () => {
+  it('finds letters that wait on the host', async () => {
     const host = await hostOf();
     await host.install();
     mkdirSync(join(host.ours, 'outbox', '12.3'), { recursive: true });
@@ -176,7 +176,7 @@ describe('the doctor, of a host over ssh', () => {
   });
 
   it('refuses the name of a host that is not configured', async () => {
-    const sick = await patient();
+    const sick = await correctSetup();
     await expect(sick.examine({ host: 'nowhere' })).rejects.toMatchObject({
       code: 'bad_usage',
       message: expect.stringContaining('"nowhere"'),
@@ -184,13 +184,13 @@ describe('the doctor, of a host over ssh', () => {
   });
 });
 
-describe('the judgement of a machine', () => {
+describe('the assessment of a machine', () => {
   it.each([
     ['v20.19.0', 'ok'],
     ['v20.18.3', 'fail'],
     ['v24.1.0', 'ok'],
     ['v9.99.0', 'fail'],
-  ])('of Node.js %s is %s', (version, level) => {
+  ])('for Node.js %s is %s', (version, level) => {
     expect(judgeNode(version, 'here').level).toBe(level);
   });
 
@@ -201,7 +201,7 @@ describe('the judgement of a machine', () => {
     ['tmux master', 'ok'],
     ['tmux 3.1c', 'fail'],
     [undefined, 'fail'],
-  ])('of %s is %s', (tmux, level) => {
+  ])('for %s is %s', (tmux, level) => {
     const probe = { tmux, secrets: [], agent: true } as unknown as Parameters<typeof judgeMachine>[0];
     expect(judgeMachine(probe, 'here', 'claude').map((one) => one.level)).toEqual([level]);
   });
@@ -211,13 +211,13 @@ describe('the judgement of a machine', () => {
     [4_000, 'ok'],
     [-20_000, 'warn'],
     [3_600_000, 'fail'],
-  ])('of a clock that is %i ms ahead is %s', (aheadMs, level) => {
+  ])('for a clock that is %i ms ahead is %s', (aheadMs, level) => {
     expect(judgeClock(aheadMs, 'The clock').level).toBe(level);
   });
 });
 
 describe('our checksum', () => {
-  it.each([0, 1, 3, 255, 256, 70_000])('of %i bytes is that of cksum', (length) => {
+  it.each([0, 1, 3, 255, 256, 70_000])('of %i bytes equals that of cksum', (length) => {
     const bytes = Buffer.from(Array.from({ length }, (_, at) => (at * 7 + 3) % 256));
     const theirs = execFileSync('cksum', { input: bytes, encoding: 'utf8' });
     expect(cksum(bytes)).toBe(theirs.trim());

@@ -30,29 +30,29 @@ const standing: MemberPermissions = {
 const missing = (change: Partial<MemberPermissions>) => missingPermissions(permissionsIn({ ...standing, ...change }));
 
 describe("the bot's permissions in a channel", () => {
-  it('are those of its roles, and not of the roles of others', () => {
+  it('come from its own roles, and not from those of others', () => {
     expect(missing({})).toEqual([]);
     expect(missing({ memberRoles: [] })).toEqual(NONE);
   });
 
-  it('include what everybody has', () => {
+  it('include those of everyone', () => {
     const roles = [{ id: 'everyone', permissions: ALL }];
     expect(missing({ memberRoles: [], roles })).toEqual([]);
   });
 
-  it('are all there are for an administrator and for the owner, whatever a channel denies', () => {
+  it('are complete for an administrator and for the owner, whatever a channel denies', () => {
     const overwrites = [{ id: 'everyone', allow: '0', deny: ALL }];
     expect(missing({ overwrites, memberRoles: ['foreign'] })).toEqual([]);
     expect(missing({ overwrites, memberRoles: [], ownerId: 'bot' })).toEqual([]);
   });
 
-  it('lose what the channel denies to everybody', () => {
+  it('exclude what the channel denies to everyone', () => {
     expect(missing({ overwrites: [{ id: 'everyone', allow: '0', deny: bit(38) }] })).toEqual([
       'Send Messages in Threads',
     ]);
   });
 
-  it('get back what the channel allows to a role, and lose what it denies to the bot itself', () => {
+  it('include what the channel allows to a role, and exclude what it denies to the bot', () => {
     const overwrites = [
       { id: 'everyone', allow: '0', deny: ALL },
       { id: 'role', allow: ALL, deny: bit(6) },
@@ -62,12 +62,12 @@ describe("the bot's permissions in a channel", () => {
     expect(missing({ overwrites })).toEqual(['Read Message History']);
   });
 
-  it('are next to none during a time-out', () => {
+  it('are almost none during a time-out', () => {
     expect(missing({ timedOut: true })).not.toContain('View Channel');
     expect(missing({ timedOut: true })).toContain('Send Messages');
   });
 
-  it('are asked for with the number that the documentation gives', () => {
+  it('are requested with the number in the documentation', () => {
     expect(neededInteger()).toBe('326417615936');
     expect(readFileSync('docs/discord-setup.md', 'utf8')).toContain(inviteLink('APPLICATION_ID'));
   });

@@ -3,14 +3,14 @@ import { chmodSync, chownSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { patient, type TestPatient } from './patient.ts';
+import { correctSetup, type DoctorSetup } from './doctor-setup.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../dist/bin/threadmux.js', import.meta.url));
 const NOBODY = 65_534;
 
-/** As a process of its own; `before` is what the shell does first. */
+/** Runs doctor in its own process; `before` is what the shell does first. */
 function run(
-  { env }: TestPatient,
+  { env }: DoctorSetup,
   flags: readonly string[],
   more: { before?: string; uid?: number } = {},
 ): Promise<{ status: number | null; said: string }> {
@@ -26,8 +26,8 @@ function run(
 }
 
 describe('threadmux doctor', () => {
-  it('ends with 0 where nothing is broken, and says what could be better', async () => {
-    const well = await patient();
+  it('exits with 0 where nothing is broken, and suggests improvements', async () => {
+    const well = await correctSetup();
     const { status, said } = await run(well, []);
     expect({ status, said }).toMatchObject({ status: 0 });
     expect(said).toMatch(/^✓ Node\.js v\d+/);
@@ -35,16 +35,16 @@ describe('threadmux doctor', () => {
     expect(said).toMatch(/Found \d warnings?\.\n$/);
   });
 
-  it('ends with 1 where something is broken, with the fault and the remedy', async () => {
-    const ill = await patient();
+  it('exits with 1 where something is broken, with the problem and the fix', async () => {
+    const ill = await correctSetup();
     chmodSync(ill.config, 0o644);
     const { status, said } = await run(ill, []);
     expect({ status, said }).toMatchObject({ status: 1 });
     expect(said).toMatch(/^✗ .*can be read by others.*\n {4}Run: chmod 600 /m);
   });
 
-  it('tells programs the same as JSON', async () => {
-    const ill = await patient();
+  it('prints the same as JSON', async () => {
+    const ill = await correctSetup();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [] }));
     const { status, said } = await run(ill, ['--json']);
     expect(status).toBe(1);
@@ -58,8 +58,8 @@ describe('threadmux doctor', () => {
   });
 
   it('finds a full disk', async () => {
-    const ill = await patient();
-    // No file may grow, as on a disk without room.
+    const ill = await correctSetup();
+    // No file may grow, like on a full disk.
     const { status, said } = await run(ill, [], { before: 'trap "" XFSZ; ulimit -f 0' });
     expect(status).toBe(1);
     expect(said).toMatch(
@@ -67,8 +67,8 @@ describe('threadmux doctor', () => {
     );
   });
 
-  it('finds a home that cannot be written', async () => {
-    const ill = await patient();
+  it('finds a home that is not writable', async () => {
+    const ill = await correctSetup();
     rmSync(ill.config);
     chmodSync(ill.root, 0o500);
     const isRoot = process.getuid?.() === 0;
@@ -82,8 +82,8 @@ describe('threadmux doctor', () => {
     expect(said).toMatch(/^✗ Nothing can be written into .*: permission denied\.\n {4}Check the owner/m);
   });
 
-  it('finds a home that belongs to somebody else', async () => {
-    const ill = await patient();
+  it('finds a home that belongs to another user', async () => {
+    const ill = await correctSetup();
     if (process.getuid?.() === 0) chownSync(ill.root, NOBODY, NOBODY);
     else ill.env.THREADMUX_HOME = '/';
     const { status, said } = await run(ill, []);

@@ -6,14 +6,14 @@ import { startSshServer } from '../../support/ssh-server.ts';
 import { startTestWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 import { newcomer } from './wizard.ts';
 
-/** Every answer about Discord, the token on stdin. */
+/** Every answer about Discord, with the token on stdin. */
 function answers(workspace: TestWorkspace) {
   const { api, channelId: channel, userId: allow } = workspace;
   return { api, channel, allow, tokenFile: '-', yes: true };
 }
 
-describe('threadmux init over a configuration that is there', () => {
-  it('keeps what it does not know and what it was not asked about, and a copy of all of it', async () => {
+describe('threadmux init over an existing configuration', () => {
+  it('keeps unknown keys and everything it did not ask about, and makes a backup', async () => {
     const workspace = await startTestWorkspace();
     const { api, channelId: channel, userId } = workspace;
     const person = newcomer();
@@ -43,7 +43,7 @@ describe('threadmux init over a configuration that is there', () => {
     for (const secret of ['other-secret', 'stale-secret', workspace.token]) expect(said).not.toContain(secret);
   });
 
-  it('changes nothing the second time, and asks for nothing that it knows', async () => {
+  it('changes nothing the second time, and asks for nothing it knows', async () => {
     const workspace = await startTestWorkspace();
     const person = newcomer();
     await person.run(answers(workspace), workspace.token);
@@ -54,7 +54,7 @@ describe('threadmux init over a configuration that is there', () => {
     expect(person.backups()).toEqual([]);
   });
 
-  it('leaves a file alone that it cannot read', async () => {
+  it('does not touch a file that it cannot read', async () => {
     const person = newcomer();
     person.write('{"servers": [');
     expect(await person.run({ local: true, yes: true })).toMatchObject({
@@ -66,7 +66,7 @@ describe('threadmux init over a configuration that is there', () => {
 });
 
 describe('threadmux init for the local workspace', () => {
-  it('needs one flag, and proves that it works', async () => {
+  it('needs one flag, and tests the result', async () => {
     const person = newcomer();
     const { status, said } = await person.run({ local: true, yes: true });
     expect({ status, said }).toMatchObject({
@@ -76,13 +76,13 @@ describe('threadmux init for the local workspace', () => {
     expect(person.read()).toEqual({});
   });
 
-  it('says that the environment would still choose Discord', async () => {
+  it('warns that the environment still selects Discord', async () => {
     const flags = { local: true, yes: true, roundTrip: false };
     const { said } = await newcomer().run(flags, '', { DISCORD_BOT_TOKEN: 'x' });
     expect(said).toMatch(/! DISCORD_BOT_TOKEN in the environment: with them Discord is used/);
   });
 
-  it('takes Discord out of the configuration, and keeps a copy', async () => {
+  it('removes Discord from the configuration, and makes a backup', async () => {
     const person = newcomer();
     person.write('{"progress": "quiet", "servers": [{"token": "a-secret"}]}');
     const { status, said } = await person.run({ local: true, yes: true, roundTrip: false });
@@ -92,7 +92,7 @@ describe('threadmux init for the local workspace', () => {
     expect(person.backups()).toHaveLength(1);
   });
 
-  it('uses the workspace that already runs', async () => {
+  it('uses the workspace that is already running', async () => {
     const person = newcomer();
     const dir = openHome(person.root).folder('workspace');
     const workspace = await startTestWorkspace({ dir });
@@ -103,7 +103,7 @@ describe('threadmux init for the local workspace', () => {
     expect(await workspace.person.messages(channel)).toHaveLength(1);
   });
 
-  it('does not go with flags about Discord', async () => {
+  it('refuses flags for Discord', async () => {
     expect(await newcomer().run({ local: true, channel: '1', yes: true })).toMatchObject({
       status: 2,
       said: expect.stringContaining('--local goes with no flag about Discord'),
@@ -112,7 +112,7 @@ describe('threadmux init for the local workspace', () => {
 });
 
 describe('threadmux init with other machines', () => {
-  it('looks at each and says what it found', async () => {
+  it('checks each one and reports what it found', async () => {
     const server = await startSshServer({ path: process.env.PATH ?? '' });
     const person = newcomer();
     person.useSsh(server.configFile);
@@ -126,7 +126,7 @@ describe('threadmux init with other machines', () => {
     expect(statSync(join(person.root, 'ssh'), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it('adds one that is switched off only on the person’s word', async () => {
+  it('adds an unreachable one only if the user confirms it', async () => {
     const server = await startSshServer();
     await server.stop();
     const person = newcomer();

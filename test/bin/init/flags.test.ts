@@ -6,7 +6,7 @@ import { checkUserIds } from '../../../bin/init/pairing.ts';
 import { startTestWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 import { newcomer } from './wizard.ts';
 
-/** Every answer about Discord, the token on stdin. */
+/** Every answer about Discord, with the token on stdin. */
 function answers(workspace: TestWorkspace) {
   const { api, channelId: channel, userId: allow } = workspace;
   return { api, channel, allow, tokenFile: '-', yes: true };
@@ -30,14 +30,14 @@ describe('threadmux init with flags', () => {
     expect(body.threads).toMatchObject([{ name: 'threadmux: set-up check', thread_metadata: { archived: true } }]);
   });
 
-  it('makes no thread if it is told not to', async () => {
+  it('creates no thread if it is told not to', async () => {
     const workspace = await startTestWorkspace();
     const { status } = await newcomer().run({ ...answers(workspace), roundTrip: false }, workspace.token);
     expect(status).toBe(0);
     expect(await workspace.person.messages(workspace.channelId)).toEqual([]);
   });
 
-  it('names the file of the token instead of copying it, and refuses one that others can read', async () => {
+  it('refers to the token file instead of copying it, and refuses one that others can read', async () => {
     const workspace = await startTestWorkspace();
     const person = newcomer();
     const tokenFile = join(person.folder, 'token');
@@ -54,7 +54,7 @@ describe('threadmux init with flags', () => {
     expect(readFileSync(person.config, 'utf8')).not.toContain(workspace.token);
   });
 
-  it('takes the token from the environment', async () => {
+  it('reads the token from the environment', async () => {
     const workspace = await startTestWorkspace();
     const person = newcomer();
     const { tokenFile: _, ...flags } = answers(workspace);
@@ -63,7 +63,7 @@ describe('threadmux init with flags', () => {
     expect(person.read().servers).toMatchObject([{ token: workspace.token }]);
   });
 
-  it('without a terminal names the flag that is missing, and changes nothing', async () => {
+  it('names the missing flag and changes nothing when there is no terminal', async () => {
     const workspace = await startTestWorkspace();
     const missing = {
       tokenFile: '--token-file',
@@ -84,7 +84,7 @@ describe('threadmux init with flags', () => {
     );
   });
 
-  it('without any answer asks for the first one', async () => {
+  it('asks for the first answer if none is given', async () => {
     expect(await newcomer().run({})).toMatchObject({
       status: 2,
       said: expect.stringContaining('--local or --token-file is missing'),
@@ -132,7 +132,7 @@ describe('threadmux init with flags', () => {
     expect(person.hasHome()).toBe(false);
   });
 
-  it('changes nothing if the channel is gone', async () => {
+  it('changes nothing if the channel does not exist', async () => {
     const workspace = await startTestWorkspace();
     const person = newcomer();
     const flags = { ...answers(workspace), channel: '1234567890123456789' };
@@ -157,7 +157,7 @@ describe('threadmux init with flags', () => {
     ['mini', { name: 'mini', ssh: 'mini' }],
     ['me@mini.local', { name: 'mini.local', ssh: 'me@mini.local' }],
     ['big=me@10.0.0.7', { name: 'big', ssh: 'me@10.0.0.7' }],
-  ])('takes the host %s', (text, host) => {
+  ])('accepts the host %s', (text, host) => {
     expect(readHost(text, 'here')).toEqual(host);
   });
 
@@ -165,7 +165,7 @@ describe('threadmux init with flags', () => {
     expect(() => checkUserIds(id)).toThrow(/not a user id/);
   });
 
-  it('does not let the bot speak to itself', async () => {
+  it('does not add the bot to the allowed users', async () => {
     const workspace = await startTestWorkspace();
     const flags = { ...answers(workspace), allow: [workspace.userId, workspace.botId] };
     expect(await newcomer().run(flags, workspace.token)).toMatchObject({

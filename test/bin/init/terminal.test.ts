@@ -3,9 +3,9 @@ import { startSshServer } from '../../support/ssh-server.ts';
 import { startTestWorkspace } from '../../support/workspace.ts';
 import { newcomer } from './wizard.ts';
 
-/** A person takes their time, and so does a busy machine. */
+/** A busy machine needs this much time. */
 describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
-  it('leads a newcomer from nothing to a thread that works', async () => {
+  it('takes a new user from nothing to a working thread', async () => {
     const workspace = await startTestWorkspace();
     const server = await startSshServer({ path: process.env.PATH ?? '' });
     const { api, token, channelId: channel, userId, person: owner } = workspace;
@@ -59,7 +59,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     expect(terminal.screen()).not.toContain('not-the-token');
   });
 
-  it('lets nobody speak who wrote the code but was not confirmed at the terminal, not even with --yes', async () => {
+  it('allows nobody who wrote the code but was not confirmed at the terminal, even with --yes', async () => {
     const workspace = await startTestWorkspace();
     const { api, channelId: channel, userId, person: owner } = workspace;
     const person = newcomer();
@@ -80,7 +80,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     expect(person.read().servers).toMatchObject([{ allow: [userId] }]);
   });
 
-  it('leaves everything as it was when it is stopped with Ctrl-C, Ctrl-D or Esc', async () => {
+  it('changes nothing when it is stopped with Ctrl-C, Ctrl-D or Esc', async () => {
     const workspace = await startTestWorkspace();
     const { api, token, channelId: channel, userId, person: owner } = workspace;
     const stages = [
@@ -120,7 +120,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     }
   });
 
-  it('shows an escape sequence in the name of a server or a channel, and does not send it to the terminal', async () => {
+  it('shows an escape sequence in the name of a server or channel instead of sending it to the terminal', async () => {
     const workspace = await startTestWorkspace({
       faults: {
         onRequest: ({ path }) =>
@@ -142,7 +142,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     await terminal.sees('ended with 130');
   });
 
-  it('looks again after the intent was switched on, without beginning anew', async () => {
+  it('checks again after the intent was switched on, without starting over', async () => {
     let flags = 0;
     const workspace = await startTestWorkspace({
       faults: {

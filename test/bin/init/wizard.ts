@@ -1,4 +1,4 @@
-// The wizard as people meet it: a process of its own, with a home of its own, at a real terminal or without one.
+// The wizard as users run it: a process with its own home, at a real terminal or without one.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ export function newcomer() {
       mkdirSync(root, { mode: 0o700 });
       writeFileSync(config, text, { mode: 0o600 });
     },
-    /** The person's own ssh configuration would be read from their account, not from HOME. */
+    /** The real ssh client would read the developer's configuration, not the one in HOME. */
     useSsh(configFile: string) {
       const ssh = `#!/bin/sh\nexec /usr/bin/ssh -F ${quoteShellWord(configFile)} "$@"\n`;
       writeFileSync(join(bin, 'ssh'), ssh, { mode: 0o755 });
@@ -60,19 +60,19 @@ function runDetached(flags: InitFlags, input: string, env: NodeJS.ProcessEnv): P
   const said: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => said.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
-  child.stdin.on('error', () => {}); // it may end before it has read anything
+  child.stdin.on('error', () => {}); // it may exit before it has read anything
   child.stdin.end(input);
   return new Promise((resolve) => {
     child.on('close', (status) => resolve({ status, said: Buffer.concat(said).toString() }));
   });
 }
 
-/** In a pane of a tmux server of its own: the pseudo-terminal that a person would sit at. */
+/** In a pane of its own tmux server, which is a real pseudo-terminal. */
 function sitDown(flags: InitFlags, env: Record<string, string>) {
   const tmux = startTmux();
   const words = Object.entries(env).map(([name, value]) => quoteShellWord(`${name}=${value}`));
   const command = [process.execPath, PROGRAM, 'init', ...wordsOf(flags)].map(quoteShellWord).join(' ');
-  // Between two questions Ctrl-C is a signal to this shell too, which has to live on to print the exit code.
+  // Between two questions Ctrl-C also signals this shell, which has to survive to print the exit code.
   const script = `trap : INT; env -i ${words.join(' ')} ${command}; echo "ended with $?"; exec sleep 600`;
   tmux.call('new-session', '-d', '-s', 'w', '-x', '180', '-y', '60', 'sh', '-c', script);
   const screen = () => tmux.call('capture-pane', '-p', '-J', '-S', '-', '-t', '=w:');

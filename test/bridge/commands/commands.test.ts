@@ -12,7 +12,7 @@ const sessions = (setting: Setting) => setting.machine.tmux.call('list-sessions'
 const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
 
 describe('!new and !kill', () => {
-  it('start a shell, whose thread takes command lines and gives back what they printed', async () => {
+  it('start a shell whose thread takes command lines and shows their output', async () => {
     const setting = await startSetting();
     const { channelId } = setting.workspace;
     await setting.say(channelId, '!new ops -- sh');
@@ -33,7 +33,7 @@ describe('!new and !kill', () => {
     await setting.answer(thread, /^⚠️ Not delivered\. Its session is not running/);
   });
 
-  it('start in a directory', async () => {
+  it('start in a given directory', async () => {
     const setting = await startSetting();
     const { channelId } = setting.workspace;
     const folder = tempFolder();
@@ -46,7 +46,7 @@ describe('!new and !kill', () => {
     expect(linked(there.content)).toBe(linked(up.content));
   });
 
-  it('start nothing where there is no Claude: a shell would run what was meant for it', async () => {
+  it('start nothing where Claude is missing, because a shell would execute what is meant for it', async () => {
     const setting = await startSetting({ file: { agent: { command: ['no-such-agent'] } } });
     const { channelId } = setting.workspace;
     for (const order of ['!new shop', '!new shop -- no-such-agent --model x']) {
@@ -59,7 +59,7 @@ describe('!new and !kill', () => {
     expect(() => sessions(setting)).toThrow('tmux');
   });
 
-  it('show what Claude asks before it starts, and type nothing into that', async () => {
+  it('show what Claude asks at its start, and type nothing into it', async () => {
     const folder = tempFolder();
     const asks = join(folder, 'asks');
     const dialog = ' Do you trust this folder?\\n ❯ 1. No\\n   2. Yes\\n\\n Enter to confirm · Esc to cancel';
@@ -80,7 +80,7 @@ describe('!new and !kill', () => {
     expect(screenOf(setting.machine, 'shop')).not.toContain('hello');
   });
 
-  it('tell the last words of a Claude that ends as soon as it is started', async () => {
+  it('report the last output of a Claude that exits immediately', async () => {
     const folder = tempFolder();
     const ends = join(folder, 'ends');
     writeFileSync(ends, '#!/bin/sh\necho "Unable to connect"; sleep 1; exit 1\n', { mode: 0o755 });
@@ -90,7 +90,7 @@ describe('!new and !kill', () => {
     await setting.answer(channelId, /^⚠️ `shop` ended on `laptop`[\s\S]*Unable to connect/);
   });
 
-  it('end exactly the session of that name', async () => {
+  it('kill exactly the named session', async () => {
     const setting = await startSetting();
     const { channelId } = setting.workspace;
     for (const name of ['web', 'web-2', 'w', 'website'])
@@ -120,7 +120,7 @@ describe('!new and !kill', () => {
 });
 
 describe('a command line in a shell', () => {
-  it('is not run again, and not called failed, when the bridge was restarted meanwhile', async () => {
+  it('is neither repeated nor reported as failed when the bridge restarts in between', async () => {
     const setting = await startSetting();
     const { channelId } = setting.workspace;
     const record = join(setting.machine.tmux.dir, 'ran');
@@ -134,8 +134,8 @@ describe('a command line in a shell', () => {
   });
 });
 
-describe('looking and pressing', () => {
-  it('!screen shows the pane, !stop, !key and the short forms press, and nothing else does', async () => {
+describe('screen and key commands', () => {
+  it('show the pane and press keys only through !screen, !stop, !key and their short forms', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await setting.say(claude, '!screen');
@@ -167,7 +167,7 @@ describe('looking and pressing', () => {
     expect(claude.noted()).toHaveLength(8);
   });
 
-  it('in the channel says where it belongs', async () => {
+  it('answer in the channel that they need a thread', async () => {
     const setting = await startSetting();
     for (const order of ['!screen', '!stop', '!retry', '!enter']) {
       await setting.say(setting.workspace.channelId, order);
@@ -177,7 +177,7 @@ describe('looking and pressing', () => {
 });
 
 describe('!sh', () => {
-  it('runs nothing unless it is allowed', async () => {
+  it('runs nothing unless it is enabled', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await setting.say(claude, `!sh touch ${setting.machine.tmux.dir}/pwned`);
@@ -186,7 +186,7 @@ describe('!sh', () => {
     expect(() => readFileSync(join(setting.machine.tmux.dir, 'pwned'))).toThrow();
   });
 
-  it('runs a command and shows what it printed, if it is allowed', async () => {
+  it('runs a command and shows its output, if it is enabled', async () => {
     const setting = await startSetting({ file: { allowShell: true } });
     const claude = await setting.claude('web');
     await setting.say(claude, '!sh echo "it\'s $((1+1))"\necho err >&2; exit 3');
@@ -196,7 +196,7 @@ describe('!sh', () => {
 });
 
 describe('!sessions and !help', () => {
-  it('list the sessions with what they do, odd names as text, and the commands', async () => {
+  it('list the sessions with their state, unusual names as text, and the commands', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     setting.machine.tmux.call('new-session', '-d', '-s', 'odd `name` @everyone', 'cat');
@@ -210,7 +210,7 @@ describe('!sessions and !help', () => {
 });
 
 describe('slash commands', () => {
-  it('do the same, and suggest hosts and sessions', async () => {
+  it('do the same as "!" commands, and suggest hosts and sessions', async () => {
     const setting = await startSetting({ file: { hosts: { mini: { ssh: 'mini.invalid' } } } });
     const { person, channelId } = setting.workspace;
     setting.machine.tmux.call('new-session', '-d', '-s', 'website', 'cat');

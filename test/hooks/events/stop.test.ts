@@ -2,7 +2,7 @@ import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeWhole } from '../../../home/whole-file.ts';
-import { openTestDesk } from '../../support/courier-setup.ts';
+import { openTestCourier } from '../../support/courier-setup.ts';
 import {
   fixture,
   type MachineOptions,
@@ -39,10 +39,10 @@ async function start(options: MachineOptions = {}) {
     ...more,
   });
   const pane = machine.session('web');
-  return { workspace, machine, folder, transcript, pane, stop, ...openTestDesk(machine) };
+  return { workspace, machine, folder, transcript, pane, stop, ...openTestCourier(machine) };
 }
 
-/** A line as Claude Code writes it when it says something. */
+/** A text line as Claude Code writes it. */
 function saidLine(text: string, uuid: string, prompt?: string): string {
   const line = {
     type: 'assistant',
@@ -70,115 +70,115 @@ async function fetched(workspace: { url: string }, message: WireMessage | undefi
   return (await fetch(url)).text();
 }
 
-describe('what a reply says', () => {
-  it('the last text with the earlier ones of the turn, and nothing of other turns', async () => {
-    const { workspace, tell, stop, pane } = await start();
-    await tell(pane, stop(STEPS, SAID_IN_STEPS[2]));
+describe('a reply', () => {
+  it('contains the last text with the earlier ones of its turn, and nothing of other turns', async () => {
+    const { workspace, deliver, stop, pane } = await start();
+    await deliver(pane, stop(STEPS, SAID_IN_STEPS[2]));
     expect(await saidIn(workspace, WEB)).toEqual([SAID_IN_STEPS.join('\n\n')]);
   });
 
-  it('whence it comes, in a small line above', async () => {
-    const { workspace, tell, stop, pane } = await start();
-    await tell(pane, stop(HELLO, 'Echo: hello'), { project: '/home/me/shop' });
+  it('names its host in a small line above it', async () => {
+    const { workspace, deliver, stop, pane } = await start();
+    await deliver(pane, stop(HELLO, 'Echo: hello'), { project: '/home/me/shop' });
     const [message] = await messagesIn(workspace, WEB);
     expect(message?.content).toBe('-# laptop · shop · web\nEcho: hello');
   });
 
-  it('the text of the hook although the transcript does not hold it yet', async () => {
-    const { workspace, tell, stop, pane } = await start();
-    await tell(pane, stop(STEPS, 'and one more thing'));
+  it('contains the text of the hook even if the transcript does not have it yet', async () => {
+    const { workspace, deliver, stop, pane } = await start();
+    await deliver(pane, stop(STEPS, 'and one more thing'));
     expect(await saidIn(workspace, WEB)).toEqual([[...SAID_IN_STEPS, 'and one more thing'].join('\n\n')]);
   });
 
-  it('only what is new when Stop comes twice in one turn', async () => {
-    const { workspace, tell, stop, pane, transcript } = await start();
+  it('contains only what is new when Stop comes twice in one turn', async () => {
+    const { workspace, deliver, stop, pane, transcript } = await start();
     writeFileSync(transcript, promptLine('go', 'p1') + saidLine('one', 'a'));
-    await tell(pane, stop('p1', 'one'));
+    await deliver(pane, stop('p1', 'one'));
     appendFileSync(transcript, saidLine('two', 'b') + saidLine('three', 'c'));
-    await tell(pane, stop('p1', 'three', { stop_hook_active: true }));
-    await tell(pane, stop('p1', 'three', { stop_hook_active: true }));
+    await deliver(pane, stop('p1', 'three', { stop_hook_active: true }));
+    await deliver(pane, stop('p1', 'three', { stop_hook_active: true }));
     expect(await saidIn(workspace, WEB)).toEqual(['one', 'two\n\nthree']);
   });
 
   it.each([
     ['with the id of its prompt', { prompt_id: 'p1' }],
     ['without the id of its prompt', { prompt_id: undefined }],
-  ])('nothing twice when the same Stop is told twice, %s, and the transcript lacks its text', async (_, more) => {
-    const { workspace, tell, pane } = await start();
+  ])('repeats nothing when the same Stop is reported twice, %s, and the transcript lacks its text', async (_, more) => {
+    const { workspace, deliver, pane } = await start();
     const turn = { ...more, session_id: 's' };
     const submit = { ...fixture('UserPromptSubmit'), ...turn };
-    await tell(pane, submit);
-    for (let times = 0; times < 2; times++) await tell(pane, stopInput('Done.', turn));
+    await deliver(pane, submit);
+    for (let times = 0; times < 2; times++) await deliver(pane, stopInput('Done.', turn));
     expect(await saidIn(workspace, WEB)).toEqual(['Done.']);
     const next = { prompt_id: more.prompt_id && 'p2' };
-    await tell(pane, { ...submit, ...next });
-    for (let times = 0; times < 2; times++) await tell(pane, stopInput('Done.', { ...turn, ...next }));
+    await deliver(pane, { ...submit, ...next });
+    for (let times = 0; times < 2; times++) await deliver(pane, stopInput('Done.', { ...turn, ...next }));
     expect(await saidIn(workspace, WEB)).toEqual(['Done.', 'Done.']);
   });
 
-  it('every text when nothing names its prompt', async () => {
-    const { workspace, tell, pane } = await start();
-    for (const text of ['one', 'two', 'two']) await tell(pane, stopInput(text));
+  it('contains every text when nothing names its prompt', async () => {
+    const { workspace, deliver, pane } = await start();
+    for (const text of ['one', 'two', 'two']) await deliver(pane, stopInput(text));
     expect(await saidIn(workspace, WEB)).toEqual(['one', 'two', 'two']);
   });
 
-  it('nothing twice when the transcript gets the text after Stop', async () => {
-    const { workspace, tell, stop, pane, transcript } = await start();
+  it('repeats nothing when the transcript gets the text after Stop', async () => {
+    const { workspace, deliver, stop, pane, transcript } = await start();
     writeFileSync(transcript, promptLine('go', 'p1'));
-    await tell(pane, stop('p1', 'one'));
+    await deliver(pane, stop('p1', 'one'));
     appendFileSync(transcript, saidLine('one', 'a') + saidLine('two', 'b'));
-    await tell(pane, stop('p1', 'two', { stop_hook_active: true }));
+    await deliver(pane, stop('p1', 'two', { stop_hook_active: true }));
     expect(await saidIn(workspace, WEB)).toEqual(['one', 'two']);
   });
 
-  it('nothing of what came later when the letter had to wait', async () => {
-    const { workspace, tell, stop, pane, transcript } = await start();
+  it('contains nothing that was said later, when the letter had to wait', async () => {
+    const { workspace, deliver, stop, pane, transcript } = await start();
     writeFileSync(transcript, promptLine('go', 'p1') + saidLine('one', 'a') + saidLine('two', 'b'));
-    await tell(pane, stop('p1', 'one'));
-    await tell(pane, stop('p1', 'two', { stop_hook_active: true }));
+    await deliver(pane, stop('p1', 'one'));
+    await deliver(pane, stop('p1', 'two', { stop_hook_active: true }));
     expect(await saidIn(workspace, WEB)).toEqual(['one', 'two']);
   });
 
-  it('the end of the transcript when Claude Code is too old to tell', async () => {
-    const { workspace, tell, stop, pane, transcript } = await start();
+  it('is read from the end of the transcript when Claude Code is too old to send it', async () => {
+    const { workspace, deliver, stop, pane, transcript } = await start();
     const old = stop(undefined, undefined);
     writeFileSync(transcript, promptLine('go', 'p1'));
-    const telling = tell(pane, old);
+    const telling = deliver(pane, old);
     setTimeout(() => appendFileSync(transcript, saidLine('late, but here', 'a')), 100);
     await telling;
     expect(await saidIn(workspace, WEB)).toEqual(['late, but here']);
   });
 
-  it('what was said before the last text, although the transcript is written a moment late', async () => {
-    const { workspace, tell, stop, pane, transcript } = await start();
+  it('contains what was said before the last text, even if the transcript is written late', async () => {
+    const { workspace, deliver, stop, pane, transcript } = await start();
     writeFileSync(transcript, promptLine('go', 'p1'));
-    const telling = tell(pane, stop('p1', 'two'));
+    const telling = deliver(pane, stop('p1', 'two'));
     setTimeout(() => appendFileSync(transcript, saidLine('one', 'a') + saidLine('two', 'b')), 100);
     await telling;
     expect(await saidIn(workspace, WEB)).toEqual(['one\n\ntwo']);
   });
 
-  it('nothing if there is nothing to say, and no more than the hook knows without a transcript', async () => {
-    const { workspace, tell, pane } = await start();
-    await tell(pane, stopInput('  \n '));
-    await tell(pane, stopInput('alone'));
+  it('is not posted if it is empty, and needs no transcript', async () => {
+    const { workspace, deliver, pane } = await start();
+    await deliver(pane, stopInput('  \n '));
+    await deliver(pane, stopInput('alone'));
     expect(await saidIn(workspace, WEB)).toEqual(['alone']);
   });
 
-  it('not what the person does not want to see', async () => {
+  it('omits what the user does not want to see', async () => {
     const config = { strip: ['^---\\n\\[COACH\\][\\s\\S]*?^---\\n', '^— yours, Claude$'] };
-    const { workspace, tell, pane } = await start({ config });
-    await tell(pane, stopInput('---\n[COACH] breathe\n---\nThe answer.\n\n\n\n— yours, Claude'));
-    await tell(pane, stopInput('— yours, Claude'));
+    const { workspace, deliver, pane } = await start({ config });
+    await deliver(pane, stopInput('---\n[COACH] breathe\n---\nThe answer.\n\n\n\n— yours, Claude'));
+    await deliver(pane, stopInput('— yours, Claude'));
     expect(await saidIn(workspace, WEB)).toEqual(['The answer.']);
   });
 
-  it('tables as aligned text, and pings nobody', async () => {
-    const { workspace, tell, stop, pane, transcript } = await start();
+  it('shows tables as aligned text, and mentions nobody', async () => {
+    const { workspace, deliver, stop, pane, transcript } = await start();
     const table = readFileSync(transcript, 'utf8').match(/"promptId": "(981a[^"]+)"/)?.[1];
     const text = `@everyone <@${workspace.userId}> look:\n\n| a | bb |\n|---|---|\n| 1 | 22 |`;
-    await tell(pane, stop(table, undefined));
-    await tell(pane, stopInput(text));
+    await deliver(pane, stop(table, undefined));
+    await deliver(pane, stopInput(text));
     const [recorded, typed] = await messagesIn(workspace, WEB);
     expect(recorded?.content).toContain('@everyone');
     expect(recorded?.content).not.toContain('|------|');
@@ -189,10 +189,10 @@ describe('what a reply says', () => {
     }
   });
 
-  it('the whole of a long reply: five messages at most, and the rest as a file', async () => {
-    const { workspace, tell, pane } = await start();
+  it('that is long is posted whole: at most five messages, and the rest as a file', async () => {
+    const { workspace, deliver, pane } = await start();
     const lines = Array.from({ length: 400 }, (_, n) => `line ${n} ${'x'.repeat(40)}`);
-    await tell(pane, stopInput(lines.join('\n')));
+    await deliver(pane, stopInput(lines.join('\n')));
     const messages = await messagesIn(workspace, WEB);
     expect(messages).toHaveLength(5);
     expect(messages.every(({ content }) => content.length <= 2_000)).toBe(true);
@@ -200,7 +200,7 @@ describe('what a reply says', () => {
     expect(await fetched(workspace, messages.at(-1))).toBe(lines.join('\n'));
   });
 
-  it('the same parts at every attempt, although the footer has changed in between', async () => {
+  it('has the same parts at every attempt, even if the footer has changed in between', async () => {
     let isLost = false;
     const workspace = await startTestWorkspace({
       faults: {
@@ -211,23 +211,23 @@ describe('what a reply says', () => {
       },
     });
     const machine = startMachine(workspace);
-    const { tell } = openTestDesk(machine);
+    const { deliver } = openTestCourier(machine);
     const pane = machine.session('web');
     const lines = Array.from({ length: 75 }, (_, n) => `line ${n} ${'x'.repeat(30)}`);
     const letter = { salt: 'one letter' };
     const input = stopInput(lines.join('\n'), { session_id: 's1' });
     isLost = true;
-    await expect(tell(pane, input, letter)).rejects.toThrow();
+    await expect(deliver(pane, input, letter)).rejects.toThrow();
     isLost = false;
     const model = { display_name: `A model with a name of ${'some '.repeat(12)}length` };
     writeWhole(join(machine.home.folder('status'), 's1.json'), JSON.stringify({ session_id: 's1', model }));
     machine.tmux.call('rename-session', '-t', '=web', 'a-much-longer-name-than-before');
-    await tell(pane, input, letter);
+    await deliver(pane, input, letter);
     expect((await saidIn(workspace, WEB)).join('\n').trim()).toBe(lines.join('\n'));
   });
 
-  it('what it cost, in a small line below, if the status line told', async () => {
-    const { workspace, machine, tell, pane } = await start();
+  it('shows its cost in a small line below, if the status line reported it', async () => {
+    const { workspace, machine, deliver, pane } = await start();
     const status = {
       session_id: 's1',
       model: { display_name: 'Opus 4.8 (1M context)' },
@@ -236,8 +236,8 @@ describe('what a reply says', () => {
       rate_limits: { five_hour: { used_percentage: 12, resets_at: 1_800_000_000 } },
     };
     writeWhole(join(machine.home.folder('status'), 's1.json'), JSON.stringify(status));
-    await tell(pane, stopInput('hello', { session_id: 's1' }));
-    await tell(pane, stopInput('hello', { session_id: '../../etc/passwd' }));
+    await deliver(pane, stopInput('hello', { session_id: 's1' }));
+    await deliver(pane, stopInput('hello', { session_id: '../../etc/passwd' }));
     const [first, second] = await messagesIn(workspace, WEB);
     expect(first?.content.split('\n').at(-1)).toBe(
       '-# Opus 4.8 · 42% context · $1.50 · 5h 12% (resets <t:1800000000:R>)',
@@ -245,24 +245,24 @@ describe('what a reply says', () => {
     expect(second?.content.split('\n').at(-1)).toBe('hello');
   });
 
-  it('to which people it belongs: pinged for a reply, not for a start', async () => {
-    const { workspace, tell, pane } = await start();
-    await tell(pane, fixture('SessionStart'));
-    await tell(pane, stopInput('hello'));
+  it('notifies its users, but a start does not', async () => {
+    const { workspace, deliver, pane } = await start();
+    await deliver(pane, fixture('SessionStart'));
+    await deliver(pane, stopInput('hello'));
     const [begun, reply] = await messagesIn(workspace, WEB);
     expect((begun?.flags ?? 0) & 4096).toBe(4096);
     expect((reply?.flags ?? 0) & 4096).toBe(0);
   });
 });
 
-describe('a disk without room for what we remember', () => {
-  it('delays and doubles nothing', async () => {
-    const { workspace, machine, tell, stop, pane } = await start();
+describe('a disk without space for the saved state', () => {
+  it('delays and repeats nothing', async () => {
+    const { workspace, machine, deliver, stop, pane } = await start();
     for (const name of ['threads.json', 'shown.json', 'panes.json', 'progress.json'])
-      mkdirSync(machine.home.path('state', name)); // no file can be put in its place
+      mkdirSync(machine.home.path('state', name)); // no file can be written in its place
     writeFileSync(machine.home.path('panes'), 'in the way');
-    await tell(pane, stop(STEPS, SAID_IN_STEPS[2]));
-    await tell(pane, stopInput('next'));
+    await deliver(pane, stop(STEPS, SAID_IN_STEPS[2]));
+    await deliver(pane, stopInput('next'));
     expect(await saidIn(workspace, WEB)).toEqual([SAID_IN_STEPS.join('\n\n'), 'next']);
   });
 });
@@ -276,16 +276,16 @@ describe('notifications', () => {
   });
 
   it('add nothing after the reply, whichever courier posted it', async () => {
-    const { workspace, machine, tell, stop, pane, transcript } = await start();
-    await tell(pane, stop(STEPS, SAID_IN_STEPS[2]));
-    await tell(pane, idle(transcript, STEPS));
-    await openTestDesk(machine).tell(pane, idle(transcript, STEPS));
+    const { workspace, machine, deliver, stop, pane, transcript } = await start();
+    await deliver(pane, stop(STEPS, SAID_IN_STEPS[2]));
+    await deliver(pane, idle(transcript, STEPS));
+    await openTestCourier(machine).deliver(pane, idle(transcript, STEPS));
     expect(await saidIn(workspace, WEB)).toHaveLength(1);
   });
 
-  it('say the reply if it never came', async () => {
-    const { workspace, tell, pane, transcript } = await start();
-    await tell(pane, idle(transcript, HELLO));
+  it('post the reply if it never arrived', async () => {
+    const { workspace, deliver, pane, transcript } = await start();
+    await deliver(pane, idle(transcript, HELLO));
     expect(await saidIn(workspace, WEB)).toEqual(['Echo: hello']);
   });
 });
@@ -296,9 +296,9 @@ describe('a turn that failed', () => {
     ['authentication_failed', 'Claude Code is not logged in'],
     ['unknown', 'the turn ended with an error'],
     [undefined, 'the turn ended with an error'],
-  ])('%s: %s', async (error, words) => {
-    const { workspace, tell, pane } = await start();
-    await tell(pane, { ...fixture('StopFailure'), error });
+  ])('with the error %s says: %s', async (error, words) => {
+    const { workspace, deliver, pane } = await start();
+    await deliver(pane, { ...fixture('StopFailure'), error });
     expect(await saidIn(workspace, WEB)).toEqual([
       `⚠️ Claude stopped: ${words}.\n> API Error: 400 scripted failure 400`,
     ]);

@@ -1,4 +1,4 @@
-// A headless agent in a real thread of a real workspace; Claude is a script that prints what the real one does.
+// A headless agent in a real thread of a real workspace; Claude is a script that prints what the real one prints.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -27,9 +27,9 @@ const isSilent = ({ flags }: WireMessage) => (flags & (1 << 12)) !== 0;
 
 interface Options extends Partial<AgentParts> {
   readonly skipPermissions?: boolean;
-  /** While it is true, the server is away. */
+  /** While it is true, the server is unreachable. */
   readonly away?: () => boolean;
-  /** A message that says this is refused. */
+  /** A message with this text is refused. */
   readonly refused?: RegExp;
 }
 
@@ -94,7 +94,7 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
         .filter(({ type }) => type === 0)
         .map(({ content }) => content)
         .toReversed(),
-    /** What it was started with, every time. */
+    /** The arguments, directory, environment and pid of each start. */
     starts: (): { argv: string[]; cwd: string; env: Record<string, string>; pid: number }[] =>
       existsSync(log)
         ? readFileSync(log, 'utf8')
@@ -105,7 +105,7 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
   };
 }
 
-/** `ps` of everything that has this word in its command line. */
+/** `ps` of every process with this word in its command line. */
 function left(word: string): readonly string[] {
   return execFileSync('ps', ['-A', '-o', 'pid=,stat=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -115,7 +115,7 @@ function left(word: string): readonly string[] {
 const done = { kind: 'done' } satisfies AgentTurn;
 
 describe('a turn', () => {
-  it('is what Claude said and did, in order, silently, and then a line that notifies', async () => {
+  it('posts what Claude said and did, in order, silently, and then a line that notifies', async () => {
     const { agent, messages } = await startSetting();
     const text = steps(
       { say: 'I look around.' },
@@ -135,7 +135,7 @@ describe('a turn', () => {
     expect([said, result].map((one) => one && isSilent(one))).toEqual([true, false]);
   });
 
-  it('streams in place, at most once a second', async () => {
+  it('is edited in place, at most once per second', async () => {
     const { agent, calls, contents, thread } = await startSetting();
     const words = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
     const { done: turn } = agent.ask(prompt(steps({ say: words, everyMs: 50 })));
@@ -152,13 +152,13 @@ describe('a turn', () => {
       expect(time - (shown[at]?.at ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  it('shows that it works while it does', async () => {
+  it('shows that it is working', async () => {
     const { agent, calls } = await startSetting();
     await agent.ask(prompt('hello')).done;
     expect(calls.some(({ path }) => path.endsWith('/typing'))).toBe(true);
   });
 
-  it('gets the prompt on stdin and in no command line, and nothing that is ours', async () => {
+  it('gets the prompt on stdin and in no command line, and none of our variables', async () => {
     const { agent, starts, dir, thread, home } = await startSetting();
     const secret = 'the $(prompt) `itself` "and" \'more\'\nof it';
     await agent.ask(prompt(secret)).done;
@@ -174,7 +174,7 @@ describe('a turn', () => {
     expect(start?.env).not.toHaveProperty('DISCORD_BOT_TOKEN');
   });
 
-  it('is a command of Claude Code only if that is allowed', async () => {
+  it('runs a Claude Code command only if that is allowed', async () => {
     const { agent, contents } = await startSetting({ slashCommands: ['/compact'] });
     for (const text of ['/etc/hosts is wrong', '/clear', '/compact now']) await agent.ask(prompt(text)).done;
     expect((await contents()).filter((text) => text !== RESULT)).toEqual([
@@ -202,7 +202,7 @@ describe('a turn', () => {
     expect(starts().map(({ argv }) => argv.includes(flag))).toEqual([true, false]);
   });
 
-  it('skips no permissions that nobody asked to be skipped', async () => {
+  it('skips no permissions that nobody asked to skip', async () => {
     const { agent, starts } = await startSetting({
       check: async () => ({ skipPermissions: true }),
     });
@@ -210,7 +210,7 @@ describe('a turn', () => {
     expect(starts()[0]?.argv).not.toContain('--dangerously-skip-permissions');
   });
 
-  it('does not start in a directory that is not allowed any more, and says why', async () => {
+  it('does not start in a directory that is no longer allowed, and says why', async () => {
     const refusal = new ThreadmuxError('bad_usage', 'it is outside of all roots', {
       hint: 'Go in.',
     });
@@ -238,7 +238,7 @@ describe('a turn', () => {
     expect(starts()).toEqual([]);
   });
 
-  it('reads over garbage, half lines and a shell that talks', async () => {
+  it('skips garbage, half lines and the output of a shell', async () => {
     const { agent, contents } = await startSetting();
     const text = steps(
       { raw: 'Welcome to this machine\n{"type":"assis\n\n\u0000\u0001\n' },
@@ -252,7 +252,7 @@ describe('a turn', () => {
     expect(await contents()).toEqual(['half and half\n\nstill here', RESULT]);
   });
 
-  it('loses nothing of a reply that is far too long: what does not fit is attached', async () => {
+  it('that is far too long is posted with an attachment, and loses nothing', async () => {
     const { agent, messages } = await startSetting();
     const long = Array.from({ length: 3_000 }, (_, at) => `Paragraph ${at}: lorem ipsum.`).join('\n\n');
     await agent.ask(prompt(steps({ say: long }))).done;
@@ -266,13 +266,13 @@ describe('a turn', () => {
     expect(all.at(-1)?.content).toBe(RESULT);
   });
 
-  it('takes a line of 10 MB', async () => {
+  it('accepts a line of 10 MB', async () => {
     const { agent, messages } = await startSetting();
     await agent.ask(prompt(steps({ big: 10_000_000 }, { say: 'after it' }))).done;
     expect((await messages()).map(({ content }) => content)).toEqual(['after it', RESULT]);
   });
 
-  it('that crashes is said to have, with its last words', async () => {
+  it('that crashes is reported, with its last output', async () => {
     const { agent, contents } = await startSetting();
     const text = steps({ say: 'So far so good.' }, { stderr: 'out of memory\nsk-ant-abcdefghijkl\n' }, { exit: 3 });
     expect(await agent.ask(prompt(text)).done).toMatchObject({ kind: 'failed' });
@@ -282,7 +282,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('that ends in an error says which', async () => {
+  it('that ends in an error reports the error', async () => {
     const { agent, contents } = await startSetting();
     const error = {
       type: 'result',
@@ -299,13 +299,13 @@ describe('a turn', () => {
     expect(await contents()).toEqual(['⚠️ API Error: 400\n-# 1 turn · 1 min 1 s · $0.0000']);
   });
 
-  it('of a program that is not there says so', async () => {
+  it('of a program that does not exist says so', async () => {
     const { agent, contents } = await startSetting({ command: ['no-such-agent'] });
     expect(await agent.ask(prompt('hello')).done).toMatchObject({ kind: 'failed' });
     expect(await contents()).toEqual([expect.stringMatching(/exit code 127.*no-such-agent/s)]);
   });
 
-  it('takes back what Claude took back', async () => {
+  it('removes what Claude withdrew', async () => {
     const { agent, contents } = await startSetting();
     const delta = {
       type: 'content_block_delta',
@@ -316,7 +316,7 @@ describe('a turn', () => {
     expect(await contents()).toEqual(['A whole one.', RESULT]);
   });
 
-  it('is whole although the server was away when it ended', async () => {
+  it('is whole even if the server was unreachable when it ended', async () => {
     let isAway = false;
     const { agent, contents } = await startSetting({ away: () => isAway });
     const { done: turn } = agent.ask(prompt(steps({ say: 'one' }, { waitMs: 1_500 }, { say: 'two' })));
@@ -329,7 +329,7 @@ describe('a turn', () => {
     expect(await contents()).toEqual(['one\n\ntwo', RESULT]);
   });
 
-  it('is whole but for a part that Discord refuses, and says where it is missing', async () => {
+  it('is whole except for a part that Discord refuses, and says where it is missing', async () => {
     const { agent, contents } = await startSetting({ refused: /terrible/ });
     const [one, two, three] = ['fine', 'terrible', 'good'].map((word) => `${word} `.repeat(220).trim());
     const text = steps({ say: [one, two, three].join('\n\n') });
@@ -338,7 +338,7 @@ describe('a turn', () => {
     expect(await contents()).toEqual([one, missing, three, RESULT]);
   });
 
-  it('goes on below somebody else’s message after a permission', async () => {
+  it('continues below the message of another user after a permission', async () => {
     const { agent, workspace, thread, contents } = await startSetting();
     const cancel = { type: 'control_cancel_request', request_id: 'r' };
     const text = steps({ say: 'May I?' }, { waitMs: 1_500 }, { print: cancel }, { say: 'Thanks.' });
@@ -351,13 +351,13 @@ describe('a turn', () => {
 });
 
 describe('a permission', () => {
-  it('is denied when nobody could be asked, so that Claude does not wait for ever', async () => {
+  it('is denied when nobody could be asked, so that Claude does not wait forever', async () => {
     const { agent, contents } = await startSetting({ unaskedMs: 1_000 });
     await agent.ask(prompt(steps({ ask: 'Bash' }))).done;
     expect((await contents())[0]).toMatch(/✘ Nobody could be asked.*"behavior":"deny"/s);
   });
 
-  it('is left to the person as long as a hook waits for them', async () => {
+  it('is left to the user as long as a hook waits', async () => {
     const { agent, home, thread, contents } = await startSetting({ unaskedMs: 500 });
     const path = join(home.folder('prompts'), `${'p'.repeat(32)}.json`);
     const record = { id: 'p'.repeat(32), thread, host: '', headless: true, input: {}, at: 1 };
@@ -392,7 +392,7 @@ describe('prompts', () => {
     expect(new Set(others).size).toBe(1);
   });
 
-  it('are the same when they have the same id, also after a restart', async () => {
+  it('are the same when they have the same id, even after a restart', async () => {
     const { agent, contents, starts, open } = await startSetting();
     const once = prompt('once');
     await Promise.all([agent.ask(once).done, agent.ask(once).done]);
@@ -403,7 +403,7 @@ describe('prompts', () => {
     expect(await contents()).toEqual(['Echo: once', RESULT]);
   });
 
-  it('run once, also if later ones ran before they are brought again', async () => {
+  it('run once, even if later ones ran before they are delivered again', async () => {
     const { agent, starts, open } = await startSetting();
     const [failed, well, last] = [prompt(steps({ exit: 3 })), prompt('two'), prompt('three')];
     for (const one of [failed, well, last]) await agent.ask(one).done;
@@ -414,7 +414,7 @@ describe('prompts', () => {
     expect(starts()).toHaveLength(3);
   });
 
-  it('that were overtaken by a later one still run', async () => {
+  it('still run if a later one overtook them', async () => {
     const { agent, contents } = await startSetting();
     const [early, late] = [prompt('early'), prompt('late')];
     await agent.ask(late).done;
@@ -422,7 +422,7 @@ describe('prompts', () => {
     expect(await contents()).toEqual(['Echo: late', RESULT, 'Echo: early', RESULT]);
   });
 
-  it('that are older than all it remembers are over', async () => {
+  it('are over if they are older than everything it remembers', async () => {
     const { agent, open, home, thread, starts } = await startSetting();
     await agent.close();
     const over = Array.from({ length: 199 }, (_, at) => ({ id: String(1_000 + at), kind: 'done' }));
@@ -433,7 +433,7 @@ describe('prompts', () => {
     expect(starts()).toHaveLength(1);
   });
 
-  it('begin a new conversation after /new, also if it comes while one runs', async () => {
+  it('start a new conversation after /new, even if it comes while one runs', async () => {
     const { agent, contents } = await startSetting();
     await agent.ask(prompt('remember the milk')).done;
     await agent.fresh();
@@ -447,7 +447,7 @@ describe('prompts', () => {
     expect((await contents()).at(-2)).not.toContain('honey');
   });
 
-  it('begin a new conversation if the old one is gone, and say so', async () => {
+  it('start a new conversation if the old one is gone, and say so', async () => {
     const { agent, open, contents, home, thread } = await startSetting();
     await agent.close();
     writeJson(home.path('streams', thread, 'state.json'), { session: 'gone-for-ever' });
@@ -458,7 +458,7 @@ describe('prompts', () => {
 });
 
 describe('/stop', () => {
-  it('leaves no process, not even one with a group of its own, and drops what waits, with a word', async () => {
+  it('leaves no process, not even one in its own group, and drops waiting prompts and says so', async () => {
     const { agent, contents, starts } = await startSetting();
     const name = `sleep ${20_000 + Math.floor(Math.random() * 1e6)}`;
     const text = steps({ say: 'Working.' }, { leave: `${name} & ${name}` }, { run: `trap "" INT; ${name}; true` });
@@ -483,7 +483,7 @@ describe('/stop', () => {
   });
 });
 
-describe('what /stop has dropped', () => {
+describe('a prompt that /stop dropped', () => {
   it('stays dropped after a restart', async () => {
     const { agent, starts, open } = await startSetting();
     agent.ask(prompt(steps({ waitMs: 60_000 })));
@@ -498,13 +498,13 @@ describe('what /stop has dropped', () => {
 });
 
 describe('/done', () => {
-  it('ends it, and what it said until then is there', async () => {
+  it('ends the agent, and keeps what it said until then', async () => {
     const { agent, contents } = await startSetting();
     const { done: turn } = agent.ask(
       prompt(steps({ say: 'one' }, { waitMs: 300 }, { say: 'two' }, { waitMs: 60_000 })),
     );
     await vi.waitFor(async () => expect(await contents()).toEqual(['one']), PATIENCE);
-    await new Promise((resolve) => setTimeout(resolve, 500)); // said, but not yet shown
+    await new Promise((resolve) => setTimeout(resolve, 500)); // said, but not yet posted
     await agent.stop();
     await agent.end();
     expect(await turn).toEqual({ kind: 'stopped' });
@@ -513,7 +513,7 @@ describe('/done', () => {
 });
 
 describe('the end of an agent whose thread is gone', () => {
-  it('drops what runs and what waits, and leaves no process', async () => {
+  it('drops running and waiting prompts, and leaves no process', async () => {
     const { agent, starts, contents } = await startSetting();
     const all = [steps({ waitMs: 60_000 }), 'two', 'three'].map((text) => agent.ask(prompt(text)));
     await vi.waitFor(() => expect(starts()).toHaveLength(1), PATIENCE);
@@ -525,7 +525,7 @@ describe('the end of an agent whose thread is gone', () => {
     expect(await contents()).toEqual([]);
   });
 
-  it('does not wait for a server that is away', async () => {
+  it('does not wait for an unreachable server', async () => {
     let isAway = false;
     const { agent, starts } = await startSetting({ away: () => isAway });
     const turn = agent.ask(prompt('hello'));
@@ -538,7 +538,7 @@ describe('the end of an agent whose thread is gone', () => {
 });
 
 describe('a restart of the bridge', () => {
-  it('ends the process, keeps the conversation, and says once that the turn was cut off', async () => {
+  it('ends the process, keeps the conversation, and reports once that the turn was cut off', async () => {
     const { agent, open, contents, starts } = await startSetting();
     const cut = prompt(steps({ say: 'Working.' }, { waitMs: 60_000 }));
     let settled = false;
@@ -567,8 +567,8 @@ describe('a restart of the bridge', () => {
   });
 });
 
-describe('an answer that could not be shown before a restart', () => {
-  it('is on disk before it is shown, and is shown by the next bridge in place of what is there', async () => {
+describe('a reply that could not be posted before a restart', () => {
+  it('is on disk before it is posted, and the next bridge posts it in place of what is there', async () => {
     let isAway = false;
     const { agent, open, contents, messages, starts, home, thread } = await startSetting({
       away: () => isAway,
@@ -581,7 +581,7 @@ describe('an answer that could not be shown before a restart', () => {
     isAway = true;
     await vi.waitFor(() => expect(existsSync(due)).toBe(true), PATIENCE);
     await agent.close();
-    // Other nonces: the server forgets those of long ago, so that they alone keep nothing from being doubled.
+    // Other nonces: the server forgets old ones, so nonces alone do not prevent a repeated post.
     writeJson(due, { ...JSON.parse(readFileSync(due, 'utf8')), startedAt: 1 });
     isAway = false;
     const again = open();
@@ -597,7 +597,7 @@ describe('an answer that could not be shown before a restart', () => {
     expect(starts()).toHaveLength(3);
   });
 
-  it('comes with its file', async () => {
+  it('includes its file', async () => {
     let isAway = false;
     const { agent, open, messages, starts, home, thread } = await startSetting({
       away: () => isAway,
@@ -618,14 +618,14 @@ describe('an answer that could not be shown before a restart', () => {
     expect(starts()).toHaveLength(1);
   });
 
-  it('of a turn that was cut off is what was said until then', async () => {
+  it('of a turn that was cut off contains what was said until then', async () => {
     let isAway = false;
     const { agent, open, contents } = await startSetting({ away: () => isAway });
     const text = steps({ say: 'one' }, { waitMs: 1_200 }, { say: 'two' }, { waitMs: 60_000 });
     agent.ask(prompt(text));
     await vi.waitFor(async () => expect(await contents()).toEqual(['one']), PATIENCE);
     isAway = true;
-    await new Promise((resolve) => setTimeout(resolve, 2_000)); // said, but not shown
+    await new Promise((resolve) => setTimeout(resolve, 2_000)); // said, but not posted
     await agent.close();
     isAway = false;
     await open().ask(prompt('go on')).done;

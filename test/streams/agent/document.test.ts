@@ -14,17 +14,17 @@ const result: StreamResult = {
 };
 
 describe('the document of a turn', () => {
-  it('shows what is being said, and the same when it is whole', () => {
+  it('shows partial text, and the same when it is complete', () => {
     expect(shown({ kind: 'begin' }, delta('Hel'), delta('lo'))).toEqual(['Hello']);
     expect(shown({ kind: 'begin' }, delta('Hel'), delta('lo'), text('Hello'))).toEqual(['Hello']);
     expect(shown(text('Hello'))).toEqual(['Hello']);
   });
 
-  it('forgets what was begun and never became whole', () => {
+  it('drops text that never became complete', () => {
     expect(shown(text('one'), delta('half a sen'), { kind: 'begin' }, delta('tw'))).toEqual(['one\n\ntw']);
   });
 
-  it('has one line for a tool, whatever is in its label', () => {
+  it('has one line per tool, whatever its label contains', () => {
     const failed: StreamEvent = {
       kind: 'tool failed',
       text: '<tool_use_error>no\nway</tool_use_error>',
@@ -40,13 +40,13 @@ describe('the document of a turn', () => {
     expect(shown(text('| a | b |\n|---|---|\n| 1 | 2 |'))[0]).toMatch(/^```\na/);
   });
 
-  it('begins a message of its own after somebody else’s, and none that is empty', () => {
+  it('starts a new message after the message of another user, and none that is empty', () => {
     const answered: StreamEvent = { kind: 'answered', requestId: 'r' };
     expect(shown(answered, text('a'), answered, answered, text('b'))).toEqual(['a', 'b']);
     expect(shown(answered, text('  \n'))).toEqual([]);
   });
 
-  it('keeps every message that is full as it is while more is said', () => {
+  it('keeps every full message unchanged while more is added', () => {
     const words = fc.array(fc.lorem({ maxCount: 40 }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(words, words, (before, after) => {
@@ -59,7 +59,7 @@ describe('the document of a turn', () => {
     );
   });
 
-  it('past twenty messages says how much more there is, and attaches all of it in the end', () => {
+  it('past twenty messages says how much more there is, and attaches all of it at the end', () => {
     const long = 'ä line of text\n'.repeat(600_000);
     const document = documentOf(text(long));
     const running = partsOf(document, false);
@@ -74,35 +74,35 @@ describe('the document of a turn', () => {
   });
 });
 
-describe('the last words of a turn', () => {
+describe('the last line of a turn', () => {
   const ended = { results: [result], status: 0, stderr: '' };
 
-  it('are turns, duration and cost', () => {
+  it('shows turns, duration and cost', () => {
     expect(lastWords(ended)).toBe('✅ 3 turns · 12 s · $0.0421');
     expect(lastWords({ ...ended, results: [{ ...result, turns: 1, durationMs: 3_725_000 }] })).toBe(
       '✅ 1 turn · 1 h 2 min · $0.0421',
     );
   });
 
-  it('count what Claude did after its first result, and the cost once', () => {
+  it('counts what Claude did after its first result, and the cost once', () => {
     const more = { ...result, turns: 1, durationMs: 1_000, costUsd: 0.05 };
     expect(lastWords({ ...ended, results: [result, more] })).toBe('✅ 4 turns · 13 s · $0.0500');
   });
 
-  it('are the cost of this turn, where Claude Code tells that of the whole conversation', () => {
+  it('shows the cost of this turn, where Claude Code reports that of the whole conversation', () => {
     const one = { ...result, costUsd: 7.5, ownCostUsd: 0.25 };
     expect(lastWords({ ...ended, results: [one] })).toContain('$0.2500');
     expect(lastWords({ ...ended, results: [one, { ...one, costUsd: 8 }] })).toContain('$0.5000');
   });
 
-  it('fit into a message, whatever went wrong', () => {
+  it('fits into a message, whatever went wrong', () => {
     const long = `${'x'.repeat(10_000)}\n`.repeat(20);
     const wrong = { ...result, isError: true, text: long };
     expect(lastWords({ results: [wrong], status: 1, stderr: long }).length).toBeLessThan(2_000);
     expect(lastWords({ results: [], status: 1, stderr: long }).length).toBeLessThan(2_000);
   });
 
-  it('hold no secret that was printed beside', () => {
+  it('contains no secret that was printed beside it', () => {
     const stderr = 'key sk-ant-api03-abcdefghijklmnop is wrong';
     expect(lastWords({ results: [], status: undefined, stderr })).toBe(
       '⚠️ Claude was killed before it was done.\n```\nkey [secret] is wrong\n```',

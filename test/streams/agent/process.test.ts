@@ -1,4 +1,4 @@
-// The agent as a process: nothing it has started is left, whoever is killed.
+// The agent as a process: none of its processes is left, whichever process is killed.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { tempFolder } from '../../support/temp-home.ts';
 const SHELLS = ['/bin/sh', '/bin/bash', '/usr/bin/zsh', '/usr/bin/fish'].filter(existsSync);
 const MODULE = fileURLToPath(new URL('../../../dist/streams/agent/process.js', import.meta.url));
 
-/** `ps` of everything that has this word in its command line. */
+/** `ps` of every process with this word in its command line. */
 function left(word: string): readonly string[] {
   return execFileSync('ps', ['-A', '-o', 'pid=,stat=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -21,7 +21,7 @@ function left(word: string): readonly string[] {
 
 const sleeping = (name: string) => left(name).filter((line) => /^\s*\d+\s+\S+\s+sleep /.test(line)).length;
 
-/** Sleeps for so many seconds that no other process does: a name to find it by. */
+/** A unique number of seconds to sleep, to find the process by. */
 function sleepName(): string {
   const name = `sleep ${10_000 + Math.floor(Math.random() * 1e6)}`;
   onTestFinished(() => {
@@ -45,7 +45,7 @@ function start(command: readonly string[], more: { dir?: string; home?: string; 
   return { agent, lines, dir, home };
 }
 
-/** A tree as Claude Code makes it: tools in sessions of their own, one that will not hear, one whose parent is gone. */
+/** A tree like that of Claude Code: tools in their own sessions, one that ignores signals, one whose parent is gone. */
 function tree(name: string): readonly string[] {
   const deaf = `trap "" TERM INT HUP; ${name} & ${name}`;
   const script = `
@@ -57,7 +57,7 @@ function tree(name: string): readonly string[] {
 }
 
 describe('the process of an agent', () => {
-  it.each(SHELLS)('gets its input and its words through, whatever %s prints at its start', async (shell) => {
+  it.each(SHELLS)('passes its input and output through, whatever %s prints at its start', async (shell) => {
     const home = tempFolder();
     for (const rc of ['.profile', '.bashrc', '.bash_profile', '.zshrc', '.zprofile'])
       writeFileSync(join(home, rc), 'echo welcome; echo oops >&2; cd /; cat\n');
@@ -80,7 +80,7 @@ describe('the process of an agent', () => {
     ).toEqual([]);
   });
 
-  it('is in the directory it was told, with no token of ours, no pane and no other Claude around it', () => {
+  it('runs in its directory, without our token, a pane or the variables of another Claude', () => {
     const env = agentEnvironment(
       {
         ...{ DISCORD_BOT_TOKEN: 'secret', THREADMUX_TOKEN: 'secret', TMUX: 'x', TMUX_PANE: '%1' },
@@ -95,7 +95,7 @@ describe('the process of an agent', () => {
     });
   });
 
-  it('says what it said last when it cannot start', async () => {
+  it('reports its last output when it cannot start', async () => {
     const { agent } = start(['no-such-program-at-all'], { shell: '/bin/bash' });
     const exit = await agent.ended;
     expect(exit.status).toBe(127);
@@ -103,7 +103,7 @@ describe('the process of an agent', () => {
     expect(exit.stderr).not.toMatch(/job control/);
   });
 
-  it('says why it could not start when no file can be opened any more', () => {
+  it('says why it could not start when no more files can be opened', () => {
     const script = `import { openSync } from 'node:fs';
       import { startAgentProcess } from ${JSON.stringify(MODULE)};
       process.stdout.write('');
@@ -122,7 +122,7 @@ describe('the process of an agent', () => {
     expect(lines).toEqual([]);
   });
 
-  it('takes its whole tree along when it is ended, what will not hear and what got away included', async () => {
+  it('is ended with its whole tree, including processes that ignore signals or detached', async () => {
     const name = sleepName();
     const { agent, lines } = start(tree(name));
     await vi.waitFor(() => expect(lines).toHaveLength(1));
@@ -131,14 +131,14 @@ describe('the process of an agent', () => {
     expect(left(name)).toEqual([]);
   });
 
-  it('leaves nothing behind when it ends by itself', async () => {
+  it('leaves nothing behind when it exits by itself', async () => {
     const name = sleepName();
     const { agent } = start(['sh', '-c', `(setsid ${name} &); setsid ${name} & exit 3`]);
     expect((await agent.ended).status).toBe(3);
     expect(left(name)).toEqual([]);
   });
 
-  it('takes along what only says that it lives in tmux', async () => {
+  it('is ended with processes that only claim to be in tmux', async () => {
     const name = sleepName();
     const { agent } = start(['sh', '-c', `(TMUX=x setsid ${name} &); exec ${name}`]);
     await vi.waitFor(() => expect(sleeping(name)).toBe(2));
@@ -194,14 +194,14 @@ describe('lines of a pipe', () => {
     return { found, lines: createLineReader((line) => found.push(line), longest) };
   };
 
-  it('are whole, wherever the chunks end, a character of several bytes included', () => {
+  it('are complete, wherever the chunks end, even inside a character', () => {
     const { found, lines } = collected();
     for (const byte of Buffer.from('zwölf\n\n🧵 two\nlast')) lines.add(Uint8Array.of(byte));
     lines.end();
     expect(found).toEqual(['zwölf', '🧵 two', 'last']);
   });
 
-  it('are dropped alone when they are too long', () => {
+  it('are dropped one by one when they are too long', () => {
     const { found, lines } = collected(10);
     lines.add(Buffer.from(`one\n${'x'.repeat(8)}`));
     lines.add(Buffer.from(`${'y'.repeat(8)}\ntwo\n`));

@@ -4,7 +4,7 @@ import { startTmux } from '../../support/tmux-server.ts';
 
 const SIZE = { width: 20, height: 6 };
 
-/** All text, fed in the pieces given, the emulator set up anew from its snapshot before each of them. */
+/** The whole text, fed in the given pieces, with the emulator restored from its snapshot before each piece. */
 async function shown(pieces: readonly (string | Uint8Array)[], size = SIZE): Promise<string> {
   let text = '';
   let snapshot: Snapshot | undefined;
@@ -27,7 +27,7 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
   ['wide characters overwritten', '🚀🚀ab\x1b[3GX\r\n한글\x1b[5GY\r\n👍\x1b[2CZ\r\n'],
   ['colours', '\x1b[1;31mred\x1b[0m \x1b[38;2;1;2;3mrgb\x1b[m plain\r\n'.repeat(9)],
   ['a bar', `a\r\n${Array.from({ length: 30 }, (_, at) => `\r\x1b[K${at} %`).join('')}\r\nb`],
-  ['rows drawn anew', `head\r\n${'one\r\ntwo\r\n\x1b[2A'.repeat(9)}1st\r\n2nd\r\n`],
+  ['redrawn rows', `head\r\n${'one\r\ntwo\r\n\x1b[2A'.repeat(9)}1st\r\n2nd\r\n`],
   ['titles and pictures', '\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1bPq#0~~\x1b\\b\x1bkname\x1b\\c\x9dd\x85e'],
   ['a region that scrolls', `\x1b[1;4r${'up\r\n'.repeat(9)}\x1b7\x1b[6;1Hstatus\x1b8more\r\n\x1b[r`],
   ['line drawing', '\x1b(0lqqk\x1b(B plain \x0e'],
@@ -36,11 +36,11 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
   ['tabs and backspaces', 'a\tb\tc\b\bX\r\n'],
 ];
 
-/** tmux keeps the screen that was erased, and prints drawn lines as the letters they are made of. */
+/** tmux keeps the erased screen, and prints line-drawing characters as letters. */
 const COMPARABLE = PROGRAMS.filter(([name]) => !/erased|drawing/.test(name));
 
 describe('the emulator', () => {
-  it.each(PROGRAMS)('goes on from a snapshot at any byte as if nothing had happened: %s', async (_, bytes) => {
+  it.each(PROGRAMS)('continues from a snapshot at any byte without a difference: %s', async (_, bytes) => {
     const whole = await shown([bytes]);
     const buffer = Buffer.from(bytes);
     for (let cut = 1; cut < buffer.length; cut += Math.ceil(buffer.length / 60))
@@ -56,16 +56,16 @@ describe('the emulator', () => {
     await expect.poll(capture, { timeout: 5000 }).toBe(text);
   });
 
-  it('joins the rows of one line over the edge of the screen, byte by byte', async () => {
+  it('joins the rows of one line across the edge of the screen, byte by byte', async () => {
     const line = Array.from({ length: 5000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 90))).join('a');
     expect(await shown([`${line}\r\nend\r\n`])).toBe(`${line}\nend\n`);
   });
 
-  it('shows a byte that is no text as one sign', async () => {
+  it('shows an invalid byte as one character', async () => {
     expect(await shown([Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xf0, 0x9f])])).toBe('a\ufffd\ufffd(\ufffd');
   });
 
-  it('takes every line that leaves the screen, even of a feed of nothing but newlines', async () => {
+  it('takes every line that leaves the screen, even from a feed of newlines only', async () => {
     expect(await shown(['\n'.repeat(50_000), 'x'])).toBe(`${'\n'.repeat(50_000)}x`);
   });
 
@@ -75,7 +75,7 @@ describe('the emulator', () => {
     expect(text).toMatch(/^0\n1\n2\n.*14\nfresh\n$/s);
   });
 
-  it('follows its pane to another size without doubling a line', async () => {
+  it('follows its pane to another size without repeating a line', async () => {
     const emulator = await openEmulator(SIZE);
     const lines = (from: number) => Array.from({ length: 20 }, (_, at) => `${from + at}\r\n`).join('');
     let text = await emulator.feed(Buffer.from(lines(0)));

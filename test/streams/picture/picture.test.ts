@@ -22,7 +22,7 @@ const middle = (column: number, row: number) =>
   [MARGIN + (column + 0.5) * WIDTH, MARGIN + (row + 0.5) * HEIGHT].map(Math.floor) as [number, number];
 
 describe('the picture of a pane', () => {
-  it('has its colours: of letters, behind them, and of the cursor', async () => {
+  it('has the colours of text, background and cursor', async () => {
     const ansi = [
       '\x1b[48;2;200;10;20m   \x1b[0m \x1b[38;2;0;255;0mgreen\x1b[0m plain',
       '\x1b[7m inverse \x1b[0m█',
@@ -39,7 +39,7 @@ describe('the picture of a pane', () => {
     expect(picture.at(0, 0)).toBe(BACKGROUND);
   });
 
-  it('joins boxes and blocks without a seam', async () => {
+  it('joins boxes and blocks without a gap', async () => {
     const box = ['┌', '─'.repeat(58), '┐'].join('');
     const side = ['│', ' '.repeat(58), '│'].join('');
     const end = ['└', '─'.repeat(58), '┘'].join('');
@@ -74,14 +74,14 @@ describe('the picture of a pane', () => {
     expect(picture.count('#d8dbe2')).toBeGreaterThan(500);
   });
 
-  it('is not made of what the font lacks, nor when it takes too long or fails', async () => {
+  it('is not made if the font lacks a character, or if drawing fails or takes too long', async () => {
     expect(await renderPicture('中文', SIZE)).toBeUndefined();
     expect(await renderPicture('x', SIZE, undefined, 1)).toBeUndefined();
     expect(await renderPicture('x', SIZE, { x: 0, y: 2 ** 40 })).toBeUndefined();
     expect(await renderPicture('x', SIZE)).toBeDefined();
   });
 
-  it('is made one after the other, also when many ask', async () => {
+  it('is drawn one at a time, even when many are requested', async () => {
     const all = await Promise.all(['a', 'b', '中', 'c'].map((text) => renderPicture(text, SIZE)));
     expect(all.map((png) => png !== undefined)).toEqual([true, true, false, true]);
   });

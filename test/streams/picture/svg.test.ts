@@ -1,4 +1,4 @@
-// What stands in a picture and where, before it is drawn.
+// The content and layout of a picture, before it is drawn.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ function svgOf(ansi: string, size: PictureSize = SIZE, cursor?: Point): string |
   return pictureSvg(parseRows(ansi, size), size, cursor, isCovered);
 }
 
-/** The texts of a picture with what is said about each. */
+/** The texts of a picture with their attributes. */
 function textsOf(ansi: string) {
   return [...(svgOf(ansi) ?? '').matchAll(/<text ([^>]*)>([^<]*)<\/text>/g)].map(([, how = '', text = '']) => ({
     how,
@@ -38,11 +38,11 @@ describe('a picture of a screen', () => {
     ['\x1b[58;5;9;1mx', 'font-weight="bold"'],
     ['\x1b[3mx', 'skewX'],
     ['\x1b[38;2;999;-1;1e9mx', 'fill="#'],
-  ])('has the look of %j', (ansi, wanted) => {
+  ])('renders the style of %j', (ansi, wanted) => {
     expect(look(ansi)).toContain(wanted);
   });
 
-  it('takes back what was switched off, and keeps a colour into the next line', () => {
+  it('resets switched-off styles, and keeps a colour into the next line', () => {
     const [red, plain] = textsOf('\x1b[91;1;3;4mone\ntwo\x1b[22;23;24;39m\nthree\x1b[m').slice(1);
     expect(red?.how).toContain('font-weight="bold"');
     expect(red?.how).toContain('skewX');
@@ -50,7 +50,7 @@ describe('a picture of a screen', () => {
     expect(plain?.how).toBe(look('\n\nthree'));
   });
 
-  it('shows what is inverse, hidden, struck through and under the cursor', () => {
+  it('shows inverse, hidden and struck-through text, and the cursor', () => {
     const inverse = svgOf('\x1b[38;2;1;2;3;48;2;4;5;6;7mx') ?? '';
     expect(inverse).toMatch(/<rect[^>]*height="33" fill="#010203"/);
     expect(inverse).toMatch(/<text[^>]*fill="#040506">x</);
@@ -62,7 +62,7 @@ describe('a picture of a screen', () => {
     expect(svgOf('ab', SIZE, { x: 5, y: 2 })).toMatch(/<rect x="85" y="66" width="17"/);
   });
 
-  it('puts every character at its place, behind wide ones and marks too', () => {
+  it('puts every character in its cell, also after wide ones and combining marks', () => {
     const columns = (ansi: string) =>
       textsOf(ansi).map(({ how, text }) => [Number(/x="(\d+)"/.exec(how)?.[1]) / 17, text]);
     expect(columns('a  b\x1b[31mc')).toEqual([
@@ -81,7 +81,7 @@ describe('a picture of a screen', () => {
     expect(columns('⚠\ufe0f x')).toEqual([[0, '⚠ x']]);
   });
 
-  it('draws boxes of programs without Unicode', () => {
+  it('draws the boxes of programs without Unicode', () => {
     expect(textsOf('\x0elqk\x0flqk').map(({ text }) => text)).toEqual(['┌─┐lqk']);
   });
 
@@ -94,13 +94,13 @@ describe('a picture of a screen', () => {
     expect(svgOf(`fine ${text}`)).toBeUndefined();
   });
 
-  it('is not made of a pane too large to be read in it', () => {
+  it('is not made of a pane that is too large to read', () => {
     const huge = { width: 900, height: 300 };
     expect(svgOf(`${`${'x'.repeat(900)}\n`.repeat(300)}`, huge)).toBeUndefined();
     expect(svgOf('x', huge)).toBeDefined();
   });
 
-  it('is as large as what is shown', () => {
+  it('is as large as its content', () => {
     const sizeOf = (ansi: string) => /width="(\d+)" height="(\d+)"/.exec(svgOf(ansi) ?? '')?.[0];
     expect(sizeOf('$ ')).toBe(sizeOf('$ ls'));
     expect(sizeOf('x'.repeat(80))).toContain(`width="${80 * 17 + 34}"`);
@@ -108,11 +108,11 @@ describe('a picture of a screen', () => {
     expect(sizeOf('\n\n\n\n\n\n')).toContain(`width="${40 * 17 + 34}" height="${3 * 33 + 34}"`);
   });
 
-  it('keeps the cells so near to the height of the font that lines meet, at every size', () => {
+  it('keeps cells close to the height of the font, so that lines meet at every size', () => {
     for (let columns = 20; columns <= 300; columns += 7) {
       const grid = gridFor({ width: columns, height: Math.round(columns / 3) });
       if (grid === undefined) continue;
-      // The lines of the font reach 20 and 29 units out of its own box of 2384.
+      // The lines of the font extend 20 and 29 units beyond its box of 2384.
       const reach = (grid.fontSize / 2048) * (2384 + 20 + 29);
       expect(reach).toBeGreaterThan(grid.height);
       const above = (grid.fontSize / 2048) * 1921;
@@ -120,7 +120,7 @@ describe('a picture of a screen', () => {
     }
   });
 
-  it('holds whatever a terminal prints as text: nothing of it becomes markup', () => {
+  it('shows any output of a terminal as text, never as markup', () => {
     const hostile = [
       '</text></g></svg><script>alert(1)</script>',
       '<image href="file:///etc/passwd"/><use xlink:href="http://127.0.0.1/"/>',
@@ -146,7 +146,7 @@ describe('a picture of a screen', () => {
     );
   });
 
-  it('is made of every recorded screen of Claude Code', () => {
+  it('can be made of every recorded screen of Claude Code', () => {
     const folders = readdirSync('test/fixtures/screens').flatMap((version) =>
       readdirSync(join('test/fixtures/screens', version)).map((size) => join(version, size)),
     );
@@ -165,7 +165,7 @@ describe('a picture of a screen', () => {
   });
 });
 
-/** The kinds of elements, each once; it throws where the markup is not well formed. */
+/** The element names, each once; throws if the markup is not well-formed. */
 function tagsOf(svg: string): readonly string[] {
   const open: string[] = [];
   const seen = new Set<string>();

@@ -11,7 +11,7 @@ const LINES = 'for i in $(seq 1 40); do echo "line $i"; sleep 0.05; done; exit 3
 const EXPECTED = Array.from({ length: 40 }, (_, at) => `line ${at + 1}\n`).join('');
 
 describe('a terminal whose disk fails for a while', () => {
-  it('goes on as soon as its state can be written again', async () => {
+  it('continues as soon as its state can be written again', async () => {
     const setting = await terminalSetting();
     const terminal = setting.follow(await setting.start(LINES), { retryMs: 50 });
     await waitFor(async () => expect(await setting.text()).toContain('line 2\n'));
@@ -24,7 +24,7 @@ describe('a terminal whose disk fails for a while', () => {
     expect((await setting.messages()).at(-1)?.content).toMatch(/^⏹️ Exited with code 3/);
   });
 
-  it('goes on as soon as its text can be written again', async () => {
+  it('continues as soon as its text can be written again', async () => {
     const setting = await terminalSetting();
     const record = await setting.start('read a; seq 1 60; read b');
     const text = setting.parts.home.path('streams', setting.thread, 'text-0');
@@ -40,16 +40,16 @@ describe('a terminal whose disk fails for a while', () => {
     await waitFor(async () => expect(await setting.text()).toBe(all));
   });
 
-  it('writes its text anew where an attempt that failed had left half of it', () => {
+  it('rewrites its text where a failed attempt left half of it', () => {
     const folder = tempFolder();
     const store = openTextStore(folder, undefined, 1000);
     store.append('first\n');
-    writeFileSync(join(folder, 'text-0'), 'sec', { flag: 'a' }); // and no room for the rest
+    writeFileSync(join(folder, 'text-0'), 'sec', { flag: 'a' }); // and no space for the rest
     store.append('second\n');
     expect(String(store.slice(0, store.kept().length))).toBe('first\nsecond\n');
   });
 
-  it('keeps the text it has when there is no room for the shorter one', () => {
+  it('keeps its text when there is no space for the shorter one', () => {
     const folder = tempFolder();
     const store = openTextStore(folder, undefined, 10);
     store.append('0123456789'.repeat(3));
@@ -64,10 +64,10 @@ describe('a terminal whose disk fails for a while', () => {
 });
 
 describe("a terminal's log on a full disk", () => {
-  it('keeps what it has, says what is missing, and goes on', async () => {
+  it('keeps what it has, says what is missing, and continues', async () => {
     const setting = await terminalSetting();
     const { socket, dir } = setting.server;
-    // Every file may have some kilobytes and no more: dd fails with a segment that is partly written.
+    // Every file is limited to some kilobytes: dd fails with a partly written segment.
     execFileSync('sh', ['-c', 'ulimit -f 16; exec tmux -S "$1" -f /dev/null new-session -d', 'sh', socket], {
       env: { PATH: process.env.PATH, HOME: dir, SHELL: '/bin/sh', LANG: 'C.UTF-8' },
     });
@@ -86,8 +86,8 @@ describe("a terminal's log on a full disk", () => {
   });
 });
 
-describe('a terminal whose machine may lose its power', () => {
-  it('never notes a text that is not safe on the disk', async () => {
+describe('a terminal whose machine may lose power', () => {
+  it('never refers to a text that is not yet synced to the disk', async () => {
     const synced = await watchSyncs();
     const setting = await terminalSetting();
     const folder = setting.parts.home.path('streams', setting.thread);
@@ -101,7 +101,7 @@ describe('a terminal whose machine may lose its power', () => {
   });
 });
 
-/** A folder where a file is to be: as good as a full disk. */
+/** A folder in place of a file has the same effect as a full disk. */
 async function blocked(path: string): Promise<void> {
   await waitFor(() => {
     rmSync(path, { recursive: true, force: true });
@@ -109,7 +109,7 @@ async function blocked(path: string): Promise<void> {
   });
 }
 
-/** Every file that is brought to the disk from now on, in order. */
+/** Every file that is synced from now on, in order. */
 async function watchSyncs(): Promise<{ readonly ino: number; readonly size: number }[]> {
   const synced: { ino: number; size: number }[] = [];
   const handle = await open('/dev/null');

@@ -10,9 +10,9 @@ import { download, expectText, sleep, terminalSetting, waitFor } from '../../sup
 const LINES = 'for i in $(seq 1 80); do echo "line $i of some text that is long enough"; sleep 0.03; done';
 const EXPECTED = Array.from({ length: 80 }, (_, at) => `line ${at + 1} of some text that is long enough\n`).join('');
 
-/** A trouble for every third request that changes a message. */
+/** A fault for every third request that changes a message. */
 function troubled(fault: (at: number) => Fault) {
-  let count = -3; // the thread is made without trouble
+  let count = -3; // the thread is created without faults
   return {
     faults: {
       onRequest({ method, path }: FaultyRequest): Fault | undefined {
@@ -23,13 +23,13 @@ function troubled(fault: (at: number) => Fault) {
   };
 }
 
-describe('a terminal in a troubled thread', () => {
+describe('a terminal in a thread with errors', () => {
   it.each<[string, (at: number) => Fault]>([
     ['says "not so fast"', () => ({ kind: 'limited', retryAfterMs: 150, scope: 'user' })],
     ['fails', () => ({ kind: 'answer', status: 500 })],
     ['does it and fails', () => ({ kind: 'apply-then-answer', status: 502 })],
     ['loses its answers', (at) => ({ kind: at % 2 === 0 ? 'apply-then-reset' : 'reset' })],
-  ])('shows all of it, once and in order, when Discord %s', { timeout: 60_000 }, async (_, fault) => {
+  ])('shows everything once and in order when Discord %s', { timeout: 60_000 }, async (_, fault) => {
     const setting = await terminalSetting({ workspace: troubled(fault) });
     await setting.run(LINES);
     expectText(await setting.text(), EXPECTED);
@@ -46,7 +46,7 @@ describe('a terminal in a troubled thread', () => {
     expect(await terminal.end()).toMatch(/lines in \d+ s; ended$/);
   });
 
-  it('posts its open message anew when Discord lets it be edited no more', async () => {
+  it('posts its open message again when Discord no longer lets it be edited', async () => {
     let frozen = '';
     const setting = await terminalSetting({
       workspace: {
@@ -97,7 +97,7 @@ describe('a terminal that cannot be emulated', () => {
   });
 });
 
-describe('a terminal that only turns on the spot', () => {
+describe('a terminal that only redraws the same place', () => {
   it('is shown less often after a while', async () => {
     const edits: number[] = [];
     const setting = await terminalSetting({
@@ -120,7 +120,7 @@ describe('a terminal that only turns on the spot', () => {
 });
 
 describe("a terminal's log", () => {
-  it('is written below a home of any name', async () => {
+  it('is written below a home with any name', async () => {
     const odd = 'it\'s #{pid} %H 100%% #(touch pwned) #[x] ##[y] $(touch pwned) \\ "q" ;é';
     const setting = await terminalSetting({ home: join(tempFolder(), odd, 'home;') });
     await setting.run('echo "50% #{pid}" a\\;');
@@ -128,7 +128,7 @@ describe("a terminal's log", () => {
     expect(readdirSync(setting.server.dir)).not.toContain('pwned');
   });
 
-  it('is read to its end, though it is written late', async () => {
+  it('is read to its end, even if it is written late', async () => {
     const setting = await terminalSetting();
     const record = await setting.start('echo early; sleep 0.5; echo late');
     const terminal = setting.follow(record, { quietMs: 4000 });
@@ -144,7 +144,7 @@ describe("a terminal's log", () => {
     expectText(await setting.text(), 'early\nlate\n');
   });
 
-  it('goes on over its segments, and removes those that were shown', async () => {
+  it('continues across its segments, and removes those that were shown', async () => {
     const setting = await terminalSetting();
     const record = await setting.start('for i in $(seq 1 300); do echo "line $i"; sleep 0.005; done', {
       readsPerSegment: 10,

@@ -9,7 +9,7 @@ import { type FilterState, filterOutput, LARGEST_NUMBER, MOST_MARKS } from '../.
 const SIZE = { width: 20, height: 6, inserts: false };
 const NOTHING: FilterState = { inside: 'nothing', marks: 0, credit: SPARE_CELLS };
 
-/** All that is fed, given piece by piece. */
+/** Everything that is fed, piece by piece. */
 function fed(pieces: readonly string[]): { feed: string; end: string } {
   let state = NOTHING;
   let feed = '';
@@ -33,7 +33,7 @@ const HOSTILE = [
 const output = fc.array(fc.constantFrom(...HOSTILE), { maxLength: 40 });
 
 describe('the filter before the emulator', () => {
-  it('gives the same whatever pieces the output comes in', () => {
+  it('returns the same however the output is split', () => {
     fc.assert(
       fc.property(output, fc.infiniteStream(fc.integer({ min: 1, max: 700 })), (parts, lengths) => {
         const characters = [...parts.join('')];
@@ -49,7 +49,7 @@ describe('the filter before the emulator', () => {
     );
   });
 
-  it('feeds whole sequences only, no number above its limit, and few marks on one character', () => {
+  it('feeds only complete sequences, no number above its limit, and few marks per character', () => {
     fc.assert(
       fc.property(output, (parts) => {
         const { feed } = fed([parts.join('')]);
@@ -70,12 +70,12 @@ describe('the filter before the emulator', () => {
     expect(LARGEST_NUMBER).toBe(10_000);
   });
 
-  it('sees through controls that stand inside a sequence', () => {
+  it('handles control characters inside a sequence', () => {
     expect(fed(['a\x1b\n[21\r47483647b']).feed).toBe('a\n\r\x1b[20b');
     expect(fed(['a\x1b\n]0;title\x07b']).feed).toBe('ab');
   });
 
-  it('leaves numbers that mean something alone', () => {
+  it('leaves meaningful numbers unchanged', () => {
     const text = '\x1b[?1049h\x1b[38;2;255;1;2m\x1b[3;400H\x1b[5L\x1b[?2026l';
     expect(fed([text]).feed).toBe(text);
   });
@@ -84,7 +84,7 @@ describe('the filter before the emulator', () => {
 describe('the emulator', () => {
   const FINALS = [...'@ABCDEFGHIJKLMPSTXZ`abdefghlmnrstu^', " '}", "'~", ' @', ' A', '?h', '?l'];
 
-  it('takes every sequence with the largest number, and goes on', async () => {
+  it('accepts every sequence with the largest number, and continues', async () => {
     const emulator = await openEmulator({ width: 100, height: 30 });
     for (const final of FINALS) await emulator.feed(Buffer.from(`a\x1b[2147483647${final}`));
     await emulator.feed(Buffer.from('\x1bc\x1b]0;'));
@@ -98,7 +98,7 @@ describe('the emulator', () => {
     expect(JSON.stringify(emulator.snapshot()).length).toBeLessThan(10_000);
   });
 
-  it('has a size of its own when a pane is made immense', async () => {
+  it('limits its size when a pane is made huge', async () => {
     const emulator = await openEmulator({ width: 1_000_000, height: 1_000_000 });
     await emulator.resize({ width: Number.NaN, height: -3 });
     await emulator.resize({ width: 2_000_000_000, height: 2_000_000_000 });
@@ -107,7 +107,7 @@ describe('the emulator', () => {
     expect(emulator.snapshot().size).toEqual({ width: 400, height: 150 });
   });
 
-  it('goes on when a program erases everything up to the last cell', async () => {
+  it('continues when a program erases everything up to the last cell', async () => {
     const emulator = await openEmulator({ width: 20, height: 6 });
     for (const erase of ['\x1b[1J', '\x1b[?1J', `${'x'.repeat(20)}\x1b[1J`])
       await emulator.feed(Buffer.from(`\x1b[6;1H\x1b[99C${erase}\x1b[H\x1b[2Jhere`));
@@ -124,7 +124,7 @@ describe('a flood of sequences', () => {
   ];
   const BYTES = 128 * 1024;
 
-  /** Seconds of processor time for so much of it, on a large screen that is full. */
+  /** Seconds of CPU time for this much of it, on a large and full screen. */
   async function costOf(sequence: string): Promise<number> {
     const emulator = await openEmulator(LARGE);
     await emulator.feed(Buffer.from('x'.repeat(400 * 149)));
@@ -147,7 +147,7 @@ describe('a flood of sequences', () => {
     expect(tooMuch).toEqual([]);
   });
 
-  it('is told once, where nothing erases it, and what is printed is shown', async () => {
+  it('is reported once, where nothing erases it, and the text is shown', async () => {
     const emulator = await openEmulator(LARGE);
     let text = '';
     for (let at = 0; at < 4; at++)
@@ -169,7 +169,7 @@ describe('a flood of sequences', () => {
     ['scrolls line by line', '\x1b[1;1H\x1b[Lone more line'],
     ['draws frames', '\x1b[?2026h\x1b[?25l\x1b[H─\x1b[398b\x1b[2;1H│\x1b[398C│\x1b[K\x1b[?25h\x1b[?2026l'],
     ['shows progress', `\x1b[3A\x1b[J${'downloading a layer: 10 %\r\n'.repeat(3)}`],
-  ])('is not what an ordinary program does that %s', (_, frame) => {
+  ])('is not the output of an ordinary program that %s', (_, frame) => {
     const { feed, skipped } = filterOutput(NOTHING, frame.repeat(120), {
       ...LARGE,
       inserts: false,
@@ -178,7 +178,7 @@ describe('a flood of sequences', () => {
     expect(feed).toBe(frame.repeat(120));
   });
 
-  it('counts a sequence that is not known as one that writes the whole screen', () => {
+  it('counts an unknown sequence as one that writes the whole screen', () => {
     const screen = { width: 100, height: 30, inserts: false };
     for (const sequence of ['\x1b[5$z', '\x1b[?5J', '\x1b[=1h', '\x1b[?9999h', '\x1bc', '\x1b#8', '\x1b[1+P'])
       expect([sequence, cellsOf(sequence, screen)]).toEqual([sequence, 3000]);

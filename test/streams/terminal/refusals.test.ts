@@ -5,7 +5,7 @@ import { sleep, terminalSetting, waitFor } from '../../support/terminal.ts';
 const REFUSED = '… Discord refused to show this part …';
 const AUTOMOD = { code: 200000, message: 'Message was blocked by automatic moderation' };
 
-/** Refuses every message with such a text, as long as it is told to. */
+/** Refuses every message with such a text while it is switched on. */
 function refusing(text: RegExp, status: number, answer: { code: number; message: string }) {
   const trouble = { on: true, refusals: 0 };
   const onRequest = ({ method, body }: FaultyRequest): Fault | undefined => {
@@ -22,8 +22,8 @@ const contents = async (setting: Awaited<ReturnType<typeof terminalSetting>>) =>
 
 const hasFiles = (body: unknown) => ((body as { attachments?: readonly unknown[] }).attachments?.length ?? 0) > 0;
 
-describe('a terminal whose words Discord refuses', () => {
-  it('hides that part alone, and shows what comes before and after it', async () => {
+describe('a terminal whose text Discord refuses', () => {
+  it('hides only that part, and shows what comes before and after it', async () => {
     const { trouble, workspace } = refusing(/badword/, 400, AUTOMOD);
     const setting = await terminalSetting({ workspace });
     const record = await setting.start('echo one; read a; echo badword; read b; echo three; read c');
@@ -40,7 +40,7 @@ describe('a terminal whose words Discord refuses', () => {
     expect(trouble.refusals).toBe(asked);
   });
 
-  it('says of files that are too large that they were refused, goes on, and tells of its end', async () => {
+  it('reports files that are too large as refused, continues, and reports its end', async () => {
     const setting = await terminalSetting({
       workspace: {
         faults: {
@@ -63,12 +63,12 @@ describe('a terminal whose words Discord refuses', () => {
   });
 });
 
-describe('a terminal that may not write for a while', () => {
+describe('a terminal that may not post for a while', () => {
   it.each([
     [50013, 403, 'Missing Permissions'],
     [50001, 403, 'Missing Access'],
     [160005, 400, 'Thread is locked'],
-  ])('goes on when it may again (%d)', async (code, status, message) => {
+  ])('continues when it may post again (%d)', async (code, status, message) => {
     const { trouble, workspace } = refusing(/^```text/, status, { code, message });
     const setting = await terminalSetting({ workspace });
     const terminal = setting.follow(await setting.start('seq 1 5; exit 2'), { lackingMs: 30 });
@@ -78,7 +78,7 @@ describe('a terminal that may not write for a while', () => {
     expect(await setting.text()).toBe('1\n2\n3\n4\n5\n');
   });
 
-  it('ends on order all the same, and shows nothing afterwards', async () => {
+  it('still ends on request, and posts nothing afterwards', async () => {
     const { trouble, workspace } = refusing(/^```text/, 400, AUTOMOD);
     const setting = await terminalSetting({ workspace });
     const record = await setting.start('echo one; sleep 600');

@@ -1,4 +1,4 @@
-// The log of a terminal on another host, copied over a real ssh that fails in the middle, by the shell of a small system.
+// The log of a terminal on another host, copied over a real ssh that fails in between, by the shell of a small system.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const numbers = (text: string) => [...text.matchAll(/^n(\d+)$/gm)].map(([, numbe
 
 describe('a terminal on another host', { timeout: 90_000 }, () => {
   it.each(['busybox sh', '/usr/bin/fish'])(
-    'loses and doubles nothing when the connection breaks again and again: %s',
+    'loses and repeats nothing when the connection breaks repeatedly: %s',
     async (shell) => {
       const { ssh, start, follow, text, logFolder } = await farSetting(shell);
       const command = 'i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo n$i; sleep 0.01; done';
@@ -62,7 +62,7 @@ describe('a terminal on another host', { timeout: 90_000 }, () => {
     },
   );
 
-  it('says so where the cap of the log has taken something that was not copied yet', async () => {
+  it('says so where the cap of the log removed something that was not copied yet', async () => {
     const { start, follow, text, isDead } = await farSetting();
     const command = 'echo n1; sleep 2; i=0; while [ $i -lt 9000 ]; do i=$((i+1)); echo "line $i"; done; echo n2';
     const record = await start(`exec sh -c '${command}'`, { readsPerSegment: 4, maxBytes: 20_000 });
@@ -78,7 +78,7 @@ describe('a terminal on another host', { timeout: 90_000 }, () => {
     await second.close();
   });
 
-  it('is copied from where the copy ends, and a segment that lost its rest is a gap', async () => {
+  it('is copied from where the copy ends, and a truncated segment is a gap', async () => {
     const copy = tempFolder();
     const piece = (segment: number, from: number, text: string, whole: boolean) => ({
       ...{ segment, from, whole },
@@ -97,7 +97,7 @@ describe('a terminal on another host', { timeout: 90_000 }, () => {
     expect([read(), read(), read()]).toEqual(['gap', 'xyz', 'nothing']);
   });
 
-  it('is read as data: what does not fit is refused', () => {
+  it('is read as data, and anything malformed is refused', () => {
     const pane = { serverPid: 1, paneId: '%1', panePid: 2 };
     const head = "none can't find pane: %1\nend 3\n";
     const look = readLook(`${head}segment 2 0 2\nabsegment 3 0 -\ncd\nsegment x`, pane);

@@ -9,7 +9,7 @@ import { expectText, type TerminalSetting, terminalSetting } from '../../support
 
 const FOLLOWER = fileURLToPath(new URL('../../support/follow-terminal.mjs', import.meta.url));
 
-/** Lines, colours, a bar that moves on the spot, a second bar of two rows, and wide characters. */
+/** Lines, colours, a progress bar, a second one of two rows, and wide characters. */
 const PROGRAM = `
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 const out = (text) => process.stdout.write(text);
@@ -46,7 +46,7 @@ async function startProgram(setting: TerminalSetting) {
   return setting.start(`${process.execPath} ${file}; exit 7`);
 }
 
-/** Followed by one process after the other; each lives until it is killed, the last one until the end. */
+/** Followed by one process after the other; each runs until it is killed, the last one until the end. */
 async function followUntilEnded(setting: TerminalSetting, killing: (child: ChildProcess) => void): Promise<number> {
   const { parts, thread, workspace, server } = setting;
   const options = {
@@ -78,8 +78,8 @@ async function followUntilEnded(setting: TerminalSetting, killing: (child: Child
   }
 }
 
-describe('the follower of a terminal, killed again and again', () => {
-  it('loses nothing and doubles nothing, whenever it is killed', { timeout: 90_000 }, async () => {
+describe('the follower of a terminal, killed repeatedly,', () => {
+  it('loses and repeats nothing, whenever it is killed', { timeout: 90_000 }, async () => {
     const setting = await terminalSetting();
     await startProgram(setting);
     let left = 8;
@@ -94,7 +94,7 @@ describe('the follower of a terminal, killed again and again', () => {
     ]);
   });
 
-  it('loses nothing and doubles nothing of a flood', { timeout: 90_000 }, async () => {
+  it('loses and repeats nothing of a flood', { timeout: 90_000 }, async () => {
     const setting = await terminalSetting();
     await setting.start(FLOOD);
     let left = 6;
@@ -109,7 +109,7 @@ describe('the follower of a terminal, killed again and again', () => {
     ['after a message was posted and before that was noted', undefined],
     ['when the answer never arrives', { kind: 'apply-then-reset' }],
     ['before the message arrived', { kind: 'reset' }],
-  ])('loses nothing and doubles nothing, killed %s', { timeout: 90_000 }, async (_, fault) => {
+  ])('loses and repeats nothing, killed %s', { timeout: 90_000 }, async (_, fault) => {
     const killer = atRequests(fault);
     const setting = await terminalSetting({ workspace: killer.workspace });
     await startProgram(setting);
@@ -120,7 +120,7 @@ describe('the follower of a terminal, killed again and again', () => {
     expect(exits).toHaveLength(1);
   });
 
-  it('loses nothing and doubles nothing of a flood, killed in the middle of showing it', {
+  it('loses and repeats nothing of a flood, killed while posting it', {
     timeout: 90_000,
   }, async () => {
     const killer = atRequests(undefined);
@@ -132,7 +132,7 @@ describe('the follower of a terminal, killed again and again', () => {
   });
 });
 
-/** Kills at two of three requests that change a message. Later than a nonce is remembered, so that none hides a double. */
+/** Kills at two of three requests that change a message, so late that no remembered nonce hides a repeated post. */
 function atRequests(fault: Fault | undefined) {
   let child: ChildProcess | undefined;
   let left = 8;

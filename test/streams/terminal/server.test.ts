@@ -6,7 +6,7 @@ import { sleep, terminalSetting, waitFor } from '../../support/terminal.ts';
 import { startTmux } from '../../support/tmux-server.ts';
 
 describe('the follower of a terminal', () => {
-  it('looks and kills where it was started, though another server is configured by now', async () => {
+  it('checks and kills on the server where it was started, even if another one is configured now', async () => {
     const setting = await terminalSetting();
     const record = await setting.start('echo one; read a; echo two; sleep 600');
     const { server } = setting;
@@ -16,7 +16,7 @@ describe('the follower of a terminal', () => {
     const terminal = followTerminal(parts, record, { everyMs: 100, lookMs: 100 });
     onTestFinished(() => terminal.close());
     await waitFor(async () => expect(await setting.text()).toBe('one\n'));
-    await sleep(800); // it is looked at ten times a second
+    await sleep(800); // it is checked ten times per second
     expect(terminal.record().ended).toBeUndefined();
     server.call('send-keys', '-t', record.pane?.paneId ?? '', 'Enter');
     await waitFor(async () => expect(await setting.text()).toBe('one\n\ntwo\n'));
@@ -25,7 +25,7 @@ describe('the follower of a terminal', () => {
     expect(other.call('list-sessions', '-F', '#{session_name}')).toBe(record.name);
   });
 
-  it('looks at a server once for all its terminals', async () => {
+  it('asks a server once for all its terminals', async () => {
     const setting = await terminalSetting();
     const { server } = setting;
     let looks = 0;
@@ -50,7 +50,7 @@ describe('the follower of a terminal', () => {
     expect(looks).toBeLessThan(5);
   });
 
-  it('leaves nothing behind on its signals, however long it lives', async () => {
+  it('leaves no listener on its signals, however long it runs', async () => {
     const any = vi.spyOn(AbortSignal, 'any');
     onTestFinished(() => any.mockRestore());
     const setting = await terminalSetting();

@@ -16,8 +16,8 @@ const nasty = fc
   )
   .map((parts) => parts.join(''));
 
-describe('a text in messages', () => {
-  it('comes back byte by byte, within the limit, and never leaves its code block', () => {
+describe('a text that is split into messages', () => {
+  it('can be put together byte by byte, within the limit, and never leaves its code block', () => {
     fc.assert(
       fc.property(nasty, (text) => {
         const slices = slicesOf(text);
@@ -32,13 +32,13 @@ describe('a text in messages', () => {
     );
   });
 
-  it('is cut behind a line where one ends in time', () => {
+  it('is cut after a line where one ends in time', () => {
     const text = 'a line of text\n'.repeat(400);
     for (const { text: slice } of slicesOf(text)) expect(slice).toMatch(/\n$/);
     expect(slicesOf('x'.repeat(4000)).map(({ text: slice }) => slice.length)).toEqual([1989, 1989, 22]);
   });
 
-  it('cuts what is final always at the same places, however much follows', () => {
+  it('is always cut at the same places where it is final', () => {
     fc.assert(
       fc.property(nasty, nasty, (text, more) => {
         const before = slicesOf(text).slice(0, -1);
@@ -47,7 +47,7 @@ describe('a text in messages', () => {
     );
   });
 
-  it('takes no other message for one of its own', () => {
+  it('is never read from the message of another author', () => {
     expect(sliceOf('```\nscreen\n```')).toBeUndefined();
     expect(isStreamMessage('```\nscreen\n```')).toBe(false);
     expect(isStreamMessage(blockOf('x'))).toBe(true);
@@ -56,17 +56,17 @@ describe('a text in messages', () => {
   });
 });
 
-describe('what the messages show next', () => {
+describe('the plan of the next messages', () => {
   const lines = (count: number) => 'some line of output\n'.repeat(count);
 
-  it('keeps messages open that are on the screen, and ends those that are not', () => {
+  it('keeps messages open that are on the screen, and ends the others', () => {
     const plan = planTextMessages(lines(150), 'live', 1);
     expect(plan).toMatchObject({ kind: 'text', final: 1 });
     expect(plan.slices).toHaveLength(2);
     expect(planTextMessages('', lines(300), 1)).toMatchObject({ kind: 'text', final: 0 });
   });
 
-  it('ends a message wherever somebody wrote, and is still the whole text', () => {
+  it('ends a message where a user wrote, and still contains the whole text', () => {
     const places = fc.array(fc.integer({ min: 1, max: 3000 }), { maxLength: 5 });
     fc.assert(
       fc.property(nasty, places, (text, at) => {
@@ -80,14 +80,14 @@ describe('what the messages show next', () => {
     expect(slices.map(({ text }) => text)).toEqual(['one\n', 'two\n', 'three']);
   });
 
-  it('takes more than three new messages at once for a flood, behind what was there', () => {
+  it('treats more than three new messages at once as a flood, after the existing ones', () => {
     expect(planTextMessages(lines(99 * 4), 'live', 1).kind).toBe('text');
     const plan = planTextMessages(lines(99 * 9), 'live', 2);
     expect(plan).toMatchObject({ kind: 'flood' });
     expect(plan.slices).toHaveLength(2);
   });
 
-  it('shows of a flood how much it is and the end of the screen, within the limit', () => {
+  it('shows the size of a flood and the end of the screen, within the limit', () => {
     const content = floodNow(12_403, `${'`'.repeat(5000)}\n${'x'.repeat(1000)}\nlast`);
     expect(content).toMatch(/^… 12,403 lines …\n```text\n/);
     expect(content).toMatch(/last```$/);

@@ -5,7 +5,7 @@ import { loadStreamRecord } from '../../../home/stream-record.ts';
 import { typeMessage } from '../../../tmux/type-message.ts';
 import { download, expectText, type TerminalSetting, terminalSetting, waitFor } from '../../support/terminal.ts';
 
-/** A program of a few lines; `out` writes, `wait` waits. */
+/** A short program; `out` writes, `wait` waits. */
 function program(setting: TerminalSetting, body: string): string {
   const file = join(setting.server.dir, `program-${Math.random()}.mjs`);
   const head = `const wait = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -15,11 +15,11 @@ const out = (text) => new Promise((done) => process.stdout.write(text, done));
   return `${process.execPath} ${file}`;
 }
 
-/** Without blanks at the ends of lines, as tmux prints what it has. */
+/** Without spaces at line ends, like the output of tmux. */
 const plain = (text: string) => text.replace(/ +$/gm, '').replace(/\n+$/, '');
 
 describe('a terminal', () => {
-  it('shows output of the very first moment', async () => {
+  it('shows the output of the first moment', async () => {
     const setting = await terminalSetting();
     const record = await setting.run('printf "first\\nsecond"; exit 3');
     expectText(await setting.text(), 'first\nsecond');
@@ -40,11 +40,11 @@ describe('a terminal', () => {
     expectText(await setting.text(), lines.join(''));
     const messages = await setting.messages();
     expect(messages[0]?.id).toBe(first?.id);
-    expect(messages).toHaveLength(3); // two that are full of text, and the exit
+    expect(messages).toHaveLength(3); // two full of text, and the exit
     expect(plain(setting.captured(terminal.record()))).toContain(plain(lines.join('')));
   });
 
-  it('shows a progress bar as it stands in the end', async () => {
+  it('shows the final state of a progress bar', async () => {
     const setting = await terminalSetting();
     const command = program(
       setting,
@@ -56,7 +56,7 @@ describe('a terminal', () => {
     expect(setting.captured(record)).toContain(plain(await setting.text()));
   });
 
-  it('shows a progress of several rows, drawn anew by moving up', async () => {
+  it('shows a progress display of several rows, redrawn by moving up', async () => {
     const setting = await terminalSetting();
     const command = program(
       setting,
@@ -83,7 +83,7 @@ describe('a terminal', () => {
     expectText(await download(setting.workspace, exit?.attachments[0]?.url ?? ''), lines);
   });
 
-  it('shows a burst that goes on as it goes, and what comes after it line by line', async () => {
+  it('shows a continuous burst while it runs, and later output line by line', async () => {
     const setting = await terminalSetting();
     const command = program(
       setting,
@@ -103,7 +103,7 @@ describe('a terminal', () => {
     expectText(await setting.text(), flood.repeat(12) + calm);
   });
 
-  it('shows binary output, every byte that is no text as one sign, and stays whole', async () => {
+  it('shows binary output, every invalid byte as one character, and stays whole', async () => {
     const setting = await terminalSetting();
     await setting.run(
       'head -c 3000 /dev/zero | tr "\\\\0" "\\\\377"; printf "\\\\303\\\\050 \\\\360\\\\237\\n"; echo end',
@@ -128,7 +128,7 @@ describe('a terminal', () => {
     expect(setting.captured(record)).toContain('Your name? Ada\nHello, Ada.');
   });
 
-  it('tells the code of a program that has crashed, after all its output', async () => {
+  it('reports the exit code of a program that has crashed, after all its output', async () => {
     const setting = await terminalSetting();
     const command = program(setting, `await out('working\\n'); throw new Error('out of luck');`);
     const record = await setting.run(command);
@@ -143,13 +143,13 @@ describe('a terminal', () => {
     expect(loadStreamRecord(setting.parts.home, setting.thread)).toEqual(record);
   });
 
-  it('tells the signal that ended a program', async () => {
+  it('reports the signal that ended a program', async () => {
     const setting = await terminalSetting();
     const command = program(setting, `await out('alive\\n'); process.kill(process.pid, 'SIGKILL');`);
     const record = await setting.run(command);
     expect(record.ended).toMatchObject({ how: 'ended by signal 9 (code 137)' });
     expect((await setting.messages()).at(-1)?.content).toMatch(/^⏹️ Ended by signal 9 \(code 137\)/);
-    expect(await setting.text()).toMatch(/^alive\n(Killed\n)?$/); // a shell may tell of it, too
+    expect(await setting.text()).toMatch(/^alive\n(Killed\n)?$/); // some shells report it too
   });
 
   it('shows a line of 1 MB without a newline', async () => {
@@ -168,7 +168,7 @@ describe('a terminal', () => {
     expect(setting.captured(record)).toContain(text.trimEnd());
   });
 
-  it('shows the alternate screen while it is there, and what was before when it is left', async () => {
+  it('shows the alternate screen while it is active, and the previous text afterwards', async () => {
     const setting = await terminalSetting();
     const command = program(
       setting,
@@ -207,7 +207,7 @@ describe('a terminal', () => {
   it('notices that the whole tmux server is gone', async () => {
     const setting = await terminalSetting();
     const terminals = [];
-    // One after the other: two workspaces that start in the same millisecond give the same ids.
+    // One after the other: two workspaces that start in the same millisecond assign the same ids.
     for (const name of ['one', 'two']) {
       const other = await terminalSetting({ server: setting.server });
       terminals.push(other.follow(await other.start(`echo ${name}; sleep 600`)));
@@ -220,7 +220,7 @@ describe('a terminal', () => {
     }
   });
 
-  it('ends on order: kills the session, shows the rest, gives a summary and no message', async () => {
+  it('ends on request: kills the session, shows the rest, and posts a summary and no message', async () => {
     const setting = await terminalSetting();
     const record = await setting.start('echo one; echo two; sleep 600');
     const terminal = setting.follow(record);

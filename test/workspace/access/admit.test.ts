@@ -5,7 +5,7 @@ import { openPageSocket, openSocket } from '../raw-socket.ts';
 
 const botOf = ({ botUrl }: { botUrl: string }) => ({ url: botUrl });
 
-/** `fetch` does not let a caller set Host; a browser tricked by DNS rebinding sends the attacker's. */
+/** `fetch` does not let a caller set Host; a browser after DNS rebinding sends the attacker's. */
 function ask(
   { url }: { url: string },
   path: string,
@@ -25,7 +25,7 @@ function ask(
 }
 
 describe('the API refuses', () => {
-  it("a request without a token, with Discord's own words", async () => {
+  it('a request without a token, with the error of Discord', async () => {
     const workspace = await startTestWorkspace();
     for (const at of [workspace, botOf(workspace)]) {
       const answer = await ask(at, '/api/v10/users/@me', { 'user-agent': USER_AGENT });
@@ -74,7 +74,7 @@ describe('the API refuses', () => {
     },
   );
 
-  it('a request of another site, even with the right token', async () => {
+  it('a request from another site, even with the right token', async () => {
     const workspace = await startTestWorkspace();
     const { authorization = '' } = workspace.person.headers;
     const path = `/api/v10/channels/${workspace.channelId}/messages`;
@@ -94,7 +94,7 @@ describe('the API refuses', () => {
     expect((await ask(workspace, path, own, 'POST')).status).toBe(200);
   });
 
-  it('the bot what only the person may do, and the person what only the bot may', async () => {
+  it('the bot what only the user may do, and the user what only the bot may do', async () => {
     const workspace = await startTestWorkspace();
     expect((await workspace.bot('POST', '/interactions', {})).status).toBe(401);
     expect((await workspace.person.call('GET', '/gateway/bot')).status).toBe(401);
@@ -102,7 +102,7 @@ describe('the API refuses', () => {
 });
 
 describe('a WebSocket', () => {
-  it('of another site, or of a program that is no browser, is refused on the port', async () => {
+  it('from another site, or from a program that is not a browser, is refused on the port', async () => {
     const workspace = await startTestWorkspace();
     const refused: Record<string, string>[] = [
       {},
@@ -118,7 +118,7 @@ describe('a WebSocket', () => {
   it.each([
     ['no token', () => ''],
     ['the bot’s token', ({ token }: { token: string }) => token],
-  ])('of the page is closed with %s', async (_, tokenOf) => {
+  ])('from the page is closed with %s', async (_, tokenOf) => {
     const workspace = await startTestWorkspace();
     for (const [op, more] of [
       [2, { intents: 1, properties: {} }],
@@ -132,7 +132,7 @@ describe('a WebSocket', () => {
     }
   });
 
-  it('of the page hears everything once it is signed in', async () => {
+  it('from the page receives everything once it is signed in', async () => {
     const workspace = await startTestWorkspace();
     const socket = await openPageSocket(workspace);
     const ready = await socket.until({ t: 'READY' });
@@ -156,7 +156,7 @@ describe('the page', () => {
   });
 
   it.each(['/../server.ts', '/%2e%2e/server.ts', '/identity.json', '/page/index.html', '/attachments/1/2/x?hm=00'])(
-    'gives nothing away at %s',
+    'does not expose %s',
     async (path) => {
       const workspace = await startTestWorkspace();
       expect((await ask(workspace, path, {})).status).toBe(404);
@@ -165,7 +165,7 @@ describe('the page', () => {
 });
 
 describe('an uploaded file', () => {
-  it("is handed out by its signed address only, and HTML never runs in the page's origin", async () => {
+  it('is served by its signed address only, and HTML never runs in the origin of the page', async () => {
     const workspace = await startTestWorkspace();
     const message = await workspace.person.say(workspace.channelId, '', {
       files: [{ name: '../../evil <b>.html', data: '<script>1</script>', type: 'text/html' }],

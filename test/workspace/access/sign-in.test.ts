@@ -1,4 +1,4 @@
-// What signs a browser in, and what of it is worth nothing a moment later, elsewhere or after a restart.
+// What signs a browser in, and why it is useless later, elsewhere or after a restart.
 
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { lstatSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest';
 import { connectRest } from '../../../discord/rest.ts';
 import { makeSignIn } from '../../../workspace/access/sign-in.ts';
 import { startWorkspace } from '../../../workspace/server.ts';
-import { post, signIn } from '../../support/outside.mjs';
 import { tempFolder } from '../../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+import { post, signIn } from '../../support/workspace-access.mjs';
 
 const status = async (url: string, headers: Record<string, string>) =>
   (await fetch(`${url}/api/v10/users/@me`, { headers })).status;
@@ -65,7 +65,7 @@ describe('a link', () => {
     expect(made.register(made.newCode(), PUBLIC_KEY, 'http://127.0.0.1:1')).toBeDefined();
   });
 
-  it('holds no token', async () => {
+  it('contains no token', async () => {
     const workspace = await startTestWorkspace();
     expect(workspace.link).not.toContain(workspace.token);
     expect(workspace.link).not.toContain(workspace.person.token);
@@ -76,14 +76,14 @@ const PUBLIC_KEY =
   'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9Q==';
 
 describe('a session', () => {
-  it('ends when its key is taken out of the file', async () => {
+  it('ends when its key is removed from the file', async () => {
     const workspace = await startTestWorkspace({ dir: tempFolder() });
     expect(await status(workspace.url, workspace.person.headers)).toBe(200);
     rmSync(join(workspace.dir, 'keys.json'));
     expect(await status(workspace.url, workspace.person.headers)).toBe(401);
   });
 
-  it('ends with the process; the same key opens another', async () => {
+  it('ends with the process, and the same key opens another one', async () => {
     const before = await startTestWorkspace({ dir: tempFolder() });
     const { signedIn } = before.person;
     expect(await status(before.url, before.person.headers)).toBe(200);
@@ -92,7 +92,7 @@ describe('a session', () => {
     expect(await status(after.url, (await signedIn.again()).headers)).toBe(200);
   });
 
-  it('is not opened by a signature that was used, is for another origin or for another process’s nonce', async () => {
+  it('is not opened by a signature that was used, is for another origin or for the nonce of another process', async () => {
     const workspace = await startTestWorkspace({ dir: tempFolder() });
     const { url, person } = workspace;
     const { signedIn } = person;
@@ -109,11 +109,11 @@ describe('a session', () => {
     await expect(post(after.url, 'session', unused)).rejects.toThrow('401');
   });
 
-  it('is not opened with a key that was registered at another address, though its signature names this one', async () => {
+  it('is not opened with a key that was registered at another address, even if its signature names this one', async () => {
     const before = await startTestWorkspace({ dir: tempFolder() });
     const { signedIn } = before.person;
     await before.close();
-    const after = await startTestWorkspace({ dir: before.dir }); // another port, because somebody took the usual one
+    const after = await startTestWorkspace({ dir: before.dir }); // another port, because another process took the usual one
     expect(after.url).not.toBe(before.url);
     const { nonce } = await post(after.url, 'nonce', {});
     const relayed = await signedIn.prove(nonce, after.url);
@@ -131,7 +131,7 @@ describe('a session', () => {
     for (const headers of foreign) await expect(post(url, 'session', proof, headers)).rejects.toThrow('403');
   });
 
-  it('keeps the twenty keys used last, with their dates', () => {
+  it('keeps the twenty most recently used keys, with their dates', () => {
     let now = Date.parse('2026-01-01');
     const path = join(tempFolder(), 'keys.json');
     const made = makeSignIn(path, () => now++);
@@ -151,7 +151,7 @@ describe('a session', () => {
 });
 
 describe('an uploaded file', () => {
-  it('has an address that is of no use after a restart; the bot reaches the file all the same', async () => {
+  it('has an address that is invalid after a restart, but the bot can still reach the file', async () => {
     const before = await startTestWorkspace({ dir: tempFolder() });
     const files = [{ name: 'a.txt', data: 'secret' }];
     const { attachments } = await before.person.say(before.channelId, '', { files });
@@ -164,7 +164,7 @@ describe('an uploaded file', () => {
 });
 
 describe('the bot’s socket', () => {
-  it('is its owner’s alone, and replaces one that a killed process left', async () => {
+  it('is private to its owner, and replaces one that a killed process left', async () => {
     const dir = tempFolder();
     writeFileSync(join(dir, 'socket'), 'left over');
     const workspace = await startTestWorkspace({ dir });
@@ -175,9 +175,9 @@ describe('the bot’s socket', () => {
     await rest.close();
   });
 
-  it('with a path that no socket can have is refused in a sentence, and nothing keeps listening', async () => {
+  it('with a path that is too long is refused in a sentence, and nothing keeps listening', async () => {
     const dir = join(tempFolder(), 'x'.repeat(100));
     await expect(startWorkspace({ dir })).rejects.toThrow(/is too long for a socket \(\d+ bytes/);
-    await expect(startWorkspace({ dir })).rejects.toThrow('too long'); // the lock was given back
+    await expect(startWorkspace({ dir })).rejects.toThrow('too long'); // the lock was released
   });
 });

@@ -1,4 +1,4 @@
-// Other users of the same machine can connect to the port. They get no answer that costs us anything, and stop nothing.
+// Other users of the same machine can connect to the port. They get no expensive answer, and cannot block anything.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,13 +32,13 @@ function upgradeOf(url: string, path = '/gateway?v=10&encoding=json'): string {
   return `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${url}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n\r\n`;
 }
 
-describe('a stranger', () => {
+describe('an unknown client', () => {
   it.each([
     ['a foreign Host', 'Host: evil.example', 403],
     ['a foreign Origin', 'Host: HOST\r\nOrigin: http://evil.example', 403],
     ['no credentials', 'Host: HOST\r\nOrigin: http://HOST', 401],
     ['a wrong token', 'Host: HOST\r\nAuthorization: Session guess', 401],
-  ])('with %s is answered before anything of the body is read', async (_, headers, status) => {
+  ])('with %s is answered before any of the body is read', async (_, headers, status) => {
     const workspace = await startTestWorkspace();
     const { host } = new URL(workspace.url);
     const path = `/api/v10/channels/${workspace.channelId}/messages`;
@@ -48,7 +48,7 @@ describe('a stranger', () => {
     await vi.waitFor(() => expect(socket.closed).toBe(true), WAIT);
   });
 
-  it('can hold only a few connections open; the person and the bot get theirs all the same', async () => {
+  it('can hold only a few connections open, and the user and the bot still get theirs', async () => {
     const workspace = await startTestWorkspace();
     const known = await workspace.person.say(workspace.channelId, 'before');
     const half = Array.from({ length: 200 }, () => knock(workspace.url, 'POST / HTTP/1.1\r\nHo'));
@@ -59,12 +59,12 @@ describe('a stranger', () => {
     expect(said.body.map(({ content }: { content: string }) => content)).toEqual(['after', 'before']);
   });
 
-  it('who opens many connections at once does not keep more of them', async () => {
+  it('that opens many connections at once does not keep more of them', async () => {
     const server = createServer();
     const strangers = limitStrangers(server, 4);
     const sockets = Array.from({ length: 20 }, () => new Socket());
     const open = () => sockets.flatMap(({ destroyed }, n) => (destroyed ? [] : [n]));
-    // All in one turn of the event loop, before any "close" is told.
+    // All in one turn of the event loop, before any "close" event.
     for (const socket of sockets) server.emit('connection', socket);
     expect(open()).toEqual([16, 17, 18, 19]);
     strangers.admit(sockets[16] as Socket);
@@ -72,7 +72,7 @@ describe('a stranger', () => {
     expect(open()).toEqual([16]);
   });
 
-  it('is cut off if it asks again before it has read the answer', async () => {
+  it('is cut off if it sends another request before it has read the answer', async () => {
     const workspace = await startTestWorkspace();
     const ask = `GET /page.js HTTP/1.1\r\nHost: ${new URL(workspace.url).host}\r\n\r\n`;
     const pipelining = knock(workspace.url, ask.repeat(3_000));
@@ -88,7 +88,7 @@ describe('a stranger', () => {
     }
   });
 
-  it('cannot make us keep answers to WebSocket pings that it does not read', async () => {
+  it('cannot make us buffer answers to WebSocket pings that it does not read', async () => {
     const workspace = await startTestWorkspace();
     const socket = knock(workspace.url, upgradeOf(workspace.url));
     await vi.waitFor(() => expect(socket.heard).toContain('101 Switching'), WAIT);
@@ -97,7 +97,7 @@ describe('a stranger', () => {
     await vi.waitFor(() => expect(socket.heard).toContain('being rate limited'), WAIT);
   });
 
-  it('leaves nothing behind of many heartbeats', async () => {
+  it('leaves nothing behind after many heartbeats', async () => {
     const workspace = await startTestWorkspace();
     const socket = knock(workspace.url, upgradeOf(workspace.url));
     await vi.waitFor(() => expect(socket.heard).toContain('101 Switching'), WAIT);
@@ -136,7 +136,7 @@ describe('a stranger', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('who asks for the gateway again and again slows down neither the bot nor the person', async () => {
+  it('that repeatedly requests the gateway slows down neither the bot nor the user', async () => {
     const rateLimits = { perBucket: 10, windowMs: 60_000, globalPerSecond: 20 };
     const workspace = await startTestWorkspace({ rateLimits });
     const api = `${workspace.url}/api/v10`;
@@ -147,10 +147,10 @@ describe('a stranger', () => {
   });
 });
 
-describe('without a free file descriptor', () => {
-  it('the program goes on, and works again once there are some', async () => {
+describe('without a free file descriptor,', () => {
+  it('the program keeps running, and works again once there are some', async () => {
     const machine = startMachine();
-    // Takes nearly all descriptors when it is told to: a program that starts needs more of them than one that runs.
+    // Uses nearly all descriptors on request: a program needs more of them to start than to run.
     const hog = `import { closeSync, openSync } from 'node:fs';
       process.on('SIGUSR2', () => {
         const held = [];
@@ -181,7 +181,7 @@ describe('without a free file descriptor', () => {
     await vi.waitFor(() => expect(printed).toContain('full'), WAIT);
     for (let round = 0; round < 3; round++) {
       const half = Array.from({ length: 100 }, () => knock(url, 'GET / HTTP/1.1\r\nHost: x\r\nX'));
-      // Fewer than the strangers it would let wait: there is no descriptor left for more.
+      // Fewer than the connections it would accept: there is no descriptor left for more.
       await vi.waitFor(() => expect(half.filter((one) => !one.closed).length).toBeLessThan(40), WAIT);
       await you.say(channel, `!sessions ${round}`).catch(() => {}); // needs files and processes
       for (const socket of half) socket.destroy();
@@ -191,7 +191,7 @@ describe('without a free file descriptor', () => {
     await you.say(channel, 'still here');
   });
 
-  it('a program that cannot be started is told as such', async () => {
+  it('a program that cannot be started is reported', async () => {
     const module = pathToFileURL('dist/hosts/process.js').href;
     const script = `import { openSync, closeSync } from 'node:fs'; import { runProcess } from ${JSON.stringify(module)};
       const run = () => runProcess('true', [], { env: process.env, timeoutMs: 5000 });

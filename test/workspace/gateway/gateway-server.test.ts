@@ -5,8 +5,8 @@ import { identify, identifyData, openSocket } from '../raw-socket.ts';
 const contents = (socket: { heard: readonly { t: string | null; d: { content?: string } }[] }) =>
   socket.heard.filter(({ t }) => t === 'MESSAGE_CREATE').map(({ d }) => d.content);
 
-describe('the gateway greets', () => {
-  it('with hello, READY and the guild with its channel, threads and own member', async () => {
+describe('the gateway', () => {
+  it('greets with hello, READY and the guild with its channel, threads and own member', async () => {
     const workspace = await startTestWorkspace({ heartbeatMs: 1234 });
     const { channelId, guildId, botId, person } = workspace;
     const message = await person.say(channelId, 'first');
@@ -43,7 +43,7 @@ describe('the gateway greets', () => {
 
 describe('the gateway closes with', () => {
   it.each([
-    [4002, 'what is not JSON', 'not json'],
+    [4002, 'invalid JSON', 'not json'],
     [4002, 'a payload of more than 4096 bytes', JSON.stringify({ op: 1, d: 'x'.repeat(4096) })],
     [4001, 'an unknown opcode', '{"op":99,"d":null}'],
     [4003, 'anything before identifying', '{"op":3,"d":{}}'],
@@ -59,9 +59,9 @@ describe('the gateway closes with', () => {
     [4004, 'a wrong token', { token: 'wrong' }],
     [4010, 'a shard of more than one', { shard: [0, 2] }],
     [4013, 'unknown intents', { intents: 1 << 27 }],
-    [4013, 'intents that are no number', { intents: '1' }],
-    [4014, 'an intent that is not switched on', { intents: 1 << 1 }],
-    [4014, 'message content while it is switched off', { intents: 1 << 15 }],
+    [4013, 'intents that are not a number', { intents: '1' }],
+    [4014, 'an intent that is not enabled', { intents: 1 << 1 }],
+    [4014, 'message content while it is disabled', { intents: 1 << 15 }],
   ])('%i for %s', async (code, _, change) => {
     const workspace = await startTestWorkspace({ messageContentIntent: false });
     const socket = openSocket(workspace);
@@ -83,7 +83,7 @@ describe('the gateway closes with', () => {
     expect(await socket.closed).toBe(4008);
   });
 
-  it('4009 for a client that stopped beating', async () => {
+  it('4009 for a client that stopped its heartbeats', async () => {
     const socket = await identify(await startTestWorkspace({ heartbeatMs: 100 }));
     expect(await socket.closed).toBe(4009);
   });
@@ -113,7 +113,7 @@ describe('a session', () => {
     expect(contents(second)).toEqual(['two', 'three']);
   });
 
-  it('is gone after the client said goodbye with 1000', async () => {
+  it('is gone after the client closed with 1000', async () => {
     const workspace = await startTestWorkspace();
     const first = await identify(workspace);
     first.close(1000);
@@ -141,7 +141,7 @@ describe('a session', () => {
     }
   });
 
-  it('goes over to the new socket when the old one is still there', async () => {
+  it('moves to the new socket when the old one is still there', async () => {
     const workspace = await startTestWorkspace();
     const first = await identify(workspace);
     const second = openSocket(workspace);
@@ -155,7 +155,7 @@ describe('a session', () => {
     expect(contents(first)).toEqual([]);
   });
 
-  it('is refused when too many are begun at once or in a day', async () => {
+  it('is refused when too many are started at once or in a day', async () => {
     const workspace = await startTestWorkspace({ identifyLimit: { total: 1 } });
     await identify(workspace);
     const info = await workspace.bot('GET', '/gateway/bot');
@@ -169,7 +169,7 @@ describe('a session', () => {
 });
 
 describe('events', () => {
-  it('come only with their intent, interactions always', async () => {
+  it('are sent only with their intent, interactions always', async () => {
     const workspace = await startTestWorkspace();
     const { channelId, person } = workspace;
     await workspace.bot('PUT', `/applications/${workspace.applicationId}/guilds/${workspace.guildId}/commands`, [
@@ -200,7 +200,7 @@ describe('events', () => {
     ]);
   });
 
-  it('have no content without its intent, but for mentions and own messages', async () => {
+  it('have no content without its intent, except for mentions and own messages', async () => {
     const workspace = await startTestWorkspace();
     const socket = await identify(workspace, 513);
     await workspace.person.say(workspace.channelId, 'secret');
@@ -209,7 +209,7 @@ describe('events', () => {
     await vi.waitFor(() => expect(contents(socket)).toEqual(['', `hey <@${workspace.botId}>`, 'mine']));
   });
 
-  it('and requests show no content while it is switched off for the bot', async () => {
+  it('and requests show no content while it is disabled for the bot', async () => {
     const workspace = await startTestWorkspace({ messageContentIntent: false });
     await workspace.person.say(workspace.channelId, 'secret', {
       files: [{ name: 'a', data: 'a' }],
@@ -220,7 +220,7 @@ describe('events', () => {
     expect(await workspace.person.messages(workspace.channelId)).toMatchObject([{ content: 'secret' }]);
   });
 
-  it('say when a thread is made, changed, joined and deleted', async () => {
+  it('report when a thread is created, changed, joined and deleted', async () => {
     const workspace = await startTestWorkspace();
     const { bot, channelId } = workspace;
     const socket = await identify(workspace, 1);
@@ -255,8 +255,8 @@ describe('events', () => {
   });
 });
 
-describe('ordered troubles', () => {
-  it('stop acknowledgements, ask for beats, reconnects and new sessions', async () => {
+describe('injected gateway faults', () => {
+  it('stop acknowledgements, request heartbeats, reconnects and new sessions', async () => {
     const workspace = await startTestWorkspace();
     const socket = await identify(workspace);
     workspace.gateway.stopAcking(true);

@@ -53,7 +53,7 @@ const plain = ({ messages, threads, nonces, lastId }: WorkspaceState) => ({
 });
 
 describe('an edit', () => {
-  it('costs the journal about what it changes, not the whole message', () => {
+  it('costs the journal about as much as it changes, not the whole message', () => {
     const path = makePath();
     const memory = open(path);
     let one = message(memory.nextId(), 'x'.repeat(1_900), { nonce: 'n' });
@@ -76,7 +76,7 @@ describe('an edit', () => {
     expect(plain(open(path).state)).toEqual(state);
   });
 
-  it('is remembered exactly, whatever the texts', () => {
+  it('is stored exactly, whatever the texts', () => {
     const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[ab😀]{0,8}$/u));
     fc.assert(
       fc.property(texts, texts, (before, after) => {
@@ -88,7 +88,7 @@ describe('an edit', () => {
 });
 
 describe('the journal of a running workspace', () => {
-  it('stays small through 5,000 edits, and says the same after a restart', async () => {
+  it('stays small through 5,000 edits, and is the same after a restart', async () => {
     const path = makePath();
     const memory = open(path);
     const one = message(memory.nextId(), '');
@@ -107,10 +107,10 @@ describe('the journal of a running workspace', () => {
     expect(readdirSync(join(path, '..'))).toEqual(['journal.jsonl']);
   });
 
-  it('lets others have their turn while 10,000 messages are compacted, and keeps what they write', async () => {
+  it('does not block while 10,000 messages are compacted, and keeps what is written meanwhile', async () => {
     const path = makePath();
     const all = Array.from({ length: 10_000 }, (_, n) => message(idOf(n), 'w'.repeat(500)));
-    // Three times, so that it is worth compacting.
+    // Three times, so that compaction is worthwhile.
     const lines = all.map(lineOf).join('');
     writeFileSync(path, lines + lines + lines);
     const memory = open(path);
@@ -126,7 +126,7 @@ describe('the journal of a running workspace', () => {
     expect(plain(open(path).state)).toEqual(state);
   });
 
-  it('goes on as it is when it cannot be compacted, and says so', async () => {
+  it('continues uncompacted when compaction fails, and says so', async () => {
     const path = makePath();
     const said: string[] = [];
     const memory = open(path, (line) => said.push(line));
@@ -144,7 +144,7 @@ describe('the journal of a running workspace', () => {
     expect(said).toHaveLength(1);
   });
 
-  it('leaves nothing behind when it is closed in the middle of that', async () => {
+  it('leaves nothing behind when it is closed during compaction', async () => {
     const path = makePath();
     const lines = Array.from({ length: 3_000 }, (_, n) => lineOf(message(idOf(n), 'x'.repeat(300))));
     writeFileSync(path, lines.join('').repeat(3));
@@ -157,7 +157,7 @@ describe('the journal of a running workspace', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('the stored data', () => {
   const stateOf = (channels: Record<string, number[]>) =>
     ({
       messages: new Map(Object.entries(channels).map(([id, ns]) => [id, ns.map((n) => message(idOf(n), ''))])),
@@ -168,12 +168,12 @@ describe('what is kept', () => {
     ['the newest of a channel', { a: [1, 2, 3, 4, 5], b: [] }, [1, 2]],
     ['the newest of all', { a: [3, 4, 6], b: [1, 2], c: [5] }, [1]],
     ['both at once', { a: [1, 7, 8, 9], b: [2, 3, 4] }, [1, 2]],
-  ])('is %s', (_, channels, gone) => {
+  ])('contains %s', (_, channels, gone) => {
     const excess = beyondLimits(stateOf(channels), 'a', { perChannel: 3, altogether: 5 });
     expect(excess.map(({ id }) => id)).toEqual(gone.map(idOf));
   });
 
-  it('is the newest 20,000 messages of a thread, and their files', async () => {
+  it('contains the newest 20,000 messages of a thread, and their files', async () => {
     const first = await startTestWorkspace();
     const { channelId, dir } = first;
     const said = await first.person.say(channelId, 'the first', {
@@ -192,7 +192,7 @@ describe('what is kept', () => {
     expect(readdirSync(join(dir, 'files'))).toEqual([]);
   });
 
-  it('are no files of deleted messages, nor files that no message has', async () => {
+  it('contains no files of deleted messages, nor files without a message', async () => {
     const workspace = await startTestWorkspace();
     const { channelId, dir, person } = workspace;
     const files = [{ name: 'a.txt', data: 'x' }];

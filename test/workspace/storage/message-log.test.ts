@@ -11,7 +11,7 @@ const asLog = (numbers: readonly bigint[]) => {
 };
 
 describe('a message log', () => {
-  it('is in order whatever the order of arrival, and finds and removes by id', () => {
+  it('is sorted whatever the order of arrival, and finds and removes by id', () => {
     fc.assert(
       fc.property(ids, fc.bigInt(1n, 300n), (numbers, wanted) => {
         const log = asLog(numbers);
@@ -51,7 +51,7 @@ describe('a message log', () => {
 });
 
 describe('ids', () => {
-  it('grow although the clock stands still or goes back', () => {
+  it('increase even if the clock stands still or goes back', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1_600_000_000_000, max: 1_900_000_000_000 }), { minLength: 2 }),

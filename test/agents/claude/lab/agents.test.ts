@@ -1,4 +1,4 @@
-// Headless agents with the real Claude Code, as a person has them: begun with `!agent`, spoken to, asked by, stopped.
+// Headless agents with the real Claude Code, as a user sees them: started with `!agent`, prompted, answered, stopped.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ let lab: ClaudeLab;
 
 beforeAll(async () => {
   lab = await startClaudeLab();
-  await lab.start('demo'); // brings the model, and a Claude in a pane that must hear nothing of all this
+  await lab.start('demo'); // starts the model, and a Claude in a pane that must not be affected
 });
 afterAll(() => lab?.stop());
 
@@ -25,7 +25,7 @@ async function fromBot(channel: string): Promise<readonly WireMessage[]> {
   return messages.filter(({ type, author }) => (type === 0 || type === 19) && author.id !== you).toReversed();
 }
 
-/** `!agent` in the channel, until its thread is told. */
+/** Writes `!agent` in the channel and waits for its thread. */
 async function begin(asked: string): Promise<Thread> {
   const before = (await fromBot(lab.channelId)).length;
   await lab.person.say(lab.channelId, `!agent project ${asked}`);
@@ -47,7 +47,7 @@ function openThread(id: string) {
     id,
     news,
     say: (text: string) => lab.person.say(id, text),
-    /** Waits until the bot has posted just these since the last time; each is the whole or a part of it. */
+    /** Waits until the bot has posted exactly these since the last call; each is the whole content or a part of it. */
     async next(...contents: (string | RegExp)[]): Promise<readonly WireMessage[]> {
       const found = await vi.waitFor(async () => {
         const messages = await news();
@@ -59,7 +59,7 @@ function openThread(id: string) {
       seen = found.at(-1)?.id ?? seen;
       return found;
     },
-    /** The same, of a prompt and what was said before it: two processes post these, each at its own pace. */
+    /** The same for a prompt and the text before it, in any order: two processes post them independently. */
     async nextTwo(before: RegExp, prompt: RegExp, ...after: (string | RegExp)[]): Promise<void> {
       await vi.waitFor(async () => {
         const [one = '', two = '', ...others] = (await news()).map(({ content }) => content);
@@ -79,7 +79,7 @@ function openThread(id: string) {
         return message as WireMessage;
       }, PATIENCE);
     },
-    /** Waits until the turn itself says so: that is its last word. */
+    /** Waits for the last line of the turn. */
     async stopped(): Promise<void> {
       await vi.waitFor(async () => {
         const messages = await news();
@@ -99,7 +99,7 @@ function openThread(id: string) {
   };
 }
 
-/** What the model was last asked: the whole conversation as Claude Code remembers it. */
+/** The last request to the model: the whole conversation as Claude Code remembers it. */
 function lastRequest(): string {
   const requests = readFileSync(join(lab.dir, 'model.log'), 'utf8').trim().split('\n');
   return requests.findLast((line) => line.includes('"tools":[{')) ?? '';
@@ -113,13 +113,13 @@ function left(word: string): readonly string[] {
 
 const sleepName = () => `sleep ${30_000 + Math.floor(Math.random() * 1e6)}`;
 
-/** Newer versions refuse to sleep and do nothing else. */
+/** Newer versions refuse a command that only sleeps. */
 const slow = (name: string) => `echo begun; ${name}`;
 
 describe('a headless agent', () => {
   let agent: Thread;
 
-  it('stream: what Claude says comes while it says it, in one message that is edited', async () => {
+  it('streams what Claude says into one message that it edits', async () => {
     agent = await begin('bash sleep 4');
     const begun = 'Running it.\n\n-# 🔧 Bash · sleep 4';
     const early = await agent.last(begun);
@@ -127,13 +127,13 @@ describe('a headless agent', () => {
     expect(said?.id).toBe(early.id);
   });
 
-  it('tool activity: one line each, in order', async () => {
+  it('shows one line per tool, in order', async () => {
     await agent.say('steps 2');
     const step = (at: number) => `Step ${at} of 2: looking around.\n\n-# 🔧 Bash · echo step ${at}\n\n`;
     await agent.next(`${step(1)}${step(2)}Done. The tool said: step 1\nstep 2`, COST);
   });
 
-  it('cost line: turns, duration and cost, and it alone notifies', async () => {
+  it('ends a turn with turns, duration and cost, and only that line notifies', async () => {
     const message = await agent.say('hello');
     const [said, result] = await agent.next('Echo: hello', /^✅ 1 turn · \d+ s · \$0\.0\d{3}$/);
     const isSilent = (one: WireMessage | undefined) => ((one?.flags ?? 0) & (1 << 12)) !== 0;
@@ -141,13 +141,13 @@ describe('a headless agent', () => {
     await agent.marked(message, '✅');
   });
 
-  it('follow-up with context: Claude remembers what was said before', async () => {
+  it('remembers the conversation in a follow-up', async () => {
     await agent.say('and this');
     await agent.next('Echo: and this', COST);
     for (const text of ['bash sleep 4', 'steps 2', 'hello', 'and this']) expect(lastRequest()).toContain(`:"${text}"`);
   });
 
-  it('permission by button: allowed, it runs', async () => {
+  it('runs a tool that is allowed with a button', async () => {
     const file = join(lab.project, 'allowed');
     await agent.say(`bash touch ${file}`);
     const prompt = await promptIn(lab, agent.id, /touch .*allowed/);
@@ -157,7 +157,7 @@ describe('a headless agent', () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  it('permission by word: denied with a reason that Claude reads', async () => {
+  it('gives Claude the reason of a denial that was written as text', async () => {
     const file = join(lab.project, 'denied');
     await agent.say(`bash touch ${file}`);
     const prompt = await promptIn(lab, agent.id, /touch .*denied/);
@@ -168,14 +168,14 @@ describe('a headless agent', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('question by button: the answer is the one that was tapped', async () => {
+  it('answers a question with the option that was tapped', async () => {
     await agent.say('ask');
     const prompt = await promptIn(lab, agent.id, /Which database/);
     await agent.tap(prompt, 'Postgres');
     await agent.nextTwo(/^I need one decision/, /Postgres/, /^Done\. .*="Postgres"/, COST);
   });
 
-  it('queue: later prompts wait in order, with a word', async () => {
+  it('queues later prompts in order, and says so', async () => {
     const first = await agent.say('slow 4');
     const second = await agent.say('second');
     const third = await agent.say('third');
@@ -191,7 +191,7 @@ describe('a headless agent', () => {
     await agent.next(...(await agent.news()).map(({ content }) => content));
   });
 
-  it('/stop: no process is left, the tool that Claude gave a session of its own included', async () => {
+  it('leaves no process after /stop, not even a tool in its own session', async () => {
     const name = sleepName();
     await agent.say(`bash ${slow(name)}`);
     await agent.last(`Running it.\n\n-# 🔧 Bash · ${slow(name)}`);
@@ -205,13 +205,13 @@ describe('a headless agent', () => {
     await agent.stopped();
   });
 
-  it('/stop: the conversation goes on afterwards', async () => {
+  it('continues the conversation after /stop', async () => {
     await agent.say('still there');
     await agent.next('Echo: still there', COST);
     expect(lastRequest()).toContain(':"hello"');
   });
 
-  it('/stop: a permission that is asked for loses its buttons', async () => {
+  it('removes the buttons of an open permission on /stop', async () => {
     await agent.say(`bash touch ${join(lab.project, 'never')}`);
     const prompt = await promptIn(lab, agent.id, /touch .*never/);
     await agent.say('!stop');
@@ -219,14 +219,14 @@ describe('a headless agent', () => {
     await agent.stopped();
   });
 
-  // The scripted model goes on failing in this conversation, so it is the last in it.
-  it('an error of the API is said, once', async () => {
+  // Last in this conversation, because the scripted model keeps failing in it.
+  it('reports an API error once', async () => {
     const message = await agent.say('fail 400');
     await agent.next(/^⚠️ API Error: 400 scripted failure\n-# 1 turn · /);
     await agent.marked(message, '⚠️');
   });
 
-  it('/new: Claude remembers nothing of it', async () => {
+  it('remembers nothing after /new', async () => {
     await agent.say('!new');
     await agent.last(/./);
     await agent.say('who are you');
@@ -235,13 +235,13 @@ describe('a headless agent', () => {
     expect(lastRequest()).not.toContain(':"hello"');
   });
 
-  it('says nothing in a pane or another thread, and nothing of it is a pane', async () => {
+  it('posts in no other thread, and is not listed as a pane', async () => {
     const { body } = await lab.person.call('GET', `/channels/${agent.id}`);
     expect(body.name).toMatch(/project/);
     expect((await lab.find('demo')).prompts()).toEqual([]);
   });
 
-  it('ends with the bridge, even if the bridge is killed; the next one says so, and goes on', async () => {
+  it('ends with the bridge, even a killed one; the next bridge says so and continues', async () => {
     const name = sleepName();
     const cut = await agent.say(`bash ${slow(name)}`);
     await agent.last(`Running it.\n\n-# 🔧 Bash · ${slow(name)}`);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { appendFileSync } from 'node:fs';
-// A scripted stand-in for the model behind Claude Code: real Claude Code talks to it through
+// A scripted replacement for the model behind Claude Code: real Claude Code talks to it through
 // ANTHROPIC_BASE_URL on loopback, so its hooks, transcripts and terminal UI can be exercised
 // with no account and no network. The last user text picks the answer:
 //   "ask"    -> AskUserQuestion, one question, three options
@@ -27,11 +27,11 @@ const tool = (name, input) => ({
 });
 const text = (t) => ({ type: 'text', text: t });
 
-/** What a message holds: what a person typed (not what the client injects), and the results of tools. */
+/** The content of a message: what the user typed (not what the client injects), and the results of tools. */
 function read(message) {
   const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content;
   const texts = blocks.filter((b) => b.type === 'text').map((b) => b.text.trim());
-  // What was interrupted is over: it must not be answered together with what was said next.
+  // An interrupted prompt must not be answered together with the next one.
   const typed = texts.slice(texts.findLastIndex((t) => t.startsWith('[Request interrupted')) + 1);
   return {
     text: typed.filter((t) => t && !t.startsWith('<')).join('\n'),
@@ -39,7 +39,7 @@ function read(message) {
   };
 }
 
-/** The most recent text that a person typed, and the tool results that came after it. */
+/** The most recent text that the user typed, and the tool results after it. */
 function lastPrompt(messages) {
   const results = [];
   for (let i = messages.length - 1; i >= 0; i--) {
@@ -51,7 +51,7 @@ function lastPrompt(messages) {
   return { prompt: '', at: 0, results };
 }
 
-/** Conversation text that imitates an empty box and a dialog: nobody may mistake it for the real ones. */
+/** Conversation text that imitates an empty box and a dialog, and must not be mistaken for real ones. */
 const RULE = '─'.repeat(80);
 const PICTURE = `It looks like this:\n\n\`\`\`\n${RULE}\n❯\u00a0\n${RULE}\n  ? for shortcuts\n\`\`\`\n\n${RULE}\n❯\u00a0\n${RULE}\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend`;
 

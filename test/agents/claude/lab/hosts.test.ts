@@ -1,4 +1,4 @@
-// The real Claude Code on a host that was only named: started with `!new` over ssh, written to, asked by, answered.
+// The real Claude Code on a host that is only configured: started with `!new` over ssh, prompted, and answered.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { buttonOf, promptIn, verdictOf } from '../../../support/prompt-pane.ts';
 import { startSshServer } from '../../../support/ssh-server.ts';
 import { tempFolder } from '../../../support/temp-home.ts';
 
-it('!new on a host: a chat, its reply and its mark, and a permission given by a tap', async () => {
+it('!new on a host starts a chat that replies, gets its mark, and is allowed a tool by a tap', async () => {
   const bin = tempFolder();
   const nodeWasRun = join(bin, 'was-run');
   writeFileSync(join(bin, 'node'), `#!/bin/sh\n: > ${nodeWasRun}; exit 127\n`, { mode: 0o755 });
@@ -20,8 +20,8 @@ it('!new on a host: a chat, its reply and its mark, and a permission given by a 
   const lab = await startClaudeLab({ far: { configFile: ssh.configFile, socket } });
   onTestFinished(() => lab.stop());
   onTestFinished(() => void spawnSync('tmux', ['-S', socket, 'kill-server']));
-  await lab.start('demo'); // brings the model
-  // The first questions of Claude Code have been answered there, too.
+  await lab.start('demo'); // starts the model
+  // The first-run questions of Claude Code are answered on the host too.
   const answers = readFileSync(join(lab.dir, 'home/.claude.json'), 'utf8');
   const { projects: _, ...known } = JSON.parse(answers);
   const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
@@ -32,7 +32,7 @@ it('!new on a host: a chat, its reply and its mark, and a permission given by a 
       customApiKeyResponses: known.customApiKeyResponses,
     }),
   );
-  // Newer versions start in auto mode, which asks for little.
+  // Newer versions start in auto mode, which rarely asks.
   mkdirSync(join(ssh.home, '.claude'));
   const manual = { permissions: { defaultMode: 'default' } };
   writeFileSync(join(ssh.home, '.claude/settings.json'), JSON.stringify(manual));

@@ -1,4 +1,4 @@
-// Installs Claude Code once, into a cache outside of the project: about 240 MB from the npm registry.
+// Installs Claude Code once, into a cache outside the project: about 240 MB from the npm registry.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ export function setup(): void {
   if (existsSync(join(pkg, 'node_modules/.bin/claude'))) return;
   process.stdout.write(`Installing Claude Code ${claudeVersion()} (once) into ${pkg}\n`);
   mkdirSync(dirname(pkg), { recursive: true });
-  const making = mkdtempSync(`${pkg}-`); // a place of its own: half an install must not be taken for a whole one
+  const making = mkdtempSync(`${pkg}-`); // its own folder: a partial install must not be mistaken for a complete one
   const run = (program: string, ...args: string[]) => execFileSync(program, args, { cwd: making, stdio: 'inherit' });
   try {
     writeFileSync(join(making, 'package.json'), '{"private":true}\n');

@@ -1,5 +1,5 @@
-// Journey 2 with the real Claude Code: what is written in the thread is submitted as it was written, and nothing else
-// happens. What was submitted is told by Claude Code's own transcript.
+// Journey 2 with the real Claude Code: a message in the thread is submitted as it was written, and nothing else
+// happens. What was submitted is read from Claude Code's own transcript.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.stop());
 
-/** Waits until Claude Code has recorded just these prompts since there were so many. */
+/** Waits until Claude Code has recorded exactly these prompts after the first `before` ones. */
 function recorded(session: LabSession, before: number, ...prompts: string[]): Promise<void> {
   return vi.waitFor(() => expect(session.prompts().slice(before)).toEqual(prompts), PATIENCE);
 }
@@ -34,7 +34,7 @@ async function buttonsShown(session: LabSession): Promise<WireMessage> {
   }, PATIENCE);
 }
 
-describe('a text is submitted as it was written', () => {
+describe('a text is submitted as it was written:', () => {
   it.for([
     ['plain', 'plain text', 'plain text'],
     ['with many lines', 'first\n\n  second\nthird', 'first\n\n  second\nthird'],
@@ -57,7 +57,7 @@ describe('a text is submitted as it was written', () => {
     expect(existsSync(join(lab.project, 'pwned'))).toBe(false);
   });
 
-  it('20 kB, which come as a file, are where the prompt says', async () => {
+  it('20 kB arrive as a file at the path that the prompt names', async () => {
     const before = demo.prompts().length;
     const data = 'a line of text\n'.repeat(1_400);
     const message = await lab.person.say(demo.thread, 'read this', {
@@ -84,7 +84,7 @@ describe('a text is submitted as it was written', () => {
   });
 });
 
-describe('what is not a text', () => {
+describe('a command in a thread:', () => {
   it('/cost opens its panel, which is shown with keys to close it', async () => {
     const before = demo.prompts().length;
     await demo.submit('/cost');
@@ -95,7 +95,7 @@ describe('what is not a text', () => {
     expect(demo.prompts()).toHaveLength(before);
   });
 
-  it('"!echo pwned" is never typed: the answer is the list of commands', async () => {
+  it('"!echo pwned" is never typed, and the answer is the list of commands', async () => {
     const before = demo.prompts().length;
     const screen = demo.screen();
     await demo.say('!echo pwned > pwned');
@@ -109,11 +109,11 @@ describe('what is not a text', () => {
   });
 });
 
-describe('whatever Claude is doing', () => {
+describe('while Claude is busy or not ready,', () => {
   const draftShown = () =>
     vi.waitFor(async () => expect(await demo.read()).toMatchObject({ kind: 'draft', text: 'half-written' }), PATIENCE);
 
-  it('texts while it thinks are queued, and each gets its receipt', async () => {
+  it('texts that arrive while it thinks are queued, and each gets its receipt', async () => {
     const before = demo.prompts().length;
     await demo.submit('slow 4');
     const queued = [await demo.say('queued one'), await demo.say('queued two')];
@@ -122,7 +122,7 @@ describe('whatever Claude is doing', () => {
     await demo.idle();
   });
 
-  it('texts that it reads between two tools get their receipts, too', async () => {
+  it('texts that it reads between two tools get their receipts', async () => {
     const before = demo.prompts().length;
     await demo.submit('bash sleep 4');
     const read = [await demo.say('by the way'), await demo.say('and also')];
@@ -131,7 +131,7 @@ describe('whatever Claude is doing', () => {
     await demo.idle();
   });
 
-  it('a half-written draft is not submitted, and comes back', async () => {
+  it('a half-written draft is not submitted, and is restored', async () => {
     const before = demo.prompts().length;
     demo.type('half-written');
     await draftShown();
@@ -140,7 +140,7 @@ describe('whatever Claude is doing', () => {
     await draftShown();
   });
 
-  it('so it does after three messages in a row', async () => {
+  it('a draft is restored after three messages in a row', async () => {
     const before = demo.prompts().length;
     const messages = [await demo.say('one'), await demo.say('two'), await demo.say('three')];
     for (const message of messages) await demo.marked(message, '✅');
@@ -150,7 +150,7 @@ describe('whatever Claude is doing', () => {
     await demo.idle();
   });
 
-  it('copy mode is left', async () => {
+  it('copy mode is left before typing', async () => {
     const before = demo.prompts().length;
     lab.tmux('copy-mode', '-t', demo.record().paneId);
     await demo.submit('out of copy mode');
@@ -158,7 +158,7 @@ describe('whatever Claude is doing', () => {
     await demo.idle();
   });
 
-  it('a text after an interrupt is submitted without what was interrupted', async () => {
+  it('a text after an interrupt is submitted without the interrupted prompt', async () => {
     const before = demo.prompts().length;
     await demo.submit('slow 50');
     await demo.say('!stop');
@@ -171,12 +171,12 @@ describe('whatever Claude is doing', () => {
   });
 });
 
-describe('while Claude asks for permission', () => {
-  it('a text is the reason for a No, by way of the hook', async () => {
+describe('while Claude asks for permission,', () => {
+  it('a text denies it through the hook, with the text as the reason', async () => {
     const file = join(lab.project, 'never');
     await demo.submit(`bash touch ${file}`);
     await vi.waitFor(async () => expect((await demo.read()).kind).toBe('dialog'), PATIENCE);
-    // The prompt itself: other messages have buttons, too, and what is written before it is no answer to it.
+    // Waits for the prompt itself: other messages have buttons too, and a text before it does not answer it.
     await vi.waitFor(async () => {
       const last = (await demo.news()).at(-1);
       expect(JSON.stringify(last?.components)).toContain('"p:');
@@ -205,8 +205,8 @@ describe('while Claude asks for permission', () => {
   });
 });
 
-describe('sessions that come and go', () => {
-  it('!new starts Claude, which can be talked to', async () => {
+describe('when a session starts or ends,', () => {
+  it('!new starts a Claude that takes messages', async () => {
     const order = await lab.person.say(lab.channelId, `!new fresh ${lab.project}`);
     const fresh = await lab.find('fresh');
     await vi.waitFor(async () => {
@@ -218,7 +218,7 @@ describe('sessions that come and go', () => {
     await fresh.next('▶️ Claude started.', '-# lab · project · fresh\nEcho: good morning');
   });
 
-  it('!new in a folder that Claude does not trust yet shows the question, and types nothing into it', async () => {
+  it('!new in an untrusted folder shows the trust question and types nothing into it', async () => {
     const folder = join(lab.project, '..', 'stranger');
     mkdirSync(folder, { recursive: true });
     const order = await lab.person.say(lab.channelId, `!new stranger ${folder}`);
@@ -243,7 +243,7 @@ describe('sessions that come and go', () => {
     await recorded(stranger, 0, 'hello there');
   });
 
-  it('a pane whose program has died takes nothing, and says so', async () => {
+  it('a pane whose program has died takes nothing, and the thread says so', async () => {
     const fresh = await lab.find('fresh');
     const { paneId, panePid } = fresh.record();
     lab.tmux('set-option', '-p', '-t', paneId, 'remain-on-exit', 'on');
@@ -254,7 +254,7 @@ describe('sessions that come and go', () => {
     expect((await fresh.news()).at(-1)?.content).toContain('The program in the pane has ended.');
   });
 
-  it('nothing is typed into the shell that Claude has left', async () => {
+  it('nothing is typed into the shell that Claude exited to', async () => {
     const before = demo.prompts().length;
     demo.type('/exit');
     demo.press('Enter');

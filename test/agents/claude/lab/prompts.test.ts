@@ -1,5 +1,5 @@
-// Prompts of the real Claude Code: asked in the thread and in the terminal at once, and the first answer wins. What it
-// was is asserted from Claude Code's own transcript.
+// Prompts of the real Claude Code: asked in the thread and in the terminal at once, and the first answer wins. The
+// outcome is read from Claude Code's own transcript.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { WireMessage } from '../../../support/workspace.ts';
 
 const PATIENCE = { timeout: 40_000, interval: 200 };
 const IN_TERMINAL = '🖥️ Answered in the terminal.';
-/** Esc ends the hook by a signal, unless it has seen the dialog go before that. */
+/** Esc ends the hook with a signal, unless it has seen the dialog close before. */
 const OVER_THERE = /^(?:🖥️ Answered|⏹️ Called off) in the terminal\.$/u;
 
 let lab: ClaudeLab;
@@ -33,7 +33,7 @@ interface Line {
   };
 }
 
-/** What became of the tools so far, as Claude Code wrote it down. */
+/** The results of the tools so far, from the transcript. */
 function results(): readonly Result[] {
   const { transcript } = demo.record();
   if (!existsSync(transcript)) return []; // before the first turn
@@ -51,7 +51,7 @@ function results(): readonly Result[] {
     }));
 }
 
-/** Has Claude ask; gives the prompt in the thread, and its outcome by the transcript. */
+/** Makes Claude ask; returns the prompt in the thread, and its outcome from the transcript. */
 async function ask(order: string) {
   await demo.idle();
   const before = results().length;
@@ -86,7 +86,7 @@ const says = (about: RegExp) =>
   }, PATIENCE);
 
 describe('a permission', () => {
-  it('Allow: the tool runs', async () => {
+  it('that is allowed runs the tool', async () => {
     const { path, order } = touch('allowed');
     const { message, outcome } = await ask(order);
     expect(message.content).toContain(`touch ${path}`);
@@ -96,7 +96,7 @@ describe('a permission', () => {
     expect(await verdictOf(lab, message)).toMatch(/^✅ \*\*Allowed\*\*/);
   });
 
-  it('Deny: it does not', async () => {
+  it('that is denied does not run the tool', async () => {
     const { path, order } = touch('denied');
     const { message, outcome } = await ask(order);
     await tap(message, 'Deny');
@@ -105,7 +105,7 @@ describe('a permission', () => {
     expect(await verdictOf(lab, message)).toMatch(/^⛔ \*\*Denied\*\*/);
   });
 
-  it('Deny with a reason: Claude repeats it', async () => {
+  it('that is denied with a reason makes Claude repeat the reason', async () => {
     const { path, order } = touch('reason');
     const { message, outcome } = await ask(order);
     await fill(message, 'Deny with a reason', 'use a temp dir instead');
@@ -114,7 +114,7 @@ describe('a permission', () => {
     await says(/Done\. The tool said:.*use a temp dir instead/s);
   });
 
-  it('by words: "yes" allows, anything else denies with it', async () => {
+  it('is allowed by the text "yes", and denied by any other text', async () => {
     const first = await ask(touch('yes').order);
     await demo.say('yes');
     expect((await first.outcome()).isError).toBe(false);
@@ -132,7 +132,7 @@ describe('a question', () => {
     ['a label', () => demo.say('sqlite'), 'SQLite'],
     ['free text', () => demo.say('I want 1 MySQL'), 'I want 1 MySQL'],
     ['the field', (message) => fill(message, 'Other', 'a plain file'), 'a plain file'],
-  ])('by %s', async (_, answer, expected) => {
+  ])('is answered by %s', async (_, answer, expected) => {
     const { message, outcome } = await ask('ask');
     await answer(message);
     const { text, isError } = await outcome();
@@ -141,7 +141,7 @@ describe('a question', () => {
     expect(await verdictOf(lab, message)).toContain(`**${expected}**`);
   });
 
-  it('two, the second with several answers', async () => {
+  it('of two parts takes several answers for the second', async () => {
     const { message, outcome } = await ask('ask2');
     await tap(message, '1. SQLite');
     const second = await promptIn(lab, demo.thread, /\(2 of 2\)/);
@@ -155,32 +155,32 @@ describe('a question', () => {
   });
 });
 
-describe('both sides', () => {
-  it('answered in the terminal first: the message says so within two seconds', async () => {
+describe('a prompt that is open in the thread and in the terminal', () => {
+  it('says within two seconds that it was answered in the terminal', async () => {
     const { path, order } = touch('terminal');
     const { message, outcome } = await ask(order);
     await dialogIs(/Do you want to proceed/);
     demo.press('1');
     const began = Date.now();
     expect(await verdictOf(lab, message, 20_000)).toBe(IN_TERMINAL);
-    expect(Date.now() - began).toBeLessThan(3_000); // ours are two, beside Claude's own drawing
+    expect(Date.now() - began).toBeLessThan(3_000); // our limit is two seconds; Claude needs time to draw
     expect((await outcome()).isError).toBe(false);
     expect(existsSync(path)).toBe(true);
   });
 
-  it('Esc in the terminal: it is over here, too, and a late tap changes nothing', async () => {
+  it('is over after Esc in the terminal, and a late tap changes nothing', async () => {
     const { path, order } = touch('esc');
     const { message, outcome } = await ask(order);
     await dialogIs(/Do you want to proceed/);
     demo.press('Escape');
     expect(await verdictOf(lab, message)).toMatch(OVER_THERE);
     expect((await outcome()).isError).toBe(true);
-    await expect(tap(message, 'Allow')).rejects.toThrow(); // there is no button any more
+    await expect(tap(message, 'Allow')).rejects.toThrow(); // the button is gone
     expect(existsSync(path)).toBe(false);
     demo.press('C-u');
   });
 
-  it('in both places at the same moment: the tool runs or it does not, and what is said of the terminal is true', async () => {
+  it('reports the terminal correctly when both answer at the same moment', async () => {
     const { path, order } = touch('race');
     const { message, outcome } = await ask(order);
     await dialogIs(/Do you want to proceed/);
@@ -193,11 +193,11 @@ describe('both sides', () => {
     } else if (!isError) {
       expect(existsSync(path)).toBe(true);
     }
-    // Allowed here and interrupted there a moment later: Claude reports an error, and the tool may or may not have run.
+    // Allowed here and interrupted in the terminal just after: Claude reports an error, and the tool may have run.
     demo.press('C-u');
   });
 
-  it('a question half answered in the terminal is still open in the thread', async () => {
+  it('stays open in the thread while a question is half answered in the terminal', async () => {
     const { message, outcome } = await ask('ask2');
     await dialogIs(/Which database should we use/);
     demo.press('1');
@@ -213,8 +213,8 @@ describe('both sides', () => {
   });
 });
 
-describe('a permission for ever', () => {
-  it('Always allow: it is not asked a second time', async () => {
+describe('a permission that is always allowed', () => {
+  it('is not asked a second time', async () => {
     const { path, order } = touch('always');
     const { message, outcome } = await ask(order);
     await tap(message, 'Always allow');

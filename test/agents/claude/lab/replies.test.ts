@@ -1,4 +1,4 @@
-// Journey 1 with the real Claude Code: what it says is in the thread, whole, once, in order.
+// Journey 1 with the real Claude Code: what it says is posted in the thread, whole, once, in order.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,15 +25,15 @@ describe.for(['in a new conversation', 'after /clear'])('replies %s', (when) => 
     const before = demo.record().claudeSession;
     await demo.submit('/clear');
     await vi.waitFor(() => expect(demo.record().claudeSession).not.toBe(before), PATIENCE);
-    await demo.next(); // it is not the end of anything in the thread
+    await demo.next(); // the thread does not end with /clear
   });
 
-  it('a sentence is one message', async () => {
+  it('post a sentence as one message', async () => {
     await demo.submit('hello');
     await demo.next(said('Echo: hello'));
   });
 
-  it('what Claude said between its steps comes with the reply, in order', async () => {
+  it('include what Claude said between its steps, in order', async () => {
     await demo.submit('steps 3');
     await demo.next(
       said(
@@ -45,7 +45,7 @@ describe.for(['in a new conversation', 'after /clear'])('replies %s', (when) => 
     );
   });
 
-  it('a table is aligned, and calls nobody', async () => {
+  it('align a table, and mention nobody', async () => {
     await demo.submit('table');
     const [reply] = await demo.next(
       said(
@@ -58,7 +58,7 @@ describe.for(['in a new conversation', 'after /clear'])('replies %s', (when) => 
     expect(reply?.mention_everyone).toBe(false);
   });
 
-  it('a long reply is five messages, the last with the whole of it as a file', async () => {
+  it('post a long reply as five messages, the last one with the whole reply as a file', async () => {
     await demo.submit('long 200');
     const paragraphs = Array.from(
       { length: 200 },
@@ -77,26 +77,26 @@ describe.for(['in a new conversation', 'after /clear'])('replies %s', (when) => 
     expect(whole.trim()).toBe(paragraphs.join('\n\n').trim());
   });
 
-  it('what a command printed is in the reply', async () => {
+  it('include what a command printed', async () => {
     await demo.submit('bash echo hi');
     await demo.next(said('Running it.', 'Done. The tool said: hi'));
   });
 });
 
-describe('other turns', () => {
+describe('in other turns,', () => {
   const shown = (before: number, ...contents: RegExp[]) =>
     vi.waitFor(async () => {
       const messages = (await demo.progress()).slice(before);
       expect(messages.map(({ content }) => content)).toEqual(contents.map((one) => expect.stringMatching(one)));
     }, PATIENCE);
 
-  it('a Claude inside of Claude posts nothing of its own', async () => {
+  it('a Claude inside Claude posts nothing of its own', async () => {
     const settings = join(lab.dir, 'settings.json');
     await demo.submit(`bash claude --settings ${settings} -p hello`);
     await demo.next(said('Running it.', 'Done. The tool said: Echo: hello'));
   });
 
-  it('a slow turn shows how it goes on, and is a line in the end', async () => {
+  it('a slow turn shows its progress, which becomes one line at the end', async () => {
     const before = (await demo.progress()).length;
     await demo.submit('bash sleep 5');
     await shown(before, /^Running it\.\n⏳ Bash: .*\n-# working · Bash · \d s$/);
@@ -114,22 +114,22 @@ describe('other turns', () => {
     }, PATIENCE);
   });
 
-  it('a turn that was interrupted before Claude said anything ends in the thread, too', async () => {
+  it('a turn that was interrupted before Claude said anything ends in the thread', async () => {
     const before = (await demo.progress()).length;
     await demo.submit('slow 60');
     await shown(before, /^-# working · \d+ s$/);
     demo.press('Escape');
     await shown(before, /^-# interrupted · \d+ s$/);
-    demo.press('C-u'); // the prompt came back as a draft
+    demo.press('C-u'); // the prompt was restored as a draft
     await demo.idle();
   });
 
-  it('an error of the API is said', async () => {
+  it('an API error is reported', async () => {
     await demo.submit('fail 400');
     await demo.next(/^⚠️ Claude stopped: the turn ended with an error\.\n> API Error: 400 .*$/);
   });
 
-  it('the end of Claude is said, and that was all', async () => {
+  it('the exit of Claude is the last thing reported', async () => {
     demo.type('/exit');
     demo.press('Enter');
     await demo.next('⏹️ Claude has exited.');

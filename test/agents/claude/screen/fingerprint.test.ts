@@ -26,10 +26,10 @@ function view(name: string, change: (ansi: string) => string = (ansi) => ansi): 
 
 const print = (name: string, change?: (ansi: string) => string) => screenFingerprint('%1', view(name, change));
 
-describe('the print of a screen', () => {
+describe('the fingerprint of a screen', () => {
   const names = FACTS.map(([name = '']) => name);
 
-  it.each(names)('%s: is the same with the spaces at the ends of the lines', (name) => {
+  it.each(names)('ignores spaces at line ends: %s', (name) => {
     const padded = (ansi: string) =>
       ansi
         .split('\n')
@@ -49,7 +49,7 @@ describe('the print of a screen', () => {
     ['the command', 'dialog-permission-bash', 'curl http', 'rm -rf /'],
     ['the file', 'dialog-permission-write', 'written-by-the-lab', 'something-else-all'],
     ['the plan above its dialog', 'dialog-plan', 'Here is my plan', 'Here is another'],
-  ])('differs if %s does', (_, name, from, to) => {
+  ])('differs if %s differs', (_, name, from, to) => {
     expect(view(name).text).toContain(from);
     expect(print(name, (ansi) => ansi.replaceAll(from, to))).not.toBe(print(name));
   });
@@ -59,16 +59,16 @@ describe('the print of a screen', () => {
     expect(print('dialog-permission-bash', moved)).not.toBe(print('dialog-permission-bash'));
   });
 
-  it('is the same for every empty box, busy or not, whatever was said above it', () => {
+  it('is the same for every empty box, busy or idle, whatever the conversation shows', () => {
     const boxes = ['empty-fresh', 'empty-after-reply', 'busy-status-line'];
     expect(boxes.map((name) => print(name))).toEqual(boxes.map(() => print('empty-fresh')));
-    // Its conversation holds lines of a dialog: they might be a real one, so everything counts.
+    // Its conversation contains lines of a dialog that might be a real one, so everything counts.
     expect(print('busy-empty-box')).not.toBe(print('empty-fresh'));
     expect(print('draft-one-line')).not.toBe(print('empty-fresh'));
     expect(print('draft-one-line')).not.toBe(print('draft-wrapped'));
   });
 
-  it('does not count clocks, durations and spinners', () => {
+  it('ignores clocks, durations and spinners', () => {
     const at = (clock: string, spinner: string) => (ansi: string) =>
       `${spinner} Working… ${clock} (${clock.length}s) 4%\n  ⎿  Running… (${clock.length}s)\n${ansi}`;
     for (const name of ['dialog-permission-bash', 'dialog-plan', 'busy-empty-box'])
@@ -81,7 +81,7 @@ describe('the print of a screen', () => {
     ['12:30', '23:59'],
     ['5 s', '50 s'],
     ['· ✻', '✻ ·'],
-  ])('counts every sign in a dialog and in the plan above it: %s is not %s', (one, other) => {
+  ])('counts every character in a dialog and in the plan above it: %s is not %s', (one, other) => {
     const asks = (what: string) => (ansi: string) => ansi.replaceAll('curl http', `resize ${what}`);
     const plans = (what: string) => (ansi: string) => ansi.replaceAll('Here is my plan', `Wait… and keep ${what}`);
     const [bash, plan] = ['dialog-permission-bash', 'dialog-plan'];
@@ -107,7 +107,7 @@ describe('the print of a screen', () => {
 });
 
 describe('the patterns of a dialog', () => {
-  it('match its own lines and hold nothing that tmux or a shell would act on', () => {
+  it('match its own lines and contain nothing that tmux or a shell would interpret', () => {
     const seen = view('dialog-permission-bash');
     const patterns = dialogPatterns(seen);
     expect(patterns.length).toBeGreaterThan(3);

@@ -6,7 +6,7 @@ import { parseAnsi } from '../../../../agents/claude/ansi.ts';
 import { boxHolds, describeScreen } from '../../../../agents/claude/screen/describe.ts';
 import { type ClaudeScreen, type PaneFacts, readScreen } from '../../../../agents/claude/screen/screen.ts';
 
-// Recorded by test/claude/lab/record-screens; the first words of a name say what must be concluded.
+// Recorded by test/agents/claude/lab/record-screens; the first words of a name say what must be concluded.
 const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens');
 
 interface Recorded {
@@ -44,7 +44,7 @@ function factsOf(path: string, name: string): PaneFacts {
   };
 }
 
-/** What a name promises. */
+/** The expected result for a name. */
 function expected({ name, small }: Recorded): object {
   const [first = '', second = ''] = name.split('-');
   if (name.startsWith('busy-'))
@@ -109,7 +109,7 @@ describe('every recorded screen', () => {
     expect(describeScreen(screen)).toMatch(/^[A-Z].*\.$/);
   });
 
-  it.each(recorded)('$path is never taken for safe without what tmux says, if it is not', (one) => {
+  it.each(recorded)('$path is never safe to type into without the facts from tmux, unless its name says so', (one) => {
     const { inMode, ...rest } = one.facts;
     const screen = readScreen(one.ansi);
     if (!isSafe(one) && !inMode && !rest.paneDead) expect(safeToType(screen)).toBe(false);
@@ -133,7 +133,7 @@ describe('a box', () => {
     for (const one of all) expect(readScreen(one.ansi, one.facts)).toMatchObject({ text });
   });
 
-  it('knows a hint from a draft only by its colour', () => {
+  it('tells a hint from a draft only by its colour', () => {
     const { ansi, facts } = find('busy-with-queue');
     expect(readScreen(ansi, facts)).toMatchObject({ kind: 'empty', queued: true });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: taking the colours off
@@ -141,7 +141,7 @@ describe('a box', () => {
     expect(readScreen(plain, facts)).toMatchObject({ kind: 'draft' });
   });
 
-  it('is not empty when it holds nothing but spaces or a line break', () => {
+  it('is not empty when it contains only spaces or a line break', () => {
     const rule = '─'.repeat(40);
     const footer = '  ? for shortcuts';
     const pane = (...lines: string[]) => [rule, ...lines, rule, footer].join('\n');
@@ -151,7 +151,7 @@ describe('a box', () => {
     expect(safeToType(readScreen(pane('❯\u00a0', '  ')))).toBe(false);
   });
 
-  it('does not count while a search or a line under it has the keyboard', () => {
+  it('does not count while a search or a line below it has the keyboard', () => {
     const { ansi, facts } = find('footer-selected', '2.1.197/80x24');
     expect(readScreen(ansi, facts)).toEqual({ kind: 'aside' });
     expect(readScreen(ansi)).toEqual({ kind: 'aside' });
@@ -160,19 +160,19 @@ describe('a box', () => {
       expect(readScreen(fresh.ansi, { ...fresh.facts, cursorY })).toEqual({ kind: 'aside' });
   });
 
-  it('of the list of agents is not the box of this session', () => {
+  it('in the list of agents is not the box of this session', () => {
     for (const one of recorded.filter(({ name }) => name.startsWith('agents-')))
       for (const facts of [one.facts, {}]) expect(readScreen(one.ansi, facts)).toEqual({ kind: 'agents' });
   });
 
-  it('on the screen of an exited Claude is only a remnant', () => {
+  it('on the screen of an exited Claude is not a live box', () => {
     const { ansi, facts } = find('empty-fresh');
     expect(safeToType(readScreen(ansi, { ...facts, currentCommand: 'bash' }))).toBe(false);
     expect(readScreen(`${ansi.trimEnd()}\nme@host:~$ `)).toEqual({ kind: 'unknown' });
     expect(readScreen(`${ansi.trimEnd()}\n❯ `)).toEqual({ kind: 'unknown' });
   });
 
-  it('is typed into under whatever name the wrapper of Claude runs', () => {
+  it('is typed into whatever the wrapper of Claude is called', () => {
     const { ansi, facts } = find('empty-fresh');
     const wrapped = { ...facts, currentCommand: 'fish', agentCommand: 'fish' };
     expect(safeToType(readScreen(ansi, wrapped))).toBe(true);
@@ -201,7 +201,7 @@ describe('a dialog', () => {
     });
   });
 
-  it('holds the options on both sides of the rule inside a question', () => {
+  it('includes the options on both sides of the rule inside a question', () => {
     const { ansi, facts } = find('dialog-question-typing');
     const screen = readScreen(ansi, facts) as Extract<ClaudeScreen, { kind: 'dialog' }>;
     expect(screen.options.map(({ label }) => label)).toEqual([
@@ -214,7 +214,7 @@ describe('a dialog', () => {
     expect(screen.options.find(({ selected }) => selected)?.number).toBe(4);
   });
 
-  it('is not mistaken for a shell while a subprocess of Claude has the foreground', () => {
+  it('is not mistaken for a shell while a subprocess of Claude is in the foreground', () => {
     const { ansi, facts } = find('dialog-permission-bash');
     expect(readScreen(ansi, { ...facts, currentCommand: 'bash' })).toEqual({ kind: 'unknown' });
   });
@@ -241,13 +241,13 @@ describe('text that imitates the screen', () => {
     return lines.map((line, at) => `${at < above.length ? `\u001b[0m${indent}${above[at]}` : line}\n`).join('');
   }
 
-  it.each(dialogs)('never makes $path an empty box by a picture of one above it', (one) => {
+  it.each(dialogs)('above $path never makes it an empty box', (one) => {
     for (const indent of ['', '  '])
       for (const facts of [one.facts, {}])
         expect(safeToType(readScreen(under(fakeBox(one.facts.width), one, indent), facts))).toBe(false);
   });
 
-  it.each(boxes)('never makes $path a dialog by a picture of one above it', (one) => {
+  it.each(boxes)('above $path never makes it a dialog', (one) => {
     const lines = one.ansi.split('\n');
     const room = lines.findIndex((line) => line.includes('❯\u00a0')) - 2;
     const above = fakeDialog(one.facts.width).slice(0, Math.max(room, 0));
@@ -260,7 +260,7 @@ describe('text that imitates the screen', () => {
         expect(readScreen([...fakeBox(), '  Delete everything?', line].join('\n'), facts).kind).not.toBe('empty');
   });
 
-  it('as Claude itself printed it changes nothing', () => {
+  it('changes nothing when Claude itself prints it', () => {
     expect(readScreen(find('empty-after-picture').ansi)).toMatchObject({ kind: 'empty' });
     const over = find('dialog-permission-under-picture', '2.1.325/200x50');
     expect(over.ansi).toContain('? for shortcuts');
@@ -292,7 +292,7 @@ describe('a damaged screen', () => {
     fc.string(),
   );
 
-  it('stays unsafe whatever is written over the lines above a dialog', () => {
+  it('stays unsafe whatever overwrites the lines above a dialog', () => {
     const dialogs = unsafe.filter(({ name }) => name.startsWith('dialog-'));
     fc.assert(
       fc.property(fc.constantFrom(...dialogs), fc.array(line, { maxLength: 40 }), (one, noise) => {
@@ -360,7 +360,7 @@ describe('a damaged screen', () => {
     );
   });
 
-  /** The row of the edge above the dialog that the screen really shows. */
+  /** The row of the edge above the real dialog. */
   function dialogTop(lines: readonly string[]): number {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: taking the colours off
     const texts = lines.map((one) => one.replace(/\u001b\[[\d;]*m/g, '').trimEnd());
@@ -403,14 +403,14 @@ describe('boxHolds', () => {
     expect(boxHolds(draft(shown), text)).toBe(answer);
   });
 
-  it('is sure that there is nothing in an empty box, a dialog or a shell', () => {
+  it('says "no" for an empty box, a dialog or a shell', () => {
     expect(boxHolds(empty, 'hello')).toBe('no');
     expect(boxHolds({ kind: 'shell', suspended: false }, 'hello')).toBe('no');
     const { ansi } = find('dialog-permission-bash');
     expect(boxHolds(readScreen(ansi), 'curl')).toBe('no');
   });
 
-  it('does not know what it cannot see', () => {
+  it('says "maybe" for what it cannot see', () => {
     expect(boxHolds({ kind: 'unknown' }, 'hello')).toBe('maybe');
     expect(boxHolds({ kind: 'transcript' }, 'hello')).toBe('maybe');
   });
@@ -429,7 +429,7 @@ describe('boxHolds', () => {
 });
 
 describe('the text of a screen', () => {
-  it('loses colours, links, titles and half an escape sequence', () => {
+  it('has no colours, links, titles or partial escape sequences', () => {
     expect(textOf('\n\u001b[1mone\u001b[0m  \ntwo')).toBe('\none\ntwo');
     expect(textOf('a\u001b]8;;https://x.test\u001b\\link\u001b]8;;\u001b\\b\u001b]0;title\u0007c\u001b[38;5')).toBe(
       'alinkbc',
@@ -443,7 +443,7 @@ function textOf(ansi: string): string {
     .join('\n');
 }
 
-/** Whether text, and then Enter, would reach Claude as a message of its own. */
+/** Whether text, and then Enter, would reach Claude as a message. */
 function safeToType(screen: ClaudeScreen): boolean {
   return screen.kind === 'empty';
 }
@@ -461,11 +461,11 @@ describe('a shell under the box that Claude Code left behind', () => {
       agentCommand: 'claude',
     }).kind;
 
-  it('is a shell when the keyboard is at its prompt, also with a prompt that is set in', () => {
+  it('is a shell when the keyboard is at its prompt, even an indented prompt', () => {
     expect(read(4, 4)).toBe('shell');
   });
 
-  it('is not believed while the keyboard is in the box', () => {
+  it('is not a shell while the keyboard is in the box', () => {
     expect(read(7, 1)).toBe('unknown');
   });
 });

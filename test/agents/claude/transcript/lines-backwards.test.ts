@@ -30,27 +30,27 @@ describe('linesBackwards', () => {
     expect(await read(fileWith('half'))).toEqual([]);
   });
 
-  it('has nothing to give for a missing file, an empty one or a directory', async () => {
+  it('returns nothing for a missing file, an empty one or a directory', async () => {
     expect(await read('/nonexistent/x')).toEqual([]);
     expect(await read(fileWith(''))).toEqual([]);
     expect(await read(tmpdir())).toEqual([]);
   });
 
-  it('passes over empty lines, a byte order mark and carriage returns', async () => {
+  it('skips empty lines, a byte order mark and carriage returns', async () => {
     expect(await read(fileWith('\ufeffa\r\n\n\nb\n'))).toEqual(['b', 'a']);
   });
 
-  it('survives NULs and bytes that are no text', async () => {
+  it('handles NUL bytes and invalid UTF-8', async () => {
     const path = fileWith(Buffer.from([0x61, 0x0a, 0x00, 0xff, 0xfe, 0x0a, 0x62, 0x0a]));
     expect(await read(path)).toEqual(['b', '\u0000\ufffd\ufffd', 'a']);
   });
 
-  it('says that a line was too long and goes on with the others', async () => {
+  it('reports a line that is too long and continues with the others', async () => {
     const path = fileWith(`a\n${'x'.repeat(10_000)}\nb\n`);
     expect(await read(path, { maxLineBytes: 1000, chunkBytes: 256 })).toEqual(['b', '<10000>', 'a']);
   });
 
-  it('reads lines that span many chunks, and characters cut by them', async () => {
+  it('reads lines that span many chunks, and characters split between chunks', async () => {
     const lines = ['é漢😀'.repeat(50), 'b'.repeat(999), '{}'];
     expect(await read(fileWith(`${lines.join('\n')}\n`), { chunkBytes: 7 })).toEqual(lines.toReversed());
   });
@@ -72,7 +72,7 @@ describe('linesBackwards', () => {
     );
   });
 
-  it.each([10, 4990])('stops when the file shrinks under it to %i bytes', async (bytes) => {
+  it.each([10, 4990])('stops when the file is truncated to %i bytes', async (bytes) => {
     const path = fileWith('line\n'.repeat(1000));
     const lines = linesBackwards(path, { chunkBytes: 100 });
     expect(await lines.next()).toMatchObject({ value: { kind: 'line', text: 'line' } });
@@ -83,7 +83,7 @@ describe('linesBackwards', () => {
     expect(kinds.length).toBeLessThan(50);
   });
 
-  it('stays with the old file when another takes its name, and ignores what is appended', async () => {
+  it('keeps reading the old file when it is replaced, and ignores appended lines', async () => {
     const path = fileWith('old\n'.repeat(1000));
     const lines = linesBackwards(path, { chunkBytes: 100 });
     await lines.next();
@@ -95,7 +95,7 @@ describe('linesBackwards', () => {
     expect([...texts]).toEqual(['old']);
   });
 
-  it('reads only the end of a file of a gigabyte', async () => {
+  it('reads only the end of a 1 GB file', async () => {
     const path = fileWith('');
     truncateSync(path, 1024 ** 3);
     appendFileSync(path, '\nlast\n');

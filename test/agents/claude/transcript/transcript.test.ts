@@ -11,7 +11,7 @@ import {
 
 const fixture = (name: string) => join(import.meta.dirname, '../../../fixtures/claude', name);
 
-/** The recorded transcript as it was when a certain line had just been written. */
+/** The recorded transcript up to and including a certain line. */
 function recorded(name: string, until?: (line: string) => boolean): string {
   const lines = readFileSync(fixture(name), 'utf8')
     .split('\n')
@@ -47,7 +47,7 @@ const texts = (turn: TranscriptTurn | undefined) =>
   turn?.messages.flatMap((message) => message.texts.map(({ text }) => text));
 
 describe('readTurn', () => {
-  it('tells all texts of the last turn, in order, and the tools used', async () => {
+  it('returns all texts of the last turn, in order, and the tools used', async () => {
     const path = recorded('transcript.jsonl', (line) => line.includes('"messageCount":15'));
     const turn = await readTurn(path);
     expect(turn).toMatchObject({
@@ -76,13 +76,13 @@ describe('readTurn', () => {
     expect(new Set(turn?.messages.flatMap((m) => m.texts.map((t) => t.uuid))).size).toBe(3);
   });
 
-  it('finds an earlier turn by the id its hooks carried', async () => {
+  it('finds an earlier turn by the id from its hooks', async () => {
     const promptId = 'c246dd8e-7a77-4077-9e70-f88b8a5d01b7';
     expect((await readTurn(fixture('transcript.jsonl'), { promptId }))?.prompts).toEqual(['steps 2']);
     expect(await readTurn(fixture('transcript.jsonl'), { promptId: 'none' })).toBeUndefined();
   });
 
-  it('is running while a tool waits for permission', async () => {
+  it('says that a turn is running while a tool waits for permission', async () => {
     const path = recorded('transcript.jsonl', (line) => line.includes('"id":"toolu_00000005"'));
     const turn = await readTurn(path);
     expect(turn).toMatchObject({
@@ -94,7 +94,7 @@ describe('readTurn', () => {
     expect(turn && openTool(turn, 'Bash', { command: 'other' })).toBeUndefined();
   });
 
-  it('says that a turn was interrupted, and that a tool was refused', async () => {
+  it('says that a turn was interrupted, or that a tool was refused', async () => {
     const path = recorded('transcript.jsonl', (line) => line.includes('[Request interrupted'));
     expect(await readTurn(path)).toMatchObject({
       prompts: ['ask2'],
@@ -103,7 +103,7 @@ describe('readTurn', () => {
     });
   });
 
-  it('takes prompts that waited in the queue as one turn', async () => {
+  it('treats queued prompts as one turn', async () => {
     const path = recorded('transcript.queued.jsonl', (line) => line.includes('"messageCount":33'));
     const turn = await readTurn(path);
     expect(turn?.prompts).toEqual([
@@ -113,12 +113,12 @@ describe('readTurn', () => {
     expect(texts(turn)).toEqual(['Running it.', 'Done. The tool said: (Bash completed with no output)']);
   });
 
-  it('does not take an earlier interruption for one of this turn', async () => {
+  it('does not treat an earlier interruption as part of this turn', async () => {
     const path = recorded('transcript.queued.jsonl', (line) => line.includes('"messageCount":20'));
     expect(await readTurn(path)).toMatchObject({ prompts: ['sub', 'slow 20'], state: 'finished' });
   });
 
-  it('takes the news of a background task as a turn of its own', async () => {
+  it('treats the notice of a background task as its own turn', async () => {
     const path = recorded('transcript.queued.jsonl', (line) => line.includes('"messageCount":45'));
     const turn = await readTurn(path);
     expect(turn?.prompts).toHaveLength(1);
@@ -126,20 +126,20 @@ describe('readTurn', () => {
     expect(turn?.messages).toHaveLength(1);
   });
 
-  it('goes on over a compaction without telling its summary', async () => {
+  it('continues across a compaction without returning its summary', async () => {
     const turn = await readTurn(fixture('transcript.queued.jsonl'));
     expect(turn?.prompts).toEqual(['/compact']);
     expect(texts(turn)?.[0]).toMatch(/^Echo: Continue/);
   });
 
-  it('has nothing to tell of a command that only printed something', async () => {
+  it('returns nothing for a command that only printed something', async () => {
     const clear = (line: string) => line.includes('"subtype":"local_command"');
     expect(await readTurn(recorded('transcript.cleared.jsonl', clear))).toBeUndefined();
     const setup = (line: string) => line.includes('Terminal setup cannot');
     expect(texts(await readTurn(recorded('transcript.cleared.jsonl', setup)))).toEqual(['Echo: after clear']);
   });
 
-  it('tells a failure of the API apart from what Claude said', async () => {
+  it('separates an API failure from what Claude said', async () => {
     const path = recorded('transcript.failed.jsonl', (line) => line.includes('"apiErrorStatus":400'));
     expect(await readTurn(path)).toMatchObject({
       prompts: ['fail 400'],
@@ -149,7 +149,7 @@ describe('readTurn', () => {
     });
   });
 
-  it('never tells what a subagent said, or what was only thought', async () => {
+  it('never returns what a subagent said, or what was only thought', async () => {
     const thinking = {
       id: 'm',
       content: [{ type: 'thinking', thinking: 'secret' }],
@@ -176,7 +176,7 @@ describe('readTurn', () => {
     expect(turn?.prompts).toEqual(['go']);
   });
 
-  it('understands versions that give prompts neither an id nor an origin', async () => {
+  it('reads versions that give prompts neither an id nor an origin', async () => {
     const result = {
       role: 'user',
       content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }],
@@ -200,30 +200,30 @@ describe('readTurn', () => {
     expect(texts(turn)).toEqual(['first', 'last']);
   });
 
-  it('does not join a prompt that was interrupted to the next one', async () => {
+  it('does not join an interrupted prompt to the next one', async () => {
     const path = fileWith(lines(human('one'), human('[Request interrupted by user]'), human('two'), said('b')));
     expect(await readTurn(path)).toMatchObject({ prompts: ['two'], state: 'finished' });
   });
 
-  it('survives garbage, half a line and a line told twice', async () => {
+  it('handles garbage, half a line and a repeated line', async () => {
     const path = fileWith(
       `${lines(human('go'), said('a'), said('a'))}\u0000\u0000garbage\n{"type":"assistant"}\n[]\n${lines(said('b'))}{"type":"assis`,
     );
     expect(texts(await readTurn(path))).toEqual(['a', 'b']);
   });
 
-  it('says when a turn is longer than it read', async () => {
+  it('says when a turn is longer than the part it read', async () => {
     const path = fileWith(lines(human('go'), said('a'.repeat(5000)), said('b'.repeat(5000))));
     const turn = await readTurn(path, { maxBytes: 4000 });
     expect(turn).toMatchObject({ whole: false, prompts: [] });
     expect(texts(turn)).toEqual(['b'.repeat(5000)]);
   });
 
-  it('has nothing to tell of a file that is not there', async () => {
+  it('returns nothing for a missing file', async () => {
     expect(await readTurn('/nonexistent/x.jsonl')).toBeUndefined();
   });
 
-  it('reads no more of a gigabyte than the last turn', async () => {
+  it('reads only the last turn of a 1 GB file', async () => {
     const path = fileWith('');
     truncateSync(path, 1024 ** 3);
     appendFileSync(
@@ -235,7 +235,7 @@ describe('readTurn', () => {
 });
 
 describe('a message in very many lines', () => {
-  it('is read in a time that grows with its length only', { timeout: 300_000 }, async () => {
+  it('is read in linear time', { timeout: 300_000 }, async () => {
     const message = { id: 'm', content: [{ type: 'text', text: 'x' }] };
     const one = (_: unknown, at: number) => ({ type: 'assistant', uuid: `a${at}`, message });
     const path = fileWith(lines(human('go'), ...Array.from({ length: 40_000 }, one)));
@@ -251,11 +251,11 @@ describe('toolAnswered', () => {
     ['toolu_00000003', 'ok'],
     ['toolu_00000004', 'error'],
     ['toolu_unknown', undefined],
-  ])('says of %s: %s', async (id, answer) => {
+  ])('returns for %s: %s', async (id, answer) => {
     expect(await toolAnswered(fixture('transcript.jsonl'), id)).toBe(answer);
   });
 
-  it('says nothing while the dialog is open', async () => {
+  it('returns nothing while the dialog is open', async () => {
     const path = recorded('transcript.jsonl', (line) => line.includes('"id":"toolu_00000005"'));
     expect(await toolAnswered(path, 'toolu_00000005')).toBeUndefined();
   });

@@ -13,7 +13,7 @@ function fileWith(content: string): string {
 }
 
 describe('waitUntilSettled', () => {
-  it('is done when the file is quiet and its last line whole', async () => {
+  it('returns when the file is quiet and its last line complete', async () => {
     expect(await waitUntilSettled(fileWith('a\n'), { quietMs: 20, pollMs: 5 })).toBe(true);
   });
 

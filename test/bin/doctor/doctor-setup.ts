@@ -1,4 +1,4 @@
-// Somebody whose set-up is in order, in a home of their own: each test breaks one thing of it.
+// A correct set-up in its own home: each test breaks one thing.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,13 +11,13 @@ import { install } from '../../../install/install.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace, type TestWorkspaceOptions } from '../../support/workspace.ts';
 
-export interface TestPatient {
+export interface DoctorSetup {
   readonly env: Record<string, string>;
   readonly root: string;
   readonly settings: string;
   readonly workspace: TestWorkspace;
   readonly config: string;
-  /** Changes the configuration; what is undefined goes. */
+  /** Changes the configuration; a key that is undefined is removed. */
   configure(change: (config: Config) => unknown): void;
   install(dist?: string, project?: string): Promise<void>;
   tmux(...args: string[]): void;
@@ -30,7 +30,7 @@ interface Config {
   [key: string]: unknown;
 }
 
-export async function patient(options: TestWorkspaceOptions = {}): Promise<TestPatient> {
+export async function correctSetup(options: TestWorkspaceOptions = {}): Promise<DoctorSetup> {
   const folder = tempFolder();
   const workspace = await startTestWorkspace(options);
   const path = (...parts: string[]) => join(folder, ...parts);
@@ -50,7 +50,7 @@ export async function patient(options: TestWorkspaceOptions = {}): Promise<TestP
     mode: 0o600,
   });
   onTestFinished(() => {
-    const real = { ...env, PATH: process.env.PATH }; // a test may have put another tmux before it
+    const real = { ...env, PATH: process.env.PATH }; // a test may have put another tmux first in PATH
     spawnSync('tmux', ['kill-server'], { env: real, stdio: 'ignore' });
   });
   return {
@@ -77,7 +77,7 @@ export async function patient(options: TestWorkspaceOptions = {}): Promise<TestP
   };
 }
 
-/** As much of an installed package as the settings name. */
+/** The files of an installed package that the settings name. */
 export function packageAt(dist: string): string {
   for (const folder of ['hooks', 'bin']) mkdirSync(join(dist, folder), { recursive: true });
   for (const file of ['hooks/drop', 'hooks/ask', 'hooks/statusline']) writeFileSync(join(dist, file), '');

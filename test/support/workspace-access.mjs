@@ -1,9 +1,9 @@
-// How programs that are not threadmux reach a workspace: signed in like a browser, or as a bot that knows only TCP.
+// How programs other than threadmux reach a workspace: signed in like a browser, or as a bot that only supports TCP.
 
 import { connect, createServer } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** Opens a link as a browser does. Every call of `again` signs in anew with the same key, as a page that is loaded. */
+/** Opens a link like a browser. Every call of `again` signs in again with the same key, like a page that is reloaded. */
 export async function signIn(link) {
   const { origin, hash } = new URL(link);
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
@@ -35,8 +35,8 @@ export async function post(origin, path, body, headers = { origin }) {
 }
 
 /**
- * A port that leads to the bot's socket. The product has none: whoever takes a port that was ours would get the token.
- * `page`: files are said to be at this port instead of the page's, since a bot fetches them only from its own server.
+ * A port that leads to the bot's socket. The product has none: another process that takes our port would get the token.
+ * `page`: file addresses name this port instead of the page's, because a bot downloads only from its own server.
  */
 export async function openBotPort(api, page) {
   const socketPath = /^unix:(.+):\/api\/v10$/.exec(api)?.[1];
@@ -65,7 +65,7 @@ export async function openBotPort(api, page) {
   };
 }
 
-/** Both addresses have ports of five digits, so no length that was told changes. */
+/** Both addresses have ports of five digits, so no content length changes. */
 function renamed(from, to) {
   if (from.length !== to.length) throw new Error(`${from} and ${to} differ in length`);
   return new Transform({

@@ -1,10 +1,10 @@
-// Everything in a folder, with kind, mode and content: two equal listings are two equal folders.
+// Everything in a folder, with type, mode and content: equal listings mean equal folders.
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-export function listing(root: string): readonly string[] {
+export function folderListing(root: string): readonly string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .sort()
     .map((name) => {

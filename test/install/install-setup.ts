@@ -1,4 +1,4 @@
-// Somebody with a home folder, Claude Code's settings in it, and a default tmux server of their own.
+// A user with a home folder, Claude Code settings in it, and a default tmux server.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,9 +12,9 @@ import { tmuxOn } from '../../tmux/tmux.ts';
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
-export type Person = ReturnType<typeof person>;
+export type InstallSetup = ReturnType<typeof installSetup>;
 
-export function person() {
+export function installSetup() {
   const folder = mkdtempSync(join(tmpdir(), 'tmx-'));
   const home = join(folder, 'home');
   mkdirSync(home);
@@ -51,8 +51,8 @@ export function person() {
       chmodSync(settings, mode);
     },
     tmux: (...args: string[]) => execFileSync('tmux', args, { env, encoding: 'utf8', stdio: 'pipe' }),
-    /** Runs a module with the path of home/user-owned-file.js and of the settings, without a superuser's rights. */
-    asSomebody(code: string): string {
+    /** Runs a module with the path of home/user-owned-file.js and of the settings, without root rights. */
+    asOrdinaryUser(code: string): string {
       const args = ['--input-type=module', '-e', code, join(DIST, 'home', 'user-file.js'), settings];
       const uid = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       chmodSync(folder, 0o755);
