@@ -1,13 +1,11 @@
 // The port and the socket: which part of the workspace answers a request or takes a WebSocket, and what is turned away at once.
-
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { WorkspaceEntrance } from './access/admit.ts';
-import { SIGN_IN } from './access/sign-in-requests.ts';
-import { limitStrangers } from './access/strangers.ts';
+import { SIGN_IN } from './access/sign-in.ts';
 import type { GatewayServer } from './gateway/gateway-server.ts';
 import { API, type RestServer } from './rest-server.ts';
 
@@ -148,4 +146,41 @@ function upgrade(
 function turnAway(socket: Duplex, status: string): void {
   socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+// MERGED(workspace/access/strangers.ts): Connections whose owner has not shown who it is. There are only a few at a time: the newest takes the place of the oldest, so
+// that somebody who holds many open can use up neither our file descriptors nor the places of others. Each gets one answer at a
+// time: answers that are not read would fill our memory.
+interface Strangers {
+  /** It counts no longer. */
+  admit(socket: Socket): void;
+  /** False, and the connection is cut, for a request that did not wait for the answer to the one before. */
+  mayAsk(request: IncomingMessage, response: ServerResponse): boolean;
+}
+
+export function limitStrangers(server: Server, most: number): Strangers {
+  const strangers = new Set<Socket>();
+  const answering = new WeakSet<Socket>();
+  server.on('connection', (socket: Socket) => {
+    strangers.add(socket);
+    socket.once('close', () => strangers.delete(socket));
+    const [oldest] = strangers;
+    if (oldest === undefined || strangers.size <= most) return;
+    strangers.delete(oldest); // now: its "close" is told later, and until then the next would not find another to cut
+    oldest.destroy();
+  });
+  return {
+    admit: (socket) => void strangers.delete(socket),
+    mayAsk({ socket }, response) {
+      if (socket.destroyed) return false; // the rest of what came with the request that was too many
+      if (!strangers.has(socket)) return true;
+      if (answering.has(socket)) {
+        socket.destroy();
+        return false;
+      }
+      answering.add(socket);
+      response.once('close', () => answering.delete(socket));
+      return true;
+    },
+  };
 }

@@ -1,5 +1,4 @@
 // Making and changing messages: from a checked form and uploads to a stored message that everybody hears of.
-
 import {
   EMPTY_MESSAGE,
   THREAD_ARCHIVED,
@@ -7,15 +6,11 @@ import {
   TOO_MANY_ATTACHMENTS,
   UNKNOWN_CHANNEL,
 } from '../discord/error-codes.ts';
-import { numbered } from './component-schema.ts';
 import { publishMembers, publishMessage, publishMessageGone, publishThread } from './gateway/publish.ts';
-import { mentionsOf } from './mentions.ts';
-import { refuse, refuseField } from './refusal.ts';
-import type { UploadedFile } from './request-body.ts';
-import type { EditForm, MessageForm } from './request-schemas.ts';
-import { beyondLimits } from './storage/retention.ts';
+import { refuse, refuseField, type UploadedFile } from './request-body.ts';
+import { type AllowedMentions, type EditForm, type MessageForm, numbered } from './request-schemas.ts';
 import { findMessage, type StoredAttachment, type StoredMessage, type StoredThread } from './storage/store.ts';
-import { cleanFilename, MAX_FILES } from './storage/uploads.ts';
+import { beyondLimits, cleanFilename, MAX_FILES } from './storage/uploads.ts';
 import { isoOf } from './wire/guild.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
 
@@ -70,7 +65,7 @@ export function joinThread(world: WorkspaceContext, threadId: string, user: stri
   publishMembers(world, { ...thread, members }, { added: user });
 }
 
-export interface PostDraft {
+interface PostDraft {
   readonly channelId: string;
   readonly author: string;
   readonly form: Omit<MessageForm, 'nonce' | 'enforce_nonce' | 'message_reference'> & Partial<MessageForm>;
@@ -205,4 +200,39 @@ export function edited(
     flags: form.flags == null ? message.flags : (message.flags & ~4) | form.flags,
     edited_timestamp: isoOf(world.nextId()),
   };
+}
+
+// MERGED(workspace/mentions.ts): Who a message pings: what its text names, cut down to what its sender allowed. Pure.
+interface Mentioned {
+  readonly mentions: string[];
+  readonly mention_roles: string[];
+  readonly mention_everyone: boolean;
+}
+
+interface Mentionable {
+  readonly users: readonly string[];
+  readonly roles: readonly string[];
+  /** The author of the message that is replied to. */
+  readonly repliedUser?: string | undefined;
+}
+
+function mentionsOf(content: string, allowed: AllowedMentions | null | undefined, known: Mentionable): Mentioned {
+  const everything = allowed == null;
+  const parse: readonly string[] = everything ? ['users', 'roles', 'everyone'] : (allowed.parse ?? []);
+  const pick = (kind: 'users' | 'roles', pattern: RegExp) =>
+    idsIn(content, pattern)
+      .filter((id) => known[kind].includes(id))
+      .filter((id) => parse.includes(kind) || allowed?.[kind]?.includes(id));
+  const users = new Set(pick('users', /<@!?(\d+)>/g));
+  const repliedAllowed = everything || allowed.replied_user === true;
+  if (known.repliedUser !== undefined && repliedAllowed) users.add(known.repliedUser);
+  return {
+    mentions: [...users],
+    mention_roles: [...new Set(pick('roles', /<@&(\d+)>/g))],
+    mention_everyone: parse.includes('everyone') && /@(?:everyone|here)\b/.test(content),
+  };
+}
+
+function idsIn(content: string, pattern: RegExp): string[] {
+  return Array.from(content.matchAll(pattern), (match) => match[1] ?? '');
 }

@@ -1,14 +1,19 @@
 // One REST request from its arrival to its answer: access, route, body, answer. Who may not call is answered before
 // anything of the body is read. The only place that catches.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Access, WorkspaceEntrance } from './access/admit.ts';
-import type { Inspection, InspectionOutcome } from './inspection.ts';
-import { answerOf, type RefusalAnswer } from './refusal.ts';
-import { parseBody, type RequestBody, readBytes } from './request-body.ts';
-import { type Match, matchRoute, type RestRoute } from './routes/router.ts';
+import type { ClientSessions } from './gateway/client-sessions.ts';
+import type { Connection } from './gateway/gateway-server.ts';
+import {
+  answerOf,
+  parseBody,
+  type RefusalAnswer,
+  type RequestBody,
+  readBytes,
+  type UploadedFile,
+} from './request-body.ts';
 import type { Actor } from './wire/guild.ts';
-import type { WorkspaceContext } from './workspace-context.ts';
+import type { Viewer, WorkspaceContext } from './workspace-context.ts';
 
 export const API = '/api/v10';
 
@@ -16,7 +21,7 @@ export interface RestServer {
   handle(request: IncomingMessage, response: ServerResponse, url: URL, by: WorkspaceEntrance): Promise<void>;
 }
 
-export interface RestServerOptions {
+interface RestServerOptions {
   readonly world: WorkspaceContext;
   readonly routes: readonly RestRoute[];
   readonly inspection: Inspection;
@@ -135,4 +140,90 @@ function send(response: ServerResponse, outcome: InspectionOutcome): void {
     ...headers,
   });
   response.end(body === undefined ? undefined : plain ? body : JSON.stringify(body));
+}
+
+// MERGED(workspace/routes/router.ts): Which route answers a request: path patterns to functions. Unknown paths are 404, known ones with the wrong method 405.
+export interface RouteCall {
+  readonly world: WorkspaceContext;
+  readonly viewer: Viewer;
+  /** The name under which the caller reached us. */
+  readonly host: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly uploads: readonly UploadedFile[];
+  param(name: string): string;
+}
+
+export interface RestRoute {
+  readonly method: string;
+  /** `/channels/:channel/messages`; a segment that begins with a colon matches any one segment. */
+  readonly path: string;
+  /** Who may call it; `anyone` for what an interaction's token or nothing at all protects. */
+  readonly who: Actor | 'both' | 'anyone';
+  run(call: RouteCall): RefusalAnswer;
+}
+
+type Match =
+  | { readonly kind: 'route'; readonly route: RestRoute; readonly params: ReadonlyMap<string, string> }
+  | { readonly kind: 'wrong-method' }
+  | { readonly kind: 'unknown' };
+
+function matchRoute(routes: readonly RestRoute[], method: string, path: string): Match {
+  const segments = path.split('/');
+  let known = false;
+  for (const route of routes) {
+    const params = matchPath(route.path.split('/'), segments);
+    if (params === undefined) continue;
+    if (route.method === method) return { kind: 'route', route, params };
+    known = true;
+  }
+  return known ? { kind: 'wrong-method' } : { kind: 'unknown' };
+}
+
+function matchPath(pattern: readonly string[], segments: readonly string[]): ReadonlyMap<string, string> | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const params = new Map<string, string>();
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index] ?? '';
+    if (!part.startsWith(':')) {
+      if (part !== segment) return undefined;
+    } else {
+      const value = decode(segment);
+      if (value === undefined || value === '') return undefined;
+      params.set(part.slice(1), value);
+    }
+  }
+  return params;
+}
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined; // a stray % sign: no route has such a path
+  }
+}
+
+// MERGED(workspace/inspection.ts): Where tests get in: with this one option they make the workspace as strict, and as unreliable, as Discord is. The program gives none.
+export interface InspectedRequest {
+  readonly method: string;
+  /** Below the API, without the query. */
+  readonly path: string;
+  /** Undefined for a caller without credentials. */
+  readonly actor: Actor | undefined;
+  /** Parsed; undefined if there is none or it cannot be read. */
+  readonly body: unknown;
+}
+
+/** What goes out: an answer, a connection that breaks, or nothing at all. */
+type InspectionOutcome = RefusalAnswer | 'reset' | 'silence';
+
+export interface Inspection {
+  /** Stands around every request that was let in: it may refuse it, delay it, and change or lose its answer. Undefined: as usual. */
+  request?(
+    request: InspectedRequest,
+    answer: () => RefusalAnswer,
+  ): InspectionOutcome | undefined | Promise<InspectionOutcome | undefined>;
+  /** Gets each connection to the gateway when it begins. */
+  connection?(connection: Connection, sessions: ClientSessions): void;
 }

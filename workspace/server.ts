@@ -1,35 +1,30 @@
 // The embedded workspace: a small Discord for one person on one machine. This file only puts the parts together.
-
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
+import { tryBestEffort } from '../home/best-effort-write.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { type AdmittedCaller, admitBot, admitPerson, type WorkspaceEntrance } from './access/admit.ts';
-import { loadIdentity } from './access/identity.ts';
-import { makeSignIn } from './access/sign-in.ts';
-import { makeSignInRequests } from './access/sign-in-requests.ts';
-import { archiveIdleThreads } from './auto-archive.ts';
-import { makeClientSessions } from './gateway/client-sessions.ts';
+import { makeSignIn, makeSignInRequests } from './access/sign-in.ts';
+import { makeFiles, makePages } from './assets.ts';
+import { greet, makeClientSessions } from './gateway/client-sessions.ts';
 import { makeGatewayServer } from './gateway/gateway-server.ts';
-import { greet } from './gateway/ready.ts';
-import type { Inspection } from './inspection.ts';
 import { tellOutcome } from './interaction-messages.ts';
 import { listenAt, listenOn, makeServer, serve, urlHost } from './listening.ts';
 import { makeOpenInteractions } from './open-interactions.ts';
-import { makeFiles, makePages } from './pages.ts';
-import { API, makeRestServer } from './rest-server.ts';
-import { commandRoutes } from './routes/commands.ts';
-import { guildRoutes } from './routes/guild.ts';
+import { changeThread } from './posting.ts';
+import { API, type Inspection, makeRestServer } from './rest-server.ts';
+import { commandRoutes, guildRoutes } from './routes/commands.ts';
 import { callbackRoutes } from './routes/interaction-replies.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { personRoutes } from './routes/person.ts';
 import { reactionRoutes } from './routes/reactions.ts';
-import { threadListRoutes } from './routes/thread-lists.ts';
 import { threadRoutes } from './routes/threads.ts';
-import { openMemory } from './storage/memory.ts';
-import { uploadsOf } from './storage/retention.ts';
-import { openUploads } from './storage/uploads.ts';
-import type { WorkspaceContext } from './workspace-context.ts';
+import { openMemory } from './storage/journal.ts';
+import { idTime } from './storage/message-log.ts';
+import type { StoredThread, WorkspaceState } from './storage/store.ts';
+import { openUploads, uploadsOf } from './storage/uploads.ts';
+import { loadIdentity, type WorkspaceContext } from './workspace-context.ts';
 
 export interface WorkspaceOptions {
   /** Where everything is kept. */
@@ -67,7 +62,6 @@ const ROUTES = [
   ...messageRoutes,
   ...reactionRoutes,
   ...threadRoutes,
-  ...threadListRoutes,
   ...commandRoutes,
   ...callbackRoutes,
   ...personRoutes,
@@ -198,5 +192,28 @@ function lock(dir: string): () => void {
   if (unlock !== undefined) return unlock;
   throw new ThreadmuxError('busy', `Process ${holderOf(path) ?? '(unknown)'} already serves the workspace in ${dir}.`, {
     hint: 'Use the one that is running, or stop it first.',
+  });
+}
+
+// MERGED(workspace/auto-archive.ts): Threads nobody has written in for as long as they were set to are archived, as on Discord.
+const LOOK_EVERY_MS = 60_000;
+
+/** Returns the function that stops it. */
+function archiveIdleThreads(world: WorkspaceContext): () => void {
+  const timer = setInterval(() => {
+    tryBestEffort('the journal of the workspace', () => {
+      for (const thread of idleThreads(world.state, Date.now())) changeThread(world, thread, { archived: true });
+    });
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+export function idleThreads(state: WorkspaceState, now: number): StoredThread[] {
+  return [...state.threads.values()].filter((thread) => {
+    const lastMessage = state.lastMessage.get(thread.id);
+    const said = lastMessage === undefined ? 0 : idTime(lastMessage);
+    const activeAt = Math.max(said, Date.parse(thread.archive_timestamp));
+    return !thread.archived && now - activeAt > thread.auto_archive_duration * 60_000;
   });
 }

@@ -7,14 +7,20 @@ import type { Log } from '../../core/log.ts';
 import type { Rest } from '../../discord/rest.ts';
 import type { Home } from '../../home/home.ts';
 import type { StreamRecord } from '../../home/stream-record.ts';
-import { agentArguments, guarded } from './arguments.ts';
-import { CUT_OFF, endOf, isLost, notStarted, stopped } from './end.ts';
-import { type AgentJob, type AgentPrompt, type AgentTurn, type AskedTurn, createAgentJob, isTurnOver } from './job.ts';
-import { postTurn } from './post.ts';
-import { agentEnvironment } from './process.ts';
-import { openAgentState, overAs, withOver } from './state.ts';
-import { type RunningTurn, startTurn, type TurnOutput } from './turn.ts';
-import { openUnpostedFile, type PostedTurn, type UnpostedTurn } from './unposted.ts';
+import { openUnpostedFile, type PostedTurn, postTurn, type UnpostedTurn } from './post.ts';
+import { agentArguments, agentEnvironment, guarded } from './process.ts';
+import {
+  type AgentJob,
+  type AgentPrompt,
+  type AgentTurn,
+  type AskedTurn,
+  createAgentJob,
+  isTurnOver,
+  openAgentState,
+  overAs,
+  withOver,
+} from './state.ts';
+import { CUT_OFF, endOf, isLost, notStarted, type RunningTurn, startTurn, stopped, type TurnOutput } from './turn.ts';
 
 export interface AgentParts {
   readonly home: Home;

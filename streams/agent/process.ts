@@ -4,9 +4,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { quoteShellWord, quoteShellWords } from '../../core/shell-word.ts';
 import { type Environment, pickEnvironment } from '../../hosts/process.ts';
-import { createLineReader } from './lines.ts';
 
 export interface AgentCommand {
   readonly command: readonly string[];
@@ -164,3 +164,79 @@ exec 4<&- 5>&-
 { kill -s TERM $watcher; wait $watcher; } 2>/dev/null # one that sweeps goes on to its end
 ( sweep )
 exit $status`;
+
+// MERGED(streams/agent/lines.ts): Lines out of the chunks of a pipe. A line that is too long to be anything we show is dropped, whole, and costs no more
+// memory than the limit.
+interface LineReader {
+  readonly add: (chunk: Uint8Array) => void;
+  /** What came after the last line feed is a line, too. */
+  readonly end: () => void;
+}
+
+/** A tool's result may hold a picture; a text of Claude's is never near this. */
+const LONGEST = 32 * 1024 * 1024;
+
+export function createLineReader(onLine: (line: string) => void, longest = LONGEST): LineReader {
+  const decoder = new StringDecoder('utf8');
+  let pieces: string[] = [];
+  let length = 0;
+
+  function hold(piece: string): void {
+    length += piece.length;
+    if (length <= longest) pieces.push(piece);
+    else pieces = [];
+  }
+
+  function release(): void {
+    const line = pieces.join('');
+    pieces = [];
+    length = 0;
+    if (line.trim() !== '') onLine(line);
+  }
+
+  return {
+    add(chunk) {
+      const [first = '', ...others] = decoder.write(chunk).split('\n');
+      hold(first);
+      for (const piece of others) {
+        release();
+        hold(piece);
+      }
+    },
+    end() {
+      hold(decoder.end());
+      release();
+    },
+  };
+}
+
+// What a headless agent is started with and told. Permissions are skipped only if that is asked for and still allowed.
+
+interface AgentArguments {
+  readonly agentSettings: string | undefined;
+  readonly skipPermissions: boolean;
+  /** The conversation to go on with. */
+  readonly session: string | undefined;
+}
+
+const STREAM = [
+  ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+  // Prompts on stdin, and permissions asked for instead of denied: our hook runs beside the question and answers it.
+  ...['--input-format', 'stream-json', '--permission-prompt-tool', 'stdio'],
+];
+
+export function agentArguments(wanted: AgentArguments): readonly string[] {
+  const { agentSettings, skipPermissions, session } = wanted;
+  return [
+    ...STREAM,
+    ...(agentSettings === undefined ? [] : ['--settings', agentSettings]),
+    ...(skipPermissions ? ['--dangerously-skip-permissions'] : []),
+    ...(session === undefined ? [] : ['--resume', session]),
+  ];
+}
+
+/** Claude Code would take a first "/" for a command, also on stdin; a space before it makes it text. */
+export function guarded(text: string, slashCommands: readonly string[]): string {
+  const [word = ''] = text.split(/\s/, 1);
+  return text.startsWith('/') && !slashCommands.includes(word) ? ` ${text}` : text;
+}

@@ -3,12 +3,17 @@
 
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { IMarker, ITerminalInitOnlyOptions, ITerminalOptions } from '@xterm/headless';
-import { SPARE_CELLS } from '../terminal/cost.ts';
-import { type FilterMode, type FilterState, filterOutput } from '../terminal/filter.ts';
-import { joinRows, lastRow } from './row-state.ts';
-import { captureScreen, type EmulatorScreen, restoreScreen, trackHidden } from './screen-state.ts';
-import { type EmulatorSize, sizeWithin } from './size.ts';
-import { terminalWidths } from './widths.ts';
+import { type FilterMode, type FilterState, filterOutput, SPARE_CELLS, terminalWidths } from './filter.ts';
+import {
+  captureScreen,
+  type EmulatorScreen,
+  type EmulatorSize,
+  joinRows,
+  lastRow,
+  restoreScreen,
+  sizeWithin,
+  trackHidden,
+} from './screen-state.ts';
 
 export interface Emulator {
   /** Resolves with the text that has left the screen. */

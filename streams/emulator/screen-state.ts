@@ -1,7 +1,7 @@
 // A terminal's screen as data, and back. Only what decides about text is kept: characters, where lines were broken,
 // cursor, margins, character sets. Colours are not shown and not kept.
 
-import type { IBuffer, Terminal } from '@xterm/headless';
+import type { IBuffer, IBufferLine, Terminal } from '@xterm/headless';
 import * as z from 'zod';
 
 const gridSchema = z.object({
@@ -79,7 +79,7 @@ function beforeCursor(buffer: IBuffer): [string, number] {
 }
 
 /** What a new terminal of this size must be given to show the screen. */
-export function restoreScreen(screen: EmulatorScreen, size: { width: number; height: number }): string {
+export function restoreScreen(screen: EmulatorScreen, size: EmulatorSize): string {
   const { normal, alternate, modes, hidden } = screen;
   const grid = alternate ?? normal;
   const active = alternate === undefined ? 'normal' : 'alternate';
@@ -101,7 +101,7 @@ export function restoreScreen(screen: EmulatorScreen, size: { width: number; hei
 }
 
 /** First where lines break, which only writing over the margin makes; then what the rows show. One row more scrolls off. */
-function drawn({ rows, wrapped }: Grid, { width, height }: { width: number; height: number }) {
+function drawn({ rows, wrapped }: Grid, { width, height }: EmulatorSize) {
   const goesOn = (y: number) => wrapped.includes(y + 1);
   let broken = '\x1b[H';
   for (let y = -1; y < height; y++) broken += goesOn(y) ? 'x'.repeat(width) : `x${y < height - 1 ? '\r\n' : ''}`;
@@ -184,4 +184,65 @@ export function trackHidden(terminal: Terminal): HiddenTracker {
       savedAt = terminal.buffer.normal.baseY;
     },
   };
+}
+
+// MERGED(streams/emulator/row-state.ts): Rows of the emulator's screen as text.
+/** Rows that the terminal broke at its margin are one line. `end` is left out, but looked at for that. */
+export function joinRows(
+  buffer: IBuffer,
+  start: number,
+  end: number,
+  inLine: boolean,
+  open = false,
+): { text: string; inLine: boolean } {
+  let text = '';
+  let within = inLine;
+  for (let y = start; y < end; y++) {
+    const row = buffer.getLine(y);
+    if (row === undefined) break;
+    if (within && !row.isWrapped) text += '\n';
+    const next = buffer.getLine(y + 1);
+    const last = open && y === end - 1;
+    within = next?.isWrapped === true && !last;
+    text += within && next !== undefined ? fullRow(row, next) : row.translateToString(true);
+    if (!within && !last) text += '\n';
+  }
+  return { text, inLine: within };
+}
+
+/** A wide character that did not fit into the last column has left it empty. */
+function fullRow(row: IBufferLine, next: IBufferLine): string {
+  const text = row.translateToString(false);
+  const gap = row.getCell(row.length - 1)?.getChars() === '' && next.getCell(0)?.getWidth() === 2;
+  return gap && row.getCell(row.length - 1)?.getWidth() === 1 ? text.slice(0, -1) : text;
+}
+
+/** Behind the last row that shows something, or on which the program goes on writing. */
+export function lastRow(buffer: IBuffer, rows: number): number {
+  const cursor = buffer.type === 'alternate' ? 0 : buffer.cursorY + 1;
+  for (let y = rows; y > cursor; y--) {
+    const row = buffer.getLine(buffer.baseY + y - 1)?.translateToString(true);
+    if (row?.trim() !== '') return buffer.baseY + y;
+  }
+  return buffer.baseY + cursor;
+}
+
+// How large a terminal is, and how large the emulator lets it be.
+
+export interface EmulatorSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** tmux allows 10,000 each way, which would take the emulator gigabytes. Beyond this, lines break elsewhere than in tmux. */
+const LARGEST: EmulatorSize = { width: 400, height: 150 };
+/** The emulator knows no narrower one. */
+const SMALLEST: EmulatorSize = { width: 2, height: 1 };
+
+export function sizeWithin({ width, height }: EmulatorSize): EmulatorSize {
+  return { width: within('width', width), height: within('height', height) };
+}
+
+function within(side: keyof EmulatorSize, value: number): number {
+  return Math.min(Math.max(Math.trunc(value) || 0, SMALLEST[side]), LARGEST[side]);
 }

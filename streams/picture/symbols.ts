@@ -1,7 +1,7 @@
 // Characters that are drawn by us: blocks, so that they fill their cells without a seam, and those that the font lacks but
 // something else can stand for. A shape is in parts of a cell, from its upper left corner.
 
-import type { Colour } from './palette.ts';
+import type { Colour } from './rows.ts';
 
 export type Shape =
   | Box

@@ -1,13 +1,22 @@
 // A program's output as text: log, emulator and store, moved on together. What is read is bounded, and what it says of
 // itself is enough to go on from there after a crash.
 
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
+import { explain, isThreadmuxError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import {
+  MISSING_ACCESS,
+  MISSING_PERMISSIONS,
+  THREAD_ARCHIVED,
+  THREAD_LOCKED,
+  TOO_MANY_EDITS_OF_OLD_MESSAGE,
+  UNKNOWN_CHANNEL,
+} from '../../discord/error-codes.ts';
+import { refusedWith } from '../../discord/messages.ts';
 import { type Emulator, openEmulator } from '../emulator/emulator.ts';
-import type { EmulatorSize } from '../emulator/size.ts';
+import type { EmulatorSize } from '../emulator/screen-state.ts';
 import { LOG_START, openTerminalLog, type TerminalLog } from './log.ts';
-import type { RetryLimit } from './retry-limit.ts';
-import type { TerminalState } from './state.ts';
-import { openTextStore, type TextStore } from './text-store.ts';
+import { openTextStore, type TerminalState, type TextStore } from './state.ts';
 
 export interface TerminalOutput {
   readonly log: TerminalLog;
@@ -47,7 +56,7 @@ interface OutputOptions {
   readonly size: EmulatorSize;
   readonly keptBytes: number;
   /** A disk may be full for a while. */
-  readonly patiently: RetryLimit;
+  readonly retried: RetryLimit;
 }
 
 export async function openTerminalOutput(
@@ -59,7 +68,7 @@ export async function openTerminalOutput(
   const emulator: Emulator = await openEmulator(options.size, state?.emulator);
   let lines = state?.lines ?? 0;
   const stored = async (text: string): Promise<Advance> => {
-    await options.patiently(() => store.append(text));
+    await options.retried(() => store.append(text));
     lines += linesIn(text);
     return { text, moved: true };
   };
@@ -72,7 +81,7 @@ export async function openTerminalOutput(
       let read = 0;
       const until = performance.now() + ADVANCE_MS;
       while (read < ADVANCE_BYTES && made < textBytes && performance.now() < until) {
-        const reading = await options.patiently(() => log.read(READ_BYTES));
+        const reading = await options.retried(() => log.read(READ_BYTES));
         if (reading.kind === 'nothing') break;
         const bytes = reading.kind === 'gap' ? Buffer.from(GAP) : reading.bytes;
         read += bytes.length;
@@ -104,4 +113,60 @@ export function linesIn(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++;
   return count;
+}
+
+// MERGED(streams/terminal/retry-limit.ts): What a terminal needs of Discord and of the disk is tried until it works: both come back. Only a thread that is gone
+// does not, and what Discord refuses for good is not asked for without end.
+/** `instead` is what is done when Discord has refused it for good. What is tried must be repeatable. */
+type RetryLimit = <T>(act: () => Promise<T> | T, instead?: () => Promise<T> | T) => Promise<T>;
+
+interface RetryLimitOptions {
+  readonly thread: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly retryMs?: number | undefined;
+  /** How long to wait for a permission that lacks. */
+  readonly lackingMs?: number | undefined;
+}
+
+const RETRY_MS = 5000;
+const LACKING_MS = 30_000;
+/** So often something is asked for before a refusal counts. */
+export const TRIES = 3;
+
+/** Permissions that lack, and a thread that is locked: somebody may change that. */
+const LACKING = [MISSING_ACCESS, MISSING_PERMISSIONS, THREAD_LOCKED];
+/** An archived thread, and a message that was edited too often: whoever shows it knows what to do. */
+const CURABLE = [THREAD_ARCHIVED, TOO_MANY_EDITS_OF_OLD_MESSAGE];
+
+/** Code 0 is not Discord's own word, but a proxy's. */
+export function refusedForGood(error: unknown): boolean {
+  return (
+    isThreadmuxError(error, 'discord_refused') &&
+    error.answer !== undefined &&
+    ![0, UNKNOWN_CHANNEL, ...LACKING, ...CURABLE].includes(error.answer.code)
+  );
+}
+
+/** Discord and the disk. Anything else fails the same way every time. */
+function comesBack(error: unknown): boolean {
+  return isThreadmuxError(error) || typeof (error as NodeJS.ErrnoException).errno === 'number';
+}
+
+export function createRetryLimit(options: RetryLimitOptions): RetryLimit {
+  const { thread, log, signal, retryMs = RETRY_MS, lackingMs = LACKING_MS } = options;
+  return async (act, instead) => {
+    for (let refusals = 0; ; ) {
+      try {
+        return await act();
+      } catch (error) {
+        if (signal.aborted || refusedWith(error, UNKNOWN_CHANNEL) || !comesBack(error)) throw error;
+        log.warn('a terminal could not be shown', { thread, because: explain(error) });
+        if (refusedForGood(error)) refusals++;
+        if (refusals >= TRIES && instead !== undefined) return instead();
+        const waitMs = refusedWith(error, ...LACKING) ? lackingMs : retryMs;
+        await sleep(waitMs, undefined, { signal });
+      }
+    }
+  };
 }

@@ -7,7 +7,7 @@ import type { Host } from '../../hosts/host.ts';
 import { readRow, rowFormat } from '../../tmux/format-row.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
-import type { EmulatorSize } from '../emulator/size.ts';
+import type { EmulatorSize } from '../emulator/screen-state.ts';
 
 export type PaneSeen =
   | { readonly kind: 'runs'; readonly size: EmulatorSize }

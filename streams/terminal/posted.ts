@@ -5,12 +5,9 @@ import { TOO_MANY_EDITS_OF_OLD_MESSAGE } from '../../discord/error-codes.ts';
 import { deleteMessage, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import { type OpenStreamMessage, type PostStreamOptions, postStreamParts, type StreamPart } from '../post-stream.ts';
-import { linesIn } from './output.ts';
-import { floodDone, floodNow, isFloodDone, planTextMessages, REFUSED } from './plan.ts';
-import { refusedForGood, TRIES } from './retry-limit.ts';
-import { type Slice, sliceOf, slicesOf } from './slices.ts';
-import type { TerminalState } from './state.ts';
-import type { TextStore } from './text-store.ts';
+import { linesIn, refusedForGood, TRIES } from './output.ts';
+import { floodDone, floodNow, isFloodDone, planTextMessages, REFUSED, type Slice, sliceOf, slicesOf } from './plan.ts';
+import type { TerminalState, TextStore } from './state.ts';
 
 export interface PostedTerminal {
   /** Messages that were posted behind those we know of: shown anew, or taken away if they carry a file. */

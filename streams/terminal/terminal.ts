@@ -14,13 +14,13 @@ import { loadStreamRecords, type StreamRecord, saveStreamRecord, streamFolder } 
 import { startPiped } from '../../tmux/pipe.ts';
 import { killSession } from '../../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
+import { terminalSummary } from './exit.ts';
 import { createFollower } from './follower.ts';
 import { TERMINAL_SIZE } from './output.ts';
 import { panesOf } from './panes.ts';
 import { isStreamMessage } from './plan.ts';
 import { followRemote, type RemoteFollower } from './remote-follower.ts';
 import { prepareRemoteLog, removeRemoteLog } from './remote-log.ts';
-import { terminalSummary } from './texts.ts';
 
 export interface TerminalParts {
   readonly home: Home;

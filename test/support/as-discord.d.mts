@@ -1,5 +1,5 @@
-import type { InspectedRequest, Inspection } from '../../workspace/inspection.ts';
 import type { RefusalAnswer } from '../../workspace/refusal.ts';
+import type { InspectedRequest, Inspection } from '../../workspace/rest-server.ts';
 
 export interface FaultyRequest extends InspectedRequest {
   /** How many requests came before this one, of all kinds. */

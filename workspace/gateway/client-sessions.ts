@@ -1,9 +1,14 @@
 // Gateway sessions: what each was told, numbered, and kept for a while so that a client may resume. No sockets in here.
 
 import { randomBytes } from 'node:crypto';
-import type { Viewer, WorkspaceEvent } from '../workspace-context.ts';
+import * as z from 'zod';
+import { parseJson } from '../../core/json.ts';
+import { sameSecret } from '../access/admit.ts';
+import { applicationFlags, idOf, isoOf, wireChannel, wireGuild, wireMe, wireMember } from '../wire/guild.ts';
+import { wireThread } from '../wire/message.ts';
+import { INTENT_BITS, type Viewer, type WorkspaceContext, type WorkspaceEvent } from '../workspace-context.ts';
 
-export interface GatewayFrame {
+interface GatewayFrame {
   readonly op: 0;
   readonly t: string;
   readonly s: number;
@@ -95,4 +100,120 @@ export function sendToSession(session: ClientSession, type: string, data: unknow
   session.sent.push(frame);
   if (session.sent.length > MAX_REPLAY) session.sent.splice(0, session.sent.length - MAX_REPLAY);
   session.deliver?.(frame);
+}
+
+// MERGED(workspace/gateway/identify.ts): Judges what a client sends on the gateway, before anything is done about it. Pure.
+const MAX_PAYLOAD_BYTES = 4096;
+const ALL_INTENTS = (1 << 26) - 1;
+const KNOWN_GAPS = (1 << 17) | (1 << 18) | (1 << 19) | (1 << 22) | (1 << 23);
+const MEMBERS = 1 << 1;
+const PRESENCES = 1 << 8;
+
+const payloadSchema = z.object({ op: z.number().int(), d: z.unknown() });
+
+const identifySchema = z.object({
+  token: z.string(),
+  intents: z.unknown(),
+  properties: z.record(z.string(), z.unknown()),
+  shard: z.unknown().optional(),
+});
+
+const resumeSchema = z.object({
+  token: z.string(),
+  session_id: z.string(),
+  seq: z.number().int(),
+});
+
+type Payload = z.infer<typeof payloadSchema>;
+
+export function readPayload(raw: Buffer, isBinary: boolean): Payload | undefined {
+  if (isBinary || raw.length > MAX_PAYLOAD_BYTES) return undefined;
+  try {
+    return payloadSchema.safeParse(parseJson(raw.toString('utf8'))).data;
+  } catch {
+    return undefined; // not JSON: the caller closes with 4002
+  }
+}
+
+type Identified = { readonly kind: 'ok'; readonly intents: number } | { readonly kind: 'close'; readonly code: number };
+
+export interface Gatekeeper {
+  readonly token: string;
+  readonly messageContentIntent: boolean;
+}
+
+export function judgeIdentify(data: unknown, gate: Gatekeeper): Identified {
+  const parsed = identifySchema.safeParse(data);
+  if (!parsed.success) return { kind: 'close', code: 4002 };
+  const { token, intents, shard } = parsed.data;
+  if (!sameSecret(token, gate.token)) return { kind: 'close', code: 4004 };
+  if (shard !== undefined && !isOnlyShard(shard)) return { kind: 'close', code: 4010 };
+  if (typeof intents !== 'number' || !Number.isSafeInteger(intents) || intents < 0)
+    return { kind: 'close', code: 4013 };
+  if (intents > ALL_INTENTS || (intents & KNOWN_GAPS) !== 0) return { kind: 'close', code: 4013 };
+  const forbidden = MEMBERS | PRESENCES | (gate.messageContentIntent ? 0 : INTENT_BITS.content);
+  if ((intents & forbidden) !== 0) return { kind: 'close', code: 4014 };
+  return { kind: 'ok', intents };
+}
+
+/** One guild needs one shard. */
+function isOnlyShard(shard: unknown): boolean {
+  return Array.isArray(shard) && shard.length === 2 && shard[0] === 0 && shard[1] === 1;
+}
+
+export function readResume(data: unknown): z.infer<typeof resumeSchema> | undefined {
+  return resumeSchema.safeParse(data).data;
+}
+
+/** The token of an identify of the page, which says nothing else. */
+export function tokenIn(data: unknown): string {
+  return z.object({ token: z.string() }).safeParse(data).data?.token ?? '';
+}
+
+// MERGED(workspace/gateway/ready.ts): What a fresh gateway session hears first: READY, then the guild with its channel, its active threads and its members.
+export function greet(world: WorkspaceContext, session: ClientSession, gatewayUrl: string): void {
+  const { identity, messageContentIntent } = world;
+  sendToSession(session, 'READY', {
+    v: 10,
+    user: wireMe(identity, session.viewer.actor),
+    user_settings: {},
+    session_id: session.id,
+    session_type: 'normal',
+    resume_gateway_url: gatewayUrl,
+    guilds: [{ id: identity.guildId, unavailable: true }],
+    private_channels: [],
+    relationships: [],
+    presences: [],
+    guild_join_requests: [],
+    geo_ordered_rtc_regions: [],
+    ...(session.viewer.actor === 'bot' && { shard: [0, 1] }),
+    application: { id: identity.applicationId, flags: applicationFlags(messageContentIntent) },
+    _trace: ['workspace'],
+  });
+  const all = session.viewer.actor === 'person';
+  if (all || (session.intents & INTENT_BITS.guilds) !== 0)
+    sendToSession(session, 'GUILD_CREATE', guildFor(world, session));
+}
+
+function guildFor(world: WorkspaceContext, session: ClientSession) {
+  const { identity, state } = world;
+  const active = [...state.threads.values()].filter((thread) => !thread.archived);
+  return {
+    ...wireGuild(identity),
+    joined_at: isoOf(identity.guildId),
+    large: false,
+    unavailable: false,
+    member_count: 2,
+    voice_states: [],
+    // Without the members intent a bot is told of itself alone.
+    members: [wireMember(identity, idOf(identity, session.viewer.actor))],
+    channels: [wireChannel(identity, state)],
+    threads: active.map((thread) => wireThread(world, thread, session.viewer)),
+    presences: [],
+    stage_instances: [],
+    guild_scheduled_events: [],
+    soundboard_sounds: [],
+    activity_instances: [],
+    embedded_activities: [],
+  };
 }

@@ -4,11 +4,19 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { sameSecret } from '../access/admit.ts';
-import type { Inspection } from '../inspection.ts';
+import type { Inspection } from '../rest-server.ts';
 import type { Actor } from '../wire/guild.ts';
 import { INTENT_BITS, type Viewer } from '../workspace-context.ts';
-import { type ClientSession, type ClientSessions, sendToSession } from './client-sessions.ts';
-import { type Gatekeeper, judgeIdentify, readPayload, readResume, tokenIn } from './identify.ts';
+import {
+  type ClientSession,
+  type ClientSessions,
+  type Gatekeeper,
+  judgeIdentify,
+  readPayload,
+  readResume,
+  sendToSession,
+  tokenIn,
+} from './client-sessions.ts';
 
 export interface GatewayServerOptions {
   readonly gate: Gatekeeper;

@@ -1,12 +1,10 @@
 // Where one writes. Nothing typed is ever lost: a draft is kept for each place, and what could not be sent stays.
 
 import { call } from './api.js';
-import { byId } from './dom.js';
-import { addFiles, dropFiles, filesView } from './files.js';
-import { newNonce } from './ids.js';
-import { recall, remember } from './saved.js';
-import { optionsOf, parseSlash } from './slash.js';
-import { makeSuggestions } from './suggestions.js';
+import { byId, recall, remember } from './dom.js';
+import { addFiles, dropFiles, filesView } from './message-view.js';
+import { newNonce } from './session-state.js';
+import { makeSuggestions, optionsOf, parseSlash } from './suggestions.js';
 
 const LONGEST = 2000;
 

@@ -2,8 +2,7 @@
 // outside stays with the workspace.
 
 import { call } from './api.js';
-import { compareIds, justBefore } from './ids.js';
-import { isEphemeral } from './session-state.js';
+import { compareIds, isEphemeral, justBefore } from './session-state.js';
 
 const PAGE = 40;
 const WINDOW = 140;

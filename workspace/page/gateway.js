@@ -1,6 +1,6 @@
 // The live line to the workspace. It comes back by itself, resumes where it was if it can, and says how it is.
 
-import { forgetToken, signIn } from './sign-in.js';
+import { forgetToken, signIn } from './api.js';
 
 const LONGEST_WAIT_MS = 15_000;
 

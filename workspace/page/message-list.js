@@ -2,9 +2,8 @@
 // end one stays at the end.
 
 import { byId, h } from './dom.js';
-import { compareIds } from './ids.js';
 import { messageView } from './message-view.js';
-import { isNews } from './session-state.js';
+import { compareIds, isNews } from './session-state.js';
 
 const NEAR_PX = 900;
 const END_PX = 48;

@@ -1,22 +1,16 @@
 // The page from start to end: the live line in, what it tells to the parts, what the person does out again.
 
 import { call } from './api.js';
+import { makePersonInteractions, showModal } from './components.js';
 import { makeComposer } from './composer.js';
 import { makeConversation } from './conversation.js';
-import { announce, byId } from './dom.js';
+import { announce, byId, listenToKeys } from './dom.js';
 import { connectGateway } from './gateway.js';
-import { makeHeader } from './header.js';
-import { compareIds } from './ids.js';
-import { makePersonInteractions } from './interactions.js';
-import { listenToKeys } from './keys.js';
+import { makeHeader, makeNotifications, makeStatus } from './header.js';
 import { makeMessageList } from './message-list.js';
-import { showModal } from './modal.js';
-import { makeNotifications } from './notifications.js';
 import { makePlaces } from './places.js';
-import { makeSearch } from './search.js';
-import { hrefOf, renderSessions } from './session-list.js';
-import { isSilent, oneLine } from './session-state.js';
-import { makeStatus } from './status.js';
+import { hrefOf, makeSearch, renderSessions } from './session-list.js';
+import { compareIds, isSilent, oneLine } from './session-state.js';
 
 let guildId;
 let commands = [];

@@ -1,9 +1,8 @@
 // The channel and its threads, and the newest messages of each: what the list of sessions is made of.
 
 import { call } from './api.js';
-import { compareIds } from './ids.js';
-import { recall, remember } from './saved.js';
-import { hostAndDirectory, isEphemeral, isNews, partsOfTitle, stateOf } from './session-state.js';
+import { recall, remember } from './dom.js';
+import { compareIds, hostAndDirectory, isEphemeral, isNews, partsOfTitle, stateOf } from './session-state.js';
 
 const RECENT = 20;
 const TYPING_MS = 10_000;

@@ -9,7 +9,6 @@ import {
   UNKNOWN_WEBHOOK,
 } from '../../discord/error-codes.ts';
 import { readForm, text } from '../check-form.ts';
-import { modalSchema } from '../component-schema.ts';
 import {
   answerMessage,
   LOADING,
@@ -20,11 +19,11 @@ import {
 } from '../interaction-messages.ts';
 import { ANSWER_WITHIN_MS, type OpenInteraction } from '../open-interactions.ts';
 import { EPHEMERAL, edited, removeMessage, replaceMessage } from '../posting.ts';
-import { type RefusalAnswer, refuse, refuseField } from '../refusal.ts';
-import { editMessageSchema, interactionMessageSchema } from '../request-schemas.ts';
+import { type RefusalAnswer, refuse, refuseField } from '../request-body.ts';
+import { editMessageSchema, interactionMessageSchema, modalSchema } from '../request-schemas.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
 import type { StoredMessage } from '../storage/store.ts';
 import type { WorkspaceContext } from '../workspace-context.ts';
-import type { RestRoute, RouteCall } from './router.ts';
 
 const WEBHOOK = '/webhooks/:application/:token';
 const FOLLOW_UP = `${WEBHOOK}/messages/:message`;

@@ -21,15 +21,14 @@ import {
   requireUnlocked,
   wakeFor,
 } from '../posting.ts';
-import { type RefusalAnswer, refuse } from '../refusal.ts';
+import { type RefusalAnswer, refuse } from '../request-body.ts';
 import { createMessageSchema, editMessageSchema, messagePageSchema } from '../request-schemas.ts';
-import { pageOf } from '../storage/message-log.ts';
-import { compareSnowflakes, isSnowflake } from '../storage/new-snowflake.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
+import { compareSnowflakes, isSnowflake, pageOf } from '../storage/message-log.ts';
 import { findMessage, madeWithNonce, nonceKey, type StoredMessage } from '../storage/store.ts';
 import { idOf, wireMember } from '../wire/guild.ts';
 import { wireMessage } from '../wire/message.ts';
 import { INTENT_BITS } from '../workspace-context.ts';
-import type { RestRoute, RouteCall } from './router.ts';
 
 const MESSAGES = '/channels/:channel/messages';
 const MESSAGE = '/channels/:channel/messages/:message';

@@ -2,18 +2,16 @@
 
 import * as z from 'zod';
 import { UNKNOWN_COMMAND, UNKNOWN_INTERACTION, UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
-import { givenOption, submitted, tapped, typed } from '../check-filled-in.ts';
-import { readForm, snowflake } from '../check-form.ts';
-import type { CommandOption } from '../command-schema.ts';
+import { type CommandOption, readForm, snowflake } from '../check-form.ts';
 import { refMessage } from '../interaction-messages.ts';
-import type { OpenInteraction } from '../open-interactions.ts';
+import { givenOption, type OpenInteraction, submitted, tapped, typed } from '../open-interactions.ts';
 import { requireAwake, requireThread } from '../posting.ts';
-import { type RefusalAnswer, refuse } from '../refusal.ts';
+import { type RefusalAnswer, refuse } from '../request-body.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
 import type { StoredCommand, StoredMessage } from '../storage/store.ts';
 import { botRights, ownerRights, wireChannel, wireMember } from '../wire/guild.ts';
 import { wireMessage, wireThread } from '../wire/message.ts';
 import type { WorkspaceContext } from '../workspace-context.ts';
-import type { RestRoute, RouteCall } from './router.ts';
 
 export const personRoutes: readonly RestRoute[] = [
   { method: 'POST', path: '/interactions', who: 'person', run: interact },

@@ -3,14 +3,14 @@
 import { MISSING_PERMISSIONS, TOO_MANY_REACTIONS, UNKNOWN_EMOJI } from '../../discord/error-codes.ts';
 import { readForm } from '../check-form.ts';
 import { requireAwake } from '../posting.ts';
-import { type RefusalAnswer, refuse } from '../refusal.ts';
+import { type RefusalAnswer, refuse } from '../request-body.ts';
 import { reactionPageSchema } from '../request-schemas.ts';
-import { compareSnowflakes } from '../storage/new-snowflake.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
+import { compareSnowflakes } from '../storage/message-log.ts';
 import type { StoredMessage } from '../storage/store.ts';
 import { idOf, wireMember, wireUser } from '../wire/guild.ts';
 import { INTENT_BITS, type WorkspaceContext } from '../workspace-context.ts';
 import { messageOf } from './messages.ts';
-import type { RestRoute, RouteCall } from './router.ts';
 
 const MAX_KINDS = 20;
 const REACTIONS = '/channels/:channel/messages/:message/reactions/:emoji';

@@ -1,8 +1,7 @@
 // What the workspace knows, and how one record of the journal changes it. No files, no sockets: replaying the records gives the state.
 
 import * as z from 'zod';
-import { findById, putById, removeById } from './message-log.ts';
-import { compareSnowflakes, idTime } from './new-snowflake.ts';
+import { compareSnowflakes, findById, idTime, putById, removeById } from './message-log.ts';
 
 const attachmentSchema = z.object({
   id: z.string(),

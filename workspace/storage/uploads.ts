@@ -1,12 +1,12 @@
 // Uploaded files: kept under their id. On the port they are handed out by addresses that this process signed; such an
 // address is of no use after a restart. A name given by an uploader never becomes a path.
-
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../../home/whole-file.ts';
 import { sameSecret } from '../access/admit.ts';
-import type { StoredAttachment } from './store.ts';
+import { compareSnowflakes } from './message-log.ts';
+import type { StoredAttachment, StoredMessage, WorkspaceState } from './store.ts';
 
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 export const MAX_FILES = 10;
@@ -51,4 +51,31 @@ export function cleanFilename(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? '';
   const clean = base.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
   return [...clean].slice(-200).join('') || 'file';
+}
+
+// MERGED(workspace/storage/retention.ts): Which messages and files are kept. Pure; README.md tells the limits.
+export const KEPT = { perChannel: 20_000, altogether: 100_000 } as const;
+
+interface Kept {
+  readonly perChannel: number;
+  readonly altogether: number;
+}
+
+/** The oldest messages, as many as there are too many after a post into the channel. */
+export function beyondLimits(state: WorkspaceState, channel: string, kept: Kept = KEPT): StoredMessage[] {
+  const log = state.messages.get(channel) ?? [];
+  const excess = log.slice(0, Math.max(0, log.length - kept.perChannel));
+  let total = -excess.length;
+  for (const { length } of state.messages.values()) total += length;
+  if (total <= kept.altogether) return excess;
+  const oldest = [...state.messages.values()]
+    .flatMap((all) => (all === log ? all.slice(excess.length) : all).slice(0, total - kept.altogether))
+    .sort((a, b) => compareSnowflakes(a.id, b.id));
+  return [...excess, ...oldest.slice(0, total - kept.altogether)];
+}
+
+/** The ids of all files that messages have. */
+export function uploadsOf(state: WorkspaceState): Set<string> {
+  const messages = [...state.messages.values()].flat();
+  return new Set(messages.flatMap(({ attachments }) => attachments.map(({ id }) => id)));
 }

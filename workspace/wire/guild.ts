@@ -1,8 +1,8 @@
 // The workspace's fixed cast as Discord shows it: one guild, one channel, two roles, two members, one application.
 
-import type { Identity } from '../access/identity.ts';
-import { idTime } from '../storage/new-snowflake.ts';
+import { idTime } from '../storage/message-log.ts';
 import type { WorkspaceState } from '../storage/store.ts';
+import type { Identity } from '../workspace-context.ts';
 
 export type Actor = 'bot' | 'person';
 

@@ -11,7 +11,7 @@ import { connectRest, type Rest } from '../../../discord/rest.ts';
 import { saveStreamRecord, streamRecordSchema } from '../../../home/stream-record.ts';
 import { writeJson } from '../../../home/whole-file.ts';
 import { type AgentParts, openAgent } from '../../../streams/agent/agent.ts';
-import type { AgentTurn } from '../../../streams/agent/job.ts';
+import type { AgentTurn } from '../../../streams/agent/state.ts';
 import { tempFolder, tempHome } from '../../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../../support/workspace.ts';
 

@@ -89,11 +89,11 @@ describe('a terminal that cannot be emulated', () => {
     expect(setting.server.call('list-panes', '-a', '-F', '#{pane_dead}')).toContain('0');
 
     const kept = loadStreamRecord(setting.parts.home, setting.thread);
-    expect(kept?.ended?.how).toBe('not shown any more');
+    expect(kept?.ended?.how).toBe('no longer shown');
     const again = setting.follow(kept ?? record, { retryMs: 50 });
     await again.ended;
     expect(await told()).toHaveLength(1);
-    expect(await again.end()).toContain('not shown any more');
+    expect(await again.end()).toContain('no longer shown');
   });
 });
 

@@ -3,8 +3,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openEmulator } from '../../../streams/emulator/emulator.ts';
-import { cellsOf, SPARE_CELLS } from '../../../streams/terminal/cost.ts';
-import { type FilterState, filterOutput, LARGEST_NUMBER, MOST_MARKS } from '../../../streams/terminal/filter.ts';
+import {
+  cellsOf,
+  type FilterState,
+  filterOutput,
+  LARGEST_NUMBER,
+  MOST_MARKS,
+  SPARE_CELLS,
+} from '../../../streams/emulator/filter.ts';
 
 const SIZE = { width: 20, height: 6, inserts: false };
 const NOTHING: FilterState = { inside: 'nothing', marks: 0, credit: SPARE_CELLS };

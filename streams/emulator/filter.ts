@@ -3,11 +3,11 @@
 // always at rest, and no output costs it more than a bounded time and memory: a sequence for which there is no credit left is
 // skipped.
 
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what this is about
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: this file is about control characters
 
-import type { EmulatorSize } from '../emulator/size.ts';
-import { columnsOf } from '../emulator/widths.ts';
-import { CELLS_PER_BYTE, type CostScreen, cellsOf, SPARE_CELLS, startsInserting } from './cost.ts';
+import type { IUnicodeVersionProvider } from '@xterm/headless';
+import { displayWidth } from '../../core/width.ts';
+import type { EmulatorSize } from './screen-state.ts';
 
 /** Something that is left out up to its end: a title (a bell ends it, too), another string, a sequence that is too long. */
 export type FilterMode = 'nothing' | 'title' | 'string' | 'sequence';
@@ -165,4 +165,76 @@ function withoutC1(text: string): string {
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];
+}
+
+// MERGED(streams/terminal/cost.ts): How much work an escape sequence can make for the emulator, counted in cells that it may touch. A sequence that is not known
+// to be cheap counts as one that writes the whole screen: no sequence is forgotten.
+interface CostScreen extends EmulatorSize {
+  /** A character that is printed may push the rest of its row to the right. */
+  readonly inserts: boolean;
+}
+
+/** A byte of output pays for so many cells. Ordinary programs need far less, since they print what they draw. */
+const CELLS_PER_BYTE = 250;
+/** So many may be used beyond that within one second, for programs that draw much with few bytes. */
+export const SPARE_CELLS = 10_000_000;
+
+/** Without the escape: the cursor, colours, margins, tabs, questions to the terminal, modes other than private ones. */
+const CHEAP = /^(?:\[[<-?]?[\d;:]*(?:[A-IZac-gmnq-u`]|[ !"$]+[pq])|\[[\d;:]*[hl]|[78=>HNOno|}~\\]|[ %(-/]+.)$/;
+const ONE_ROW = /^\[\??[\d;:]*[KX@P]$/;
+const SCROLLS = /^(?:\[[\d;:]*[LMST^]|[DEM])$/;
+const REPEATED = /^\[[\d;:]*b$/;
+const PRIVATE_MODES = /^\[\?[\d;:]*[hl]$/;
+/** Keys, cursor, wrapping, mouse, paste, updates in one go. Any other mode may change to another screen. */
+const CHEAP_MODES = /^(?:|[15679]|12|25|45|66|100[0-6]|101[56]|1048|2004|2026|2031)$/;
+
+/** `sequence` is whole and has no controls inside; its numbers are within their limits. */
+export function cellsOf(sequence: string, { width, height, inserts }: CostScreen): number {
+  const body = sequence.slice(1);
+  const numbers = body.match(/\d+/g) ?? [];
+  const times = Math.max(1, ...numbers.map(Number));
+  if (CHEAP.test(body)) return 0;
+  if (ONE_ROW.test(body)) return width;
+  if (SCROLLS.test(body)) return times * (width + 4 * height);
+  if (REPEATED.test(body)) return times * (inserts ? width : 32);
+  if (!PRIVATE_MODES.test(body)) return width * height;
+  return numbers.filter((mode) => !CHEAP_MODES.test(mode)).length * width * height;
+}
+
+/** From here on, what is printed pushes the rest of its row to the right. */
+function startsInserting(sequence: string): boolean {
+  return sequence.endsWith('h') && (sequence.match(/\d+/g) ?? []).some((mode) => Number(mode) === 4);
+}
+
+// MERGED(streams/emulator/widths.ts): How many columns a character takes, as tmux counts: a terminal that counts otherwise breaks lines elsewhere.
+const known = new Map<number, 0 | 1 | 2>();
+const KNOWN_AT_MOST = 20_000;
+
+export const terminalWidths: IUnicodeVersionProvider = {
+  version: 'threadmux',
+  wcwidth: columnsOf,
+  /** A character without a width joins the one before. Packed as the emulator wants it: width and whether it joins. */
+  charProperties(codepoint, preceding) {
+    const own = columnsOf(codepoint);
+    const before = ((preceding >> 1) & 3) as 0 | 1 | 2;
+    const joins = own === 0 && preceding !== 0 && before > 0;
+    return ((joins ? before : own) << 1) | (joins ? 1 : 0);
+  },
+};
+
+function columnsOf(codepoint: number): 0 | 1 | 2 {
+  if (codepoint < 0x20 || (codepoint >= 0x7f && codepoint < 0xa0)) return 0;
+  if (codepoint < 0x300) return 1;
+  const found = known.get(codepoint);
+  if (found !== undefined) return found;
+  if (known.size > KNOWN_AT_MOST) known.clear();
+  const width = measured(codepoint);
+  known.set(codepoint, width);
+  return width;
+}
+
+function measured(codepoint: number): 0 | 1 | 2 {
+  if (codepoint >= 0x1160 && codepoint <= 0x11ff) return 0; // vowels and finals join a syllable's first sign
+  if (codepoint >= 0xd800 && codepoint <= 0xdfff) return 1;
+  return displayWidth(String.fromCodePoint(codepoint)) as 0 | 1 | 2;
 }
