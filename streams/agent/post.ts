@@ -1,5 +1,5 @@
-// Tells the end of a turn: all that Claude said, then how it ended. What Discord refuses is replaced by a sentence, and
-// the rest comes all the same.
+// Posts the end of a turn: all that Claude said, then how it ended. A part that Discord refuses is replaced by a sentence, and
+// the rest is still posted.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,7 +26,7 @@ interface PostTurnOptions {
 
 const REFUSED = '-# ⚠️ Discord refused the part of the answer that belongs here.';
 
-/** False if we had to leave first. */
+/** False if this process had to close first. */
 export async function postTurn(due: UnpostedTurn, telling: PostTurnOptions): Promise<boolean> {
   await showAll(due, telling);
   const { rest, thread, signal } = telling;
@@ -61,13 +61,13 @@ async function showAll(due: UnpostedTurn, telling: PostTurnOptions): Promise<voi
     if (surplus) await retryUntilPosted(() => deleteMessage(rest, thread, surplus.id), telling);
 }
 
-/** The same while it streams and at its end: one message for a part. */
+/** The same nonces while the turn streams and at its end, so that each part gets one message. */
 export function partNonce(turn: { readonly id: string; readonly startedAt: number }, at: number) {
   return ['agent', turn.id, turn.startedAt, at];
 }
 
-// MERGED(streams/agent/unposted.ts): What a turn has still to say, on disk before any of it is said: after a restart the rest of it is said, and nothing
-// twice, because what is shown is noted beside it.
+// What remains to be posted of a turn is saved before any of it is posted, with the messages that already show it:
+// after a restart the rest is posted, and nothing twice.
 const fileSchema = z.object({
   name: z.string(),
   data: z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64'))),
@@ -77,7 +77,7 @@ const dueSchema = z.object({
   id: z.string(),
   startedAt: z.number(),
   parts: z.array(z.object({ content: z.string(), files: z.array(fileSchema).exactOptional() })),
-  /** How it ended, in a message of its own. */
+  /** How it ended, as a separate message. */
   words: z.string(),
   silent: z.boolean(),
   turn: z.object({
@@ -95,13 +95,13 @@ export interface UnpostedTurn extends Omit<Stored, 'parts'> {
   readonly parts: readonly StreamPart[];
   readonly shown: PostedTurn;
 }
-/** The messages that show the parts, as far as there are any; null: somebody has deleted it. */
+/** The messages that show the parts so far; null for one that someone deleted. */
 export type PostedTurn = readonly (OpenStreamMessage | null | undefined)[];
 
 interface UnpostedFile {
   load(): UnpostedTurn | undefined;
   save(due: UnpostedTurn): void;
-  /** What is shown now; apart from the rest, which may be large. */
+  /** What is shown now; in its own file, because the rest may be large. */
   note(due: UnpostedTurn, shown: PostedTurn): void;
   remove(): void;
 }
@@ -136,7 +136,7 @@ function storedPart({ content, files }: StreamPart) {
   return { content, ...(stored === undefined ? {} : { files: stored }) };
 }
 
-// MERGED(streams/retry-until-posted.ts): What must be shown is tried until it works, or cannot: a server that is away comes back.
+// Posting is retried until it succeeds or is refused: a server that does not answer may be back later.
 interface RetryUntilPostedOptions {
   readonly thread: string;
   readonly log: Log;
@@ -146,7 +146,7 @@ interface RetryUntilPostedOptions {
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 
-/** Resolves with the error if it was refused; when the signal comes, whatever became of it. */
+/** Resolves with the error if it was refused; resolves in any case when the signal aborts. */
 async function retryUntilPosted(
   show: () => Promise<unknown>,
   trying: RetryUntilPostedOptions,
@@ -165,12 +165,12 @@ async function retryUntilPosted(
   return undefined;
 }
 
-/** A token that is refused will be replaced: until then nothing is lost. */
+/** A refused token will be replaced, so keep trying. */
 function isPassing(error: unknown): boolean {
   return isThreadmuxError(error, 'discord_unreachable') || isThreadmuxError(error, 'discord_unauthorized');
 }
 
-/** Cut short when it is over. */
+/** Returns early when the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(Math.max(ms, 0), undefined, { signal }).catch(() => {});
 }

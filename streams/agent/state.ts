@@ -1,5 +1,5 @@
-// What an agent must know after a restart: the conversation it goes on with, the turn that runs, and what
-// is over: nothing runs twice, whoever brings it again.
+// What an agent must remember after a restart: its conversation, the running turn and the finished prompts. A prompt that is
+// delivered again never runs twice.
 
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -12,15 +12,15 @@ import { readJson } from '../../home/whole-file.ts';
 const stateSchema = z.object({
   /** Claude Code's session id, for `--resume`. */
   session: z.string().optional(),
-  /** The prompt whose turn runs. */
+  /** The prompt whose turn is running. */
   running: z.string().optional(),
-  /** The newest prompts that are over, oldest first: whoever brings one again was killed before they noted it. */
+  /** The newest finished prompts, oldest first. A prompt is delivered again if the sender was killed before it saved the result. */
   over: z.array(z.object({ id: z.string(), kind: z.enum(['done', 'failed', 'stopped', 'dropped']) })).default([]),
 });
 type AgentState = Readonly<z.output<typeof stateSchema>>;
 type Over = AgentState['over'];
 
-/** Prompts do not always come in order: one that was overtaken must not count as over. By so many, none is. */
+/** Prompts can arrive out of order, so an overtaken prompt must not count as finished. None is overtaken by this many. */
 const REMEMBERED = 200;
 
 interface StateFile {
@@ -46,7 +46,7 @@ export function withOver(over: Over, ...more: Over): Over {
   return [...others, ...more].sort(byAge).slice(-REMEMBERED);
 }
 
-/** Undefined: it is not over. Of one that is older than all we remember, only that it is. */
+/** Undefined if it is not finished. For a prompt older than all remembered ones, only that it is finished. */
 export function overAs(over: Over, id: string): Over[number]['kind'] | undefined {
   const known = over.find((one) => one.id === id);
   if (known !== undefined) return known.kind;
@@ -55,10 +55,10 @@ export function overAs(over: Over, id: string): Over[number]['kind'] | undefined
   return isFull && isNewer(oldest.id, id) ? 'done' : undefined;
 }
 
-// A prompt that waits for its turn, and whoever waits for what becomes of it.
+// A prompt that waits for its turn, and the promises of its caller.
 
 export interface AgentPrompt {
-  /** Of the message: the same id is the same prompt, and runs once. */
+  /** The id of the message: the same id is the same prompt, and runs once. */
   readonly id: string;
   readonly text: string;
 }
@@ -69,11 +69,11 @@ export interface AgentTurn {
 }
 
 export interface AskedTurn {
-  /** How many prompts run or wait before it. */
+  /** How many prompts run or wait before this one. */
   readonly before: number;
-  /** Its turn has begun, or never will. */
+  /** Resolves when its turn has begun or will never begin. */
   readonly begun: Promise<void>;
-  /** Stays open when we close: the prompt is to be asked again after a restart. */
+  /** Stays pending when we close: the prompt is sent again after a restart. */
   readonly done: Promise<AgentTurn>;
 }
 
@@ -99,7 +99,7 @@ export function createAgentJob(prompt: AgentPrompt): AgentJob {
   return { ...prompt, begun, begin, done, settle };
 }
 
-/** Of a prompt that has had its turn. */
+/** For a prompt that is already finished. */
 export function isTurnOver(turn: AgentTurn): AskedTurn {
   return { before: 0, begun: Promise.resolve(), done: Promise.resolve(turn) };
 }

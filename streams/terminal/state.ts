@@ -1,5 +1,5 @@
-// Where a terminal's thread stands, on disk. Written only after everything it says was posted: whoever goes on from it
-// repeats some work, but loses nothing.
+// The state of a terminal and its text, on disk. The state is written only after everything it describes was posted: a process
+// that continues from it repeats some work but loses nothing.
 
 import { closeSync, openSync, readdirSync, readSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
@@ -9,28 +9,27 @@ import { readJson } from '../../home/whole-file.ts';
 import { emulatorScreenSchema } from '../emulator/screen-state.ts';
 import { positionSchema } from './log.ts';
 
-// MERGED(streams/terminal/text-store.ts): The text of a terminal that changes no more, on disk: for the files that are attached, and to go on after a restart.
-// Capped: the oldest text goes. Positions count bytes from the beginning of the text, whether or not it is still there.
+// The text that can no longer change, for attached files and for a restart. Only the newest part is kept. Positions count
+// bytes from the beginning of the text, even if that part is no longer kept.
 const storedTextSchema = z.object({ base: z.number(), length: z.number() });
 /** The text from `base` to `length` is kept. */
 type StoredText = Readonly<z.output<typeof storedTextSchema>>;
 
 export interface TextStore {
-  /** All of it or, when it throws, nothing: it can be tried again. */
+  /** Appends all of the text or, if it throws, nothing: the caller can try again. */
   append(text: string): void;
   kept(): StoredText;
   slice(from: number, to: number): Buffer;
-  /** Lets the oldest text go if there is too much; never what comes after `needed`. */
+  /** Drops the oldest text if there is too much, but never anything after `needed`. */
   cap(needed: number): void;
-  /** What was kept before, and was not noted to be kept, goes for good. */
+  /** Removes files that the saved state no longer refers to. */
   settle(): void;
-  /** Resolves when a loss of power takes nothing of it away any more. */
+  /** Resolves when a power failure can no longer lose any of it. */
   sync(): Promise<void>;
-  /** There is no more use for it. */
   remove(): void;
 }
 
-/** `noted` is what a state says; what was appended after it was written is cut off again. */
+/** `noted` is what the saved state says. Text that was appended after it was saved is cut off. */
 export function openTextStore(folder: string, noted: StoredText | undefined, maxBytes: number): TextStore {
   let { base, length } = noted ?? { base: 0, length: 0 };
   let synced = false;
@@ -58,7 +57,7 @@ export function openTextStore(folder: string, noted: StoredText | undefined, max
       const bytes = Buffer.from(text);
       const fd = openSync(path(), 'r+');
       try {
-        // By position: what an attempt that failed left behind is written over.
+        // Written by position: this overwrites what a failed attempt left behind.
         for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, length - base + at);
       } finally {
         closeSync(fd);
@@ -93,20 +92,19 @@ export function openTextStore(folder: string, noted: StoredText | undefined, max
   };
 }
 
-/** A cut may have left the end of a character at the beginning. */
+/** A cut may have left the last bytes of a character at the beginning. */
 function characterStart(bytes: Uint8Array): number {
   const start = bytes.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
   return Math.max(0, start);
 }
 
 const floodSchema = z.object({
-  /** Of all that is not shown line by line. */
+  /** All lines that are not shown as messages. */
   lines: z.number(),
-  /** Of those that were attached or, being too many, dropped. */
+  /** Of these, the lines that were already attached or dropped because there were too many. */
   before: z.number(),
   files: z.number(),
 });
-/** Lines that come too fast are counted, and attached in the end. */
 
 const terminalStateSchema = z.object({
   position: positionSchema,
@@ -125,15 +123,15 @@ const terminalStateSchema = z.object({
   from: z.number(),
   /** Messages that may still change. */
   open: z.array(z.object({ id: z.string(), content: z.string() })),
-  /** How far from there messages end because somebody wrote between them, in characters. */
+  /** Where messages end because someone wrote between them, in characters after `from`. */
   cuts: z.array(z.number()).default([]),
-  /** The newest message of ours; empty before the first. */
+  /** Our newest message; empty before the first one. */
   last: z.string(),
   /** How many messages were posted. */
   posted: z.number(),
   flood: floodSchema.optional(),
   flooded: z.boolean(),
-  /** All output is posted; only its end is to be told. */
+  /** All output is posted; only the end remains to be reported. */
   finished: z.boolean(),
 });
 export type TerminalState = Readonly<z.output<typeof terminalStateSchema>>;
@@ -142,7 +140,7 @@ export function loadTerminalState(folder: string): TerminalState | undefined {
   return readJson(join(folder, 'state.json'), terminalStateSchema);
 }
 
-/** Never blocks: with many terminals a disk that is slow would hold up everything else. */
+/** Asynchronous: with many terminals, a slow disk would otherwise block everything else. */
 export async function saveTerminalState(folder: string, state: TerminalState): Promise<void> {
   const temp = join(folder, '.state.tmp');
   const file = await open(temp, 'w', 0o600);
