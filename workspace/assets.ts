@@ -1,4 +1,5 @@
-// The files of the page and what they are served as. Only what is listed at the start has an address at all.
+// Serves everything that is not the API: the page, its libraries and the uploaded files. Only files that are listed at the start
+// have an address.
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -19,7 +20,7 @@ interface Asset {
 }
 
 interface Assets {
-  /** Undefined for an address that is none of the page's. */
+  /** Undefined if the page has no such file. */
   load(pathname: string): Promise<Asset | undefined>;
   readonly paths: readonly string[];
 }
@@ -49,7 +50,7 @@ export function openAssets(): Assets {
       const changed = (await stat(file)).mtimeMs;
       const known = kept.get(pathname);
       if (known?.changed === changed) return known.asset;
-      // The promise is kept, not its result: however many ask before it is there, the file is read and packed once.
+      // Keep the promise, not its result: concurrent requests read and compress the file once.
       const asset = read(file);
       kept.set(pathname, { changed, asset });
       asset.catch(() => kept.delete(pathname));
@@ -72,7 +73,6 @@ async function read(file: string): Promise<Asset> {
   };
 }
 
-// MERGED(workspace/pages.ts): Everything that is not the API: the page and the uploaded files.
 const SHOWN_TYPES: Record<string, string> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -111,7 +111,7 @@ export function makePages(attachments: Uploads, door: AdmittedCaller): Pages {
   };
 }
 
-/** For the bot, which alone reaches the socket: an address that it kept over a restart must still work. */
+/** For the bot, the only client on the socket: an address that it saved before a restart must still work. */
 export function makeFiles(attachments: Uploads): Pages {
   return {
     async handle(request, response, url) {
@@ -127,7 +127,7 @@ function sendAsset({ headers }: IncomingMessage, response: ServerResponse, asset
   const known = headers['if-none-match'] === asset.etag;
   response.writeHead(known ? 304 : 200, {
     ...SAFETY,
-    // Not every browser takes 'self' to cover the socket too.
+    // In some browsers 'self' does not include WebSockets.
     'Content-Security-Policy': `${POLICY}; connect-src 'self' ws://${headers.host}`,
     'Content-Type': asset.type,
     'Cache-Control': 'no-cache',
@@ -138,7 +138,7 @@ function sendAsset({ headers }: IncomingMessage, response: ServerResponse, asset
   response.end(known ? undefined : packed ? asset.gzipped : asset.plain);
 }
 
-/** Only pictures are shown in place; anything else, an HTML file above all, is a download. */
+/** Only pictures are shown inline. Everything else, above all HTML, is a download. */
 function sendFile(response: ServerResponse, file: string, pathname: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size === undefined) return end(response, 404, 'The file is gone.');
@@ -157,13 +157,13 @@ function sendFile(response: ServerResponse, file: string, pathname: string): voi
 }
 
 function end(response: ServerResponse, status: number, sentence: string): void {
-  const close = status === 404 ? {} : { Connection: 'close' }; // nothing more of the request is read
+  const close = status === 404 ? {} : { Connection: 'close' }; // the rest of the request is not read
   response.writeHead(status, { ...SAFETY, ...close, 'Content-Type': 'text/plain; charset=utf-8' });
   response.end(`${sentence}\n`);
 }
 
-// MERGED(workspace/vendor.ts): The libraries the page uses, by the address they are served at. The build copies them beside the page, so that
-// the package needs no other; from source they come out of node_modules.
+// The libraries of the page, by address. The build copies them next to the page, so that the package does not depend on
+// theirs; from source they are read from node_modules.
 const LANGUAGES = [
   'bash',
   'c',
@@ -189,7 +189,7 @@ const LANGUAGES = [
   'yaml',
 ];
 
-/** Path under `page/vendor/` -> file of the package. */
+/** Path under `page/vendor/` -> file in the package. */
 export const VENDOR: Readonly<Record<string, string>> = {
   'markdown-it.js': 'markdown-it/dist/markdown-it.min.js',
   'highlight/core.js': '@highlightjs/cdn-assets/es/core.min.js',

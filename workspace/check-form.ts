@@ -1,4 +1,4 @@
-// Checks a request body against a schema and refuses it in Discord's words (INVALID_FORM with nested errors).
+// Checks a request body against a schema and refuses it as Discord does (INVALID_FORM with nested errors).
 import * as z from 'zod';
 import { type FormError, refuseForm } from './request-body.ts';
 
@@ -10,7 +10,7 @@ export function readForm<T extends z.ZodType>(schema: T, body: unknown): z.outpu
   refuseForm(errors as Parameters<typeof refuseForm>[0]);
 }
 
-/** Text of so many code points, as Discord counts. */
+/** Text with a limited number of code points, as Discord counts them. */
 export function text(min: number, max: number) {
   return z.string().superRefine((value, ctx) => {
     const length = [...value].length;
@@ -83,7 +83,7 @@ function describe(issue: z.core.$ZodIssue): FormError {
   return { code: 'BASE_TYPE_INVALID', message: issue.message };
 }
 
-// MERGED(workspace/command-schema.ts): Application commands: the shape and the sizes of their names, options and choices.
+// Application commands: the shape and the limits of their names, options and choices.
 const SUB_COMMAND = 1;
 const SUB_COMMAND_GROUP = 2;
 

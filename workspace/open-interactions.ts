@@ -1,4 +1,4 @@
-// The open interactions: who asked what, until when it may be answered, and what it was answered with. Forgotten on restart.
+// The open interactions: their origin, their deadline and their answer. Lost on restart.
 
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
@@ -22,19 +22,19 @@ export interface OpenInteraction {
   readonly type: 2 | 3 | 4 | 5;
   readonly channelId: string;
   readonly startedAt: number;
-  /** The person's own mark, given back with the outcome. */
+  /** A nonce of the page, returned with the outcome. */
   readonly nonce: string | undefined;
   readonly name: string | undefined;
-  /** The message whose button, select or modal this came from. */
+  /** The message with the button, select or modal. */
   readonly source: MessageRef | undefined;
-  /** The callback's type, once there was one. */
+  /** The type of the callback, once there is one. */
   answered: number | undefined;
   original: MessageRef | undefined;
   modal: Modal | undefined;
 }
 
 export interface OpenInteractions {
-  /** Messages only the person sees; they live as long as the server. */
+  /** Messages that only the user sees; they exist until the server stops. */
   readonly ephemeral: Map<string, StoredMessage>;
   open(start: Pick<OpenInteraction, 'id' | 'type' | 'channelId' | 'nonce' | 'name' | 'source'>): OpenInteraction;
   byId(id: string): OpenInteraction | undefined;
@@ -42,7 +42,7 @@ export interface OpenInteractions {
   close(): void;
 }
 
-/** `onLate` hears of interactions that nobody answered in time. */
+/** `onLate` is called for interactions that were not answered in time. */
 export function makeOpenInteractions(onLate: (interaction: OpenInteraction) => void): OpenInteractions {
   const open = new Map<string, OpenInteraction>();
   const timers = new Set<NodeJS.Timeout>();
@@ -80,7 +80,7 @@ export function makeOpenInteractions(onLate: (interaction: OpenInteraction) => v
   };
 }
 
-// MERGED(workspace/check-filled-in.ts): Checks what the person filled in against what the bot offered: options, taps, choices, modals. Pure.
+// Checks the user's input against what the bot offered: options, buttons, choices, modals. Pure.
 interface GivenOption {
   readonly name: string;
   readonly value?: string | number | boolean | undefined;
@@ -97,7 +97,7 @@ export const givenOption: z.ZodType<GivenOption> = z.object({
   },
 });
 
-/** The options with their types; complete means that required ones must be there and choices be kept to. */
+/** The options with their types. `complete`: required options must be present, and choices must match. */
 export function typed(
   declared: readonly CommandOption[],
   given: readonly GivenOption[],

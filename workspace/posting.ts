@@ -1,4 +1,4 @@
-// Making and changing messages: from a checked form and uploads to a stored message that everybody hears of.
+// Creates and changes messages: from a checked form and uploads to a stored and published message.
 import {
   EMPTY_MESSAGE,
   THREAD_ARCHIVED,
@@ -16,13 +16,13 @@ import type { WorkspaceContext } from './workspace-context.ts';
 
 export const EPHEMERAL = 64;
 
-/** The thread, `undefined` for the one channel; anything else does not exist. */
+/** The thread, `undefined` for the only channel; any other id is refused. */
 export function requireThread(world: WorkspaceContext, channelId: string): StoredThread | undefined {
   if (channelId === world.identity.channelId) return undefined;
   return world.state.threads.get(channelId) ?? refuse(UNKNOWN_CHANNEL);
 }
 
-/** Editing, reacting and joining do not wake an archived thread. */
+/** Editing, reacting and joining do not unarchive a thread. */
 export function requireAwake(world: WorkspaceContext, channelId: string): StoredThread | undefined {
   const thread = requireThread(world, channelId);
   if (thread?.archived) refuse(THREAD_ARCHIVED);
@@ -33,7 +33,7 @@ export function requireUnlocked(world: WorkspaceContext, channelId: string): voi
   if (requireThread(world, channelId)?.locked) refuse(THREAD_LOCKED);
 }
 
-/** A message wakes an archived thread and makes its author a member. */
+/** A message unarchives its thread and makes its author a member. */
 export function wakeFor(world: WorkspaceContext, channelId: string, author: string): void {
   const thread = requireThread(world, channelId);
   if (thread === undefined) return;
@@ -73,7 +73,7 @@ interface PostDraft {
   readonly extra?: Partial<StoredMessage>;
 }
 
-/** Keeps the uploads and builds the message; nothing is stored or told yet. */
+/** Saves the uploads and builds the message, but does not store or publish it. */
 export function composeMessage(world: WorkspaceContext, draft: PostDraft): StoredMessage {
   const { form, channelId, author, uploads, extra } = draft;
   const reply = replyTo(world, channelId, form.message_reference);
@@ -157,7 +157,7 @@ export function replaceMessage(world: WorkspaceContext, message: StoredMessage):
     world.interactions.ephemeral.get(message.id) ?? findMessage(world.state, message.channel_id, message.id);
   if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
   else world.commit({ t: 'message', message });
-  // Only now: the change may have been refused by a full disk.
+  // Only now: a full disk may have refused the change.
   for (const { id } of before?.attachments ?? []) {
     if (!message.attachments.some((kept) => kept.id === id)) world.attachments.forget(id);
   }
@@ -171,7 +171,7 @@ export function removeMessage(world: WorkspaceContext, message: StoredMessage): 
   publishMessageGone(world, message);
 }
 
-/** What the message becomes; fields that are not in the form stay, those that are null are emptied. */
+/** The changed message. Fields missing in the form stay; fields that are null are cleared. */
 export function edited(
   world: WorkspaceContext,
   message: StoredMessage,
@@ -181,7 +181,7 @@ export function edited(
   const listedIds = form.attachments?.map(({ id }) => id);
   const retained = message.attachments.filter(({ id }) => listedIds?.includes(id) ?? form.attachments !== null);
   const described = form.attachments?.filter(({ id }) => !retained.some((kept) => kept.id === id));
-  // A list says what is there afterwards: a new file that it leaves out is left out, too.
+  // `attachments` lists what remains: a new file that is not in it is dropped, too.
   const added = uploads.filter(({ key }) => listedIds?.includes(key) ?? true);
   const files = retained.length + added.length;
   if (files > MAX_FILES) refuse(TOO_MANY_ATTACHMENTS);
@@ -202,7 +202,7 @@ export function edited(
   };
 }
 
-// MERGED(workspace/mentions.ts): Who a message pings: what its text names, cut down to what its sender allowed. Pure.
+// Whom a message pings: the mentions in its text, limited to what its sender allowed. Pure.
 interface Mentioned {
   readonly mentions: string[];
   readonly mention_roles: string[];
@@ -212,7 +212,7 @@ interface Mentioned {
 interface Mentionable {
   readonly users: readonly string[];
   readonly roles: readonly string[];
-  /** The author of the message that is replied to. */
+  /** The author of the replied-to message. */
   readonly repliedUser?: string | undefined;
 }
 

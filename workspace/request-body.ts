@@ -1,4 +1,4 @@
-// Takes in a request's body: JSON, or multipart with payload_json and files. Bounded: what is too large is refused, not kept.
+// Reads a request's body: JSON, or multipart with payload_json and files. Limited: a body that is too large is refused.
 import type { IncomingMessage } from 'node:http';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { MOST_LEVELS, parseJson } from '../core/json.ts';
@@ -34,7 +34,7 @@ import {
 import { MAX_FILE_BYTES, MAX_FILES } from './storage/uploads.ts';
 
 const MAX_REQUEST_BYTES = 25 * 1024 * 1024;
-/** How many times the limit of a too large body is still read, so that its sender gets to hear the refusal. */
+/** How many times the limit is still read of a body that is too large, so that its sender receives the refusal. */
 const DRAINED = 4;
 const MAX_PARTS = 32;
 
@@ -90,7 +90,7 @@ export async function parseBody(bytes: Buffer | 'too-large', contentType: string
   return { payload: Object.fromEntries(fields), uploads };
 }
 
-/** The platform's reader has no limit of its own: many tiny parts would take far more memory than their bytes. */
+/** The platform's parser has no limit: many tiny parts would use far more memory than their bytes. */
 async function readMultipart(bytes: Buffer, contentType: string): Promise<FormData> {
   const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const boundary = `--${quoted ?? plain}`;
@@ -115,14 +115,14 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<FormDa
 
 function jsonIn(text: string): unknown {
   try {
-    // Less than what clients take: it comes back to them inside an event or a list.
+    // Less than clients accept, because it is sent back to them inside an event or a list.
     return parseJson(text, MOST_LEVELS / 2);
   } catch {
     refuse(INVALID_JSON);
   }
 }
 
-// MERGED(workspace/refusal.ts): How the workspace says no: Discord's status, code and sentence. Thrown by routes, caught in one place, by http.ts.
+// How the workspace refuses: Discord's status, code and text. Thrown by routes, caught only in rest-server.ts.
 export interface RefusalAnswer {
   readonly status: number;
   readonly body?: unknown;
@@ -166,7 +166,7 @@ export function refuse(code: RefusalCode): never {
   throw refusal({ status, body: { message, code } });
 }
 
-/** Nested as Discord nests it: `{content: {_errors: [{code, message}]}}`. */
+/** Nested as on Discord: `{content: {_errors: [{code, message}]}}`. */
 interface FormErrors {
   readonly [key: string]: FormErrors | readonly FormError[];
 }

@@ -1,8 +1,8 @@
-// The shape and the sizes of the requests we answer. Unknown fields are ignored, as on Discord.
+// The shape and the limits of the requests we accept. Unknown fields are ignored, as on Discord.
 import * as z from 'zod';
 import { custom, snowflake, text, whole } from './check-form.ts';
 
-// MERGED(workspace/component-schema.ts): What may hang under a message or stand in a modal: rows, buttons, selects, inputs, and their sizes.
+// Components of messages and modals: rows, buttons, selects, inputs, and their limits.
 const customId = text(1, 100);
 const emoji = z.looseObject({ name: z.string().nullish(), id: z.string().nullish() });
 const componentId = z.number().int().nonnegative().optional();
@@ -93,7 +93,7 @@ export type ModalInput = z.infer<typeof textInput> | z.infer<typeof stringSelect
 export type MessageRow = z.infer<typeof row>;
 export type MessageInput = MessageRow['components'][number];
 
-/** Discord numbers the components that came without an id. */
+/** Discord numbers components without an id. */
 export function numbered(rows: readonly MessageRow[]): MessageRow[] {
   let next = 1;
   return rows.map((each) => {
@@ -133,7 +133,7 @@ const EPHEMERAL = 64;
 const SUPPRESS_NOTIFICATIONS = 4096;
 const COMPONENTS_V2 = 32768;
 
-/** Some flags decide where a message is stored: nobody sets them from outside. */
+/** Some flags decide where a message is stored, so clients may not set them. */
 function flags(allowed: number) {
   return whole(0, 2 ** 53 - 1).superRefine((value, ctx) => {
     if ((value & COMPONENTS_V2) !== 0)
@@ -190,7 +190,7 @@ const threadShape = {
 export const threadFromMessageSchema = z.object(threadShape);
 export const threadSchema = z.object({
   ...threadShape,
-  /** Left out it means a private thread, on Discord too. */
+  /** Default: a private thread, as on Discord. */
   type: z.union([z.literal(10), z.literal(11), z.literal(12)]).default(12),
 });
 

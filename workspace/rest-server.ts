@@ -1,5 +1,5 @@
-// One REST request from its arrival to its answer: access, route, body, answer. Who may not call is answered before
-// anything of the body is read. The only place that catches.
+// Handles one REST request: access, route, body, answer. A caller without access is refused before any of the body is read.
+// The only place that catches errors of routes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Access, WorkspaceEntrance } from './access/admit.ts';
 import type { ClientSessions } from './gateway/client-sessions.ts';
@@ -50,7 +50,7 @@ export function makeRestServer(options: RestServerOptions): RestServer {
 type Permit = Extract<Match, { kind: 'route' }> & { readonly actor: Actor | undefined };
 type Denied = { readonly kind: 'denied'; readonly answer: RefusalAnswer };
 
-/** Looks at the headers only. */
+/** Uses only the headers. */
 function permitOf(
   routes: readonly RestRoute[],
   { method = 'GET', headers }: IncomingMessage,
@@ -142,11 +142,11 @@ function send(response: ServerResponse, outcome: InspectionOutcome): void {
   response.end(body === undefined ? undefined : plain ? body : JSON.stringify(body));
 }
 
-// MERGED(workspace/routes/router.ts): Which route answers a request: path patterns to functions. Unknown paths are 404, known ones with the wrong method 405.
+// Routes: path patterns with functions. Unknown paths get 404, known paths with another method 405.
 export interface RouteCall {
   readonly world: WorkspaceContext;
   readonly viewer: Viewer;
-  /** The name under which the caller reached us. */
+  /** The host name that the caller used. */
   readonly host: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
@@ -156,9 +156,9 @@ export interface RouteCall {
 
 export interface RestRoute {
   readonly method: string;
-  /** `/channels/:channel/messages`; a segment that begins with a colon matches any one segment. */
+  /** `/channels/:channel/messages`; a segment with a leading colon matches any one segment. */
   readonly path: string;
-  /** Who may call it; `anyone` for what an interaction's token or nothing at all protects. */
+  /** Who may call it; `anyone` if an interaction's token, or nothing, protects it. */
   readonly who: Actor | 'both' | 'anyone';
   run(call: RouteCall): RefusalAnswer;
 }
@@ -200,30 +200,30 @@ function decode(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return undefined; // a stray % sign: no route has such a path
+    return undefined; // an invalid % escape: no route has such a path
   }
 }
 
-// MERGED(workspace/inspection.ts): Where tests get in: with this one option they make the workspace as strict, and as unreliable, as Discord is. The program gives none.
+// For tests only: makes the workspace as strict and as unreliable as Discord.
 export interface InspectedRequest {
   readonly method: string;
-  /** Below the API, without the query. */
+  /** Without the API prefix and the query. */
   readonly path: string;
   /** Undefined for a caller without credentials. */
   readonly actor: Actor | undefined;
-  /** Parsed; undefined if there is none or it cannot be read. */
+  /** Parsed; undefined if there is none or it is invalid. */
   readonly body: unknown;
 }
 
-/** What goes out: an answer, a connection that breaks, or nothing at all. */
+/** An answer, a broken connection, or no answer at all. */
 type InspectionOutcome = RefusalAnswer | 'reset' | 'silence';
 
 export interface Inspection {
-  /** Stands around every request that was let in: it may refuse it, delay it, and change or lose its answer. Undefined: as usual. */
+  /** Called for every admitted request: it may refuse or delay it, and change or drop its answer. Undefined: no change. */
   request?(
     request: InspectedRequest,
     answer: () => RefusalAnswer,
   ): InspectionOutcome | undefined | Promise<InspectionOutcome | undefined>;
-  /** Gets each connection to the gateway when it begins. */
+  /** Called for each new gateway connection. */
   connection?(connection: Connection, sessions: ClientSessions): void;
 }

@@ -1,4 +1,4 @@
-// The embedded workspace: a small Discord for one person on one machine. This file only puts the parts together.
+// The embedded workspace: Discord's API for one user on one machine. This file only connects the parts.
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -27,24 +27,24 @@ import { openUploads, uploadsOf } from './storage/uploads.ts';
 import { loadIdentity, type WorkspaceContext } from './workspace-context.ts';
 
 export interface WorkspaceOptions {
-  /** Where everything is kept. */
+  /** The folder for all data. */
   readonly dir: string;
-  /** 0, the default, takes any free one. */
+  /** 0, the default, uses any free port. */
   readonly port?: number;
   readonly listen?: string;
   readonly heartbeatMs?: number;
   readonly nonceWindowMs?: number;
-  /** Stands for the switch in Discord's developer portal. */
+  /** Like the switch in Discord's developer portal. */
   readonly messageContentIntent?: boolean;
-  /** Only for tests: see inspection.ts. */
+  /** Only for tests: see rest-server.ts. */
   readonly inspection?: Inspection;
   readonly log?: (line: string) => void;
 }
 
 export interface Workspace {
-  /** Of the page. */
+  /** The address of the page. */
   readonly url: string;
-  /** Of the bot: a Unix socket that only our own user can open. */
+  /** The bot's Unix socket; only our own user can open it. */
   readonly api: string;
   readonly token: string;
   readonly guildId: string;
@@ -52,7 +52,7 @@ export interface Workspace {
   readonly userId: string;
   readonly botId: string;
   readonly applicationId: string;
-  /** Signs one browser in, once, within a quarter of an hour. */
+  /** Signs in one browser, once, within 15 minutes. */
   newLink(): string;
   close(): Promise<void>;
 }
@@ -66,14 +66,14 @@ const ROUTES = [
   ...callbackRoutes,
   ...personRoutes,
 ];
-/** Nobody is locked out of a local program that they restart many times. */
+/** Discord limits identifies per day; a local program that is often restarted must not be locked out. */
 const SESSION_STARTS = { total: 1000, remaining: 1000, reset_after: 0, max_concurrency: 16 };
 const RESUMABLE_MS = 3 * 60_000;
 
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { dir } = options;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  chmodSync(dir, 0o700); // it may have been there before, with other rights
+  chmodSync(dir, 0o700); // it may exist with other permissions
   const unlock = lock(dir);
   try {
     return await open(options, unlock);
@@ -195,10 +195,10 @@ function lock(dir: string): () => void {
   });
 }
 
-// MERGED(workspace/auto-archive.ts): Threads nobody has written in for as long as they were set to are archived, as on Discord.
+// Archives threads after the time without messages that they are set to, as on Discord.
 const LOOK_EVERY_MS = 60_000;
 
-/** Returns the function that stops it. */
+/** Returns a function that stops it. */
 function archiveIdleThreads(world: WorkspaceContext): () => void {
   const timer = setInterval(() => {
     tryBestEffort('the journal of the workspace', () => {

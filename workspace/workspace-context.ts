@@ -1,4 +1,4 @@
-// What every route works with: the state, the one way to change it (journal first, then memory) and the one way to tell.
+// What every route works with: the state, the only way to change it (journal first, then memory) and the only way to publish.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -22,19 +22,19 @@ export interface WorkspaceContext {
   nextId(): string;
   commit(...records: readonly StoreRecord[]): void;
   publish(event: WorkspaceEvent): void;
-  /** For a caller who reaches us by this name. */
+  /** Files' addresses for a caller that uses this host name. */
   gatewayInfo(host: string): { readonly url: string };
-  /** A link that signs one browser in. */
+  /** A link that signs in one browser. */
   newLink(): string;
 }
 
 export interface WorkspaceEvent {
   readonly type: string;
-  /** The intent a bot must have asked for; 0 for events that always come. */
+  /** The intent that a bot needs for it; 0 for events that are always sent. */
   readonly intent: number;
-  /** Who hears of it; both if left out. */
+  /** Who receives it; default: both. */
   readonly only?: Actor;
-  /** Each side sees its own version: its own reactions, and content only if it may read it. */
+  /** Each receives its own version: its own reactions, and content only if it may read it. */
   dataFor(viewer: Viewer): unknown;
 }
 
@@ -51,7 +51,7 @@ export const INTENT_BITS = {
   content: 1 << 15,
 } as const;
 
-// MERGED(workspace/access/identity.ts): Who is who in this workspace: ids and secrets, made at random on the first run and kept for its owner's eyes only.
+// The ids and secrets of this workspace: random, created on the first run, readable only by its owner.
 const id = z.string().regex(/^\d{17,20}$/);
 const secret = z.string().min(32);
 
@@ -86,13 +86,13 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // reported by the caller as damaged, together with every other misfit
+    return undefined; // the caller reports it as damaged, like any other invalid content
   }
 }
 
 function makeIdentity(): Identity {
   const next = makeSnowflakes();
-  // A random low part, so that two workspaces made in the same millisecond differ.
+  // A random low part, so that two workspaces created in the same millisecond differ.
   const nextId = () => String(BigInt(next()) + BigInt(randomInt(1, 1 << 21)));
   const [guildId, channelId, roleId, userId, botId] = Array.from({ length: 5 }, (_, index) =>
     String(BigInt(nextId()) + (BigInt(index) << 22n)),

@@ -1,4 +1,4 @@
-// Gateway sessions: what each was told, numbered, and kept for a while so that a client may resume. No sockets in here.
+// Gateway sessions: numbers the events of each session and keeps them for a while, so that a client can resume. No sockets here.
 
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
@@ -21,7 +21,7 @@ export interface ClientSession {
   readonly intents: number;
   seq: number;
   readonly sent: GatewayFrame[];
-  /** Hands a frame to the client; undefined while it is away. */
+  /** Sends a frame to the client; undefined while it is disconnected. */
   deliver: ((frame: GatewayFrame) => void) | undefined;
   leftAt: number;
 }
@@ -34,7 +34,7 @@ type Resumption =
 export interface ClientSessions {
   open(viewer: Viewer, intents: number): ClientSession;
   resume(viewer: Viewer['actor'], id: string, seq: number): Resumption;
-  /** Its client is away, and may resume it unless it left for good. */
+  /** The client is disconnected. It may resume the session unless it closed it. */
   leave(session: ClientSession, forGood: boolean): void;
   end(id: string): void;
   publish(event: WorkspaceEvent): void;
@@ -94,7 +94,7 @@ function hears({ viewer, intents }: ClientSession, { only, intent }: WorkspaceEv
   return viewer.actor === 'person' || intent === 0 || (intents & intent) !== 0;
 }
 
-/** Kept before it is sent: a frame lost on the way is the very one a resume must bring again. */
+/** Stored before it is sent: a frame lost in transit must be sent again on resume. */
 export function sendToSession(session: ClientSession, type: string, data: unknown): void {
   const frame: GatewayFrame = { op: 0, t: type, s: ++session.seq, d: data };
   session.sent.push(frame);
@@ -102,7 +102,7 @@ export function sendToSession(session: ClientSession, type: string, data: unknow
   session.deliver?.(frame);
 }
 
-// MERGED(workspace/gateway/identify.ts): Judges what a client sends on the gateway, before anything is done about it. Pure.
+// Checks what a client sends on the gateway. Pure.
 const MAX_PAYLOAD_BYTES = 4096;
 const ALL_INTENTS = (1 << 26) - 1;
 const KNOWN_GAPS = (1 << 17) | (1 << 18) | (1 << 19) | (1 << 22) | (1 << 23);
@@ -156,7 +156,7 @@ export function judgeIdentify(data: unknown, gate: Gatekeeper): Identified {
   return { kind: 'ok', intents };
 }
 
-/** One guild needs one shard. */
+/** One guild has one shard. */
 function isOnlyShard(shard: unknown): boolean {
   return Array.isArray(shard) && shard.length === 2 && shard[0] === 0 && shard[1] === 1;
 }
@@ -165,12 +165,12 @@ export function readResume(data: unknown): z.infer<typeof resumeSchema> | undefi
   return resumeSchema.safeParse(data).data;
 }
 
-/** The token of an identify of the page, which says nothing else. */
+/** The token in an identify of the page, which contains nothing else. */
 export function tokenIn(data: unknown): string {
   return z.object({ token: z.string() }).safeParse(data).data?.token ?? '';
 }
 
-// MERGED(workspace/gateway/ready.ts): What a fresh gateway session hears first: READY, then the guild with its channel, its active threads and its members.
+// The first events of a new session: READY, then the guild with its channel, active threads and members.
 export function greet(world: WorkspaceContext, session: ClientSession, gatewayUrl: string): void {
   const { identity, messageContentIntent } = world;
   sendToSession(session, 'READY', {
@@ -205,7 +205,7 @@ function guildFor(world: WorkspaceContext, session: ClientSession) {
     unavailable: false,
     member_count: 2,
     voice_states: [],
-    // Without the members intent a bot is told of itself alone.
+    // Without the members intent a bot only receives itself.
     members: [wireMember(identity, idOf(identity, session.viewer.actor))],
     channels: [wireChannel(identity, state)],
     threads: active.map((thread) => wireThread(world, thread, session.viewer)),

@@ -1,4 +1,4 @@
-// Application commands of the guild and of everywhere: list, set all, add one, remove one.
+// Application commands, of the guild and global: list, replace all, add one, remove one. Also what never changes (see below).
 import * as z from 'zod';
 import {
   MISSING_ACCESS,
@@ -36,7 +36,7 @@ function listCommands(call: RouteCall): RefusalAnswer {
   return { status: 200, body: commandsOf(call) };
 }
 
-/** Everything that was there before goes, whatever its type; a command that stays keeps its id. */
+/** Replaces all commands, whatever their type; a command that stays keeps its id. */
 function setCommands(call: RouteCall): RefusalAnswer {
   const forms = readForm(z.array(commandSchema), call.body);
   forms.forEach((form, index) => {
@@ -115,7 +115,7 @@ function scopeOf({ world, param }: RouteCall): string {
   return guild === world.identity.guildId ? guild : refuse(MISSING_ACCESS);
 }
 
-// MERGED(workspace/routes/guild.ts): What stands still: the gateway's address, who one is, the application, the guild with its members and roles.
+// What never changes: the gateway's address, the users, the application, the guild with its members and roles.
 const GUILD = '/guilds/:guild';
 
 export const guildRoutes: readonly RestRoute[] = [

@@ -1,4 +1,4 @@
-// Messages: send, read, list, search, edit, delete, and the typing sign.
+// Messages: send, read, list, search, edit, delete, and the typing indicator.
 
 import * as z from 'zod';
 import {
@@ -93,7 +93,7 @@ function editMessage(call: RouteCall): RefusalAnswer {
 function deleteMessage(call: RouteCall): RefusalAnswer {
   const { world, viewer } = call;
   const message = messageOf(call);
-  // The person owns the workspace and may remove anything; the bot only what it said itself.
+  // The user owns the workspace and may delete anything; the bot may only delete its own messages.
   if (viewer.actor === 'bot' && message.author !== world.identity.botId) refuse(MISSING_PERMISSIONS);
   removeMessage(world, message);
   return { status: 204 };
@@ -117,7 +117,7 @@ function showTyping({ world, viewer, param }: RouteCall): RefusalAnswer {
   return { status: 204 };
 }
 
-/** The message the path names, in a channel that exists. */
+/** The message in the path, in a channel that exists. */
 export function messageOf({ world, param }: RouteCall): StoredMessage {
   requireThread(world, param('channel'));
   const id = param('message');
@@ -135,10 +135,10 @@ const searchSchema = z.object({
   offset: z.coerce.number().int().min(0).max(9975).default(0),
 });
 
-/** The newest messages whose text has all the words, in one place or everywhere. */
+/** The newest messages that contain all the words, in one place or everywhere. */
 function search({ world, viewer, query, param }: RouteCall): RefusalAnswer {
   if (param('guild') !== world.identity.guildId) refuse(UNKNOWN_GUILD);
-  // The bot finds only what it may read.
+  // The bot only finds what it may read.
   if (!viewer.seesContent && viewer.actor === 'bot') refuse(MISSING_ACCESS);
   const { content, channel_id: channel, limit, offset } = readForm(searchSchema, query);
   const words = content.toLowerCase().split(/\s+/).filter(Boolean);

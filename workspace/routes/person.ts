@@ -1,4 +1,4 @@
-// What only the person can do: tap, choose, submit, run a command, ask for completions. Each becomes an interaction for the bot.
+// What only the user can do: press, choose, submit, run a command, autocomplete. Each becomes an interaction for the bot.
 
 import * as z from 'zod';
 import { UNKNOWN_COMMAND, UNKNOWN_INTERACTION, UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
@@ -86,7 +86,7 @@ function prepare(world: WorkspaceContext, request: Request): Prepared {
     case 5: {
       const opened = world.interactions.byId(request.interaction_id) ?? refuse(UNKNOWN_INTERACTION);
       const data = submitted(opened, request.data.values);
-      opened.modal = undefined; // a modal is sent in once
+      opened.modal = undefined; // a modal is submitted once
       return { data, source: refMessage(world, opened.source) };
     }
   }

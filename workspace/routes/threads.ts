@@ -71,7 +71,7 @@ function changeChannel(call: RouteCall): RefusalAnswer {
 }
 
 function changeParent({ world, viewer, body }: RouteCall): RefusalAnswer {
-  // The bot of a careful owner manages threads, not channels.
+  // A bot has the permission to manage threads, not channels.
   if (viewer.actor === 'bot') refuse(MISSING_PERMISSIONS);
   const form = readForm(modifyChannelSchema, body);
   const { name, topic } = world.state.channel;
@@ -118,7 +118,7 @@ function startAlone(call: RouteCall): RefusalAnswer {
   if (requireThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
   const form = readForm(threadSchema, body);
   if (form.type === 10) refuse(WRONG_CHANNEL_TYPE);
-  if (form.type === 12) refuse(MISSING_PERMISSIONS); // private threads need a right that nobody here has
+  if (form.type === 12) refuse(MISSING_PERMISSIONS); // private threads need a permission that nobody here has
   const thread = startThread(call, world.nextId(), form);
   const reference = { type: 0, channel_id: thread.id, guild_id: world.identity.guildId };
   postMessage(
@@ -214,7 +214,7 @@ function listArchived({ world, viewer, query, param }: RouteCall): RefusalAnswer
   };
 }
 
-/** `Date.parse` drops what is finer than a millisecond, and paging must not. */
+/** `Date.parse` drops everything below a millisecond, but paging needs it. */
 function microseconds(iso: string): number {
   const fraction = /\.(\d+)/.exec(iso)?.[1] ?? '';
   const micro = Number(fraction.padEnd(6, '0').slice(3, 6));

@@ -1,5 +1,5 @@
-// Uploaded files: kept under their id. On the port they are handed out by addresses that this process signed; such an
-// address is of no use after a restart. A name given by an uploader never becomes a path.
+// Uploaded files, stored by id. On the port they are served at addresses signed by this process, which are invalid after a
+// restart. A file name from an uploader never becomes a path.
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ export const MAX_FILES = 10;
 export interface Uploads {
   keep(id: string, data: Uint8Array): void;
   forget(id: string): void;
-  /** Removes what no message has: a crash, or a message that lived only as long as the server. */
+  /** Removes files without a message, left by a crash or by messages that existed only until the server stopped. */
   sweep(used: ReadonlySet<string>): void;
   pathOf(channelId: string, file: StoredAttachment): string;
-  /** Where the file lies on disk, if there is such an address. */
+  /** The path on disk, if the address exists. */
   locate(pathname: string): string | undefined;
   isSigned(pathname: string, signature: string | null): boolean;
 }
@@ -46,14 +46,14 @@ export function openUploads(dir: string): Uploads {
   };
 }
 
-/** Discord keeps letters, digits, dot, dash and underscore, and turns the rest into underscores. */
+/** Discord keeps letters, digits, dot, dash and underscore, and replaces the rest with underscores. */
 export function cleanFilename(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? '';
   const clean = base.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
   return [...clean].slice(-200).join('') || 'file';
 }
 
-// MERGED(workspace/storage/retention.ts): Which messages and files are kept. Pure; README.md tells the limits.
+// Which messages and files are kept. Pure; README.md lists the limits.
 export const KEPT = { perChannel: 20_000, altogether: 100_000 } as const;
 
 interface Kept {
@@ -61,7 +61,7 @@ interface Kept {
   readonly altogether: number;
 }
 
-/** The oldest messages, as many as there are too many after a post into the channel. */
+/** The oldest messages that exceed the limit after a post into the channel. */
 export function beyondLimits(state: WorkspaceState, channel: string, kept: Kept = KEPT): StoredMessage[] {
   const log = state.messages.get(channel) ?? [];
   const excess = log.slice(0, Math.max(0, log.length - kept.perChannel));
@@ -74,7 +74,7 @@ export function beyondLimits(state: WorkspaceState, channel: string, kept: Kept 
   return [...excess, ...oldest.slice(0, total - kept.altogether)];
 }
 
-/** The ids of all files that messages have. */
+/** The ids of all attached files. */
 export function uploadsOf(state: WorkspaceState): Set<string> {
   const messages = [...state.messages.values()].flat();
   return new Set(messages.flatMap(({ attachments }) => attachments.map(({ id }) => id)));
