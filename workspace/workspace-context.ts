@@ -22,7 +22,7 @@ export interface WorkspaceContext {
   nextId(): string;
   commit(...records: readonly StoreRecord[]): void;
   publish(event: WorkspaceEvent): void;
-  /** Files' addresses for a caller that uses this host name. */
+  /** The gateway's address, for a caller that uses this host name. */
   gatewayInfo(host: string): { readonly url: string };
   /** A link that signs in one browser. */
   newLink(): string;

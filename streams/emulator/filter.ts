@@ -1,6 +1,6 @@
-// What of a program's output the emulator is given: whole escape sequences only, with numbers no larger than the screen makes
-// use of, and no strings that show nothing (titles, the clipboard, pictures). Between two feeds the emulator is therefore
-// always at rest, and no output costs it more than a bounded time and memory: a sequence for which there is no credit left is
+// Filters a program's output for the emulator: only complete escape sequences, with numbers limited to what the screen needs,
+// and no strings that show nothing (titles, the clipboard, pictures). So the emulator is never inside a sequence between two
+// feeds, and no output costs it more than a bounded time and memory: a sequence that exceeds the credit is
 // skipped.
 
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: this file is about control characters
@@ -9,38 +9,38 @@ import type { IUnicodeVersionProvider } from '@xterm/headless';
 import { displayWidth } from '../../core/width.ts';
 import type { EmulatorSize } from './screen-state.ts';
 
-/** Something that is left out up to its end: a title (a bell ends it, too), another string, a sequence that is too long. */
+/** What is being dropped up to its end: a title (a bell also ends it), another string, a sequence that is too long. */
 export type FilterMode = 'nothing' | 'title' | 'string' | 'sequence';
 
 export interface FilterState {
   readonly inside: FilterMode;
-  /** How many characters without a width stand at the end of what was fed. */
+  /** How many zero-width characters are at the end of what was fed. */
   readonly marks: number;
-  /** How many cells the sequences to come may touch; every character of output adds some. */
+  /** How many cells the next sequences may touch; every character of output adds some. */
   readonly credit: number;
 }
 
 interface FilteredOutput extends FilterState {
   readonly feed: string;
-  /** The beginning of a sequence whose end has not come yet: to be given again, with what comes next. */
+  /** The beginning of an incomplete sequence: pass it again before the next output. */
   readonly rest: string;
-  /** So many sequences were left out because the credit was used up. */
+  /** How many sequences were dropped because the credit was used up. */
   readonly skipped: number;
 }
 
-/** No sequence that means anything is longer; a longer one is dropped. */
+/** No meaningful sequence is longer; a longer one is dropped. */
 const LONGEST_SEQUENCE = 1024;
-/** tmux has no wider or higher window; modes and colours have smaller numbers, too. */
+/** tmux has no larger window, and modes and colours have smaller numbers. */
 export const LARGEST_NUMBER = 10_000;
-/** More marks on one character say nothing, and the emulator would keep every one of them. */
+/** More marks on one character mean nothing, and the emulator would store them all. */
 export const MOST_MARKS = 16;
 
-/** Controls act inside a sequence, too, also between its first two bytes. Those that end it (cancel, escape) do not. */
+/** Control characters also act inside a sequence, even between its first two bytes. Cancel and escape end it instead. */
 const CONTROLS = /[\x00-\x17\x19\x1c-\x1f]/g;
 const WHOLE =
   /\x1b[\x00-\x17\x19\x1c-\x1f]*(?:\[[\x00-\x17\x19\x1c-\x3f]*[\x40-\x7e]|[\x30-\x5a\x5c-\x7e]|[\x20-\x2f][\x00-\x17\x19\x1c-\x2f]*[\x30-\x7e])/y;
 const BEGUN = /\x1b[\x00-\x17\x19\x1c-\x1f]*(?:\[[\x00-\x17\x19\x1c-\x3f]*|[\x20-\x2f][\x00-\x17\x19\x1c-\x2f]*)?/y;
-/** "k" is how a program in tmux names its window. */
+/** "k": a program in tmux names its window. */
 const STRING = /\x1b[\x00-\x17\x19\x1c-\x1f]*[\]PX^_k]/y;
 
 export function filterOutput(before: FilterState, text: string, screen: CostScreen): FilteredOutput {
@@ -91,7 +91,7 @@ export function filterOutput(before: FilterState, text: string, screen: CostScre
     const whole = matchAt(WHOLE, text, at);
     if (whole === undefined && at + begun.length === text.length)
       return { inside, marks, credit, feed, rest: begun, skipped };
-    // Neither whole nor begun: cut short by something else. A terminal drops such a one.
+    // Neither complete nor begun: interrupted by something else. A terminal drops such a sequence.
     if (whole !== undefined) {
       const { controls, sequence } = clamped(whole, screen);
       feed += controls;
@@ -103,13 +103,13 @@ export function filterOutput(before: FilterState, text: string, screen: CostScre
   return { inside, marks, credit, feed, rest: '', skipped };
 }
 
-/** What counts something that is done once more each time, and the side of the screen beyond which that changes nothing. */
+/** Sequences that repeat something, and the side of the screen beyond which repeating changes nothing. */
 const REPEATS: Readonly<Record<string, keyof EmulatorSize>> = {
   ...{ b: 'width', I: 'width', Z: 'width' },
   ...{ L: 'height', M: 'height', S: 'height', T: 'height', '^': 'height' },
 };
 
-/** The controls inside act before the sequence does: they go first, and no number is parted by one. */
+/** Controls inside a sequence act before it: they are moved to the front, so that they split no number. */
 function clamped(whole: string, size: EmulatorSize): { controls: string; sequence: string } {
   const bare = whole.replace(CONTROLS, '');
   const controls = bare.length === whole.length ? '' : (whole.match(CONTROLS) ?? []).join('');
@@ -134,7 +134,7 @@ function fewMarks(text: string, before: number): { text: string; marks: number }
 
 const SHOWN = /[^\x00-\x1f\x7f]/;
 
-/** Behind what is left out; undefined if that goes on. */
+/** The position after what is dropped; undefined if it continues. */
 function endOf(inside: Exclude<FilterMode, 'nothing'>, text: string, from: number): number | undefined {
   const ends = ENDS[inside];
   ends.lastIndex = from;
@@ -142,7 +142,7 @@ function endOf(inside: Exclude<FilterMode, 'nothing'>, text: string, from: numbe
   if (found === null) return undefined;
   if (inside === 'sequence' && /[^\x18\x1a\x40-\x7e]/.test(found[0])) return found.index;
   if (found[0] !== '\x1b') return found.index + 1;
-  // An escape ends every string, whether or not it is the string terminator.
+  // An escape ends every string, even if it does not begin the string terminator.
   if (found.index + 1 === text.length) return undefined;
   return text[found.index + 1] === '\\' ? found.index + 2 : found.index;
 }
@@ -157,7 +157,7 @@ function unfinished(inside: FilterMode, text: string): string {
   return inside !== 'sequence' && text.endsWith('\x1b') ? '\x1b' : '';
 }
 
-/** tmux knows these as no controls; the emulator would. */
+/** Not controls in tmux, but in the emulator. */
 function withoutC1(text: string): string {
   return text.replace(/[\x80-\x9f]/g, '');
 }
@@ -167,28 +167,28 @@ function matchAt(pattern: RegExp, text: string, at: number): string | undefined 
   return pattern.exec(text)?.[0];
 }
 
-// MERGED(streams/terminal/cost.ts): How much work an escape sequence can make for the emulator, counted in cells that it may touch. A sequence that is not known
-// to be cheap counts as one that writes the whole screen: no sequence is forgotten.
+// The work that an escape sequence causes, in cells that it may touch. Unknown sequences count as one that writes the whole
+// screen, so none is missed.
 interface CostScreen extends EmulatorSize {
-  /** A character that is printed may push the rest of its row to the right. */
+  /** Insert mode: a printed character may push the rest of its row to the right. */
   readonly inserts: boolean;
 }
 
-/** A byte of output pays for so many cells. Ordinary programs need far less, since they print what they draw. */
+/** How many cells one byte of output allows. Ordinary programs need far less, because they print what they draw. */
 const CELLS_PER_BYTE = 250;
-/** So many may be used beyond that within one second, for programs that draw much with few bytes. */
+/** How many cells are allowed beyond that per second, for programs that draw much with few bytes. */
 export const SPARE_CELLS = 10_000_000;
 
-/** Without the escape: the cursor, colours, margins, tabs, questions to the terminal, modes other than private ones. */
+/** Without the escape: the cursor, colours, margins, tabs, queries to the terminal, modes other than private ones. */
 const CHEAP = /^(?:\[[<-?]?[\d;:]*(?:[A-IZac-gmnq-u`]|[ !"$]+[pq])|\[[\d;:]*[hl]|[78=>HNOno|}~\\]|[ %(-/]+.)$/;
 const ONE_ROW = /^\[\??[\d;:]*[KX@P]$/;
 const SCROLLS = /^(?:\[[\d;:]*[LMST^]|[DEM])$/;
 const REPEATED = /^\[[\d;:]*b$/;
 const PRIVATE_MODES = /^\[\?[\d;:]*[hl]$/;
-/** Keys, cursor, wrapping, mouse, paste, updates in one go. Any other mode may change to another screen. */
+/** Keys, cursor, wrapping, mouse, paste, synchronized updates. Any other mode may switch to another screen. */
 const CHEAP_MODES = /^(?:|[15679]|12|25|45|66|100[0-6]|101[56]|1048|2004|2026|2031)$/;
 
-/** `sequence` is whole and has no controls inside; its numbers are within their limits. */
+/** `sequence` is complete and contains no controls; its numbers are within their limits. */
 export function cellsOf(sequence: string, { width, height, inserts }: CostScreen): number {
   const body = sequence.slice(1);
   const numbers = body.match(/\d+/g) ?? [];
@@ -201,19 +201,19 @@ export function cellsOf(sequence: string, { width, height, inserts }: CostScreen
   return numbers.filter((mode) => !CHEAP_MODES.test(mode)).length * width * height;
 }
 
-/** From here on, what is printed pushes the rest of its row to the right. */
+/** Whether printed characters push the rest of their row to the right from now on. */
 function startsInserting(sequence: string): boolean {
   return sequence.endsWith('h') && (sequence.match(/\d+/g) ?? []).some((mode) => Number(mode) === 4);
 }
 
-// MERGED(streams/emulator/widths.ts): How many columns a character takes, as tmux counts: a terminal that counts otherwise breaks lines elsewhere.
+// How many columns a character takes, as tmux counts: with another width, lines would break elsewhere than in tmux.
 const known = new Map<number, 0 | 1 | 2>();
 const KNOWN_AT_MOST = 20_000;
 
 export const terminalWidths: IUnicodeVersionProvider = {
   version: 'threadmux',
   wcwidth: columnsOf,
-  /** A character without a width joins the one before. Packed as the emulator wants it: width and whether it joins. */
+  /** A zero-width character joins the one before. The result is packed as the emulator expects: width and whether it joins. */
   charProperties(codepoint, preceding) {
     const own = columnsOf(codepoint);
     const before = ((preceding >> 1) & 3) as 0 | 1 | 2;
@@ -234,7 +234,7 @@ function columnsOf(codepoint: number): 0 | 1 | 2 {
 }
 
 function measured(codepoint: number): 0 | 1 | 2 {
-  if (codepoint >= 0x1160 && codepoint <= 0x11ff) return 0; // vowels and finals join a syllable's first sign
+  if (codepoint >= 0x1160 && codepoint <= 0x11ff) return 0; // Hangul vowels and finals join the first letter of a syllable
   if (codepoint >= 0xd800 && codepoint <= 0xdfff) return 1;
   return displayWidth(String.fromCodePoint(codepoint)) as 0 | 1 | 2;
 }

@@ -1,4 +1,4 @@
-// Tells in a terminal's thread that its program has ended: the one message of a terminal that notifies.
+// Posts that a terminal's program has ended: the only message of a terminal that notifies.
 
 import { formatDuration } from '../../core/duration.ts';
 import { insideFence, neutralise } from '../../core/neutralise.ts';
@@ -21,7 +21,7 @@ const JUST_SHOWN_MS = 10_000;
 const LAST_LINES = 10;
 const LAST_BYTES = 4000;
 
-/** With the whole text as a file of at most `wholeBytes`, if that is given. */
+/** Attaches the complete text as a file of at most `wholeBytes`, if that is given. */
 export async function postExit(
   rest: Rest,
   about: ExitContext,
@@ -52,8 +52,7 @@ function lastLines(store: TextStore, length: number): string {
   return end.trimEnd().split('\n').slice(-LAST_LINES).join('\n');
 }
 
-// MERGED(streams/terminal/texts.ts): What is said of a terminal's end. Pure.
-/** How a program ended, as far as anybody knows. */
+/** How a program ended, as far as known. */
 export type TerminalEnding =
   | {
       readonly kind: 'exited';
@@ -79,7 +78,7 @@ export function endingWords(ending: TerminalEnding): string {
   }
 }
 
-/** So a shell tells of a program that a signal ended. */
+/** The exit code of a shell whose program was ended by a signal. */
 function bySignal(code: number): boolean {
   return code > 128 && code <= 128 + 31;
 }
@@ -88,9 +87,9 @@ interface TerminalExit {
   readonly ending: TerminalEnding;
   readonly startedAt: number;
   readonly lines: number;
-  /** Empty if they stand just above. */
+  /** Empty if they are visible just above. */
   readonly lastLines: string;
-  /** Whether the file with the whole text has all of it; undefined without one. */
+  /** Whether the attached file has all of the text; undefined without a file. */
   readonly whole?: 'all' | 'end';
 }
 

@@ -1,5 +1,5 @@
-// A program's output as text: log, emulator and store, moved on together. What is read is bounded, and what it says of
-// itself is enough to go on from there after a crash.
+// A program's output as text: the log, the emulator and the stored text advance together. Reading is bounded, and a checkpoint is
+// enough to continue after a crash. Discord and the disk are retried with a limit.
 
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import { explain, isThreadmuxError } from '../../core/errors.ts';
@@ -41,7 +41,7 @@ interface Advance {
 }
 
 export const TERMINAL_SIZE: EmulatorSize = { width: 100, height: 30 };
-/** A program can make sixty bytes of text with one: a megabyte with these. */
+/** A program can make sixty bytes of text from one byte of output. */
 const READ_BYTES = 16 * 1024;
 /** For one update; the others wait meanwhile. */
 const ADVANCE_BYTES = 4 * 1024 * 1024;
@@ -50,12 +50,12 @@ const ADVANCE_MS = 1000;
 const GAP = '\x18\x1b[m\r\n… output was dropped here: the log had no room for it …\r\n';
 
 interface OutputOptions {
-  /** Holds the log and the text. */
+  /** Contains the log and the text. */
   readonly logFolder: string;
   readonly folder: string;
   readonly size: EmulatorSize;
   readonly keptBytes: number;
-  /** A disk may be full for a while. */
+  /** The disk may be full for a while. */
   readonly retried: RetryLimit;
 }
 
@@ -115,9 +115,9 @@ export function linesIn(text: string): number {
   return count;
 }
 
-// MERGED(streams/terminal/retry-limit.ts): What a terminal needs of Discord and of the disk is tried until it works: both come back. Only a thread that is gone
-// does not, and what Discord refuses for good is not asked for without end.
-/** `instead` is what is done when Discord has refused it for good. What is tried must be repeatable. */
+// Retries what Discord or the disk refuses, because both can recover. A deleted thread does not recover, and a permanent
+// refusal of Discord is not retried forever.
+/** `instead` runs when Discord has refused permanently. `act` must be repeatable. */
 type RetryLimit = <T>(act: () => Promise<T> | T, instead?: () => Promise<T> | T) => Promise<T>;
 
 interface RetryLimitOptions {
@@ -125,21 +125,21 @@ interface RetryLimitOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly retryMs?: number | undefined;
-  /** How long to wait for a permission that lacks. */
+  /** How long to wait for a missing permission. */
   readonly lackingMs?: number | undefined;
 }
 
 const RETRY_MS = 5000;
 const LACKING_MS = 30_000;
-/** So often something is asked for before a refusal counts. */
+/** How many refusals count as permanent. */
 export const TRIES = 3;
 
-/** Permissions that lack, and a thread that is locked: somebody may change that. */
+/** A missing permission or a locked thread: someone may change that. */
 const LACKING = [MISSING_ACCESS, MISSING_PERMISSIONS, THREAD_LOCKED];
-/** An archived thread, and a message that was edited too often: whoever shows it knows what to do. */
+/** An archived thread, or a message that was edited too often: the caller handles these. */
 const CURABLE = [THREAD_ARCHIVED, TOO_MANY_EDITS_OF_OLD_MESSAGE];
 
-/** Code 0 is not Discord's own word, but a proxy's. */
+/** Code 0 comes from a proxy, not from Discord. */
 export function refusedForGood(error: unknown): boolean {
   return (
     isThreadmuxError(error, 'discord_refused') &&
@@ -148,7 +148,7 @@ export function refusedForGood(error: unknown): boolean {
   );
 }
 
-/** Discord and the disk. Anything else fails the same way every time. */
+/** Errors of Discord and the disk. Any other error would repeat every time. */
 function comesBack(error: unknown): boolean {
   return isThreadmuxError(error) || typeof (error as NodeJS.ErrnoException).errno === 'number';
 }

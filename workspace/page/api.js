@@ -1,4 +1,4 @@
-// Requests to the workspace. Every outcome is a value: an answer, or a sentence that says what went wrong.
+// Requests to the workspace, and the sign-in. Every outcome is a value: an answer, or a sentence that says what went wrong.
 
 const API = '/api/v10';
 const MAX_WAITS = 5;
@@ -20,7 +20,7 @@ export async function call(method, path, body) {
     if (response === undefined || response.status === 401) forgetToken(me.token);
     if (response === undefined) return unreachable();
     if (response.status === 401 && !renewed) {
-      renewed = true; // the workspace has been restarted: its tokens are gone
+      renewed = true; // the workspace was restarted, so its tokens are invalid
       continue;
     }
     const data = await response.json().catch(() => undefined);
@@ -79,8 +79,8 @@ function firstError(errors) {
   return undefined;
 }
 
-// Signs this browser in. The private key stays in the browser and cannot be read, only used; the session token stays in this
-// page's memory. Somebody who answers on our port while the workspace is down learns nothing that opens it later.
+// Signs in this browser. The private key stays in the browser and can only be used, not read; the session token stays in this
+// page's memory. A program that answers on our port while the workspace is down learns nothing that gives access later.
 
 const LINK = /^#\/enter\/([\w-]+)$/;
 
@@ -130,7 +130,7 @@ async function register(once) {
   code = undefined;
   if (answer.key === undefined) return { kind: 'stranger' };
   const made = { id: answer.key, privateKey: pair.privateKey };
-  await store(made).catch(() => {}); // a browser that keeps nothing is signed in until this page is closed
+  await store(made).catch(() => {}); // a browser without storage is signed in until this page is closed
   return { kind: 'registered', key: made };
 }
 
@@ -147,7 +147,7 @@ async function prove({ id, privateKey }) {
   return token === undefined ? { kind: 'stranger' } : { kind: 'in', token };
 }
 
-/** What was answered, an empty object for a refusal, undefined for no answer. */
+/** The answer; an empty object for a refusal, undefined for no answer. */
 async function post(path, body) {
   try {
     const response = await fetch(`/sign-in/${path}`, {

@@ -1,4 +1,4 @@
-// Buttons and menus under a message. A tap is shown as under way until the workspace tells what became of it.
+// Buttons, menus and forms. A pressed button is shown as pending until the workspace reports the outcome.
 
 import { call } from './api.js';
 import { byId, h } from './dom.js';
@@ -52,7 +52,7 @@ function button(each, act) {
   return made;
 }
 
-/** One may read all that can be chosen before choosing; nothing is sent by moving through it. */
+/** Moving through the options sends nothing, so the user can read them all before choosing. */
 function menu(each, messageId, act) {
   if (each.type !== 3) return h('span', { class: 'note' }, 'This menu is only for Discord.');
   const many = (each.max_values ?? 1) > 1;
@@ -93,7 +93,7 @@ function optionList(select, name, many) {
   );
 }
 
-// MERGED(workspace/page/modal.js): The form that a tap may open. What was filled in stays until it has arrived.
+// The form that a button may open. The input stays until it has arrived.
 /**
  * @param {{ id: string, title: string, components: any[] }} modal
  * @param {(values: Record<string, string | string[]>) => Promise<{ ok: boolean, message?: string }>} submit
@@ -172,8 +172,8 @@ function field(input, label, description, title) {
   };
 }
 
-// MERGED(workspace/page/interactions.js): What the person does with a prompt or a command, as interactions: asked with a mark of our own, and settled when the
-// workspace tells the outcome under the same mark.
+// Sends the user's presses and commands as interactions, each with a nonce, and settles it when the workspace reports
+// the outcome with the same nonce.
 const PATIENCE_MS = 6_000;
 const NO_ANSWER = 'Nobody answered. Is the program still running?';
 

@@ -1,5 +1,5 @@
-// Makes elements. Text only ever becomes text: no markup is parsed anywhere in this page, and the policy it is
-// served with forbids it.
+// Creates elements. Text always stays text: no markup is parsed anywhere in this page, and its content security
+// policy forbids it. Also local storage and global keys.
 
 /**
  * @param {string} tag
@@ -45,7 +45,7 @@ export function announce(sentence) {
   byId('announce').textContent = sentence;
 }
 
-// What this browser remembers: drafts, what was read, the theme. A browser that keeps nothing loses only that.
+// What this browser remembers: drafts, what was read, the theme. Without storage, only that is lost.
 
 const PREFIX = 'threadmux:';
 
@@ -65,7 +65,7 @@ export function remember(key, value) {
     if (value === undefined) localStorage.removeItem(PREFIX + key);
     else localStorage.setItem(PREFIX + key, JSON.stringify(value));
   } catch {
-    // full or forbidden: the page works without
+    // full or forbidden: the page works without it
   }
 }
 

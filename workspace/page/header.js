@@ -1,4 +1,4 @@
-// The line above the conversation, the page's title, and the choice of theme.
+// The line above the conversation, the page's title, the theme, notifications and the offline message.
 import { announce, byId, h, icon, recall, remember } from './dom.js';
 import { isEphemeral, isOpenPrompt, isSilent, oneLine, STATES } from './session-state.js';
 
@@ -49,7 +49,7 @@ export function makeHeader() {
   };
 }
 
-// MERGED(workspace/page/notifications.js): Tells you when a session needs you or is done while you look elsewhere. Asked for by a button, never by itself.
+// Notifies the user when a session needs them or is done while they look elsewhere. Permission is only requested by a button.
 /** @param {{ places: any, current(): string | undefined, open(id: string): void }} options */
 export function makeNotifications({ places, current, open }) {
   const button = byId('notify');
@@ -98,7 +98,7 @@ export function makeNotifications({ places, current, open }) {
         shown.close();
       });
     } catch {
-      // some phones allow this to installed apps only
+      // some phones allow this only for installed apps
     }
   }
 }
@@ -108,7 +108,7 @@ function verb(message) {
   return message.content.startsWith('⚠️') ? 'has a problem' : 'is done';
 }
 
-// MERGED(workspace/page/status.js): The strip at the top that says when the page is offline, and what to do.
+// The strip at the top that says when the page is offline, and what to do.
 /** @param {() => void} retryNow */
 export function makeStatus(retryNow) {
   const strip = byId('offline');

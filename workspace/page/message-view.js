@@ -1,4 +1,4 @@
-// One message as an element: words, files, buttons, reactions and how far it got.
+// One message as an element: text, files, buttons, reactions and delivery state. Also the files of a message before it is sent.
 import { componentsView } from './components.js';
 import { h, icon } from './dom.js';
 import { markdown } from './markdown.js';
@@ -9,7 +9,7 @@ const RENAMED = 4;
 const THREAD_CREATED = 18;
 const STARTER = 21;
 
-/** Reactions of the program on what you wrote: how far it got. */
+/** Reactions of the program to the user's message: how far it got. */
 const DELIVERY = {
   '📨': ['waiting', 'clock', 'Waiting to be typed'],
   '👀': ['typed', 'eye', 'Typed'],
@@ -90,7 +90,7 @@ function body(message, { names }) {
   return made;
 }
 
-/** The address as this browser reaches the workspace, whatever name the workspace knows itself by. */
+/** The file's address by the host name that this browser uses, whatever name the workspace uses. */
 function addressOf(file) {
   const url = new URL(file.url, location.href);
   return url.pathname + url.search;
@@ -174,7 +174,7 @@ function onlyYou(message, context) {
   return h('p', { class: 'note' }, 'Only you see this. ', dismiss);
 }
 
-// MERGED(workspace/page/files.js): Files on their way into a message: dropped, pasted or chosen, shown before they are sent.
+// Files of an unsent message: dropped, pasted or chosen.
 const MOST = 10;
 const LARGEST = 10 * 1024 * 1024;
 
@@ -236,7 +236,7 @@ export function dropFiles(target, veil, take) {
   target.addEventListener('dragleave', () => {
     if (--depth <= 0) shown(false);
   });
-  // A file that misses the target must not replace the page.
+  // A file that is dropped next to the target must not replace the page.
   for (const type of ['dragover', 'drop'])
     document.addEventListener(type, (event) => {
       if (hasFiles(event)) event.preventDefault();

@@ -1,4 +1,4 @@
-// The page from start to end: the live line in, what it tells to the parts, what the person does out again.
+// Connects the parts of the page: events from the workspace go to the parts, actions of the user to the workspace.
 
 import { call } from './api.js';
 import { makePersonInteractions, showModal } from './components.js';
@@ -17,7 +17,7 @@ let commands = [];
 let me = '';
 /** Where "New" begins: what was read when the place was opened. */
 let readUpTo = '0';
-/** The message to point at when the place has loaded. */
+/** The message to highlight when the place has loaded. */
 let focus;
 
 const places = makePlaces(drawPlaces);
@@ -100,7 +100,7 @@ async function loadCommands({ application, guilds }) {
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** First what is being looked at, then the rest; after a gap everything is asked for again. */
+/** First the open place, then the rest; after a gap everything is loaded again. */
 async function arrive(guild) {
   places.welcome(me, guild);
   if (conversation.place === undefined) await visit();
@@ -152,7 +152,7 @@ function drawMessages(change) {
   drawPlaces();
 }
 
-/** What stands at the end of the screen has been read, if somebody looks. */
+/** The message at the end of the screen counts as read if the page is visible. */
 function seen(atEnd) {
   byId('to-end').hidden = atEnd && !conversation.hasNewer;
   const last = conversation.messages.at(-1);

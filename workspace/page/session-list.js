@@ -1,4 +1,4 @@
-// The sessions on the left: who they are, what they do, where and since when.
+// The sessions on the left, with their state, folder and time, and the search.
 
 import { call } from './api.js';
 import { byId, h } from './dom.js';
@@ -31,7 +31,7 @@ function fill(list, places, current) {
   });
 }
 
-/** Changed in place: the list is drawn often, and a focus in it must survive. */
+/** Changed in place: the list is drawn often, and must keep the focus. */
 function rowOf(list, place, isCurrent) {
   const row =
     [...list.children].find((each) => each.dataset.id === place.id) ??
@@ -87,7 +87,7 @@ function unreadMark({ unread }) {
   return h('span', { class: 'count', 'aria-label': `${unread} unread` }, unread > 19 ? '19+' : String(unread));
 }
 
-// MERGED(workspace/page/search.js): Go anywhere: sessions by name, messages by what they say. Everything by keyboard.
+// Search: sessions by name, messages by text. Works completely by keyboard.
 const PAUSE_MS = 150;
 
 const counted = (count) => (count === 1 ? '1 message' : `${count} messages`);
@@ -193,7 +193,7 @@ export function makeSearch({ places, guildId, current }) {
   });
   dialog.addEventListener('close', () => before?.focus?.());
   dialog.addEventListener('click', (event) => {
-    if (event.target === dialog) dialog.close(); // a tap beside it
+    if (event.target === dialog) dialog.close(); // a click next to it
   });
   return {
     open() {

@@ -1,4 +1,4 @@
-// The list above the composer while a slash command is written: commands first, then what its options can be.
+// The list above the composer while the user types a slash command: first commands, then values for options.
 import { byId, h } from './dom.js';
 
 /**
@@ -79,7 +79,7 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
     }
     const isLast = command.options.at(-1) === focused;
     const useful = choices.filter(({ value }) => String(value).toLowerCase() !== begun);
-    // Nothing is chosen by itself here: Enter sends what was written.
+    // Nothing is preselected here: Enter sends the typed text.
     show(
       useful.map(({ name, value }) => ({
         label: name,
@@ -124,12 +124,12 @@ function usage(command, focused) {
   ];
 }
 
-// Slash commands as one writes them: "/new shop mini", or "/new shop command:bash". Pure.
+// Slash commands as the user types them: "/new shop mini", or "/new shop command:bash". Pure.
 
 /** @typedef {{ name: string, type: number, description: string, required?: boolean, autocomplete?: boolean, choices?: any[] }} Option */
 
 /**
- * What a text that begins with a slash means so far.
+ // * What a text with a leading slash means so far.
  * @param {string} text
  * @param {readonly any[]} commands
  */
@@ -142,7 +142,7 @@ export function parseSlash(text, commands) {
   return { kind: 'filling', command, ...given };
 }
 
-/** Words, with quotes kept together; the last is what is being written. */
+/** Words, with quotes kept together; the last one is still being typed. */
 function wordsOf(text) {
   const words = [...text.matchAll(/(?:[^\s"]|"[^"]*"?)+/g)].map(([word]) => word);
   if (text === '' || /\s$/.test(text)) words.push('');
@@ -156,7 +156,7 @@ function fillOptions(options, words) {
     const named = /^([\p{L}\p{N}_-]+):([\s\S]*)$/u.exec(word);
     const byName = options.find(({ name }) => name === named?.[1]);
     const free = options.find(({ name }) => !values.has(name)) ?? options.at(-1);
-    // Words beyond the last option belong to it: "/sh git status".
+    // Words after the last option belong to it: "/sh git status".
     const option = byName ?? free;
     if (option === undefined) continue;
     const value = (byName ? named[2] : word).replaceAll('"', '');
@@ -169,7 +169,7 @@ function fillOptions(options, words) {
   return { values, focused: focused ?? options[0], missing };
 }
 
-/** As the workspace wants them. */
+/** In the form that the API expects. */
 export function optionsOf(command, values, focused) {
   return (command.options ?? [])
     .filter(({ name }) => values.has(name) || name === focused)
@@ -186,7 +186,7 @@ function typedValue({ type }, text) {
   return text.trim();
 }
 
-/** The text with the word that is being written replaced by a suggestion. */
+/** The text with the last word replaced by a suggestion. */
 function completed(text, option, value, isLast) {
   const quoted = /\s/.test(value) && !isLast ? `"${value}"` : value;
   const word = text.split(/\s/).at(-1);

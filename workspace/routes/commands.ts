@@ -1,4 +1,4 @@
-// Application commands, of the guild and global: list, replace all, add one, remove one. Also what never changes (see below).
+// Application commands, of the guild and global (list, replace all, add, remove), and the routes for what never changes.
 import * as z from 'zod';
 import {
   MISSING_ACCESS,
