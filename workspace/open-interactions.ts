@@ -121,7 +121,7 @@ export function typed(
       };
     const choices = option.choices?.map(({ value }) => value);
     if (complete && choices?.length && !choices.includes(each.value as string | number))
-      return refuseField([...path, index, 'value'], 'BASE_TYPE_CHOICES', 'This is none of the choices');
+      return refuseField([...path, index, 'value'], 'BASE_TYPE_CHOICES', 'This is not one of the choices');
     return { name, type, value: each.value ?? '', ...(each.focused === true && { focused: true }) };
   });
 }

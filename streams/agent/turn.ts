@@ -164,10 +164,10 @@ type AgentEnd = Pick<UnpostedTurn, 'words' | 'silent' | 'turn'>;
 
 const RESTARTED = '⚠️ The bridge was restarted while this turn ran, and the turn ended with it.';
 const LOST = /No conversation found with session ID/;
-const NEW = '-# The earlier conversation was gone: this is a new one.';
+const NEW = '-# The earlier conversation no longer exists, so this is a new one.';
 
 export const CUT_OFF: AgentEnd = {
-  words: `${RESTARTED}\n-# The conversation is kept: write to go on.`,
+  words: `${RESTARTED}\n-# The conversation is kept. Write a message to continue it.`,
   silent: false,
   turn: { kind: 'failed', because: 'it was cut off' },
 };

@@ -44,7 +44,7 @@ const CHARACTERS_AT_ONCE = 1024;
 const SCROLLBACK = CHARACTERS_AT_ONCE + 64;
 const BUSY_MS = 12;
 const CREDIT_EVERY_MS = 1000;
-const SKIPPED = '… some of what the program does to its screen was skipped here: it is too much to follow …\n';
+const SKIPPED = '… some output was skipped here: the program redraws its screen too fast …\n';
 
 export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise<Emulator> {
   const xterm = await import('@xterm/headless');

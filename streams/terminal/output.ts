@@ -21,12 +21,12 @@ import { openTextStore, type TerminalState, type TextStore } from './state.ts';
 export interface TerminalOutput {
   readonly log: TerminalLog;
   readonly store: TextStore;
-  /** Reads on, a part of what there is: until the text has so many bytes, and little more. */
+  /** Reads more of the log, until there are about `textBytes` of text. */
   advance(textBytes: number): Promise<Advance>;
   live(): string;
   /** Resolves with the text that left the screen. */
   resize(size: EmulatorSize): Promise<string>;
-  /** There is nothing more to read: what is on the screen is final, too. */
+  /** Nothing more will be read: the text on the screen is final, too. */
   finish(): Promise<Advance & { readonly live: string }>;
   checkpoint(): Pick<TerminalState, 'position' | 'emulator' | 'text' | 'lines'>;
   lines(): number;
@@ -34,19 +34,19 @@ export interface TerminalOutput {
 }
 
 interface Advance {
-  /** The text that will change no more, already stored. */
+  /** Text that can no longer change, already stored. */
   readonly text: string;
-  /** Something was read at all. */
+  /** Whether anything was read. */
   readonly moved: boolean;
 }
 
 export const TERMINAL_SIZE: EmulatorSize = { width: 100, height: 30 };
 /** A program can make sixty bytes of text from one byte of output. */
 const READ_BYTES = 16 * 1024;
-/** For one update; the others wait meanwhile. */
+/** Per update, because other terminals wait meanwhile. */
 const ADVANCE_BYTES = 4 * 1024 * 1024;
 const ADVANCE_MS = 1000;
-/** A cancel ends whatever sequence the missing part had begun. */
+/** The cancel character ends a sequence that began in the missing part. */
 const GAP = '\x18\x1b[m\r\n… output was dropped here: the log had no room for it …\r\n';
 
 interface OutputOptions {

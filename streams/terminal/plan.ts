@@ -49,8 +49,8 @@ export function floodNow(lines: number, live: string): string {
 
 /** After a flood, with its text attached; `kept` is the number of lines in the file. */
 export function floodDone(lines: number, kept: number): string {
-  if (kept === lines) return `${countOf(lines)}\n-# They came too fast to be shown; they are attached.`;
-  return `${countOf(lines)}\n-# Too many to keep: only the last ${amount(kept)} are attached.`;
+  if (kept === lines) return `${countOf(lines)}\n-# Too fast to show here; all of it is attached.`;
+  return `${countOf(lines)}\n-# Too much to keep: only the last ${amount(kept)} lines are attached.`;
 }
 
 export function isFloodDone(content: string): boolean {
@@ -101,7 +101,7 @@ export function slicesOf(text: string, most = Number.POSITIVE_INFINITY): readonl
 
 /** Without a newline at the end, the closing fence directly follows the text. */
 export function blockOf(text: string): string {
-  return OPEN + spelledOut(text) + CLOSE;
+  return OPEN + escaped(text) + CLOSE;
 }
 
 /** The slice that such a message shows; undefined for other messages. */
@@ -119,21 +119,21 @@ export function blockOfEnd(text: string, room: number): string {
   let part = text.slice(Math.max(0, text.length - space));
   if (part.length < text.length) part = part.slice(part.indexOf('\n') + 1);
   for (;;) {
-    const over = spelledOut(part).length - space;
+    const over = escaped(part).length - space;
     if (over <= 0) break;
     const line = part.indexOf('\n');
     const least = Math.ceil(over / 8); // one character takes up to eight
     part = part.slice(line === -1 ? least : line + 1);
   }
-  return OPEN + spelledOut(part.replace(/^[\udc00-\udfff]/, '')) + CLOSE;
+  return OPEN + escaped(part.replace(/^[\udc00-\udfff]/, '')) + CLOSE;
 }
 
 function sliceEnd(text: string, from: number): number {
   let end = from + ROOM;
-  if (end >= text.length && spelledOut(text.slice(from)).length <= ROOM) return text.length;
+  if (end >= text.length && escaped(text.slice(from)).length <= ROOM) return text.length;
   end = Math.min(end, text.length);
   for (;;) {
-    const over = spelledOut(text.slice(from, end)).length - ROOM;
+    const over = escaped(text.slice(from, end)).length - ROOM;
     if (over <= 0) break;
     end -= Math.max(1, Math.floor(over / 8)); // one character takes up to eight
   }
@@ -143,10 +143,10 @@ function sliceEnd(text: string, from: number): number {
 }
 
 /**
- * Nothing in it ends the block: every third backtick of a run and those before the closing fence are spelled out, and what
- * looks like one that was spelled out is, too.
+ * Escapes whatever would end the code block: every third backtick of a run, and those before the closing fence. Text that
+ * looks like such an escape is escaped, too.
  */
-function spelledOut(text: string): string {
+function escaped(text: string): string {
   return text
     .replace(/⟨(?=U\+(?:0060|27E8)⟩)/g, '⟨U+27E8⟩')
     .replace(/``(`)/g, '``⟨U+0060⟩')

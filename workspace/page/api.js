@@ -57,7 +57,7 @@ function failure(status, code, message) {
 const SENTENCES = {
   10003: 'This thread is gone.',
   10008: 'This message is gone.',
-  10062: 'This is over; nothing was changed.',
+  10062: 'This has expired; nothing was changed.',
   40005: 'The files are too large: 10 MB each at most.',
   50083: 'This session is closed. Write a message to open its thread again.',
 };

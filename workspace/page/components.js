@@ -54,7 +54,7 @@ function button(each, act) {
 
 /** Moving through the options sends nothing, so the user can read them all before choosing. */
 function menu(each, messageId, act) {
-  if (each.type !== 3) return h('span', { class: 'note' }, 'This menu is only for Discord.');
+  if (each.type !== 3) return h('span', { class: 'note' }, 'This menu only works in Discord.');
   const many = (each.max_values ?? 1) > 1;
   const options = optionList(each, `${messageId}:${each.custom_id}`, many);
   const confirm = h('button', { type: 'button', class: 'button primary', 'data-key': each.custom_id }, 'Choose');
@@ -129,7 +129,7 @@ export function showModal(modal, submit) {
     const outcome = await submit(Object.fromEntries(fields.map(({ id, value }) => [id, value()])));
     send.disabled = false;
     if (outcome.ok) dialog.close();
-    else trouble.textContent = outcome.message ?? 'It did not get there.';
+    else trouble.textContent = outcome.message ?? 'Not sent. Try again.';
   });
   form.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();

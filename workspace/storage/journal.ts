@@ -45,7 +45,7 @@ export function openMemory(path: string, log: (line: string) => void): Memory {
     const record = recordSchema.safeParse(entry);
     entries++;
     if (record.success) applyRecord(state, record.data);
-    else log('A line of the journal says nothing the workspace understands and was passed over.');
+    else log('A line of the journal was skipped: the workspace does not know this kind of entry.');
   };
   const journal = openJournal(path, replay, log);
   const needed = [...snapshot(state)].length / Math.max(1, entries);
@@ -100,7 +100,7 @@ function openJournal(path: string, replay: (entry: unknown) => void, log: (line:
   rmSync(unfinished, { force: true }); // left by a crash during compaction
   const { keep, torn } = read(path, replay, log);
   if (torn > 0) {
-    log(`The last line of the workspace's journal was torn by a crash; ${torn} bytes were cut off.`);
+    log(`The last line of the workspace's journal was cut short by a crash; ${torn} bytes were removed.`);
     truncateSync(path, keep);
   }
   let file = openSync(path, 'a', 0o600);
@@ -162,7 +162,7 @@ function openJournal(path: string, replay: (entry: unknown) => void, log: (line:
         target = undefined;
         return written;
       } catch (error) {
-        log(`The workspace's journal could not be compacted and stays as it is: ${String(error)}`);
+        log(`The workspace's journal could not be compacted and stays unchanged: ${String(error)}`);
         return undefined;
       } finally {
         appended = undefined;
@@ -190,7 +190,7 @@ function read(path: string, replay: (entry: unknown) => void, log: (line: string
     at = end + 1;
     number++;
     if (entry !== undefined) replay(entry);
-    else log(`Line ${number} of the workspace's journal is not readable and was passed over.`);
+    else log(`Line ${number} of the workspace's journal was skipped: it is not valid JSON.`);
   }
   return { keep, torn: bytes.length - keep };
 }
