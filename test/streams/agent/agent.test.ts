@@ -452,7 +452,7 @@ describe('prompts', () => {
     await agent.close();
     writeJson(home.path('streams', thread, 'state.json'), { session: 'gone-for-ever' });
     expect(await open().ask(prompt('hello')).done).toEqual(done);
-    const note = '-# The earlier conversation no longer exists: this is a new one.';
+    const note = '-# The earlier conversation no longer exists, so this is a new one.';
     expect(await contents()).toEqual(['Echo: hello', `${RESULT}\n${note}`]);
   });
 });
