@@ -107,7 +107,7 @@ export function followRemote(far: RemoteTerminal): RemoteFollower {
       cutWait();
     },
     over: follow().catch((error: unknown) =>
-      far.log.error('a terminal is not followed any more', { because: explain(error) }),
+      far.log.error('a terminal is no longer followed', { because: explain(error) }),
     ),
     close() {
       closing.abort();

@@ -1,4 +1,4 @@
-import type { RefusalAnswer } from '../../workspace/refusal.ts';
+import type { RefusalAnswer } from '../../workspace/request-body.ts';
 import type { InspectedRequest, Inspection } from '../../workspace/rest-server.ts';
 
 export interface FaultyRequest extends InspectedRequest {
