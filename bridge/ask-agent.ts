@@ -5,7 +5,7 @@ import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { Agent } from '../streams/agent/agent.ts';
-import type { AskedTurn } from '../streams/agent/job.ts';
+import type { AskedTurn } from '../streams/agent/state.ts';
 import type { Notices } from '../threads/notices.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import type { FetchedFiles } from './incoming-files.ts';

@@ -3,8 +3,8 @@
 
 import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { FONT_LICENSES, FONTS } from '../dist/streams/picture/font.js';
-import { fileInPackage, LICENSES, VENDOR } from '../dist/workspace/vendor.js';
+import { FONT_LICENSES, FONTS } from '../dist/streams/picture/picture.js';
+import { fileInPackage, LICENSES, VENDOR } from '../dist/workspace/assets.js';
 
 rmSync('dist/workspace/page', { recursive: true, force: true }); // a module that was deleted must not be served
 for (const asset of ['workspace/page', 'hooks/drop', 'hooks/ask', 'hooks/statusline']) {

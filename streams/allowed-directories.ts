@@ -1,40 +1,41 @@
-// Where terminals and headless agents may work: in the projects and roots of the configuration, and
-// nowhere else. A directory is named as a person would say it, and resolved links and all.
+// Where terminals and headless agents may work: only in the projects and roots of the configuration. A name is resolved with
+// all its links before it is checked. `shop` is a directory here; `mini:shop` is resolved and checked on the host mini.
 
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
+import type { Host } from '../hosts/host.ts';
 
-export interface AllowedDirectories {
-  /** The names to choose from that fit what was begun. */
+interface AllowedDirectories {
+  /** The names that match what the user has typed so far. */
   names(begun: string): Promise<readonly string[]>;
-  /** The directory's own path, every link resolved; rejects with a sentence. */
+  /** The path with every link resolved. Rejects with a sentence for the user. */
   resolve(name: string): Promise<string>;
-  /** Rejects if a directory that was resolved once is not one any more: the configuration or a link has changed. */
+  /** Rejects if a directory that was resolved earlier is no longer allowed: the configuration or a link may have changed. */
   check(directory: string): Promise<void>;
-  /** Whether a resolved directory is one of these paths, or below one. */
+  /** Whether a resolved directory is one of these paths or below one of them. */
   isWithin(directory: string, paths: readonly string[]): Promise<boolean>;
 }
 
 interface OpenDirectory {
   readonly projects: readonly string[];
   readonly roots: readonly string[];
-  /** What "~" stands for; "~" itself if the disk knows. */
+  /** What "~" means; "~" itself if the disk expands it. */
   readonly homedir: string;
-  /** This machine's, unless it is another's. */
+  /** Default: the disk of this machine. */
   readonly disk?: DirectoryDisk;
-  /** Whether a directory may be named by its whole path; it must be inside all the same. */
+  /** Whether an absolute path is accepted as a name. It must still be inside. */
   readonly wholePaths?: boolean;
-  /** What stands before the names of another host's directories: `mini:`. */
+  /** Put before the names of directories on another host: `mini:`. */
   readonly prefix?: string;
-  /** What to do when nothing is open. */
+  /** The hint when no directory is allowed. */
   readonly hint?: string;
 }
 
-export interface DirectoryDisk {
-  /** The directories' own paths, every link resolved; undefined for what is no directory. */
+interface DirectoryDisk {
+  /** The paths with every link resolved; undefined for what is not a directory. */
   real(paths: readonly string[]): Promise<readonly (string | undefined)[]>;
-  /** The names of the directories in these, without hidden ones. */
+  /** The names of the directories in these folders, without hidden ones. */
   below(parents: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -42,18 +43,16 @@ const localDisk: DirectoryDisk = {
   real: (paths) => Promise.all(paths.map(directoryAt)),
   async below(parents) {
     const lists = await Promise.all(parents.map((parent) => readdir(parent, { withFileTypes: true }).catch(() => [])));
-    return lists
-      .flat()
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-      .map((entry) => entry.name);
+    const visible = lists.flat().filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
+    return visible.map((entry) => entry.name);
   },
 };
 
 const MOST = 200;
-const LEADS_OUT = 'a link on the way leads out of the projects and roots';
+const LEADS_OUT = 'a link in its path leads out of the projects and roots';
 const OUTSIDE = 'it is outside the projects and roots';
 const LOCAL_HINT =
-  'Name folders in `~/.threadmux/config.json` (mode 600), such as `{ "roots": ["~/code"] }`, and start threadmux again.';
+  'Name folders in `~/.threadmux/config.json` (mode 600), such as `{ "roots": ["~/code"] }`, and restart threadmux.';
 
 export function openAllowedDirectories(given: OpenDirectory): AllowedDirectories {
   const { projects, roots, homedir, disk = localDisk, prefix = '' } = given;
@@ -68,12 +67,13 @@ export function openAllowedDirectories(given: OpenDirectory): AllowedDirectories
   ];
 
   function wholePath(name: string) {
-    wordsOf(name.replace(/^[/~]+/, '')); // the same is refused
+    wordsOf(name.replace(/^[/~]+/, '')); // throws for the same mistakes
     return places.map((place) => ({ place, path: absolute(name) }));
   }
 
   async function resolve(name: string): Promise<string> {
-    if (places.length === 0) throw nothingOpen(given.hint);
+    if (places.length === 0)
+      throw usage('no directory is allowed for terminals and headless agents', given.hint ?? LOCAL_HINT);
     const ways = given.wholePaths && /^[/~]/.test(name) ? wholePath(name) : waysTo(wordsOf(name));
     const all = await disk.real(ways.flatMap(({ place, path }) => [path, place]));
     const found = new Set<string>();
@@ -86,15 +86,13 @@ export function openAllowedDirectories(given: OpenDirectory): AllowedDirectories
     }
     const [one, ...more] = found;
     if (one === undefined && left) throw refused(prefix + name, /^[/~]/.test(name) ? OUTSIDE : LEADS_OUT);
-    if (one === undefined)
-      throw new ThreadmuxError('bad_usage', `there is no directory ${said(name)}`, {
-        hint: `Those to choose from: ${(await names('')).slice(0, 20).map(said).join(', ') || 'none; is "roots" right?'}`,
-      });
-    if (more.length > 0)
-      throw new ThreadmuxError('bad_usage', `${said(name)} means several directories`, {
-        hint: `Say it with its parent: ${[...found].map((path) => said(path.split(sep).slice(-2).join('/'))).join(' or ')}`,
-      });
-    return one;
+    if (one === undefined) {
+      const choices = (await names('')).slice(0, 20).map(said).join(', ');
+      throw usage(`there is no directory ${said(name)}`, `Choose from: ${choices || 'none; is "roots" right?'}`);
+    }
+    if (more.length === 0) return one;
+    const longer = [...found].map((path) => said(path.split(sep).slice(-2).join('/')));
+    throw usage(`${said(name)} means several directories`, `Name it with its parent: ${longer.join(' or ')}`);
   }
 
   async function names(begun: string): Promise<readonly string[]> {
@@ -122,22 +120,19 @@ export function openAllowedDirectories(given: OpenDirectory): AllowedDirectories
   async function check(directory: string): Promise<void> {
     const [real] = await disk.real([directory]);
     if (real === directory && (await isWithin(directory, places))) return;
-    throw refused(directory, 'it is not in the projects and roots any more');
+    throw refused(directory, 'it is no longer in the projects and roots');
   }
 
   return { names, resolve, check, isWithin };
 }
 
-/** The part of a name between slashes; whatever would climb or start elsewhere is refused. */
+/** The parts of a name between slashes. A name that leads upwards or starts elsewhere is refused. */
 function wordsOf(name: string): readonly string[] {
-  if (name.trim() === '')
-    throw new ThreadmuxError('bad_usage', 'a directory is missing', {
-      hint: 'Example: `!terminal shop npm test`',
-    });
+  if (name.trim() === '') throw usage('a directory is missing', 'Example: `!terminal shop npm test`');
   if (/^[/~]/.test(name)) throw refused(name, 'it is an absolute path');
-  if (/\p{Cc}/u.test(name)) throw refused(name, 'it holds control characters');
+  if (/\p{Cc}/u.test(name)) throw refused(name, 'it contains control characters');
   const words = name.split('/').filter((word) => word !== '' && word !== '.');
-  if (words.includes('..')) throw refused(name, 'it climbs out with ".."');
+  if (words.includes('..')) throw refused(name, 'it contains ".."');
   if (words.length === 0) throw refused(name, 'it names nothing');
   return words;
 }
@@ -156,21 +151,100 @@ function isBelow(path: string, parent: string | undefined): boolean {
   return path === parent || path.startsWith(parent.endsWith(sep) ? parent : parent + sep);
 }
 
-function nothingOpen(hint = LOCAL_HINT): ThreadmuxError {
-  return new ThreadmuxError('bad_usage', 'no directory is open for terminals and headless agents', {
-    hint,
-  });
+function refused(name: string, why: string): ThreadmuxError {
+  const hint = 'Name one of the projects, or a folder below one of the roots of the configuration.';
+  return usage(`${shown(name)} is not a directory to work in: ${why}`, hint);
 }
 
-function refused(name: string, why: string): ThreadmuxError {
-  return new ThreadmuxError('bad_usage', `${shown(name)} is not a directory to work in: ${why}`, {
-    hint: 'Name one of the projects, or a folder below one of the roots of the configuration.',
-  });
+function usage(message: string, hint: string): ThreadmuxError {
+  return new ThreadmuxError('bad_usage', message, { hint });
 }
 
 function shown(name: string): string {
-  return `\`${name
-    .replaceAll('`', "'")
-    .replace(/[\p{Cc}\p{Cf}]/gu, '�')
-    .slice(0, 100)}\``;
+  const plain = name.replaceAll('`', "'").replace(/[\p{Cc}\p{Cf}]/gu, '�');
+  return `\`${plain.slice(0, 100)}\``;
 }
+
+export interface AllowedHostDirectories extends AllowedDirectories {
+  /** The host and the rest of a name like `mini:shop`; undefined for a directory here. */
+  elsewhere(name: string): { readonly host: string; readonly name: string } | undefined;
+  on(host: string): AllowedDirectories;
+}
+
+interface HostDirectoriesOptions {
+  readonly here: AllowedDirectories;
+  /** The roots of the other hosts, by host. */
+  readonly roots: Readonly<Record<string, readonly string[]>>;
+  /** The name of this machine: `laptop:shop` is a directory here, too. */
+  readonly own: string;
+  readonly host: (name: string) => Host;
+}
+
+/** The user waits for suggestions while typing a slash command. */
+const SUGGEST_MS = 1500;
+
+export function openAllowedHostDirectories(options: HostDirectoriesOptions): AllowedHostDirectories {
+  const { here, roots, own } = options;
+  const on = (host: string, timeoutMs?: number) =>
+    openAllowedDirectories({
+      ...{ projects: [], roots: roots[host] ?? [], homedir: '~', wholePaths: true, prefix: `${host}:` },
+      disk: diskOf(options.host(host), timeoutMs),
+      hint: `Name folders of ${host} in \`~/.threadmux/config.json\`, such as \`{ "hosts": { "${host}": { "ssh": "${host}", "roots": ["~/code"] } } }\`, and restart threadmux.`,
+    });
+
+  function elsewhere(text: string) {
+    const [, host = '', name = ''] = text.match(/^([A-Za-z0-9][A-Za-z0-9_.-]{0,62}):(.*)$/s) ?? [];
+    return Object.hasOwn(roots, host) ? { host, name } : undefined;
+  }
+
+  const local = (name: string) => (name.startsWith(`${own}:`) ? name.slice(own.length + 1) : name);
+
+  async function names(begun: string): Promise<readonly string[]> {
+    const there = elsewhere(begun);
+    if (there !== undefined) {
+      const found = await on(there.host, SUGGEST_MS)
+        .names(there.name)
+        .catch(() => []); // the host cannot be reached
+      return found.map((name) => `${there.host}:${name}`);
+    }
+    const hosts = Object.keys(roots).filter((host) => (roots[host] ?? []).length > 0);
+    const fitting = hosts.map((host) => `${host}:`).filter((name) => name.startsWith(begun));
+    return [...(await here.names(begun)), ...fitting];
+  }
+
+  return { ...here, resolve: (name) => here.resolve(local(name)), names, elsewhere, on };
+}
+
+function diskOf(host: Host, timeoutMs?: number): DirectoryDisk {
+  const call = async (script: string, paths: readonly string[]) => {
+    const doing = 'look for a directory';
+    const options = timeoutMs === undefined ? { doing } : { doing, timeoutMs };
+    return (await host.sh(`${PATHS}${script}`, paths, options)).split('\0').slice(0, -1);
+  };
+  return {
+    async real(paths) {
+      if (paths.length === 0) return [];
+      const found = await call(REAL, paths);
+      if (found.length !== paths.length)
+        throw new ThreadmuxError('tmux_failed', `${host.name} did not say where a directory is`);
+      return found.map((path) => (path.startsWith('/') ? path : undefined));
+    },
+    below: (parents) => (parents.length === 0 ? Promise.resolve([]) : call(BELOW, parents)),
+  };
+}
+
+const PATHS = `unset CDPATH
+whole() { case $1 in '~') p=$HOME ;; '~/'*) p=$HOME/\${1#'~/'} ;; /*) p=$1 ;; *) p=/dev/null ;; esac; }
+`;
+/** `$(…)` strips line ends, so a dot after the path protects a name that ends with one. */
+const REAL = `for given in "$@"; do
+  whole "$given"
+  real=$(cd -P -- "$p" 2>/dev/null && pwd -P && echo .) || real=
+  real=\${real%.}; printf '%s\\0' "\${real%?}"
+done`;
+const BELOW = `for given in "$@"; do
+  whole "$given"
+  cd -- "$p" 2>/dev/null || continue
+  for name in *; do [ -d "$name" ] && [ ! -h "$name" ] && printf '%s\\0' "$name"; done
+done
+exit 0`;

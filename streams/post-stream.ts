@@ -1,5 +1,5 @@
-// Messages that show the end of a growing text. What has changed is edited in place, what is new is
-// posted, what is too much is taken away: afterwards the thread shows exactly `parts`.
+// Messages that show the end of a growing text. Changed parts are edited in place, new parts are posted, surplus
+// messages are deleted: afterwards the thread shows exactly `parts`.
 
 import { stableNonce } from '../core/nonce.ts';
 import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
@@ -9,11 +9,11 @@ import { unarchiveAndRetry } from '../discord/threads.ts';
 
 export interface StreamPart {
   readonly content: string;
-  /** Attached once, when the message gets its last shape. */
+  /** Attached once, with the final edit of the message. */
   readonly files?: readonly FileUpload[];
 }
 
-/** A message of ours that may still change, and what it shows. */
+/** A message of ours that may still change, and its content. */
 export interface OpenStreamMessage {
   readonly id: string;
   readonly content: string;
@@ -22,18 +22,18 @@ export interface OpenStreamMessage {
 export interface PostStreamOptions {
   readonly rest: Rest;
   readonly thread: string;
-  /** Made from what the part with this number is, so that a repeat after a crash makes no double. */
+  /** Derived from the identity of the part, so that a repeat after a crash creates no duplicate. */
   readonly nonce: (at: number) => readonly (string | number)[];
   readonly signal?: AbortSignal;
-  /** After every single message: what is open now. */
+  /** Called after every message with the messages that are open now. */
   readonly onShown?: (open: readonly OpenStreamMessage[]) => void;
-  /** What is shown in the place of a part that could not be; undefined: the error is thrown. */
+  /** What to show instead of a part that failed; if undefined, the error is thrown. */
   readonly instead?: (at: number, error: unknown) => StreamPart | undefined;
 }
 
 /**
- * Resolves with the messages that show the parts, in order; where somebody has deleted one as soon as it was posted, there is a hole. A part
- * without content or files is not allowed.
+ // * Resolves with the messages that show the parts, in order; undefined for one that someone deleted as soon as it was posted.
+ // * A part must have content or files.
  */
 export async function postStreamParts(
   open: readonly OpenStreamMessage[],
@@ -67,7 +67,7 @@ async function shown(
   return message ?? (await posted(at, part, showing));
 }
 
-/** Undefined: somebody has deleted it. */
+/** Undefined if someone has deleted it. */
 async function edited(
   known: OpenStreamMessage,
   part: StreamPart,
@@ -95,7 +95,7 @@ async function posted(
   const draft = { ...part, silent: true };
   const message = await createMessage(rest, thread, nonce, draft, callOf(showing));
   if (message === undefined) return undefined;
-  // An earlier attempt may have made it, with what there was to show then.
+  // An earlier attempt may have created it with older content.
   const made = { id: message.id, content: message.content };
   return made.content === part.content ? made : edited(made, part, showing);
 }
@@ -104,7 +104,7 @@ function callOf({ signal }: PostStreamOptions): { signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
 }
 
-/** What a process that was killed had posted, but not noted: our own messages after the last one it noted. */
+/** What a killed process posted but did not save: our own messages after the last one that it saved. */
 export async function unnoted(
   rest: Rest,
   thread: string,

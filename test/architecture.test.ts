@@ -43,7 +43,7 @@ const READS_JSON = [
   'streams/picture/picture.ts', // written by us, in its own process
   // Files that we wrote into our home.
   'home/whole-file.ts',
-  'workspace/access/identity.ts',
+  'workspace/workspace-context.ts',
   'workspace/storage/journal.ts',
 ];
 

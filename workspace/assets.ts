@@ -1,15 +1,18 @@
-// The files of the page and what they are served as. Only what is listed at the start has an address at all.
-
+// Serves everything that is not the API: the page, its libraries and the uploaded files. Only files that are listed at the start
+// have an address.
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { VENDOR, vendorFile } from './vendor.ts';
+import { type AdmittedCaller, isOurHost } from './access/admit.ts';
+import type { Uploads } from './storage/uploads.ts';
 
-export interface Asset {
+interface Asset {
   readonly type: string;
   readonly etag: string;
   readonly plain: Buffer;
@@ -17,7 +20,7 @@ export interface Asset {
 }
 
 interface Assets {
-  /** Undefined for an address that is none of the page's. */
+  /** Undefined if the page has no such file. */
   load(pathname: string): Promise<Asset | undefined>;
   readonly paths: readonly string[];
 }
@@ -47,7 +50,7 @@ export function openAssets(): Assets {
       const changed = (await stat(file)).mtimeMs;
       const known = kept.get(pathname);
       if (known?.changed === changed) return known.asset;
-      // The promise is kept, not its result: however many ask before it is there, the file is read and packed once.
+      // Keep the promise, not its result: concurrent requests read and compress the file once.
       const asset = read(file);
       kept.set(pathname, { changed, asset });
       asset.catch(() => kept.delete(pathname));
@@ -68,4 +71,144 @@ async function read(file: string): Promise<Asset> {
     plain,
     gzipped: await promisify(gzip)(plain, { level: 9 }),
   };
+}
+
+const SHOWN_TYPES: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+};
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const SAFETY = {
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+interface Pages {
+  handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
+}
+
+export function makePages(attachments: Uploads, door: AdmittedCaller): Pages {
+  const assets = openAssets();
+  return {
+    async handle(request, response, url) {
+      if (!isOurHost(door, request.headers.host)) return end(response, 403, 'This is not an address of the workspace.');
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        return end(response, 405, 'Only GET is answered here.');
+      const asset = await assets.load(url.pathname);
+      if (asset !== undefined) return sendAsset(request, response, asset);
+      const file = attachments.locate(url.pathname);
+      if (file !== undefined && attachments.isSigned(url.pathname, url.searchParams.get('hm')))
+        return sendFile(response, file, url.pathname);
+      end(response, 404, 'There is nothing here.');
+    },
+  };
+}
+
+/** For the bot, the only client on the socket: an address that it saved before a restart must still work. */
+export function makeFiles(attachments: Uploads): Pages {
+  return {
+    async handle(request, response, url) {
+      const file = attachments.locate(url.pathname);
+      if (file === undefined || request.method !== 'GET') return end(response, 404, 'There is nothing here.');
+      sendFile(response, file, url.pathname);
+    },
+  };
+}
+
+function sendAsset({ headers }: IncomingMessage, response: ServerResponse, asset: Asset): void {
+  const packed = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
+  const known = headers['if-none-match'] === asset.etag;
+  response.writeHead(known ? 304 : 200, {
+    ...SAFETY,
+    // In some browsers 'self' does not include WebSockets.
+    'Content-Security-Policy': `${POLICY}; connect-src 'self' ws://${headers.host}`,
+    'Content-Type': asset.type,
+    'Cache-Control': 'no-cache',
+    ETag: asset.etag,
+    Vary: 'Accept-Encoding',
+    ...(packed && { 'Content-Encoding': 'gzip' }),
+  });
+  response.end(known ? undefined : packed ? asset.gzipped : asset.plain);
+}
+
+/** Only pictures are shown inline. Everything else, above all HTML, is a download. */
+function sendFile(response: ServerResponse, file: string, pathname: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) return end(response, 404, 'The file is gone.');
+  const type = SHOWN_TYPES[/\.([a-z]+)$/i.exec(pathname)?.[1]?.toLowerCase() ?? ''];
+  response.writeHead(200, {
+    ...SAFETY,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Content-Type': type ?? 'application/octet-stream',
+    'Content-Disposition': type === undefined ? 'attachment' : 'inline',
+    'Content-Length': size,
+    'Cache-Control': 'private, max-age=31536000, immutable',
+  });
+  createReadStream(file)
+    .on('error', () => response.destroy())
+    .pipe(response);
+}
+
+function end(response: ServerResponse, status: number, sentence: string): void {
+  const close = status === 404 ? {} : { Connection: 'close' }; // the rest of the request is not read
+  response.writeHead(status, { ...SAFETY, ...close, 'Content-Type': 'text/plain; charset=utf-8' });
+  response.end(`${sentence}\n`);
+}
+
+// The libraries of the page, by address. The build copies them next to the page, so that the package does not depend on
+// theirs; from source they are read from node_modules.
+const LANGUAGES = [
+  'bash',
+  'c',
+  'cpp',
+  'css',
+  'diff',
+  'dockerfile',
+  'go',
+  'ini',
+  'java',
+  'javascript',
+  'json',
+  'kotlin',
+  'markdown',
+  'php',
+  'python',
+  'ruby',
+  'rust',
+  'sql',
+  'swift',
+  'typescript',
+  'xml',
+  'yaml',
+];
+
+/** Path under `page/vendor/` -> file in the package. */
+export const VENDOR: Readonly<Record<string, string>> = {
+  'markdown-it.js': 'markdown-it/dist/markdown-it.min.js',
+  'highlight/core.js': '@highlightjs/cdn-assets/es/core.min.js',
+  ...Object.fromEntries(
+    LANGUAGES.map((name) => [`highlight/${name}.js`, `@highlightjs/cdn-assets/es/languages/${name}.min.js`]),
+  ),
+};
+
+/** Shipped with the copies, but not served. */
+export const LICENSES: Readonly<Record<string, string>> = {
+  'markdown-it.LICENSE': 'markdown-it/LICENSE',
+  'highlight/LICENSE': '@highlightjs/cdn-assets/LICENSE',
+};
+
+function vendorFile(path: string): string {
+  const copy = fileURLToPath(new URL(`./page/vendor/${path}`, import.meta.url));
+  return existsSync(copy) ? copy : fileInPackage(VENDOR[path] ?? '');
+}
+
+export function fileInPackage(file: string): string {
+  return createRequire(import.meta.url).resolve(file);
 }

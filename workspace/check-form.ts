@@ -1,7 +1,6 @@
-// Checks a request body against a schema and refuses it in Discord's words (INVALID_FORM with nested errors).
-
+// Checks a request body against a schema and refuses it as Discord does (INVALID_FORM with nested errors).
 import * as z from 'zod';
-import { type FormError, refuseForm } from './refusal.ts';
+import { type FormError, refuseForm } from './request-body.ts';
 
 export function readForm<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   const parsed = schema.safeParse(body ?? {});
@@ -11,7 +10,7 @@ export function readForm<T extends z.ZodType>(schema: T, body: unknown): z.outpu
   refuseForm(errors as Parameters<typeof refuseForm>[0]);
 }
 
-/** Text of so many code points, as Discord counts. */
+/** Text with a limited number of code points, as Discord counts them. */
 export function text(min: number, max: number) {
   return z.string().superRefine((value, ctx) => {
     const length = [...value].length;
@@ -82,4 +81,61 @@ function describe(issue: z.core.$ZodIssue): FormError {
   if (issue.code === 'invalid_type' && issue.input === undefined)
     return { code: 'BASE_TYPE_REQUIRED', message: 'This field is required' };
   return { code: 'BASE_TYPE_INVALID', message: issue.message };
+}
+
+// Application commands: the shape and the limits of their names, options and choices.
+const SUB_COMMAND = 1;
+const SUB_COMMAND_GROUP = 2;
+
+const choice = z.object({
+  name: text(1, 100),
+  value: z.union([text(0, 100), z.number()]),
+  name_localizations: z.record(z.string(), z.string()).nullish(),
+});
+
+const optionShape = {
+  type: whole(1, 11),
+  name: text(1, 32),
+  description: text(1, 100),
+  name_localizations: z.record(z.string(), z.string()).nullish(),
+  description_localizations: z.record(z.string(), z.string()).nullish(),
+  required: z.boolean().nullish(),
+  autocomplete: z.boolean().nullish(),
+  choices: z.array(choice).max(25).nullish(),
+  min_value: z.number().nullish(),
+  max_value: z.number().nullish(),
+  min_length: whole(0, 6000).nullish(),
+  max_length: whole(1, 6000).nullish(),
+  channel_types: z.array(z.number()).nullish(),
+};
+
+export type CommandOption = z.infer<z.ZodObject<typeof optionShape>> & {
+  readonly options?: readonly CommandOption[] | null | undefined;
+};
+
+const option: z.ZodType<CommandOption> = z.object({
+  ...optionShape,
+  get options() {
+    return z.array(option).max(25).nullish();
+  },
+});
+
+export const commandSchema = z.object({
+  name: text(1, 32),
+  type: z.union([z.literal(1), z.literal(2), z.literal(3)]).default(1),
+  description: text(0, 100).nullish(),
+  options: z.array(option).max(25).nullish(),
+  name_localizations: z.record(z.string(), z.string()).nullish(),
+  description_localizations: z.record(z.string(), z.string()).nullish(),
+  default_member_permissions: z.string().nullish(),
+  dm_permission: z.boolean().nullish(),
+  contexts: z.array(z.number()).nullish(),
+  integration_types: z.array(z.number()).nullish(),
+  nsfw: z.boolean().nullish(),
+});
+
+export type CommandForm = z.infer<typeof commandSchema>;
+
+export function isSub(each: { readonly type: number }): boolean {
+  return each.type === SUB_COMMAND || each.type === SUB_COMMAND_GROUP;
 }

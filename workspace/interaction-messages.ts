@@ -1,15 +1,15 @@
-// The messages that interactions lead to, and what the person is told of an interaction besides them.
+// The messages that answer interactions, and the events about interactions for the user's page.
 
 import { readForm } from './check-form.ts';
 import type { OpenInteraction } from './open-interactions.ts';
 import { composeMessage, EPHEMERAL, postMessage, requireUnlocked, wakeFor } from './posting.ts';
 import { interactionMessageSchema } from './request-schemas.ts';
-import type { RouteCall } from './routes/router.ts';
+import type { RouteCall } from './rest-server.ts';
 import { findMessage, type StoredMessage } from './storage/store.ts';
 import { wireMessage } from './wire/message.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
 
-/** "Is thinking…": a deferred answer that nothing has filled yet. */
+/** "Is thinking…": a deferred answer without content yet. */
 export const LOADING = 128;
 
 export function answerMessage(
@@ -25,7 +25,7 @@ export function answerMessage(
   const message = composeMessage(world, {
     channelId: interaction.channelId,
     author,
-    // Unlike elsewhere, only people are pinged here when nothing is said about it.
+    // Unlike other messages, this one only pings users by default.
     form: {
       ...form,
       allowed_mentions: form.allowed_mentions ?? { parse: ['users'] },

@@ -1,13 +1,11 @@
-// The port and the socket: which part of the workspace answers a request or takes a WebSocket, and what is turned away at once.
-
+// The port and the socket: which part of the workspace handles a request or a WebSocket, and what is refused immediately.
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { WorkspaceEntrance } from './access/admit.ts';
-import { SIGN_IN } from './access/sign-in-requests.ts';
-import { limitStrangers } from './access/strangers.ts';
+import { SIGN_IN } from './access/sign-in.ts';
 import type { GatewayServer } from './gateway/gateway-server.ts';
 import { API, type RestServer } from './rest-server.ts';
 
@@ -25,14 +23,14 @@ interface Parts {
   log(line: string): void;
 }
 
-/** Longer than any client of ours pauses: a connection closed just as it is used again looks like a lost request. */
+/** Longer than our clients are ever idle: a connection that we close while a client reuses it looks like a lost request. */
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 120_000;
 const CHECK_EVERY_MS = 2_000;
 const MAX_CONNECTIONS = 512;
 const MAX_STRANGERS = 64;
-/** What fits into the address of a Unix socket everywhere: 104 bytes on macOS, 108 on Linux, with a zero at the end. */
+/** The longest path of a Unix socket on all systems: 104 bytes on macOS, 108 on Linux, with a zero at the end. */
 const MAX_SOCKET_PATH = 103;
 
 export function makeServer(log: (line: string) => void): Server {
@@ -43,11 +41,11 @@ export function makeServer(log: (line: string) => void): Server {
     connectionsCheckingInterval: CHECK_EVERY_MS,
   });
   server.maxConnections = MAX_CONNECTIONS;
-  // A connection that cannot be accepted (no descriptor left) is an error of the server too; it must not end the process.
+  // Failing to accept a connection (no file descriptor left) is an error event of the server; it must not end the process.
   return server.on('error', (error) => log(`the server: ${error.message}`));
 }
 
-/** Gives the port that was taken. */
+/** Resolves with the port. */
 export async function listenOn(server: Server, port: number, listen: string): Promise<number> {
   await listening(server, { port, host: listen }).catch((cause: unknown) => {
     throw new ThreadmuxError('workspace_failed', `The workspace cannot listen on ${listen}:${port}.`, {
@@ -58,7 +56,7 @@ export async function listenOn(server: Server, port: number, listen: string): Pr
   return (server.address() as AddressInfo).port;
 }
 
-/** To be called by the holder of the workspace's lock: a socket file that is there is left over from a process that was killed. */
+/** The caller must hold the workspace's lock: an existing socket file is then left over from a killed process. */
 export async function listenAt(server: Server, path: string): Promise<void> {
   if (Buffer.byteLength(path) > MAX_SOCKET_PATH)
     throw new ThreadmuxError(
@@ -85,7 +83,7 @@ function listening(server: Server, where: object): Promise<void> {
   });
 }
 
-/** The host to print: one that can be opened, also when we listen everywhere. */
+/** The host to print: one that can be opened, even if we listen on all addresses. */
 export function urlHost(listen: string): string {
   if (listen === '0.0.0.0' || listen === '::') return '127.0.0.1';
   return listen.includes(':') ? `[${listen}]` : listen;
@@ -116,7 +114,7 @@ function answer(parts: Parts, request: IncomingMessage, response: ServerResponse
   return part.handle(request, response, url);
 }
 
-/** What was asked for; undefined if it is no address at all. */
+/** The requested address; undefined if it is invalid. */
 function urlOf(request: IncomingMessage): URL | undefined {
   const path = request.url ?? '/';
   const text = `http://workspace${path}`;
@@ -134,7 +132,7 @@ function upgrade(
   const { headers } = request;
   const url = urlOf(request);
   const isPage = entrance.actor === 'person';
-  // A browser cannot send its token along with a WebSocket, but it always sends Origin; the token comes with the identify.
+  // A browser cannot send a token with a WebSocket, but always sends Origin; the token comes with the identify.
   if (entrance.admit(headers).kind === 'refused' || (isPage && headers.origin === undefined))
     return turnAway(socket, '403 Forbidden');
   if (url === undefined || !/^\/(?:gateway\/?)?$/.test(url.pathname)) return turnAway(socket, '404 Not Found');
@@ -144,8 +142,45 @@ function upgrade(
   gateway.accept(request, socket, head, caller, query.get('v'));
 }
 
-/** Node.js forgets a connection that asks for an upgrade: if we left it open, it would keep the server from closing. */
+/** Node.js drops its record of a connection that asks for an upgrade: left open, it would keep the server from closing. */
 function turnAway(socket: Duplex, status: string): void {
   socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+// Limits connections that have not authenticated. There are only a few at a time, and the newest replaces the oldest, so a
+// client that opens many can use up neither our file descriptors nor the places of others. Each gets one answer at a time:
+// unread answers would fill our memory.
+interface Strangers {
+  /** The connection has authenticated and no longer counts. */
+  admit(socket: Socket): void;
+  /** False, and the connection is closed, for a request that did not wait for the answer to the previous one. */
+  mayAsk(request: IncomingMessage, response: ServerResponse): boolean;
+}
+
+export function limitStrangers(server: Server, most: number): Strangers {
+  const strangers = new Set<Socket>();
+  const answering = new WeakSet<Socket>();
+  server.on('connection', (socket: Socket) => {
+    strangers.add(socket);
+    socket.once('close', () => strangers.delete(socket));
+    const [oldest] = strangers;
+    if (oldest === undefined || strangers.size <= most) return;
+    strangers.delete(oldest); // now: "close" comes later, and until then the same connection would be chosen again
+    oldest.destroy();
+  });
+  return {
+    admit: (socket) => void strangers.delete(socket),
+    mayAsk({ socket }, response) {
+      if (socket.destroyed) return false; // the rest of the data that came with the request that was too many
+      if (!strangers.has(socket)) return true;
+      if (answering.has(socket)) {
+        socket.destroy();
+        return false;
+      }
+      answering.add(socket);
+      response.once('close', () => answering.delete(socket));
+      return true;
+    },
+  };
 }

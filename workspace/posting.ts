@@ -1,5 +1,4 @@
-// Making and changing messages: from a checked form and uploads to a stored message that everybody hears of.
-
+// Creates and changes messages: from a checked form and uploads to a stored and published message.
 import {
   EMPTY_MESSAGE,
   THREAD_ARCHIVED,
@@ -7,27 +6,23 @@ import {
   TOO_MANY_ATTACHMENTS,
   UNKNOWN_CHANNEL,
 } from '../discord/error-codes.ts';
-import { numbered } from './component-schema.ts';
 import { publishMembers, publishMessage, publishMessageGone, publishThread } from './gateway/publish.ts';
-import { mentionsOf } from './mentions.ts';
-import { refuse, refuseField } from './refusal.ts';
-import type { UploadedFile } from './request-body.ts';
-import type { EditForm, MessageForm } from './request-schemas.ts';
-import { beyondLimits } from './storage/retention.ts';
+import { refuse, refuseField, type UploadedFile } from './request-body.ts';
+import { type AllowedMentions, type EditForm, type MessageForm, numbered } from './request-schemas.ts';
 import { findMessage, type StoredAttachment, type StoredMessage, type StoredThread } from './storage/store.ts';
-import { cleanFilename, MAX_FILES } from './storage/uploads.ts';
+import { beyondLimits, cleanFilename, MAX_FILES } from './storage/uploads.ts';
 import { isoOf } from './wire/guild.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
 
 export const EPHEMERAL = 64;
 
-/** The thread, `undefined` for the one channel; anything else does not exist. */
+/** The thread, `undefined` for the only channel; any other id is refused. */
 export function requireThread(world: WorkspaceContext, channelId: string): StoredThread | undefined {
   if (channelId === world.identity.channelId) return undefined;
   return world.state.threads.get(channelId) ?? refuse(UNKNOWN_CHANNEL);
 }
 
-/** Editing, reacting and joining do not wake an archived thread. */
+/** Editing, reacting and joining do not unarchive a thread. */
 export function requireAwake(world: WorkspaceContext, channelId: string): StoredThread | undefined {
   const thread = requireThread(world, channelId);
   if (thread?.archived) refuse(THREAD_ARCHIVED);
@@ -38,7 +33,7 @@ export function requireUnlocked(world: WorkspaceContext, channelId: string): voi
   if (requireThread(world, channelId)?.locked) refuse(THREAD_LOCKED);
 }
 
-/** A message wakes an archived thread and makes its author a member. */
+/** A message unarchives its thread and makes its author a member. */
 export function wakeFor(world: WorkspaceContext, channelId: string, author: string): void {
   const thread = requireThread(world, channelId);
   if (thread === undefined) return;
@@ -70,7 +65,7 @@ export function joinThread(world: WorkspaceContext, threadId: string, user: stri
   publishMembers(world, { ...thread, members }, { added: user });
 }
 
-export interface PostDraft {
+interface PostDraft {
   readonly channelId: string;
   readonly author: string;
   readonly form: Omit<MessageForm, 'nonce' | 'enforce_nonce' | 'message_reference'> & Partial<MessageForm>;
@@ -78,7 +73,7 @@ export interface PostDraft {
   readonly extra?: Partial<StoredMessage>;
 }
 
-/** Keeps the uploads and builds the message; nothing is stored or told yet. */
+/** Saves the uploads and builds the message, but does not store or publish it. */
 export function composeMessage(world: WorkspaceContext, draft: PostDraft): StoredMessage {
   const { form, channelId, author, uploads, extra } = draft;
   const reply = replyTo(world, channelId, form.message_reference);
@@ -162,7 +157,7 @@ export function replaceMessage(world: WorkspaceContext, message: StoredMessage):
     world.interactions.ephemeral.get(message.id) ?? findMessage(world.state, message.channel_id, message.id);
   if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
   else world.commit({ t: 'message', message });
-  // Only now: the change may have been refused by a full disk.
+  // Only now: a full disk may have refused the change.
   for (const { id } of before?.attachments ?? []) {
     if (!message.attachments.some((kept) => kept.id === id)) world.attachments.forget(id);
   }
@@ -176,7 +171,7 @@ export function removeMessage(world: WorkspaceContext, message: StoredMessage): 
   publishMessageGone(world, message);
 }
 
-/** What the message becomes; fields that are not in the form stay, those that are null are emptied. */
+/** The changed message. Fields missing in the form stay; fields that are null are cleared. */
 export function edited(
   world: WorkspaceContext,
   message: StoredMessage,
@@ -186,7 +181,7 @@ export function edited(
   const listedIds = form.attachments?.map(({ id }) => id);
   const retained = message.attachments.filter(({ id }) => listedIds?.includes(id) ?? form.attachments !== null);
   const described = form.attachments?.filter(({ id }) => !retained.some((kept) => kept.id === id));
-  // A list says what is there afterwards: a new file that it leaves out is left out, too.
+  // `attachments` lists what remains: a new file that is not in it is dropped, too.
   const added = uploads.filter(({ key }) => listedIds?.includes(key) ?? true);
   const files = retained.length + added.length;
   if (files > MAX_FILES) refuse(TOO_MANY_ATTACHMENTS);
@@ -205,4 +200,39 @@ export function edited(
     flags: form.flags == null ? message.flags : (message.flags & ~4) | form.flags,
     edited_timestamp: isoOf(world.nextId()),
   };
+}
+
+// Whom a message pings: the mentions in its text, limited to what its sender allowed. Pure.
+interface Mentioned {
+  readonly mentions: string[];
+  readonly mention_roles: string[];
+  readonly mention_everyone: boolean;
+}
+
+interface Mentionable {
+  readonly users: readonly string[];
+  readonly roles: readonly string[];
+  /** The author of the replied-to message. */
+  readonly repliedUser?: string | undefined;
+}
+
+function mentionsOf(content: string, allowed: AllowedMentions | null | undefined, known: Mentionable): Mentioned {
+  const everything = allowed == null;
+  const parse: readonly string[] = everything ? ['users', 'roles', 'everyone'] : (allowed.parse ?? []);
+  const pick = (kind: 'users' | 'roles', pattern: RegExp) =>
+    idsIn(content, pattern)
+      .filter((id) => known[kind].includes(id))
+      .filter((id) => parse.includes(kind) || allowed?.[kind]?.includes(id));
+  const users = new Set(pick('users', /<@!?(\d+)>/g));
+  const repliedAllowed = everything || allowed.replied_user === true;
+  if (known.repliedUser !== undefined && repliedAllowed) users.add(known.repliedUser);
+  return {
+    mentions: [...users],
+    mention_roles: [...new Set(pick('roles', /<@&(\d+)>/g))],
+    mention_everyone: parse.includes('everyone') && /@(?:everyone|here)\b/.test(content),
+  };
+}
+
+function idsIn(content: string, pattern: RegExp): string[] {
+  return Array.from(content.matchAll(pattern), (match) => match[1] ?? '');
 }

@@ -1,13 +1,40 @@
-// Takes in a request's body: JSON, or multipart with payload_json and files. Bounded: what is too large is refused, not kept.
-
+// Reads a request's body: JSON, or multipart with payload_json and files. Limited: a body that is too large is refused.
 import type { IncomingMessage } from 'node:http';
+import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { MOST_LEVELS, parseJson } from '../core/json.ts';
-import { FILE_TOO_LARGE, INVALID_JSON, REQUEST_TOO_LARGE, TOO_MANY_ATTACHMENTS } from '../discord/error-codes.ts';
-import { refuse, refuseField, refuseWith } from './refusal.ts';
+import {
+  ALREADY_ACKNOWLEDGED,
+  EMPTY_MESSAGE,
+  FILE_TOO_LARGE,
+  INVALID_FORM,
+  INVALID_JSON,
+  MISSING_ACCESS,
+  MISSING_PERMISSIONS,
+  NOT_THE_AUTHOR,
+  REQUEST_TOO_LARGE,
+  SYSTEM_MESSAGE,
+  THREAD_ALREADY_CREATED,
+  THREAD_ARCHIVED,
+  THREAD_LOCKED,
+  TOO_MANY_ATTACHMENTS,
+  TOO_MANY_COMMANDS,
+  TOO_MANY_REACTIONS,
+  UNKNOWN_APPLICATION,
+  UNKNOWN_CHANNEL,
+  UNKNOWN_COMMAND,
+  UNKNOWN_EMOJI,
+  UNKNOWN_GUILD,
+  UNKNOWN_INTERACTION,
+  UNKNOWN_MEMBER,
+  UNKNOWN_MESSAGE,
+  UNKNOWN_USER,
+  UNKNOWN_WEBHOOK,
+  WRONG_CHANNEL_TYPE,
+} from '../discord/error-codes.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from './storage/uploads.ts';
 
 const MAX_REQUEST_BYTES = 25 * 1024 * 1024;
-/** How many times the limit of a too large body is still read, so that its sender gets to hear the refusal. */
+/** How many times the limit is still read of a body that is too large, so that its sender receives the refusal. */
 const DRAINED = 4;
 const MAX_PARTS = 32;
 
@@ -63,7 +90,7 @@ export async function parseBody(bytes: Buffer | 'too-large', contentType: string
   return { payload: Object.fromEntries(fields), uploads };
 }
 
-/** The platform's reader has no limit of its own: many tiny parts would take far more memory than their bytes. */
+/** The platform's parser has no limit: many tiny parts would use far more memory than their bytes. */
 async function readMultipart(bytes: Buffer, contentType: string): Promise<FormData> {
   const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const boundary = `--${quoted ?? plain}`;
@@ -88,9 +115,89 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<FormDa
 
 function jsonIn(text: string): unknown {
   try {
-    // Less than what clients take: it comes back to them inside an event or a list.
+    // Less than clients accept, because it is sent back to them inside an event or a list.
     return parseJson(text, MOST_LEVELS / 2);
   } catch {
     refuse(INVALID_JSON);
   }
+}
+
+// How the workspace refuses: Discord's status, code and text. Thrown by routes, caught only in rest-server.ts.
+export interface RefusalAnswer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const REFUSALS = {
+  [UNKNOWN_APPLICATION]: [404, 'Unknown Application'],
+  [UNKNOWN_CHANNEL]: [404, 'Unknown Channel'],
+  [UNKNOWN_GUILD]: [404, 'Unknown Guild'],
+  [UNKNOWN_MEMBER]: [404, 'Unknown Member'],
+  [UNKNOWN_MESSAGE]: [404, 'Unknown Message'],
+  [UNKNOWN_USER]: [404, 'Unknown User'],
+  [UNKNOWN_EMOJI]: [400, 'Unknown Emoji'],
+  [UNKNOWN_WEBHOOK]: [404, 'Unknown Webhook'],
+  [UNKNOWN_INTERACTION]: [404, 'Unknown interaction'],
+  [UNKNOWN_COMMAND]: [404, 'Unknown application command'],
+  [TOO_MANY_REACTIONS]: [400, 'Maximum number of reactions reached (20)'],
+  [TOO_MANY_ATTACHMENTS]: [400, 'Maximum number of attachments in a message reached (10)'],
+  [TOO_MANY_COMMANDS]: [400, 'Maximum number of application commands reached (100)'],
+  [REQUEST_TOO_LARGE]: [413, 'Request entity too large'],
+  [ALREADY_ACKNOWLEDGED]: [400, 'Interaction has already been acknowledged.'],
+  [MISSING_ACCESS]: [403, 'Missing Access'],
+  [NOT_THE_AUTHOR]: [403, 'Cannot edit a message authored by another user'],
+  [EMPTY_MESSAGE]: [400, 'Cannot send an empty message'],
+  [MISSING_PERMISSIONS]: [403, 'Missing Permissions'],
+  [SYSTEM_MESSAGE]: [400, 'Cannot execute action on a system message'],
+  [WRONG_CHANNEL_TYPE]: [400, 'Cannot execute action on this channel type'],
+  [FILE_TOO_LARGE]: [413, 'File uploaded exceeds the maximum size'],
+  [THREAD_ARCHIVED]: [400, 'Thread is archived'],
+  [INVALID_JSON]: [400, 'The request body contains invalid JSON.'],
+  [THREAD_ALREADY_CREATED]: [400, 'A thread has already been created for this message'],
+  [THREAD_LOCKED]: [403, 'Thread is locked'],
+} as const satisfies Record<number, readonly [number, string]>;
+
+type RefusalCode = keyof typeof REFUSALS;
+
+/** Ends the request with one of Discord's own refusals. */
+export function refuse(code: RefusalCode): never {
+  const [status, message] = REFUSALS[code];
+  throw refusal({ status, body: { message, code } });
+}
+
+/** Nested as on Discord: `{content: {_errors: [{code, message}]}}`. */
+interface FormErrors {
+  readonly [key: string]: FormErrors | readonly FormError[];
+}
+export interface FormError {
+  readonly code: string;
+  readonly message: string;
+}
+
+export function refuseForm(errors: FormErrors): never {
+  throw refusal({
+    status: 400,
+    body: { message: 'Invalid Form Body', code: INVALID_FORM, errors },
+  });
+}
+
+export function refuseField(path: readonly (string | number)[], code: string, message: string): never {
+  const leaf: FormErrors = { _errors: [{ code, message }] };
+  refuseForm(path.reduceRight<FormErrors>((inner, key) => ({ [key]: inner }), leaf));
+}
+
+export function refuseWith(answer: RefusalAnswer): never {
+  throw refusal(answer);
+}
+
+function refusal(answer: RefusalAnswer): ThreadmuxError {
+  return new ThreadmuxError('workspace_failed', 'The workspace refused the request.', {
+    cause: { answer },
+  });
+}
+
+export function answerOf(error: unknown): RefusalAnswer | undefined {
+  if (!isThreadmuxError(error, 'workspace_failed')) return undefined;
+  return (error.cause as { answer?: RefusalAnswer } | undefined)?.answer;
 }

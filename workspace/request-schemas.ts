@@ -1,8 +1,113 @@
-// The shape and the sizes of the requests we answer. Unknown fields are ignored, as on Discord.
-
+// The shape and the limits of the requests we accept. Unknown fields are ignored, as on Discord.
 import * as z from 'zod';
 import { custom, snowflake, text, whole } from './check-form.ts';
-import { messageComponents } from './component-schema.ts';
+
+// Components of messages and modals: rows, buttons, selects, inputs, and their limits.
+const customId = text(1, 100);
+const emoji = z.looseObject({ name: z.string().nullish(), id: z.string().nullish() });
+const componentId = z.number().int().nonnegative().optional();
+
+const button = z.object({
+  type: z.literal(2),
+  id: componentId,
+  style: z.union([1, 2, 3, 4, 5, 6].map((style) => z.literal(style))),
+  label: text(0, 80).optional(),
+  emoji: emoji.optional(),
+  custom_id: customId.optional(),
+  url: text(1, 512).optional(),
+  disabled: z.boolean().optional(),
+});
+
+const option = z.object({
+  label: text(1, 100),
+  value: text(1, 100),
+  description: text(0, 100).nullish(),
+  emoji: emoji.optional(),
+  default: z.boolean().optional(),
+});
+
+const selectShape = {
+  id: componentId,
+  custom_id: customId,
+  placeholder: text(0, 150).optional(),
+  min_values: whole(0, 25).default(1),
+  max_values: whole(1, 25).default(1),
+  disabled: z.boolean().optional(),
+  required: z.boolean().optional(),
+};
+
+const stringSelect = z.object({
+  type: z.literal(3),
+  ...selectShape,
+  options: z.array(option).min(1).max(25),
+});
+
+const entitySelects = [5, 6, 7, 8].map((type) => z.object({ type: z.literal(type), ...selectShape }));
+const input = z.discriminatedUnion('type', [button, stringSelect, ...entitySelects] as const);
+
+const row = z.object({
+  type: z.literal(1),
+  id: componentId,
+  components: z.array(input).min(1).max(5),
+});
+
+export const messageComponents = z.array(row).max(5);
+
+const textInput = z.object({
+  type: z.literal(4),
+  id: componentId,
+  custom_id: customId,
+  style: z.union([z.literal(1), z.literal(2)]),
+  label: text(1, 45).nullish(),
+  min_length: whole(0, 4000).optional(),
+  max_length: whole(1, 4000).optional(),
+  required: z.boolean().optional(),
+  value: text(0, 4000).optional(),
+  placeholder: text(0, 100).optional(),
+});
+
+const inputRow = z.object({
+  type: z.literal(1),
+  id: componentId,
+  components: z.array(textInput.required({ label: true })).length(1),
+});
+const label = z.object({
+  type: z.literal(18),
+  id: componentId,
+  label: text(1, 45),
+  description: text(0, 100).nullish(),
+  component: z.discriminatedUnion('type', [textInput, stringSelect]),
+});
+
+export const modalSchema = z.object({
+  custom_id: customId,
+  title: text(1, 45),
+  components: z
+    .array(z.discriminatedUnion('type', [inputRow, label]))
+    .min(1)
+    .max(5),
+});
+
+export type Modal = z.infer<typeof modalSchema>;
+export type ModalInput = z.infer<typeof textInput> | z.infer<typeof stringSelect>;
+export type MessageRow = z.infer<typeof row>;
+export type MessageInput = MessageRow['components'][number];
+
+/** Discord numbers components without an id. */
+export function numbered(rows: readonly MessageRow[]): MessageRow[] {
+  let next = 1;
+  return rows.map((each) => {
+    const id = each.id ?? next++;
+    return {
+      ...each,
+      id,
+      components: each.components.map((component) => ({
+        ...component,
+        id: component.id ?? next++,
+      })),
+    } as MessageRow;
+  });
+}
 
 const MAX_CONTENT = 2000;
 
@@ -28,7 +133,7 @@ const EPHEMERAL = 64;
 const SUPPRESS_NOTIFICATIONS = 4096;
 const COMPONENTS_V2 = 32768;
 
-/** Some flags decide where a message is stored: nobody sets them from outside. */
+/** Some flags decide where a message is stored, so clients may not set them. */
 function flags(allowed: number) {
   return whole(0, 2 ** 53 - 1).superRefine((value, ctx) => {
     if ((value & COMPONENTS_V2) !== 0)
@@ -85,7 +190,7 @@ const threadShape = {
 export const threadFromMessageSchema = z.object(threadShape);
 export const threadSchema = z.object({
   ...threadShape,
-  /** Left out it means a private thread, on Discord too. */
+  /** Default: a private thread, as on Discord. */
   type: z.union([z.literal(10), z.literal(11), z.literal(12)]).default(12),
 });
 

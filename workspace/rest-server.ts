@@ -1,14 +1,19 @@
-// One REST request from its arrival to its answer: access, route, body, answer. Who may not call is answered before
-// anything of the body is read. The only place that catches.
-
+// Handles one REST request: access, route, body, answer. A caller without access is refused before any of the body is read.
+// The only place that catches errors of routes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Access, WorkspaceEntrance } from './access/admit.ts';
-import type { Inspection, InspectionOutcome } from './inspection.ts';
-import { answerOf, type RefusalAnswer } from './refusal.ts';
-import { parseBody, type RequestBody, readBytes } from './request-body.ts';
-import { type Match, matchRoute, type RestRoute } from './routes/router.ts';
+import type { ClientSessions } from './gateway/client-sessions.ts';
+import type { Connection } from './gateway/gateway-server.ts';
+import {
+  answerOf,
+  parseBody,
+  type RefusalAnswer,
+  type RequestBody,
+  readBytes,
+  type UploadedFile,
+} from './request-body.ts';
 import type { Actor } from './wire/guild.ts';
-import type { WorkspaceContext } from './workspace-context.ts';
+import type { Viewer, WorkspaceContext } from './workspace-context.ts';
 
 export const API = '/api/v10';
 
@@ -16,7 +21,7 @@ export interface RestServer {
   handle(request: IncomingMessage, response: ServerResponse, url: URL, by: WorkspaceEntrance): Promise<void>;
 }
 
-export interface RestServerOptions {
+interface RestServerOptions {
   readonly world: WorkspaceContext;
   readonly routes: readonly RestRoute[];
   readonly inspection: Inspection;
@@ -45,7 +50,7 @@ export function makeRestServer(options: RestServerOptions): RestServer {
 type Permit = Extract<Match, { kind: 'route' }> & { readonly actor: Actor | undefined };
 type Denied = { readonly kind: 'denied'; readonly answer: RefusalAnswer };
 
-/** Looks at the headers only. */
+/** Uses only the headers. */
 function permitOf(
   routes: readonly RestRoute[],
   { method = 'GET', headers }: IncomingMessage,
@@ -135,4 +140,90 @@ function send(response: ServerResponse, outcome: InspectionOutcome): void {
     ...headers,
   });
   response.end(body === undefined ? undefined : plain ? body : JSON.stringify(body));
+}
+
+// Routes: path patterns with functions. Unknown paths get 404, known paths with another method 405.
+export interface RouteCall {
+  readonly world: WorkspaceContext;
+  readonly viewer: Viewer;
+  /** The host name that the caller used. */
+  readonly host: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly uploads: readonly UploadedFile[];
+  param(name: string): string;
+}
+
+export interface RestRoute {
+  readonly method: string;
+  /** `/channels/:channel/messages`; a segment with a leading colon matches any one segment. */
+  readonly path: string;
+  /** Who may call it; `anyone` if an interaction's token, or nothing, protects it. */
+  readonly who: Actor | 'both' | 'anyone';
+  run(call: RouteCall): RefusalAnswer;
+}
+
+type Match =
+  | { readonly kind: 'route'; readonly route: RestRoute; readonly params: ReadonlyMap<string, string> }
+  | { readonly kind: 'wrong-method' }
+  | { readonly kind: 'unknown' };
+
+function matchRoute(routes: readonly RestRoute[], method: string, path: string): Match {
+  const segments = path.split('/');
+  let known = false;
+  for (const route of routes) {
+    const params = matchPath(route.path.split('/'), segments);
+    if (params === undefined) continue;
+    if (route.method === method) return { kind: 'route', route, params };
+    known = true;
+  }
+  return known ? { kind: 'wrong-method' } : { kind: 'unknown' };
+}
+
+function matchPath(pattern: readonly string[], segments: readonly string[]): ReadonlyMap<string, string> | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const params = new Map<string, string>();
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index] ?? '';
+    if (!part.startsWith(':')) {
+      if (part !== segment) return undefined;
+    } else {
+      const value = decode(segment);
+      if (value === undefined || value === '') return undefined;
+      params.set(part.slice(1), value);
+    }
+  }
+  return params;
+}
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined; // an invalid % escape: no route has such a path
+  }
+}
+
+// For tests only: makes the workspace as strict and as unreliable as Discord.
+export interface InspectedRequest {
+  readonly method: string;
+  /** Without the API prefix and the query. */
+  readonly path: string;
+  /** Undefined for a caller without credentials. */
+  readonly actor: Actor | undefined;
+  /** Parsed; undefined if there is none or it is invalid. */
+  readonly body: unknown;
+}
+
+/** An answer, a broken connection, or no answer at all. */
+type InspectionOutcome = RefusalAnswer | 'reset' | 'silence';
+
+export interface Inspection {
+  /** Called for every admitted request: it may refuse or delay it, and change or drop its answer. Undefined: no change. */
+  request?(
+    request: InspectedRequest,
+    answer: () => RefusalAnswer,
+  ): InspectionOutcome | undefined | Promise<InspectionOutcome | undefined>;
+  /** Called for each new gateway connection. */
+  connection?(connection: Connection, sessions: ClientSessions): void;
 }

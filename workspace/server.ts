@@ -1,55 +1,50 @@
-// The embedded workspace: a small Discord for one person on one machine. This file only puts the parts together.
-
+// The embedded workspace: Discord's API for one user on one machine. This file only connects the parts.
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
+import { tryBestEffort } from '../home/best-effort-write.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { type AdmittedCaller, admitBot, admitPerson, type WorkspaceEntrance } from './access/admit.ts';
-import { loadIdentity } from './access/identity.ts';
-import { makeSignIn } from './access/sign-in.ts';
-import { makeSignInRequests } from './access/sign-in-requests.ts';
-import { archiveIdleThreads } from './auto-archive.ts';
-import { makeClientSessions } from './gateway/client-sessions.ts';
+import { makeSignIn, makeSignInRequests } from './access/sign-in.ts';
+import { makeFiles, makePages } from './assets.ts';
+import { greet, makeClientSessions } from './gateway/client-sessions.ts';
 import { makeGatewayServer } from './gateway/gateway-server.ts';
-import { greet } from './gateway/ready.ts';
-import type { Inspection } from './inspection.ts';
 import { tellOutcome } from './interaction-messages.ts';
 import { listenAt, listenOn, makeServer, serve, urlHost } from './listening.ts';
 import { makeOpenInteractions } from './open-interactions.ts';
-import { makeFiles, makePages } from './pages.ts';
-import { API, makeRestServer } from './rest-server.ts';
-import { commandRoutes } from './routes/commands.ts';
-import { guildRoutes } from './routes/guild.ts';
+import { changeThread } from './posting.ts';
+import { API, type Inspection, makeRestServer } from './rest-server.ts';
+import { commandRoutes, guildRoutes } from './routes/commands.ts';
 import { callbackRoutes } from './routes/interaction-replies.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { personRoutes } from './routes/person.ts';
 import { reactionRoutes } from './routes/reactions.ts';
-import { threadListRoutes } from './routes/thread-lists.ts';
 import { threadRoutes } from './routes/threads.ts';
-import { openMemory } from './storage/memory.ts';
-import { uploadsOf } from './storage/retention.ts';
-import { openUploads } from './storage/uploads.ts';
-import type { WorkspaceContext } from './workspace-context.ts';
+import { openMemory } from './storage/journal.ts';
+import { idTime } from './storage/message-log.ts';
+import type { StoredThread, WorkspaceState } from './storage/store.ts';
+import { openUploads, uploadsOf } from './storage/uploads.ts';
+import { loadIdentity, type WorkspaceContext } from './workspace-context.ts';
 
 export interface WorkspaceOptions {
-  /** Where everything is kept. */
+  /** The folder for all data. */
   readonly dir: string;
-  /** 0, the default, takes any free one. */
+  /** 0, the default, uses any free port. */
   readonly port?: number;
   readonly listen?: string;
   readonly heartbeatMs?: number;
   readonly nonceWindowMs?: number;
-  /** Stands for the switch in Discord's developer portal. */
+  /** Like the switch in Discord's developer portal. */
   readonly messageContentIntent?: boolean;
-  /** Only for tests: see inspection.ts. */
+  /** Only for tests: see rest-server.ts. */
   readonly inspection?: Inspection;
   readonly log?: (line: string) => void;
 }
 
 export interface Workspace {
-  /** Of the page. */
+  /** The address of the page. */
   readonly url: string;
-  /** Of the bot: a Unix socket that only our own user can open. */
+  /** The bot's Unix socket; only our own user can open it. */
   readonly api: string;
   readonly token: string;
   readonly guildId: string;
@@ -57,7 +52,7 @@ export interface Workspace {
   readonly userId: string;
   readonly botId: string;
   readonly applicationId: string;
-  /** Signs one browser in, once, within a quarter of an hour. */
+  /** Signs in one browser, once, within 15 minutes. */
   newLink(): string;
   close(): Promise<void>;
 }
@@ -67,19 +62,18 @@ const ROUTES = [
   ...messageRoutes,
   ...reactionRoutes,
   ...threadRoutes,
-  ...threadListRoutes,
   ...commandRoutes,
   ...callbackRoutes,
   ...personRoutes,
 ];
-/** Nobody is locked out of a local program that they restart many times. */
+/** Discord limits identifies per day; a local program that is often restarted must not be locked out. */
 const SESSION_STARTS = { total: 1000, remaining: 1000, reset_after: 0, max_concurrency: 16 };
 const RESUMABLE_MS = 3 * 60_000;
 
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { dir } = options;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  chmodSync(dir, 0o700); // it may have been there before, with other rights
+  chmodSync(dir, 0o700); // it may exist with other permissions
   const unlock = lock(dir);
   try {
     return await open(options, unlock);
@@ -198,5 +192,28 @@ function lock(dir: string): () => void {
   if (unlock !== undefined) return unlock;
   throw new ThreadmuxError('busy', `Process ${holderOf(path) ?? '(unknown)'} already serves the workspace in ${dir}.`, {
     hint: 'Use the one that is running, or stop it first.',
+  });
+}
+
+// Archives threads after the time without messages that they are set to, as on Discord.
+const LOOK_EVERY_MS = 60_000;
+
+/** Returns a function that stops it. */
+function archiveIdleThreads(world: WorkspaceContext): () => void {
+  const timer = setInterval(() => {
+    tryBestEffort('the journal of the workspace', () => {
+      for (const thread of idleThreads(world.state, Date.now())) changeThread(world, thread, { archived: true });
+    });
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+export function idleThreads(state: WorkspaceState, now: number): StoredThread[] {
+  return [...state.threads.values()].filter((thread) => {
+    const lastMessage = state.lastMessage.get(thread.id);
+    const said = lastMessage === undefined ? 0 : idTime(lastMessage);
+    const activeAt = Math.max(said, Date.parse(thread.archive_timestamp));
+    return !thread.archived && now - activeAt > thread.auto_archive_duration * 60_000;
   });
 }

@@ -1,7 +1,12 @@
-// What every route works with: the state, the one way to change it (journal first, then memory) and the one way to tell.
+// What every route works with: the state, the only way to change it (journal first, then memory) and the only way to publish.
 
-import type { Identity } from './access/identity.ts';
+import { randomBytes, randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { ThreadmuxError } from '../core/errors.ts';
+import { readText, writeWhole } from '../home/whole-file.ts';
 import type { OpenInteractions } from './open-interactions.ts';
+import { makeSnowflakes } from './storage/message-log.ts';
 import type { StoreRecord, WorkspaceState } from './storage/store.ts';
 import type { Uploads } from './storage/uploads.ts';
 import type { Actor } from './wire/guild.ts';
@@ -17,19 +22,19 @@ export interface WorkspaceContext {
   nextId(): string;
   commit(...records: readonly StoreRecord[]): void;
   publish(event: WorkspaceEvent): void;
-  /** For a caller who reaches us by this name. */
+  /** The gateway's address, for a caller that uses this host name. */
   gatewayInfo(host: string): { readonly url: string };
-  /** A link that signs one browser in. */
+  /** A link that signs in one browser. */
   newLink(): string;
 }
 
 export interface WorkspaceEvent {
   readonly type: string;
-  /** The intent a bot must have asked for; 0 for events that always come. */
+  /** The intent that a bot needs for it; 0 for events that are always sent. */
   readonly intent: number;
-  /** Who hears of it; both if left out. */
+  /** Who receives it; default: both. */
   readonly only?: Actor;
-  /** Each side sees its own version: its own reactions, and content only if it may read it. */
+  /** Each receives its own version: its own reactions, and content only if it may read it. */
   dataFor(viewer: Viewer): unknown;
 }
 
@@ -45,3 +50,64 @@ export const INTENT_BITS = {
   typing: 1 << 11,
   content: 1 << 15,
 } as const;
+
+// The ids and secrets of this workspace: random, created on the first run, readable only by its owner.
+const id = z.string().regex(/^\d{17,20}$/);
+const secret = z.string().min(32);
+
+const identitySchema = z.object({
+  guildId: id,
+  channelId: id,
+  roleId: id,
+  userId: id,
+  botId: id,
+  applicationId: id,
+  token: secret,
+});
+
+export type Identity = Readonly<z.infer<typeof identitySchema>>;
+
+export function loadIdentity(dir: string): Identity {
+  const path = join(dir, 'identity.json');
+  const text = readText(path);
+  if (text === undefined) {
+    const made = makeIdentity();
+    writeWhole(path, `${JSON.stringify(made, null, 2)}\n`);
+    return made;
+  }
+  const parsed = identitySchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  throw new ThreadmuxError('workspace_failed', `The workspace's identity file ${path} is damaged.`, {
+    hint: 'Put back a copy of it, or move the whole folder away to begin with an empty workspace.',
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the caller reports it as damaged, like any other invalid content
+  }
+}
+
+function makeIdentity(): Identity {
+  const next = makeSnowflakes();
+  // A random low part, so that two workspaces created in the same millisecond differ.
+  const nextId = () => String(BigInt(next()) + BigInt(randomInt(1, 1 << 21)));
+  const [guildId, channelId, roleId, userId, botId] = Array.from({ length: 5 }, (_, index) =>
+    String(BigInt(nextId()) + (BigInt(index) << 22n)),
+  ) as [string, string, string, string, string];
+  return {
+    guildId,
+    channelId,
+    roleId,
+    userId,
+    botId,
+    applicationId: botId,
+    token: `${Buffer.from(botId).toString('base64url')}.${randomText(6)}.${randomText(32)}`,
+  };
+}
+
+function randomText(bytes: number): string {
+  return randomBytes(bytes).toString('base64url');
+}

@@ -6,7 +6,7 @@ import type { KeyedQueue } from '../../core/keyed-queue.ts';
 import type { Log } from '../../core/log.ts';
 import type { MessageDraft } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
-import type { AllowedHostDirectories } from '../../streams/allowed-host-directories.ts';
+import type { AllowedHostDirectories } from '../../streams/allowed-directories.ts';
 import type { KnownThreads } from '../../threads/known-threads.ts';
 import type { Notices } from '../../threads/notices.ts';
 import type { PaneFinder } from '../../threads/panes.ts';

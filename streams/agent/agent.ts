@@ -1,5 +1,5 @@
-// A headless agent and its thread: prompts one at a time, in order, each a turn of the same conversation. What becomes of
-// a prompt is told once; after a restart the conversation goes on, and a turn that was cut off is said to have been.
+// A headless agent and its thread: runs prompts one at a time, in order, each as a turn of the same conversation. The result of
+// a prompt is reported once. After a restart the conversation continues, and an interrupted turn is reported as such.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../../core/errors.ts';
@@ -7,14 +7,20 @@ import type { Log } from '../../core/log.ts';
 import type { Rest } from '../../discord/rest.ts';
 import type { Home } from '../../home/home.ts';
 import type { StreamRecord } from '../../home/stream-record.ts';
-import { agentArguments, guarded } from './arguments.ts';
-import { CUT_OFF, endOf, isLost, notStarted, stopped } from './end.ts';
-import { type AgentJob, type AgentPrompt, type AgentTurn, type AskedTurn, createAgentJob, isTurnOver } from './job.ts';
-import { postTurn } from './post.ts';
-import { agentEnvironment } from './process.ts';
-import { openAgentState, overAs, withOver } from './state.ts';
-import { type RunningTurn, startTurn, type TurnOutput } from './turn.ts';
-import { openUnpostedFile, type PostedTurn, type UnpostedTurn } from './unposted.ts';
+import { openUnpostedFile, type PostedTurn, postTurn, type UnpostedTurn } from './post.ts';
+import { agentArguments, agentEnvironment, guarded } from './process.ts';
+import {
+  type AgentJob,
+  type AgentPrompt,
+  type AgentTurn,
+  type AskedTurn,
+  createAgentJob,
+  isTurnOver,
+  openAgentState,
+  overAs,
+  withOver,
+} from './state.ts';
+import { CUT_OFF, endOf, isLost, notStarted, type RunningTurn, startTurn, stopped, type TurnOutput } from './turn.ts';
 
 export interface AgentParts {
   readonly home: Home;
@@ -22,28 +28,28 @@ export interface AgentParts {
   readonly botId: string;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The agent and arguments that always come first. */
+  /** The agent's command and the arguments that always come first. */
   readonly command: readonly string[];
-  /** A file for `--settings` that brings our permission hook along. */
+  /** A file for `--settings` that adds our permission hook. */
   readonly agentSettings: string | undefined;
-  /** Commands of Claude Code that may be given; any other text that looks like one is just text. */
+  /** The commands of Claude Code that a prompt may use. Other text that looks like a command is sent as text. */
   readonly slashCommands?: readonly string[];
   readonly shell?: string;
   readonly unaskedMs?: number;
-  /** Before every start, because what is allowed may have changed since: rejects if its directory is not any more. */
+  /** Called before every start, because the configuration may have changed. Rejects if the directory is no longer allowed. */
   readonly check?: (record: StreamRecord) => Promise<{ readonly skipPermissions: boolean }>;
 }
 
 export interface Agent {
   ask(prompt: AgentPrompt): AskedTurn;
-  /** Ends what runs, with every process of it, and drops what waits; false if there was nothing. */
+  /** Ends the running turn with all its processes and drops waiting prompts. False if there was nothing to stop. */
   stop(): Promise<boolean>;
-  /** What is asked from now on begins a new conversation. */
+  /** The next prompt begins a new conversation. */
   fresh(): Promise<void>;
   state(): 'working' | 'idle';
-  /** Ends the process and says nothing; a turn that ran is told to have been cut off by whoever opens it next. */
+  /** Ends the process silently. The next process that opens the agent reports the turn as interrupted. */
   close(): Promise<void>;
-  /** There is no next time, because its thread is gone or it is done: ends the process and drops what ran or waited. */
+  /** The thread is gone or done: ends the process and drops running and waiting prompts, permanently. */
   end(): Promise<void>;
 }
 
@@ -52,9 +58,9 @@ interface Told {
   readonly streamed?: Promise<PostedTurn> | undefined;
 }
 
-/** What was stopped may still say so. */
+/** How long a stopped agent may take to report it. */
 const LAST_WORDS_MS = 5_000;
-/** Far longer than its processes take to end. */
+/** Much longer than its processes take to end. */
 const END_MS = 20_000;
 const GONE: AgentTurn = { kind: 'dropped', because: 'the agent was ended' };
 
@@ -72,7 +78,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   const unsaid = unsaidBefore();
   let idle = unsaid === undefined ? Promise.resolve() : finish(unsaid).then(() => {});
 
-  /** Of a turn that the last bridge could not tell the end of. */
+  /** Of a turn whose end the previous bridge process could not report. */
   function unsaidBefore(): UnpostedTurn | undefined {
     const { running: id, over } = state.get();
     const due = dues.load();
@@ -80,7 +86,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     return id === undefined ? undefined : { ...CUT_OFF, id, startedAt: 0, parts: [], shown: [] };
   }
 
-  /** Says what is to be said of a turn; false if we had to leave first, and the next one goes on with it. */
+  /** Posts the end of a turn. False if this process had to close first: the next one continues. */
   async function finish(due: UnpostedTurn, streamed?: Promise<PostedTurn>): Promise<boolean> {
     const { id, turn } = due;
     const { signal } = closing;
@@ -98,7 +104,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     keep(() => state.set(change));
   }
 
-  /** What was said has been said: a full disk must not end it. Of one that is gone nothing is kept. */
+  /** The end is already posted, so a full disk must not fail it. A removed agent keeps no state. */
   function keep(write: () => void): void {
     if (isGone) return;
     try {
@@ -133,7 +139,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     else log.error('a turn of an agent', { thread, because: error.stack ?? error.message });
   }
 
-  /** Undefined: we leave, and it has not been started. */
+  /** Undefined if this process closes and the turn was not started. */
   async function turnOf(job: AgentJob): Promise<Told | undefined> {
     const began = Date.now();
     Object.assign(told, { toStop: false, dropped: 0 });

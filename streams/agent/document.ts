@@ -1,5 +1,5 @@
-// What a turn of a headless agent looks like in its thread: what Claude says and does, in order, and one line about how
-// it ended. Pure; whatever is too much for a handful of messages is in the file at the end, so nothing is lost.
+// How a turn of a headless agent looks in its thread: what Claude says and does, in order, and one line about how it ended.
+// Pure. What does not fit into a few messages is attached as a file, so nothing is lost.
 
 import type { StreamEvent, StreamResult } from '../../agents/claude/stream-json.ts';
 import { formatDuration } from '../../core/duration.ts';
@@ -14,18 +14,18 @@ import type { StreamPart } from '../post-stream.ts';
 
 interface TurnDocument {
   readonly blocks: readonly Block[];
-  /** What is being said and may still be taken back. */
+  /** Text that is still being written and may be withdrawn. */
   readonly draft: string;
 }
 
 type Block =
   | { readonly kind: 'text' | 'line'; readonly text: string }
-  /** Somebody else's message stands here: what follows begins a message of its own. */
+  /** Someone else's message is here: what follows starts a new message. */
   | { readonly kind: 'break' };
 
 export const EMPTY_DOCUMENT: TurnDocument = { blocks: [], draft: '' };
 
-/** Messages a turn may take; a person who wants more reads the file. */
+/** The most messages per turn; the rest is in the file. */
 const PARTS = 20;
 const SHOWN = PARTS * 2_000;
 const LONGEST_LINE = 180;
@@ -59,7 +59,7 @@ function failureOf(text: string): string {
   return text.replace(/<\/?tool_use_error>/g, '').trim() || 'it failed';
 }
 
-/** A label is not Markdown: a command with stars in it must look like one. */
+/** A label is not Markdown: a command with asterisks in it must be shown unchanged. */
 function oneLine(text: string): string {
   const line = neutralise(text.slice(0, 1_000).trim().replace(/\s+/g, ' '));
   const points = [...line];
@@ -67,7 +67,7 @@ function oneLine(text: string): string {
   return cut.replace(/[\\*_~`|>#[\]]/g, '\\$&');
 }
 
-/** `ended`: nothing comes any more, and what did not fit is attached. */
+/** `ended`: nothing more will come, and what did not fit is attached. */
 export function partsOf(document: TurnDocument, ended: boolean): readonly StreamPart[] {
   const segments = segmentsOf(document);
   const length = segments.reduce((sum, text) => sum + text.length, 0);
@@ -80,7 +80,7 @@ export function partsOf(document: TurnDocument, ended: boolean): readonly Stream
   return [...shown, { content: `${rest}. All of it is attached.*`, files: filesOf(segments) }];
 }
 
-/** Texts that stand by themselves, in order: between two of them is somebody else's message. */
+/** Separate texts, in order, with someone else's message between each two. */
 function segmentsOf({ blocks, draft }: TurnDocument): readonly string[] {
   const texts: string[] = [];
   let text = '';
@@ -110,7 +110,7 @@ function partsUpTo(segments: readonly string[], most: number): readonly string[]
   return parts;
 }
 
-/** A fence that Claude left open must not swallow the lines after it. */
+/** A code block that Claude left open must not include the lines after it. */
 function closed(text: string): string {
   const shown = text.length > LONGEST_TABLE_TEXT ? text : tablesToCode(text);
   let fence: Fence | undefined;
@@ -119,7 +119,7 @@ function closed(text: string): string {
 }
 
 const FILE_BYTES = 8_000_000;
-/** More than a request may carry. */
+/** The largest file, below Discord's limit per request. */
 const FILES = 2;
 
 function filesOf(segments: readonly string[]): readonly FileUpload[] {
@@ -132,13 +132,13 @@ function filesOf(segments: readonly string[]): readonly FileUpload[] {
 }
 
 export interface TurnEnd {
-  /** All results of the turn: what runs in the background may make Claude speak again. */
+  /** All results of the turn: a background task can make Claude answer again. */
   readonly results: readonly StreamResult[];
   readonly status: number | undefined;
   readonly stderr: string;
 }
 
-/** Undefined if it went well. */
+/** Undefined if it succeeded. */
 export function failureReason({ results, status }: TurnEnd): string | undefined {
   const last = results.at(-1);
   if (last?.isError === false) return undefined;

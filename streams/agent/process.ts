@@ -1,18 +1,18 @@
-// One headless agent as a process of its own, under a small supervisor that holds a line to us. When the line goes dead,
-// because we let go of it or were killed, the supervisor ends everything the agent has started: no orphan, ever.
+// Runs one headless agent under a small supervisor process that is connected to us by a pipe. When the pipe closes, because we
+// closed it or were killed, the supervisor ends every process that the agent started: no process is left behind.
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { quoteShellWord, quoteShellWords } from '../../core/shell-word.ts';
 import { type Environment, pickEnvironment } from '../../hosts/process.ts';
-import { createLineReader } from './lines.ts';
 
 export interface AgentCommand {
   readonly command: readonly string[];
   readonly dir: string;
   readonly env: Environment;
-  /** The person's own, which has the PATH they know. */
+  /** The user's own shell, which has the user's PATH. */
   readonly shell: string;
   readonly onLine: (line: string) => void;
 }
@@ -20,35 +20,35 @@ export interface AgentCommand {
 interface AgentProcess {
   write(text: string): void;
   endInput(): void;
-  /** Ends it with everything it has started; resolves when nothing is left. */
+  /** Ends it with every process it started; resolves when none is left. */
   end(): Promise<void>;
   readonly ended: Promise<AgentExit>;
 }
 
 interface AgentExit {
-  /** Undefined: it could not be started, or was killed. */
+  /** Undefined if it could not be started or was killed. */
   readonly status: number | undefined;
-  /** The last it said beside its lines. */
+  /** The end of its stderr. */
   readonly stderr: string;
 }
 
 const STDERR_KEPT = 4_000;
-/** Something that got away may hold the pipe; the supervisor itself is done. */
+/** An escaped process may keep the pipe open after the supervisor has finished. */
 const PIPES_GRACE_MS = 500;
 
 export function startAgentProcess(agent: AgentCommand): AgentProcess {
   const mark = randomBytes(12).toString('hex');
-  // What the shell's own start-up files print or read is none of the agent's.
+  // The shell's start-up files must not write to the agent's output or read its input.
   const line = `cd ${quoteShellWord(agent.dir)} && exec ${quoteShellWords(agent.command)} <&4 >&5 4<&- 5>&-`;
   const child = spawn('/bin/sh', ['-c', SUPERVISOR, 'sh', mark, agent.dir, agent.shell, line], {
     env: agent.env,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   });
-  // Where no pipe could be made, there is none: then an error follows.
+  // If no pipe could be created, it is missing here and an error event follows.
   const streams: readonly unknown[] = child.stdio ?? [];
   const [stdin, stdout, stderr, lifeline] = streams as Partial<[Writable, Readable, Readable, Writable]>;
-  for (const stream of [stdin, stdout, stderr, lifeline]) stream?.on('error', () => {}); // its end tells
+  for (const stream of [stdin, stdout, stderr, lifeline]) stream?.on('error', () => {}); // the exit event reports it
   const lines = createLineReader(agent.onLine);
   stdout?.on('data', lines.add);
   let said = '';
@@ -92,13 +92,13 @@ const PASSED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TZ', 'TMPDIR', 'SSH_AUTH_SOCK'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'CLOUD_ML_REGION', 'THREADMUX_HOME'],
 ];
-/** How Claude Code is configured and paid for: the person's own business, so it reaches their agent. */
+/** How Claude Code is configured and paid for is up to the user, so these variables are passed on. */
 const PASSED_LIKE = /^(?:LC_|XDG_|ANTHROPIC_|CLAUDE_|DISABLE_|AWS_|GOOGLE_|VERTEX_)/;
 const PROXY = /^(?:https?|all|no)_proxy$/i;
-/** Of the Claude that we may have been started by. */
+/** Set by a Claude Code that may have started us. */
 const NOT_PASSED = /^CLAUDE_CODE_(?:ENTRYPOINT|SESSION_ID|CHILD_SESSION|SSE_PORT)$/;
 
-/** No token of ours, and no TMUX: the agent is in no pane. `also` tells the permission hook whose it is. */
+/** Without our tokens and without TMUX, because the agent is in no pane. `also` tells the permission hook which agent it is. */
 export function agentEnvironment(env: Readonly<Record<string, string | undefined>>, also: Environment): Environment {
   const names = Object.keys(env).filter(
     (name) => (PASSED.includes(name) || PASSED_LIKE.test(name) || PROXY.test(name)) && !NOT_PASSED.test(name),
@@ -106,7 +106,7 @@ export function agentEnvironment(env: Readonly<Record<string, string | undefined
   return { ...pickEnvironment(env, names), ...also };
 }
 
-/** Shells that are told to be interactive, but have no terminal, complain. */
+/** An interactive shell without a terminal prints these complaints. */
 const NOISE = /no job control in this shell|cannot set terminal process group|job control turned off/;
 
 function withoutNoise(stderr: string): string {
@@ -118,11 +118,11 @@ function withoutNoise(stderr: string): string {
 }
 
 /**
- * Claude Code gives every tool a session of its own and, when it is killed, leaves it behind: a process group is not
- * enough. So: all descendants, and all that carry this turn's mark in their environment, whoever their parent is now.
- * What lives below a tmux server is meant to stay; TMUX in an environment proves nothing. What has cleared its
- * environment and left its parent is not found. First TERM, after two seconds KILL; it ends when nothing is left.
- * The agent runs in the foreground, because a shell makes what it runs in the background ignore SIGINT.
+ // * Claude Code starts every tool in its own session and leaves it behind when it is killed, so a process group is not enough.
+ // * So: all descendants, and all processes with this turn's mark in their environment, whatever their parent is now.
+ // * Processes below a tmux server are meant to stay; TMUX in an environment proves nothing. A process that has cleared its
+ // * environment and left its parent is not found. First TERM, after two seconds KILL; it exits when no process is left.
+ // * The agent runs in the foreground, because a shell makes background processes ignore SIGINT.
  */
 const SUPERVISOR = `mark=$1; dir=$2; shell=$3; line=$4
 exec 4<&0 5>&1 </dev/null >/dev/null
@@ -164,3 +164,79 @@ exec 4<&- 5>&-
 { kill -s TERM $watcher; wait $watcher; } 2>/dev/null # one that sweeps goes on to its end
 ( sweep )
 exit $status`;
+
+// Splits the chunks of a pipe into lines. A line longer than the limit is dropped completely and uses no more memory than
+// the limit.
+interface LineReader {
+  readonly add: (chunk: Uint8Array) => void;
+  /** Text after the last line feed is a line, too. */
+  readonly end: () => void;
+}
+
+/** A tool's result may contain a picture; Claude's own text never gets this long. */
+const LONGEST = 32 * 1024 * 1024;
+
+export function createLineReader(onLine: (line: string) => void, longest = LONGEST): LineReader {
+  const decoder = new StringDecoder('utf8');
+  let pieces: string[] = [];
+  let length = 0;
+
+  function hold(piece: string): void {
+    length += piece.length;
+    if (length <= longest) pieces.push(piece);
+    else pieces = [];
+  }
+
+  function release(): void {
+    const line = pieces.join('');
+    pieces = [];
+    length = 0;
+    if (line.trim() !== '') onLine(line);
+  }
+
+  return {
+    add(chunk) {
+      const [first = '', ...others] = decoder.write(chunk).split('\n');
+      hold(first);
+      for (const piece of others) {
+        release();
+        hold(piece);
+      }
+    },
+    end() {
+      hold(decoder.end());
+      release();
+    },
+  };
+}
+
+// The arguments and input of a headless agent. Permissions are skipped only if that was requested and is still allowed.
+
+interface AgentArguments {
+  readonly agentSettings: string | undefined;
+  readonly skipPermissions: boolean;
+  /** The conversation to continue. */
+  readonly session: string | undefined;
+}
+
+const STREAM = [
+  ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+  // Prompts on stdin, and permissions requested instead of denied: our hook runs next to the request and answers it.
+  ...['--input-format', 'stream-json', '--permission-prompt-tool', 'stdio'],
+];
+
+export function agentArguments(wanted: AgentArguments): readonly string[] {
+  const { agentSettings, skipPermissions, session } = wanted;
+  return [
+    ...STREAM,
+    ...(agentSettings === undefined ? [] : ['--settings', agentSettings]),
+    ...(skipPermissions ? ['--dangerously-skip-permissions'] : []),
+    ...(session === undefined ? [] : ['--resume', session]),
+  ];
+}
+
+/** Claude Code treats a leading "/" as a command, also on stdin. A space before it makes it text. */
+export function guarded(text: string, slashCommands: readonly string[]): string {
+  const [word = ''] = text.split(/\s/, 1);
+  return text.startsWith('/') && !slashCommands.includes(word) ? ` ${text}` : text;
+}

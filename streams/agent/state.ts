@@ -1,5 +1,5 @@
-// What an agent must know after a restart: the conversation it goes on with, the turn that runs, and what
-// is over: nothing runs twice, whoever brings it again.
+// What an agent must remember after a restart: its conversation, the running turn and the finished prompts. A prompt that is
+// delivered again never runs twice.
 
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -12,15 +12,15 @@ import { readJson } from '../../home/whole-file.ts';
 const stateSchema = z.object({
   /** Claude Code's session id, for `--resume`. */
   session: z.string().optional(),
-  /** The prompt whose turn runs. */
+  /** The prompt whose turn is running. */
   running: z.string().optional(),
-  /** The newest prompts that are over, oldest first: whoever brings one again was killed before they noted it. */
+  /** The newest finished prompts, oldest first. A prompt is delivered again if the sender was killed before it saved the result. */
   over: z.array(z.object({ id: z.string(), kind: z.enum(['done', 'failed', 'stopped', 'dropped']) })).default([]),
 });
 type AgentState = Readonly<z.output<typeof stateSchema>>;
 type Over = AgentState['over'];
 
-/** Prompts do not always come in order: one that was overtaken must not count as over. By so many, none is. */
+/** Prompts can arrive out of order, so an overtaken prompt must not count as finished. None is overtaken by this many. */
 const REMEMBERED = 200;
 
 interface StateFile {
@@ -46,11 +46,60 @@ export function withOver(over: Over, ...more: Over): Over {
   return [...others, ...more].sort(byAge).slice(-REMEMBERED);
 }
 
-/** Undefined: it is not over. Of one that is older than all we remember, only that it is. */
+/** Undefined if it is not finished. For a prompt older than all remembered ones, only that it is finished. */
 export function overAs(over: Over, id: string): Over[number]['kind'] | undefined {
   const known = over.find((one) => one.id === id);
   if (known !== undefined) return known.kind;
   const [oldest] = over;
   const isFull = over.length === REMEMBERED && oldest !== undefined;
   return isFull && isNewer(oldest.id, id) ? 'done' : undefined;
+}
+
+// A prompt that waits for its turn, and the promises of its caller.
+
+export interface AgentPrompt {
+  /** The id of the message: the same id is the same prompt, and runs once. */
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface AgentTurn {
+  readonly kind: 'done' | 'failed' | 'stopped' | 'dropped';
+  readonly because?: string;
+}
+
+export interface AskedTurn {
+  /** How many prompts run or wait before this one. */
+  readonly before: number;
+  /** Resolves when its turn has begun or will never begin. */
+  readonly begun: Promise<void>;
+  /** Stays pending when we close: the prompt is sent again after a restart. */
+  readonly done: Promise<AgentTurn>;
+}
+
+export interface AgentJob extends AgentPrompt {
+  readonly begun: Promise<void>;
+  readonly begin: () => void;
+  readonly done: Promise<AgentTurn>;
+  readonly settle: (turn: AgentTurn) => void;
+}
+
+export function createAgentJob(prompt: AgentPrompt): AgentJob {
+  let begin = () => {};
+  let settle = (_: AgentTurn) => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const done = new Promise<AgentTurn>((resolve) => {
+    settle = (turn) => {
+      begin();
+      resolve(turn);
+    };
+  });
+  return { ...prompt, begun, begin, done, settle };
+}
+
+/** For a prompt that is already finished. */
+export function isTurnOver(turn: AgentTurn): AskedTurn {
+  return { before: 0, begun: Promise.resolve(), done: Promise.resolve(turn) };
 }

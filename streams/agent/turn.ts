@@ -1,16 +1,16 @@
-// One turn of a headless agent: starts it, gives it the prompt, and shows in the thread what it says while it says it.
-// The messages always show a beginning of the document; the whole of it is for whoever started this to show.
-
+// One turn of a headless agent: starts it, sends the prompt, and shows its output in the thread while it runs.
+// The messages always show a beginning of the document; the caller posts the complete document at the end.
 import { denialLine, parseStreamLine, promptLine, type StreamResult } from '../../agents/claude/stream-json.ts';
+import { formatDuration } from '../../core/duration.ts';
 import type { Log } from '../../core/log.ts';
+import { untrustedHint } from '../../core/untrusted-text.ts';
 import { showTyping } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import type { Home } from '../../home/home.ts';
 import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import { type OpenStreamMessage, postStreamParts, type StreamPart } from '../post-stream.ts';
-import { pause } from '../retry-until-posted.ts';
-import { EMPTY_DOCUMENT, partsOf, type TurnEnd, withEvent } from './document.ts';
-import { partNonce } from './post.ts';
+import { EMPTY_DOCUMENT, failureReason, lastWords, partsOf, type TurnEnd, withEvent } from './document.ts';
+import { partNonce, pause, type UnpostedTurn } from './post.ts';
 import { type AgentCommand, startAgentProcess } from './process.ts';
 
 interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
@@ -20,20 +20,20 @@ interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
   readonly thread: string;
   readonly prompt: { readonly id: string; readonly text: string };
   readonly onSession: (id: string) => void;
-  /** We ourselves leave: nothing is shown any more. */
+  /** This process closes: nothing more is shown. */
   readonly signal: AbortSignal;
-  /** How long a permission may be asked for with nobody being asked. */
+  /** How long Claude may wait for a permission that the hook has not asked for. */
   readonly unaskedMs?: number;
 }
 
-/** What has ended, and what is to be shown of it. */
+/** How the turn ended, and what remains to be shown. */
 export interface TurnOutput extends TurnEnd {
   readonly startedAt: number;
   readonly parts: readonly StreamPart[];
   readonly shown: readonly OpenStreamMessage[];
-  /** It did not end by itself, but with us. */
+  /** The turn ended because this process closed. */
   readonly isCut: boolean;
-  /** What is shown when nothing is under way any more and the next edit is due. */
+  /** What is shown once no request is running. */
   readonly streamed: Promise<readonly OpenStreamMessage[]>;
 }
 
@@ -48,7 +48,7 @@ const EDIT_MS = 1_000;
 const LOOK_MS = 100;
 const ASKING_MS = 1_000;
 const COMPLAIN_MS = 60_000;
-/** What still runs in the background may make Claude speak again after its result; not for ever. */
+/** A background task can make Claude answer again after its result; wait for that, but not forever. */
 const LINGER_MS = 600_000;
 const TYPING_MS = 8_000;
 const UNASKED_MS = 20_000;
@@ -92,7 +92,7 @@ export function startTurn(options: TurnOptions): RunningTurn {
     });
   }
 
-  /** At most once a second, however much comes; a server that is away is asked again with what there is then. */
+  /** At most once per second. If the server does not answer, the next attempt sends the newest text. */
   async function stream(ended: AbortSignal): Promise<void> {
     const due = createDue();
     let shown = document;
@@ -104,7 +104,7 @@ export function startTurn(options: TurnOptions): RunningTurn {
         else if (due('complaint', COMPLAIN_MS)) log.info('showing an agent', { thread, because: failure.message });
         due('edit', 0);
       }
-      if (asking.size === 0 && due('typing', TYPING_MS)) showTyping(rest, thread).catch(() => {}); // courtesy
+      if (asking.size === 0 && due('typing', TYPING_MS)) showTyping(rest, thread).catch(() => {}); // optional, so errors are ignored
       if (due('asking', ASKING_MS)) denyUnasked();
       const silentMs = Date.now() - heardAt;
       if (results.length > 0 && asking.size === 0 && silentMs > LINGER_MS) void agent.end();
@@ -112,7 +112,7 @@ export function startTurn(options: TurnOptions): RunningTurn {
     if (document !== shown) await pause(due.left('edit', EDIT_MS), signal);
   }
 
-  /** The hook posts the prompt and waits beside it. Where it cannot, Claude would wait for ever. */
+  /** The hook posts the prompt and waits for the answer. If it cannot, Claude would wait forever. */
   let askedAt = Date.now();
   function denyUnasked(): void {
     const isAsked = asking.size === 0 || loadPromptRecords(home).some((one) => one.thread === thread && !one.shown);
@@ -143,7 +143,7 @@ export function startTurn(options: TurnOptions): RunningTurn {
 }
 
 interface Due {
-  /** Whether it is so long since it was last due; then it is, now. */
+  /** Whether this is due again; marks it as done now if so. */
   (what: string, everyMs: number): boolean;
   left(what: string, everyMs: number): number;
 }
@@ -157,4 +157,45 @@ function createDue(): Due {
     return true;
   };
   return Object.assign(due, { left });
+}
+
+// How a turn ended: the result of its prompt, and the text about it. Pure.
+type AgentEnd = Pick<UnpostedTurn, 'words' | 'silent' | 'turn'>;
+
+const RESTARTED = '⚠️ The bridge was restarted while this turn ran, and the turn ended with it.';
+const LOST = /No conversation found with session ID/;
+const NEW = '-# The earlier conversation no longer exists, so this is a new one.';
+
+export const CUT_OFF: AgentEnd = {
+  words: `${RESTARTED}\n-# The conversation is kept. Write a message to continue it.`,
+  silent: false,
+  turn: { kind: 'failed', because: 'it was cut off' },
+};
+
+/** `isCut`: it ended because this process closed. `isNew`: the conversation to continue did not exist any longer. */
+export function endOf(ended: TurnEnd & { readonly isCut: boolean }, isNew: boolean): AgentEnd {
+  if (ended.isCut) return CUT_OFF;
+  const because = failureReason(ended);
+  const words = lastWords(ended, isNew ? NEW : '');
+  const turn: AgentEnd['turn'] = because === undefined ? { kind: 'done' } : { kind: 'failed', because };
+  return { words, silent: false, turn };
+}
+
+export function isLost(ended: TurnEnd | undefined): boolean {
+  return ended !== undefined && LOST.test(failureReason(ended) ?? '');
+}
+
+export function stopped(afterMs: number, dropped: number): AgentEnd {
+  const words = `⏹️ Stopped after ${formatDuration(afterMs)}.${droppedNote(dropped)}`;
+  return { words, silent: true, turn: { kind: 'stopped' } };
+}
+
+function droppedNote(dropped: number): string {
+  if (dropped === 0) return '';
+  return dropped === 1 ? ' The message that waited was dropped.' : ` ${dropped} messages that waited were dropped.`;
+}
+
+export function notStarted(error: Error): AgentEnd {
+  const words = `⚠️ The agent could not be started: ${untrustedHint(error)}`;
+  return { words, silent: false, turn: { kind: 'failed', because: error.message } };
 }

@@ -1,45 +1,50 @@
-// What a terminal would show of a program's output. What has left the screen at its top is said once, as text that
-// changes no more; what is on the screen may still change. Colours go, questions to the terminal get no answer.
+// What a terminal would show of a program's output. Text that has scrolled off the top is returned once and is final;
+// text on the screen may still change. Colours are dropped, and queries to the terminal get no answer.
 
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { IMarker, ITerminalInitOnlyOptions, ITerminalOptions } from '@xterm/headless';
-import { SPARE_CELLS } from '../terminal/cost.ts';
-import { type FilterMode, type FilterState, filterOutput } from '../terminal/filter.ts';
-import { joinRows, lastRow } from './row-state.ts';
-import { captureScreen, type EmulatorScreen, restoreScreen, trackHidden } from './screen-state.ts';
-import { type EmulatorSize, sizeWithin } from './size.ts';
-import { terminalWidths } from './widths.ts';
+import { type FilterMode, type FilterState, filterOutput, SPARE_CELLS, terminalWidths } from './filter.ts';
+import {
+  captureScreen,
+  type EmulatorScreen,
+  type EmulatorSize,
+  joinRows,
+  lastRow,
+  restoreScreen,
+  sizeWithin,
+  trackHidden,
+} from './screen-state.ts';
 
 export interface Emulator {
   /** Resolves with the text that has left the screen. */
   feed(bytes: Uint8Array): Promise<string>;
-  /** What is on the screen: it goes on where the text before has ended. */
+  /** The text on the screen, which follows the text that has left it. */
   live(): string;
   snapshot(): Snapshot;
   resize(size: EmulatorSize): Promise<string>;
-  /** Nothing comes any more: the rest, the screen that the alternate one had hidden included. */
+  /** At the end of the output: the rest, including the normal screen that the alternate one hides. */
   finish(): Promise<{ readonly left: string; readonly live: string }>;
   close(): void;
 }
 
-/** All that an emulator needs to go on as if nothing had happened. */
+/** Everything an emulator needs to continue. */
 export interface Snapshot {
   readonly size: EmulatorSize;
   readonly screen: EmulatorScreen;
   readonly inside: FilterMode;
   readonly marks: number;
-  /** Bytes that were fed and not yet shown: half a character, half a sequence. Base64. */
+  /** Bytes that were fed and are not shown yet: an incomplete character or sequence. Base64. */
   readonly carry: string;
-  /** The text that left the screen ends inside a line. */
+  /** The text that left the screen ends within a line. */
   readonly inLine: boolean;
 }
 
-/** One piece can push at most so many lines off the screen as it has characters: none goes before it was taken. */
+/** A piece can push off at most one line per character, so no line is lost before it is taken. */
 const CHARACTERS_AT_ONCE = 1024;
 const SCROLLBACK = CHARACTERS_AT_ONCE + 64;
 const BUSY_MS = 12;
 const CREDIT_EVERY_MS = 1000;
-const SKIPPED = '… some of what the program does to its screen was skipped here: it is too much to follow …\n';
+const SKIPPED = '… some output was skipped here: the program redraws its screen too fast …\n';
 
 export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise<Emulator> {
   const xterm = await import('@xterm/headless');
@@ -60,25 +65,25 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
     credit: SPARE_CELLS,
   };
   let creditAt = performance.now();
-  /** In this second, and in the one before: a flood that goes on is told once. */
+  /** In this second and in the one before: a flood that continues is reported once. */
   let skips = false;
   let skipped = false;
   let carry = Buffer.from(from?.carry ?? '', 'base64');
   let inLine = from?.inLine ?? false;
-  /** Rows below that one that were taken, too, while it could not be moved. */
+  /** Rows below `taken` that were also taken while the marker could not be moved. */
   let above = 0;
-  /** The last row that was taken, as the terminal keeps track of it. */
+  /** The last row that was taken, tracked by the terminal. */
   let taken: IMarker | undefined;
   let text = '';
 
-  /** After an input of the user's the emulator writes at once: what fails in it is thrown here, and not at the whole process. */
+  /** After user input the emulator writes synchronously, so its errors are thrown here and do not end the process. */
   const write = (data: string) => {
     terminal.input('', true);
     terminal.write(data);
   };
   const mark = () => {
     const { normal, active } = terminal.buffer;
-    if (active.type === 'alternate') return; // nothing leaves the other screen meanwhile
+    if (active.type === 'alternate') return; // nothing leaves the normal screen meanwhile
     taken?.dispose();
     taken = normal.baseY === 0 ? undefined : terminal.registerMarker(-1 - normal.cursorY);
   };
@@ -96,7 +101,7 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
     text = '';
     return said;
   };
-  /** Among the text that has left the screen, where nothing erases it. */
+  /** Added to the text that has left the screen, where nothing erases it. */
   const tellSkipped = () => {
     if (!skips && !skipped) {
       text += (inLine ? '\n' : '') + SKIPPED;
@@ -123,12 +128,12 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
     return joint + joinRows(buffer, buffer.baseY, last, !alternate && inLine, true).text;
   };
 
-  /** Erasing up to the last cell of the screen fails in the emulator: it looks for the row behind. */
+  /** The emulator throws when it erases up to the last cell of the screen: it looks for the next row. */
   const failsOn = (what: number | number[] | undefined) => {
     const { cursorX, cursorY } = terminal.buffer.active;
     return what === 1 && cursorX >= terminal.cols - 1 && cursorY === terminal.rows - 1;
   };
-  // The history belongs to the thread by now: a program that clears it does not clear the thread.
+  // The history is already in the thread: a program that clears it does not clear the thread.
   terminal.parser.registerCsiHandler({ final: 'J' }, ([what]) => what === 3 || failsOn(what));
   terminal.parser.registerCsiHandler({ prefix: '?', final: 'J' }, ([what]) => failsOn(what));
   terminal.parser.registerEscHandler({ final: 'c' }, () => {
@@ -176,7 +181,7 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
     async resize(wanted) {
       const { width, height } = sizeWithin(wanted);
       if (width === terminal.cols && height === terminal.rows) return '';
-      terminal.options.scrollback = 0; // what was taken must not come back onto a higher screen
+      terminal.options.scrollback = 0; // rows that were taken must not return onto a higher screen
       terminal.options.scrollback = SCROLLBACK;
       taken?.dispose();
       above = 0;
@@ -198,7 +203,7 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
   };
 }
 
-/** Never between the halves of a surrogate pair. Escape sequences may be parted: no snapshot is made in between. */
+/** Never splits a surrogate pair. It may split escape sequences, because no snapshot is made in between. */
 function inPieces(text: string, size: number): readonly string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -210,7 +215,7 @@ function inPieces(text: string, size: number): readonly string[] {
   return pieces;
 }
 
-/** Without a character at the end of which only the beginning is there. */
+/** Excludes an incomplete character at the end. */
 function wholeLength(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;

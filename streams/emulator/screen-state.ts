@@ -1,16 +1,16 @@
-// A terminal's screen as data, and back. Only what decides about text is kept: characters, where lines were broken,
-// cursor, margins, character sets. Colours are not shown and not kept.
+// Saves and restores a terminal's screen. Only what affects text is saved: characters, where lines were broken,
+// cursor, margins, character sets. Colours are not shown and not saved.
 
-import type { IBuffer, Terminal } from '@xterm/headless';
+import type { IBuffer, IBufferLine, Terminal } from '@xterm/headless';
 import * as z from 'zod';
 
 const gridSchema = z.object({
-  /** One string a row; an empty cell is a NUL, the second half of a wide character nothing. */
+  /** One string per row; an empty cell is a NUL, the second half of a wide character is left out. */
   rows: z.array(z.string()),
-  /** Rows that go on with the line of the row above. */
+  /** Rows that continue the line of the row above. */
   wrapped: z.array(z.number()),
   cursor: z.tuple([z.number(), z.number()]),
-  /** The character that ends left of the cursor, and its width: what comes next may join it. */
+  /** The character that ends left of the cursor, and its width: the next character may join it. */
   before: z.tuple([z.string(), z.number()]),
 });
 
@@ -20,9 +20,9 @@ const byBuffer = z.object({
 });
 
 const hiddenSchema = z.object({
-  /** First and last row that scroll, counted from 1. */
+  /** First and last row of the scroll region, counted from 1. */
   region: byBuffer,
-  /** The cursor that the program had kept. */
+  /** The cursor that the program saved. */
   saved: byBuffer,
   sets: z.tuple([z.string(), z.string()]),
   shifted: z.boolean(),
@@ -78,8 +78,8 @@ function beforeCursor(buffer: IBuffer): [string, number] {
   return [whole?.getWidth() === width ? whole.getChars() : '', width];
 }
 
-/** What a new terminal of this size must be given to show the screen. */
-export function restoreScreen(screen: EmulatorScreen, size: { width: number; height: number }): string {
+/** The output that makes a new terminal of this size show the screen. */
+export function restoreScreen(screen: EmulatorScreen, size: EmulatorSize): string {
   const { normal, alternate, modes, hidden } = screen;
   const grid = alternate ?? normal;
   const active = alternate === undefined ? 'normal' : 'alternate';
@@ -100,8 +100,8 @@ export function restoreScreen(screen: EmulatorScreen, size: { width: number; hei
   ].join('');
 }
 
-/** First where lines break, which only writing over the margin makes; then what the rows show. One row more scrolls off. */
-function drawn({ rows, wrapped }: Grid, { width, height }: { width: number; height: number }) {
+/** First the line breaks, which only writing past the margin creates; then the content of the rows. The extra row scrolls off. */
+function drawn({ rows, wrapped }: Grid, { width, height }: EmulatorSize) {
   const goesOn = (y: number) => wrapped.includes(y + 1);
   let broken = '\x1b[H';
   for (let y = -1; y < height; y++) broken += goesOn(y) ? 'x'.repeat(width) : `x${y < height - 1 ? '\r\n' : ''}`;
@@ -112,7 +112,7 @@ function drawn({ rows, wrapped }: Grid, { width, height }: { width: number; heig
   return broken + shown.join('');
 }
 
-/** Written once more, the character before the cursor takes marks to come, and at the margin the break to come. */
+/** Printing the character before the cursor again lets it take later marks and, at the margin, a later line break. */
 function cursorBack({ cursor: [x, y], before: [before, width] }: Grid, top: number): string {
   return before === '' ? to(x, y - top) : to(x - width, y - top) + before;
 }
@@ -122,16 +122,16 @@ function to(x: number, y: number): string {
 }
 
 interface HiddenTracker {
-  /** The text the terminal is given next. */
+  /** The text that the terminal receives next. */
   saw(text: string): void;
   now(): Hidden;
   restore(screen: EmulatorScreen): void;
 }
 
-/** What a terminal does not tell of itself. */
+/** Tracks state that the terminal does not expose. */
 export function trackHidden(terminal: Terminal): HiddenTracker {
   let hidden: Hidden = { region: {}, saved: {}, sets: ['B', 'B'], shifted: false };
-  let savedAt = 0; // the first row of the normal screen then, counted over all rows
+  let savedAt = 0; // the first row of the normal screen at that time, counted over all rows
   const { parser } = terminal;
   const save = () => {
     const { cursorX, cursorY, type } = terminal.buffer.active;
@@ -184,4 +184,64 @@ export function trackHidden(terminal: Terminal): HiddenTracker {
       savedAt = terminal.buffer.normal.baseY;
     },
   };
+}
+
+/** Rows that the terminal broke at its margin become one line. `end` is excluded, but read to see whether it continues the line. */
+export function joinRows(
+  buffer: IBuffer,
+  start: number,
+  end: number,
+  inLine: boolean,
+  open = false,
+): { text: string; inLine: boolean } {
+  let text = '';
+  let within = inLine;
+  for (let y = start; y < end; y++) {
+    const row = buffer.getLine(y);
+    if (row === undefined) break;
+    if (within && !row.isWrapped) text += '\n';
+    const next = buffer.getLine(y + 1);
+    const last = open && y === end - 1;
+    within = next?.isWrapped === true && !last;
+    text += within && next !== undefined ? fullRow(row, next) : row.translateToString(true);
+    if (!within && !last) text += '\n';
+  }
+  return { text, inLine: within };
+}
+
+/** A wide character that did not fit has left the last column empty. */
+function fullRow(row: IBufferLine, next: IBufferLine): string {
+  const text = row.translateToString(false);
+  const gap = row.getCell(row.length - 1)?.getChars() === '' && next.getCell(0)?.getWidth() === 2;
+  return gap && row.getCell(row.length - 1)?.getWidth() === 1 ? text.slice(0, -1) : text;
+}
+
+/** The row after the last one that shows something or has the cursor. */
+export function lastRow(buffer: IBuffer, rows: number): number {
+  const cursor = buffer.type === 'alternate' ? 0 : buffer.cursorY + 1;
+  for (let y = rows; y > cursor; y--) {
+    const row = buffer.getLine(buffer.baseY + y - 1)?.translateToString(true);
+    if (row?.trim() !== '') return buffer.baseY + y;
+  }
+  return buffer.baseY + cursor;
+}
+
+// The size of a terminal, and the limits of the emulator.
+
+export interface EmulatorSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** tmux allows 10,000 each way, which would cost the emulator gigabytes. Beyond this, lines break elsewhere than in tmux. */
+const LARGEST: EmulatorSize = { width: 400, height: 150 };
+/** The smallest size that the emulator supports. */
+const SMALLEST: EmulatorSize = { width: 2, height: 1 };
+
+export function sizeWithin({ width, height }: EmulatorSize): EmulatorSize {
+  return { width: within('width', width), height: within('height', height) };
+}
+
+function within(side: keyof EmulatorSize, value: number): number {
+  return Math.min(Math.max(Math.trunc(value) || 0, SMALLEST[side]), LARGEST[side]);
 }

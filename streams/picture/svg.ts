@@ -1,9 +1,16 @@
-// Rows of styled cells as an SVG of a dark terminal. Every character stands at its place in the grid, and whatever a
-// terminal prints comes out as text: nothing of it can become markup or a reference.
-
-import { type Grid, gridFor } from './grid.ts';
-import { BACKGROUND, dimmed, FOREGROUND, hex } from './palette.ts';
-import { type PictureCell, type PictureRow, type PictureSize, type PictureStyle, PLAIN_STYLE } from './rows.ts';
+// Draws rows of styled cells as an SVG of a dark terminal. Every character has its place in the grid. Output of a terminal
+// always becomes text: none of it can become markup or a reference.
+import {
+  BACKGROUND,
+  dimmed,
+  FOREGROUND,
+  hex,
+  type PictureCell,
+  type PictureRow,
+  type PictureSize,
+  type PictureStyle,
+  PLAIN_STYLE,
+} from './rows.ts';
 import { type Shape, shapesOf, standIn } from './symbols.ts';
 
 export interface Point {
@@ -12,10 +19,10 @@ export interface Point {
 }
 
 export const FONT_FAMILY = 'DejaVu Sans Mono';
-/** Less would look like a stamp. */
+/** A smaller picture looks odd. */
 const LEAST: PictureSize = { width: 40, height: 3 };
 
-/** Undefined: there is something on the screen that the font cannot show, or more than can be read in a picture. */
+/** Undefined if the font cannot show something on the screen, or if there is more than a picture can show readably. */
 export function pictureSvg(
   rows: readonly PictureRow[],
   size: PictureSize,
@@ -38,15 +45,15 @@ export function pictureSvg(
   ].join('\n');
 }
 
-/** A cell with its colours settled. */
+/** A cell with its final colours. */
 interface Ink {
   readonly text: string;
-  /** Undefined: it is written with the font. */
+  /** Undefined: drawn with the font. */
   readonly shapes: readonly Shape[] | undefined;
   readonly column: number;
   readonly width: number;
   readonly fg: string;
-  /** Undefined: the picture's own background. */
+  /** Undefined: the background of the picture. */
   readonly bg: string | undefined;
   readonly style: PictureStyle;
 }
@@ -85,7 +92,7 @@ function inkOf({ text, column, width, style }: PictureCell): Ink {
   };
 }
 
-/** Scripts that are written from right to left would be set in another order than the cells are. */
+/** Right-to-left scripts would be drawn in a different order than the cells. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]/;
 
 function isDrawable({ text, shapes }: Ink, isCovered: (codePoint: number) => boolean): boolean {
@@ -93,7 +100,7 @@ function isDrawable({ text, shapes }: Ink, isCovered: (codePoint: number) => boo
   return !RIGHT_TO_LEFT.test(text) && [...text].every((char) => isCovered(char.codePointAt(0) ?? 0));
 }
 
-/** What is used of the pane: an empty right or lower part would only make the rest smaller. */
+/** The used part of the pane: an empty right or lower part would only make the rest smaller. */
 function extent(inks: readonly (readonly Ink[])[], size: PictureSize): PictureSize {
   const isSeen = ({ text, bg, style }: Ink) => text !== ' ' || bg !== undefined || style.underline || style.strike;
   const ends = inks.map((row) => {
@@ -120,7 +127,7 @@ function drawnRow(row: readonly Ink[], top: number, grid: Grid): readonly string
   ];
 }
 
-/** Neighbours of the same colour; those without one are left out. */
+/** Joins neighbours of the same colour; cells without one are left out. */
 function runs(row: readonly Ink[], colourOf: (ink: Ink) => string | undefined) {
   const found: { colour: string; column: number; width: number }[] = [];
   for (const ink of row) {
@@ -136,11 +143,11 @@ function runs(row: readonly Ink[], colourOf: (ink: Ink) => string | undefined) {
 interface TextRun {
   readonly first: Ink;
   text: string;
-  /** The column it can go on at; undefined: nowhere. */
+  /** The column where it can continue; undefined if it cannot. */
   next: number | undefined;
 }
 
-/** Text of one look. What has marks or is wide stands alone: only a plain character surely has the width of a cell. */
+/** Text of one style. A wide character or one with marks is drawn alone: only plain characters surely have the width of a cell. */
 function textRuns(row: readonly Ink[]): readonly TextRun[] {
   const found: TextRun[] = [];
   for (const ink of row.filter(({ shapes }) => shapes === undefined)) {
@@ -160,7 +167,7 @@ function looksLike(one: Ink, other: Ink): boolean {
 
 function written({ first, text }: TextRun, y: number, grid: Grid): string {
   const x = first.column * grid.width;
-  // The font's slanted sibling is not worth its size.
+  // The slanted variant of the font is not worth its size.
   const at = first.style.italic ? `transform="translate(${x} ${y}) skewX(-12)"` : `x="${x}" y="${y}"`;
   const weight = first.style.bold ? ' font-weight="bold"' : '';
   return `<text ${at} fill="${first.fg}"${weight}>${escaped(text.trimEnd())}</text>`;
@@ -191,4 +198,51 @@ function drawn(shape: Shape, { fg, column }: Ink, top: number, grid: Grid): stri
 function rect(x: number, y: number, w: number, h: number, fill: string, opacity?: number): string {
   const veil = opacity === undefined ? '' : ` fill-opacity="${opacity}"`;
   return `<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${fill}"${veil}/>`;
+}
+
+// The size of the cells in whole pixels, so that there are no gaps between neighbours.
+interface Grid {
+  readonly width: number;
+  readonly height: number;
+  readonly margin: number;
+  readonly fontSize: number;
+  /** From the top of a cell: the baseline, and where the lines under and through the letters begin. */
+  readonly baseline: number;
+  readonly underline: number;
+  readonly strike: number;
+  readonly stroke: number;
+}
+
+/** Twice the size of a usual screen. */
+const LARGEST = 17;
+/** Smaller letters are unreadable. */
+const SMALLEST = 8;
+/** Takes well under a second to draw, and well under a megabyte. */
+const PIXELS = 3_000_000;
+
+/** DejaVu Sans Mono, in its own units: the width of a letter is the width of a cell, the height is the font's line height. */
+const EM = 2048;
+const LETTER = 1233;
+const ABOVE = 1901;
+const BELOW = 483;
+
+/** Undefined if it is too much for one picture. */
+export function gridFor(size: PictureSize): Grid | undefined {
+  const ratio = (ABOVE + BELOW) / LETTER;
+  const fitting = Math.floor(Math.sqrt(PIXELS / (size.width * size.height * ratio)));
+  if (fitting < SMALLEST) return undefined;
+  const width = Math.min(LARGEST, fitting);
+  const height = Math.round(width * ratio);
+  const baseline = Math.floor((height * ABOVE) / (ABOVE + BELOW));
+  const stroke = Math.max(1, Math.round(width / 8));
+  return {
+    width,
+    height,
+    margin: width,
+    fontSize: (width * EM) / LETTER,
+    baseline,
+    underline: baseline + stroke,
+    strike: baseline - Math.round(height * 0.27),
+    stroke,
+  };
 }

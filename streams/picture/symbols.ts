@@ -1,7 +1,7 @@
-// Characters that are drawn by us: blocks, so that they fill their cells without a seam, and those that the font lacks but
-// something else can stand for. A shape is in parts of a cell, from its upper left corner.
+// Characters that we draw ourselves: blocks, so that there are no gaps between cells, and characters that the font lacks but
+// that have a substitute. Shapes are in fractions of a cell, from its upper left corner.
 
-import type { Colour } from './palette.ts';
+import type { Colour } from './rows.ts';
 
 export type Shape =
   | Box
@@ -17,7 +17,7 @@ interface Box {
   readonly opacity?: number;
 }
 
-/** Undefined: it is written with the font. */
+/** Undefined: drawn with the font. */
 export function shapesOf(text: string): readonly Shape[] | undefined {
   const code = text.codePointAt(0) ?? 0;
   if (code >= 0x2580 && code <= 0x259f) return blocks(code);
@@ -49,7 +49,7 @@ function braille(code: number): readonly Shape[] {
   );
 }
 
-/** Column and line of the dots, in the order of their bits. */
+/** Column and row of the dots, in the order of their bits. */
 const DOTS = [
   [0, 0],
   [0, 1],
@@ -72,7 +72,7 @@ function area(...points: readonly (readonly [number, number])[]): Shape {
 const SHAPES: Readonly<Record<string, readonly Shape[]>> = {
   '⏸': [box(0.16, 0.3, 0.4, 0.74), box(0.6, 0.3, 0.84, 0.74)],
   '⎿': [box(0.3, 0, 0.43, 0.63), box(0.3, 0.57, 0.96, 0.63)],
-  // The slanted ends of coloured segments in a shell's prompt.
+  // The slanted ends of coloured segments in a shell prompt.
   '\ue0b0': [area([0, 0], [1, 0.5], [0, 1])],
   '\ue0b2': [area([1, 0], [0, 0.5], [1, 1])],
 };
@@ -87,11 +87,11 @@ const RED: Colour = [0xe0, 0x6c, 0x75];
 const YELLOW: Colour = [0xff, 0xd0, 0x80];
 const BLUE: Colour = [0x61, 0x9f, 0xef];
 
-/** What is written instead of a character that the font lacks; undefined: the character itself. */
+/** What is drawn instead of a character that the font lacks; undefined for the character itself. */
 export function standIn(text: string): StandIn | undefined {
   const known = STAND_INS[text.replace('\ufe0f', '')];
   if (known !== undefined) return known;
-  // The icons of patched fonts have no meaning anywhere else, as text neither.
+  // The icons of patched fonts mean nothing elsewhere, not even as text.
   return SHAPES[text] === undefined && /^[\ue000-\uf8ff\u{f0000}-\u{10fffd}]/u.test(text) ? { text: '▪' } : undefined;
 }
 

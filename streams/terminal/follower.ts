@@ -1,5 +1,5 @@
-// Follows one terminal: reads on when its log grows, shows it at most once in a while, and has its end told.
-// The state is written only after everything it speaks of was posted.
+// Follows one terminal: reads its log when it grows, updates the messages at a limited rate, and reports its end.
+// The state is written only after everything it describes was posted.
 
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,49 +7,47 @@ import { explain, isThreadmuxError } from '../../core/errors.ts';
 import { stableNonce } from '../../core/nonce.ts';
 import { createMessage } from '../../discord/messages.ts';
 import { type StreamRecord, saveStreamRecord, streamFolder } from '../../home/stream-record.ts';
-import type { EmulatorSize } from '../emulator/size.ts';
+import type { EmulatorSize } from '../emulator/screen-state.ts';
 import { type OpenStreamMessage, unnoted } from '../post-stream.ts';
-import { isExitMessage, postExit } from './exit.ts';
-import { openTerminalOutput, TERMINAL_SIZE, type TerminalOutput } from './output.ts';
+import { endingWords, isExitMessage, postExit, type TerminalEnding } from './exit.ts';
+import { createRetryLimit, openTerminalOutput, TERMINAL_SIZE, type TerminalOutput } from './output.ts';
 import type { PaneSeen } from './panes.ts';
 import { isStreamMessage } from './plan.ts';
 import { openPostedTerminal, type PostedTerminal } from './posted.ts';
-import { createRetryLimit } from './retry-limit.ts';
 import { loadTerminalState, saveTerminalState, type TerminalState } from './state.ts';
 import type { FollowOptions, TerminalParts } from './terminal.ts';
-import { endingWords, type TerminalEnding } from './texts.ts';
 
 interface Follower {
   run(): Promise<void>;
   saw(seen: PaneSeen): void;
-  /** Somebody wrote in the thread. */
+  /** Someone wrote in the thread. */
   cut(): void;
   close(): void;
-  /** Whether the person is about to end it: then no word of its end is due. */
-  expectEnd(isDue: boolean): void;
+  /** Whether the user is about to end it: then its end is not reported. */
+  expectEnd(isExpected: boolean): void;
   end(): void;
   record(): StreamRecord;
   lines(): number;
   readonly ended: Promise<void>;
 }
 
-/** A file has little more in the end; Discord takes ten megabytes. */
+/** Discord accepts 10 MB per file, and a file can end up slightly larger than this. */
 const FILE_BYTES = 8 * 1024 * 1024;
 const EVERY_MS = 1000;
 const QUIET_MS = 500;
 const LOOK_MS = 50;
-/** A burst has begun; what comes with it shall be in the first message already. */
+/** Output comes in bursts: wait for the rest of a burst before the first message. */
 const GATHER_MS = 40;
-/** Should the file system not tell of a change. */
+/** In case the file system reports no change. */
 const IDLE_MS = 5000;
-/** What only turns on the spot is shown less often after a while. */
+/** Output that only redraws the same lines, such as a spinner, is shown less often after a while. */
 const SPINS_AFTER_MS = 60_000;
 const SPINS_SLOWER = 5;
-/** Less than a message in one update. */
+/** An update with less text than one message. */
 const CALM_CHARACTERS = 2000;
 
 const GIVEN_UP =
-  '⚠️ threadmux cannot show the output of this terminal any more; the program goes on.\n-# `!screen` shows its screen, `!done` ends it.';
+  '⚠️ threadmux can no longer show the output of this terminal; the program keeps running.\n-# `!screen` shows its screen, `!done` ends it.';
 
 export function createFollower(
   parts: TerminalParts,
@@ -66,8 +64,8 @@ export function createFollower(
   const closing = new AbortController();
   const { signal } = closing;
   const { retryMs, lackingMs } = options;
-  const patiently = createRetryLimit({ thread, log, signal, retryMs, lackingMs });
-  /** Aborted when the end of the program is known, or nobody follows it any more: no more waiting for its output. */
+  const retried = createRetryLimit({ thread, log, signal, retryMs, lackingMs });
+  /** Aborted when the program has ended or the follower is closed: stop waiting for output. */
   const over = new AbortController();
   let record = from;
   let lines = 0;
@@ -86,7 +84,7 @@ export function createFollower(
 
   async function run(): Promise<void> {
     try {
-      const state = await patiently(() => loadTerminalState(folder));
+      const state = await retried(() => loadTerminalState(folder));
       lines = state?.lines ?? 0;
       if (record.ended === undefined) await follow(state);
       tellEnded();
@@ -95,33 +93,33 @@ export function createFollower(
     }
   }
 
-  /** This terminal alone, and for good: what failed would fail again after a restart. */
+  /** Only this terminal, and permanently: what failed would fail again after a restart. */
   async function giveUp(error: unknown): Promise<void> {
-    log.error('a terminal is not shown any more', { thread, because: explain(error) });
+    log.error('a terminal is no longer shown', { thread, because: explain(error) });
     if (isThreadmuxError(error)) return; // its thread is gone
     const nonce = stableNonce('terminal-failed', thread, startedAt);
     const tell = () => createMessage(rest, thread, nonce, { content: GIVEN_UP }, { signal });
-    await patiently(
+    await retried(
       async () => void (await tell()),
       () => {},
     ).catch(() => {}); // closed, or the thread is gone
-    record = { ...record, ended: { at: Date.now(), how: 'not shown any more' } };
+    record = { ...record, ended: { at: Date.now(), how: 'no longer shown' } };
     if (!signal.aborted) saveStreamRecord(parts.home, record);
   }
 
   async function follow(state: TerminalState | undefined): Promise<void> {
-    const files = { logFolder, folder, size: TERMINAL_SIZE, keptBytes: fileBytes, patiently };
-    const output = await patiently(() => openTerminalOutput(files, state));
+    const files = { logFolder, folder, size: TERMINAL_SIZE, keptBytes: fileBytes, retried };
+    const output = await retried(() => openTerminalOutput(files, state));
     const { store } = output;
     const shown = openPostedTerminal({ rest, thread, store, signal, salt: startedAt, fileBytes }, state);
     showing = shown;
     try {
-      const found = await patiently(
+      const found = await retried(
         () => postedUnnoted(state),
         () => [],
       );
       const ours = found.filter(({ content }) => isStreamMessage(content));
-      await patiently(
+      await retried(
         () => shown.adopt(ours),
         () => {},
       );
@@ -130,7 +128,7 @@ export function createFollower(
       const how = await known();
       if (!told && !silent) await tell(output, shown, how, movedAt);
       record = { ...record, ended: { at: how.at, how: endingWords(how) } };
-      await patiently(() => {
+      await retried(() => {
         saveStreamRecord(parts.home, record);
         store.remove();
         rmSync(logFolder, { recursive: true, force: true, maxRetries: 3 });
@@ -140,7 +138,7 @@ export function createFollower(
     }
   }
 
-  /** Shows all there is until the program has ended; resolves with when something came last. */
+  /** Shows all output until the program has ended; resolves with the time of the last output. */
   async function stream(output: TerminalOutput, shown: PostedTerminal): Promise<number> {
     let movedAt = 0;
     let linesAt = Date.now();
@@ -148,7 +146,7 @@ export function createFollower(
     for (;;) {
       if (ending === undefined) {
         const waitMs = shown.state().flood === undefined ? IDLE_MS : everyMs;
-        await patiently(() => output.log.changed(waitMs, over.signal));
+        await retried(() => output.log.changed(waitMs, over.signal));
         const slower = Date.now() - linesAt > (options.spinsAfterMs ?? SPINS_AFTER_MS) ? SPINS_SLOWER : 1;
         const early = shownAt + everyMs * slower - Date.now();
         await sleep(Math.max(GATHER_MS, early), undefined, { signal });
@@ -161,23 +159,23 @@ export function createFollower(
       lines = output.lines();
       const calm = text.length < CALM_CHARACTERS && !output.log.hasMore();
       if (moved || shown.state().flood !== undefined) {
-        await patiently(() => shown.show(output.live(), { calm, final: false }));
+        await retried(() => shown.show(output.live(), { calm, final: false }));
         shownAt = Date.now();
-        await patiently(() => note(output, shown, false));
+        await retried(() => note(output, shown, false));
       }
       if (ending === undefined || moved) continue;
-      if (output.log.isEnded() || (await patiently(() => quiet(output)))) break;
+      if (output.log.isEnded() || (await retried(() => quiet(output)))) break;
     }
     const rest = await output.finish();
     shown.add(rest.text);
-    await patiently(() => shown.show(rest.live, { calm: true, final: true }));
-    await patiently(() => output.store.append(rest.live));
+    await retried(() => shown.show(rest.live, { calm: true, final: true }));
+    await retried(() => output.store.append(rest.live));
     lines = output.lines() + (rest.live === '' ? 0 : rest.live.trimEnd().split('\n').length);
-    await patiently(() => note(output, shown, true));
+    await retried(() => note(output, shown, true));
     return movedAt;
   }
 
-  /** tmux may still have something to write, a moment after the program's end. */
+  /** tmux may write more output shortly after the program has ended. */
   async function quiet(output: TerminalOutput): Promise<boolean> {
     for (let waited = 0; waited < quietMs; waited += LOOK_MS) {
       await sleep(LOOK_MS, undefined, { signal });
@@ -190,20 +188,20 @@ export function createFollower(
   async function note(output: TerminalOutput, shown: PostedTerminal, finished: boolean): Promise<void> {
     output.store.cap(shown.state().from);
     const checkpoint = output.checkpoint();
-    await output.store.sync(); // a state never speaks of text that is not there
+    await output.store.sync(); // the state must never describe text that is not on disk
     await saveTerminalState(folder, { ...checkpoint, lines, ...shown.state(), finished });
     output.log.forget(checkpoint.position);
     output.store.settle();
   }
 
-  /** What an earlier process had posted when it was killed, before it could note it. */
+  /** What an earlier process posted but could not save in the state before it was killed. */
   function postedUnnoted(state: TerminalState | undefined): Promise<readonly OpenStreamMessage[]> {
     const after = state?.open.at(-1)?.id || state?.last || thread;
     const ours = (content: string) => isStreamMessage(content) || isExitMessage(content);
     return unnoted(rest, thread, botId, after, ours, { signal });
   }
 
-  /** Without a word of what was printed, if Discord does not take that. */
+  /** Falls back to a message without any output if Discord refuses the output. */
   async function tell(
     output: TerminalOutput,
     shown: PostedTerminal,
@@ -213,17 +211,15 @@ export function createFollower(
     const about = { thread, startedAt, ending: how, lines, movedAt };
     const wholeBytes = shown.state().flooded ? fileBytes : undefined;
     const bare = () => postExit(rest, { ...about, movedAt: Date.now() }, output.store, undefined, signal);
-    await patiently(
+    await retried(
       () => postExit(rest, about, output.store, wholeBytes, signal),
-      () => patiently(bare, () => {}),
+      () => retried(bare, () => {}),
     );
   }
 
-  /** How it ended: a look at the pane tells. */
+  /** `saw` sets the ending when it looks at the pane. */
   async function known(): Promise<TerminalEnding> {
-    while (ending === undefined) {
-      await sleep(LOOK_MS, undefined, { signal });
-    }
+    while (ending === undefined) await sleep(LOOK_MS, undefined, { signal });
     return ending;
   }
 
@@ -242,8 +238,8 @@ export function createFollower(
       closing.abort();
       over.abort();
     },
-    expectEnd(isDue) {
-      silent = isDue;
+    expectEnd(isExpected) {
+      silent = isExpected;
     },
     end: () => ends({ kind: 'ended', at: Date.now() }),
     record: () => record,

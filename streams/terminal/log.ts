@@ -1,5 +1,5 @@
 // The log of a program's output, as the pipe of tmux/pipe.ts writes it: numbered segments, read by position.
-// Reading is bounded, and segments that the cap has removed are said to be missing, never passed over.
+// Each read is bounded. Segments that the cap has removed are reported as a gap, never skipped silently.
 
 import {
   closeSync,
@@ -22,7 +22,7 @@ export const LOG_START: LogPosition = { segment: 1, offset: 0 };
 
 type LogReading =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  /** Segments are missing; the next reading is of what there is behind them. */
+  /** Segments are missing; the next read returns what follows them. */
   | { readonly kind: 'gap' }
   | { readonly kind: 'nothing' };
 
@@ -31,9 +31,9 @@ export interface TerminalLog {
   position(): LogPosition;
   /** There is something to read. */
   hasMore(): boolean;
-  /** The pipe was closed: what is there is all. */
+  /** The pipe was closed: the log is complete. */
   isEnded(): boolean;
-  /** Removes the segments before this position: they will never be read again. */
+  /** Removes the segments before this position. They are never read again. */
   forget(before: LogPosition): void;
   /** Resolves when something may have been written, at the latest after `ms`. */
   changed(ms: number, signal: AbortSignal): Promise<void>;
@@ -47,7 +47,7 @@ export function openTerminalLog(folder: string, from: LogPosition): TerminalLog 
   return {
     read(maxBytes) {
       for (;;) {
-        const next = later()[0]; // before the reading: a segment is whole when the next one is there
+        const next = later()[0]; // before reading: a segment is complete once the next one exists
         const bytes = readAt(path(segment), offset, maxBytes);
         if (bytes === undefined && next !== undefined) {
           segment = next;
@@ -86,7 +86,7 @@ export function openTerminalLog(folder: string, from: LogPosition): TerminalLog 
 
 const POLL_MS = 500;
 
-/** Undefined where the system has no watchers left: then it is looked at now and then. */
+/** Undefined if the system has no watchers left: the caller then polls. */
 function watching(folder: string, tell: () => void): FSWatcher | undefined {
   try {
     return watch(folder, tell).on('error', tell);
@@ -103,7 +103,7 @@ function segments(folder: string): readonly number[] {
     .sort((a, b) => a - b);
 }
 
-/** Undefined: there is no such segment. */
+/** Undefined if there is no such segment. */
 function readAt(path: string, offset: number, maxBytes: number): Uint8Array | undefined {
   let fd: number;
   try {

@@ -1,23 +1,32 @@
-// A program's output as text: log, emulator and store, moved on together. What is read is bounded, and what it says of
-// itself is enough to go on from there after a crash.
+// A program's output as text: the log, the emulator and the stored text advance together. Reading is bounded, and a checkpoint is
+// enough to continue after a crash. Discord and the disk are retried with a limit.
 
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
+import { explain, isThreadmuxError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import {
+  MISSING_ACCESS,
+  MISSING_PERMISSIONS,
+  THREAD_ARCHIVED,
+  THREAD_LOCKED,
+  TOO_MANY_EDITS_OF_OLD_MESSAGE,
+  UNKNOWN_CHANNEL,
+} from '../../discord/error-codes.ts';
+import { refusedWith } from '../../discord/messages.ts';
 import { type Emulator, openEmulator } from '../emulator/emulator.ts';
-import type { EmulatorSize } from '../emulator/size.ts';
+import type { EmulatorSize } from '../emulator/screen-state.ts';
 import { LOG_START, openTerminalLog, type TerminalLog } from './log.ts';
-import type { RetryLimit } from './retry-limit.ts';
-import type { TerminalState } from './state.ts';
-import { openTextStore, type TextStore } from './text-store.ts';
+import { openTextStore, type TerminalState, type TextStore } from './state.ts';
 
 export interface TerminalOutput {
   readonly log: TerminalLog;
   readonly store: TextStore;
-  /** Reads on, a part of what there is: until the text has so many bytes, and little more. */
+  /** Reads more of the log, until there are about `textBytes` of text. */
   advance(textBytes: number): Promise<Advance>;
   live(): string;
   /** Resolves with the text that left the screen. */
   resize(size: EmulatorSize): Promise<string>;
-  /** There is nothing more to read: what is on the screen is final, too. */
+  /** Nothing more will be read: the text on the screen is final, too. */
   finish(): Promise<Advance & { readonly live: string }>;
   checkpoint(): Pick<TerminalState, 'position' | 'emulator' | 'text' | 'lines'>;
   lines(): number;
@@ -25,29 +34,29 @@ export interface TerminalOutput {
 }
 
 interface Advance {
-  /** The text that will change no more, already stored. */
+  /** Text that can no longer change, already stored. */
   readonly text: string;
-  /** Something was read at all. */
+  /** Whether anything was read. */
   readonly moved: boolean;
 }
 
 export const TERMINAL_SIZE: EmulatorSize = { width: 100, height: 30 };
-/** A program can make sixty bytes of text with one: a megabyte with these. */
+/** A program can make sixty bytes of text from one byte of output. */
 const READ_BYTES = 16 * 1024;
-/** For one update; the others wait meanwhile. */
+/** Per update, because other terminals wait meanwhile. */
 const ADVANCE_BYTES = 4 * 1024 * 1024;
 const ADVANCE_MS = 1000;
-/** A cancel ends whatever sequence the missing part had begun. */
+/** The cancel character ends a sequence that began in the missing part. */
 const GAP = '\x18\x1b[m\r\n… output was dropped here: the log had no room for it …\r\n';
 
 interface OutputOptions {
-  /** Holds the log and the text. */
+  /** Contains the log and the text. */
   readonly logFolder: string;
   readonly folder: string;
   readonly size: EmulatorSize;
   readonly keptBytes: number;
-  /** A disk may be full for a while. */
-  readonly patiently: RetryLimit;
+  /** The disk may be full for a while. */
+  readonly retried: RetryLimit;
 }
 
 export async function openTerminalOutput(
@@ -59,7 +68,7 @@ export async function openTerminalOutput(
   const emulator: Emulator = await openEmulator(options.size, state?.emulator);
   let lines = state?.lines ?? 0;
   const stored = async (text: string): Promise<Advance> => {
-    await options.patiently(() => store.append(text));
+    await options.retried(() => store.append(text));
     lines += linesIn(text);
     return { text, moved: true };
   };
@@ -72,7 +81,7 @@ export async function openTerminalOutput(
       let read = 0;
       const until = performance.now() + ADVANCE_MS;
       while (read < ADVANCE_BYTES && made < textBytes && performance.now() < until) {
-        const reading = await options.patiently(() => log.read(READ_BYTES));
+        const reading = await options.retried(() => log.read(READ_BYTES));
         if (reading.kind === 'nothing') break;
         const bytes = reading.kind === 'gap' ? Buffer.from(GAP) : reading.bytes;
         read += bytes.length;
@@ -104,4 +113,60 @@ export function linesIn(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++;
   return count;
+}
+
+// Retries what Discord or the disk refuses, because both can recover. A deleted thread does not recover, and a permanent
+// refusal of Discord is not retried forever.
+/** `instead` runs when Discord has refused permanently. `act` must be repeatable. */
+type RetryLimit = <T>(act: () => Promise<T> | T, instead?: () => Promise<T> | T) => Promise<T>;
+
+interface RetryLimitOptions {
+  readonly thread: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly retryMs?: number | undefined;
+  /** How long to wait for a missing permission. */
+  readonly lackingMs?: number | undefined;
+}
+
+const RETRY_MS = 5000;
+const LACKING_MS = 30_000;
+/** How many refusals count as permanent. */
+export const TRIES = 3;
+
+/** A missing permission or a locked thread: someone may change that. */
+const LACKING = [MISSING_ACCESS, MISSING_PERMISSIONS, THREAD_LOCKED];
+/** An archived thread, or a message that was edited too often: the caller handles these. */
+const CURABLE = [THREAD_ARCHIVED, TOO_MANY_EDITS_OF_OLD_MESSAGE];
+
+/** Code 0 comes from a proxy, not from Discord. */
+export function refusedForGood(error: unknown): boolean {
+  return (
+    isThreadmuxError(error, 'discord_refused') &&
+    error.answer !== undefined &&
+    ![0, UNKNOWN_CHANNEL, ...LACKING, ...CURABLE].includes(error.answer.code)
+  );
+}
+
+/** Errors of Discord and the disk. Any other error would repeat every time. */
+function comesBack(error: unknown): boolean {
+  return isThreadmuxError(error) || typeof (error as NodeJS.ErrnoException).errno === 'number';
+}
+
+export function createRetryLimit(options: RetryLimitOptions): RetryLimit {
+  const { thread, log, signal, retryMs = RETRY_MS, lackingMs = LACKING_MS } = options;
+  return async (act, instead) => {
+    for (let refusals = 0; ; ) {
+      try {
+        return await act();
+      } catch (error) {
+        if (signal.aborted || refusedWith(error, UNKNOWN_CHANNEL) || !comesBack(error)) throw error;
+        log.warn('a terminal could not be shown', { thread, because: explain(error) });
+        if (refusedForGood(error)) refusals++;
+        if (refusals >= TRIES && instead !== undefined) return instead();
+        const waitMs = refusedWith(error, ...LACKING) ? lackingMs : retryMs;
+        await sleep(waitMs, undefined, { signal });
+      }
+    }
+  };
 }

@@ -1,5 +1,5 @@
-// One look a second at all panes of a tmux server, for all terminals together: which programs still run, and how the
-// others ended. Nobody looks while nobody follows.
+// Looks at all panes of a tmux server once per second, for all terminals together: which programs still run, and how the
+// others ended. Does not look while no terminal is followed.
 
 import { explain, isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -7,7 +7,7 @@ import type { Host } from '../../hosts/host.ts';
 import { readRow, rowFormat } from '../../tmux/format-row.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
-import type { EmulatorSize } from '../emulator/size.ts';
+import type { EmulatorSize } from '../emulator/screen-state.ts';
 
 export type PaneSeen =
   | { readonly kind: 'runs'; readonly size: EmulatorSize }
@@ -17,11 +17,11 @@ export type PaneSeen =
       readonly signal?: string;
       readonly at?: number;
     }
-  /** The session, the pane or the whole server. */
+  /** The session, the pane or the whole server is gone. */
   | { readonly kind: 'gone' };
 
 interface TerminalPanes {
-  /** Tells what every look shows of this pane. Gives what ends it. */
+  /** Reports the state of this pane after every look. Returns a function that stops it. */
   follow(pane: PaneRef, tell: (seen: PaneSeen) => void): () => void;
 }
 
@@ -37,7 +37,7 @@ export const NUDGES = 3;
 
 const shared = new WeakMap<Host, Map<string | undefined, TerminalPanes>>();
 
-/** The same for all terminals of one server. */
+/** Shared by all terminals of one server. */
 export function panesOf(tmux: Tmux, log: Log, lookMs = LOOK_MS): TerminalPanes {
   const servers = shared.get(tmux.host) ?? new Map<string | undefined, TerminalPanes>();
   shared.set(tmux.host, servers);
@@ -48,7 +48,7 @@ export function panesOf(tmux: Tmux, log: Log, lookMs = LOOK_MS): TerminalPanes {
 
 function openPanes(tmux: Tmux, log: Log, lookMs: number): TerminalPanes {
   const followers = new Map<(seen: PaneSeen) => void, PaneRef>();
-  /** How often a pane was seen dead, and tmux did not know how. */
+  /** How often a pane was seen dead without tmux knowing how it ended. */
   const unknown = new Map<PaneRef, number>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
@@ -95,7 +95,7 @@ export function isUnknown(seen: PaneSeen): boolean {
   return seen.kind === 'dead' && seen.code === undefined && seen.signal === undefined;
 }
 
-/** tmux 3.3a misses the end of a child now and then, until another one ends: so one does. */
+/** tmux 3.3a sometimes misses that a child has exited until another child exits, so start one that does. */
 export async function nudge(tmux: Tmux): Promise<void> {
   await tmux.run(['run-shell', '-b', 'true'], { doing: 'ask how a program ended' });
 }

@@ -1,27 +1,24 @@
 // The messages of one terminal: what they show, which of them may still change, and what was too much to show.
-// Messages and attached files, one after the other, are the whole text.
+// Messages and attached files, one after the other, are always the complete text.
 
 import { TOO_MANY_EDITS_OF_OLD_MESSAGE } from '../../discord/error-codes.ts';
 import { deleteMessage, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import { type OpenStreamMessage, type PostStreamOptions, postStreamParts, type StreamPart } from '../post-stream.ts';
-import { linesIn } from './output.ts';
-import { floodDone, floodNow, isFloodDone, planTextMessages, REFUSED } from './plan.ts';
-import { refusedForGood, TRIES } from './retry-limit.ts';
-import { type Slice, sliceOf, slicesOf } from './slices.ts';
-import type { TerminalState } from './state.ts';
-import type { TextStore } from './text-store.ts';
+import { linesIn, refusedForGood, TRIES } from './output.ts';
+import { floodDone, floodNow, isFloodDone, planTextMessages, REFUSED, type Slice, sliceOf, slicesOf } from './plan.ts';
+import type { TerminalState, TextStore } from './state.ts';
 
 export interface PostedTerminal {
-  /** Messages that were posted behind those we know of: shown anew, or taken away if they carry a file. */
+  /** Takes over messages that were posted after the known ones. Those with a file are deleted and posted again. */
   adopt(messages: readonly OpenStreamMessage[]): Promise<void>;
-  /** How many bytes of text can be added before it has to be shown. */
+  /** How many bytes of text can be added before `show` must be called. */
   room(): number;
-  /** Text that changes no more, behind all that came before. */
+  /** Adds text that can no longer change. */
   add(text: string): void;
-  /** Somebody wrote: what comes now stands below it. */
+  /** Someone wrote in the thread: later output goes below that message. */
   cut(): void;
-  /** Makes the thread show it all. `calm`: not much has come of late. `final`: nothing will change any more. */
+  /** Updates the thread. `calm`: there was little output recently. `final`: nothing will change after this. */
   show(live: string, how: { readonly calm: boolean; readonly final: boolean }): Promise<void>;
   state(): Pick<TerminalState, 'from' | 'open' | 'cuts' | 'last' | 'posted' | 'flood' | 'flooded'>;
 }
@@ -31,19 +28,19 @@ interface PostedTerminalOptions {
   readonly thread: string;
   readonly store: TextStore;
   readonly signal: AbortSignal;
-  /** Tells this terminal's messages from those of another one in its thread. */
+  /** Distinguishes this terminal's messages from those of another terminal in the same thread. */
   readonly salt: number;
-  /** A file is attached before it has more. */
+  /** The largest attached file. */
   readonly fileBytes: number;
 }
 
-/** More files than these of one flood are not worth their room: its text is dropped then, but for the end. */
+/** After this many files of one flood, its text is dropped except for the end. */
 const FILES_OF_A_FLOOD = 4;
 const AT_ONCE = 2 * 1024 * 1024;
 
 interface Hidden {
   readonly id: string;
-  /** The number of the part, what it was to show, and how long its text is. */
+  /** The index of the part, its refused content, and the length of its text. */
   readonly at: number;
   readonly content: string;
   readonly length: number;
@@ -58,13 +55,13 @@ export function openPostedTerminal(options: PostedTerminalOptions, from: Termina
   let posted = from?.posted ?? 0;
   let flood = from?.flood;
   let flooded = from?.flooded ?? false;
-  /** How often Discord has refused something since all was shown. */
+  /** How often Discord has refused something since everything was last shown. */
   let refusals = 0;
-  /** Messages that stand for something that Discord refused. */
+  /** Messages that replace something that Discord refused. */
   let hidden: readonly Hidden[] = [];
   let tail = flood === undefined ? store.slice(start, store.kept().length).toString('utf8') : '';
 
-  /** Afterwards the first `sealed` of the messages are final, and the others begin at `next`. */
+  /** Afterwards the first `sealed` messages are final, and the others begin at `next`. */
   async function put(parts: readonly (StreamPart & Partial<Slice>)[], sealed: number, next: number): Promise<void> {
     const before = open;
     const count = posted - before.length;
@@ -101,7 +98,7 @@ export function openPostedTerminal(options: PostedTerminalOptions, from: Termina
     start = next;
   }
 
-  /** What was shown before stays: only what has come since is refused. */
+  /** What was shown before stays: only the newer text is refused. */
   function cutOff(parts: readonly Partial<Slice>[], at: number, known: string): boolean {
     const { text = '' } = parts[at] ?? {};
     if (flood !== undefined || known === '' || known === text || !text.startsWith(known)) return false;
@@ -113,15 +110,15 @@ export function openPostedTerminal(options: PostedTerminalOptions, from: Termina
     cuts = [...new Set([...cuts, ...more])].sort((a, b) => a - b);
   }
 
-  /** Discord lets a message that is an hour old be edited so often and no more: they are posted anew. */
+  /** Discord limits the edits of a message older than an hour, so the open messages are posted again. */
   async function renew(): Promise<void> {
     for (const { id } of open) await deleteMessage(rest, thread, id, { signal });
     open = [];
   }
 
   async function showText(live: string, final: boolean): Promise<void> {
-    if (!final && open.length > 0 && (tail + live).trim() === '') return; // between two pictures
-    cuts = cuts.filter((cut) => cut <= tail.length + live.length); // what is gone is no longer cut
+    if (!final && open.length > 0 && (tail + live).trim() === '') return; // the screen is being redrawn
+    cuts = cuts.filter((cut) => cut <= tail.length + live.length); // cuts after the end of the text no longer apply
     const plan = planTextMessages(tail, live, open.length, cuts);
     const sealed = plan.kind === 'flood' ? plan.slices.length : plan.final;
     const text = plan.slices
@@ -131,7 +128,7 @@ export function openPostedTerminal(options: PostedTerminalOptions, from: Termina
     const next = start + Buffer.byteLength(text);
     if (plan.kind === 'text') {
       await put(plan.slices, final ? plan.slices.length : sealed, next);
-      // What comes behind a part that was refused is none of it.
+      // What follows a refused part must not become part of it.
       addCuts(hidden.map(({ at }) => endOf(plan.slices, at)));
       tail = tail.slice(text.length);
       cuts = cuts.map((cut) => cut - text.length).filter((cut) => cut > 0);
@@ -153,7 +150,7 @@ export function openPostedTerminal(options: PostedTerminalOptions, from: Termina
     flood = undefined;
   }
 
-  /** It has grown as large as a file may be. */
+  /** The flood has reached the size of a file. */
   async function passOn(live: string): Promise<void> {
     if (flood === undefined) return;
     const end = store.kept().length;

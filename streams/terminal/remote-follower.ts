@@ -1,5 +1,5 @@
-// Follows a terminal on another host: its log is copied here, segment by segment, and read from the copy as that of a
-// terminal here. The copy itself says how far it is, so nothing is lost or doubled by a restart or a host that is away.
+// Follows a terminal on another host: copies its log here, segment by segment, and reads the copy like the log of a local
+// terminal. The copy itself shows how far it is, so a restart or an unreachable host loses and repeats nothing.
 
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -15,35 +15,35 @@ import { type RemoteLogState, type RemotePiece, readRemoteLog } from './remote-l
 interface RemoteTerminal {
   readonly tmux: Tmux;
   readonly pane: PaneRef;
-  /** The folder of the log there. */
+  /** The folder of the log on the host. */
   readonly folder: string;
-  /** The folder of its copy here. */
+  /** The folder of the copy here. */
   readonly copy: string;
   readonly log: Log;
-  /** Resolves when the host is back, or after so long. */
+  /** Resolves when the host can be reached again, at the latest after `ms`. */
   readonly untilBack: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Tells what a look shows of the pane; of its end only when the copy has everything. */
+  /** Reports the state of the pane; reports its end only when the copy is complete. */
   readonly tell: (seen: PaneSeen) => void;
 }
 
 export interface RemoteFollower {
-  /** Something may have happened there: looks at once, and more often for a while. */
+  /** Something may have happened on the host: look now, and more often for a while. */
   wake(): void;
-  /** The end was told, or nobody follows any more; nothing is written to the copy after it. */
+  /** Resolves when the end was reported or the follower is closed. Nothing writes to the copy after that. */
   readonly over: Promise<void>;
   close(): void;
 }
 
 const BUSY_MS = 1000;
-/** So long after the last news it is still looked at often. */
+/** How long after the last output the host is polled often. */
 const CALM_AFTER_MS = 30_000;
 const SILENT_MS = 10_000;
-/** Between looks at a program that has ended: tmux may have something left to write. */
+/** Between looks at a program that has ended: tmux may write more. */
 const ENDING_MS = 250;
 const QUIET_LOOKS = 3;
 const RETRY_MS = 2000;
 const LONGEST_RETRY_MS = 30_000;
-/** What the thread cannot show so fast waits there, where the log is capped. */
+/** The most bytes in the copy that are not shown yet. The rest waits on the host, where the log is capped. */
 const COPY_BYTES = 8 * 1024 * 1024;
 
 export function followRemote(far: RemoteTerminal): RemoteFollower {
@@ -96,7 +96,7 @@ export function followRemote(far: RemoteTerminal): RemoteFollower {
       quiet = news ? 0 : quiet + 1;
       const isKnown = !isUnknown(look.seen) || unknown++ >= NUDGES;
       if (isKnown && (look.ended || quiet >= QUIET_LOOKS)) return far.tell(look.seen);
-      if (!isKnown) await nudge(far.tmux).catch(() => {}); // the next look tells whether it helped
+      if (!isKnown) await nudge(far.tmux).catch(() => {}); // the next look shows whether it helped
       await wait(ENDING_MS);
     }
   }
@@ -107,7 +107,7 @@ export function followRemote(far: RemoteTerminal): RemoteFollower {
       cutWait();
     },
     over: follow().catch((error: unknown) =>
-      far.log.error('a terminal is not followed any more', { because: explain(error) }),
+      far.log.error('a terminal is no longer followed', { because: explain(error) }),
     ),
     close() {
       closing.abort();
@@ -116,18 +116,18 @@ export function followRemote(far: RemoteTerminal): RemoteFollower {
   };
 }
 
-/** How far the copy is: its newest segment never goes before there is a newer one. */
+/** How far the copy is. Its newest segment is only removed when there is a newer one. */
 function reached(copy: string): LogPosition {
   mkdirSync(copy, { recursive: true, mode: 0o700 });
   const segment = Math.max(0, ...segmentsOf(copy));
   return segment === 0 ? LOG_START : { segment, offset: sizeOf(copy, segment) };
 }
 
-/** True if there was anything new. A segment is safely on the disk before the next one begins: then it goes there. */
+/** True if there was anything new. A segment is synced to disk before the next one begins, because it is then removed on the host. */
 export async function copyPieces(copy: string, pieces: readonly RemotePiece[]): Promise<boolean> {
   const { segment, offset } = reached(copy);
   const [first] = pieces;
-  // The cap has removed the rest of ours there: without it the reader says that something is missing.
+  // The cap has removed the rest of our segment on the host. Remove our part, so that the reader reports a gap.
   if (first !== undefined && first.segment > segment) rmSync(join(copy, String(segment)), { force: true });
   let news = false;
   for (const piece of pieces) {

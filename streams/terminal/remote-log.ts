@@ -1,5 +1,5 @@
-// The log of a terminal on another host. One exec brings the state of its pane and what the log has after our copy of it;
-// segments that the copy has whole are removed there.
+// The log of a terminal on another host. One command returns the state of its pane and what the log has after our copy;
+// it also removes the segments there that the copy has completely.
 
 import { ThreadmuxError } from '../../core/errors.ts';
 import { snowflakeAt, snowflakeTime } from '../../core/snowflake.ts';
@@ -13,32 +13,32 @@ import { PANE_VARIABLES, type PaneSeen, readPanes, seenOf } from './panes.ts';
 
 export interface RemotePiece {
   readonly segment: number;
-  /** Where in the segment the bytes begin: at the position asked for, or a little before it. */
+  /** Where in the segment the bytes begin: at the requested position or a little before it. */
   readonly from: number;
   readonly bytes: Buffer;
-  /** No more will be written to this segment. */
+  /** Nothing more will be written to this segment. */
   readonly whole: boolean;
 }
 
 export interface RemoteLogState {
   readonly seen: PaneSeen;
   readonly pieces: readonly RemotePiece[];
-  /** There is more to read at once. */
+  /** There is more to read now. */
   readonly more: boolean;
-  /** The pipe was closed: with these pieces, and if there is no more, the log is complete. */
+  /** The pipe was closed: if there is no `more`, these pieces complete the log. */
   readonly ended: boolean;
 }
 
 const BLOCK = 4096;
-/** For one exec: a slow line must carry it in time. */
+/** Per command: a slow connection must transfer it before the timeout. */
 const MOST_BLOCKS = 128;
 /** More than tmux/pipe.ts ever keeps. */
 const MOST_PIECES = 512;
 const TIMEOUT_MS = 60_000;
-/** A thread this young may belong to a terminal that is just being started. */
+/** A thread this young may belong to a terminal that is being started. */
 const YOUNG_MS = 10 * 60_000;
 
-/** Makes the folder, empty, and removes what terminals that nobody knows any more have left. */
+/** Creates an empty folder, and removes the logs of terminals that are no longer known. */
 export async function prepareRemoteLog(
   host: Host,
   folder: string,
@@ -56,7 +56,7 @@ export async function removeRemoteLog(host: Host, folder: string, signal?: Abort
   });
 }
 
-/** Rejects if the host or its tmux could not be asked: that is never taken for an end. */
+/** Rejects if the host or its tmux did not answer: that must never count as the end of the program. */
 export async function readRemoteLog(
   tmux: Tmux,
   pane: PaneRef,
@@ -74,7 +74,7 @@ export async function readRemoteLog(
   return readLook(said, pane);
 }
 
-/** Pure. What a host says is data: a line that does not fit is an error. */
+/** Pure. Output of a host is untrusted: a line that does not match is an error. */
 export function readLook(said: string, pane: PaneRef): RemoteLogState {
   const [first = '', second = ''] = said.split('\n', 2);
   const seen = seenIn(first, pane);
@@ -124,8 +124,8 @@ done
 rm -rf "$own" && mkdir -p "$log"`;
 
 /**
- * Whole segments are sent with their size, and the last one to its end as it is then. Each is opened before its size is
- * asked for: the cap may remove it meanwhile, and what is announced must come.
+ // * Complete segments are sent with their size, and the last one up to its current end. Each file is opened before its size is
+ // * read: the cap may remove the file meanwhile, and the announced bytes must follow.
  */
 const LOOK = `pane=$1; format=$2; folder=$3; segment=$4; offset=$5; blocks=$6
 if row=$(t display-message -p -t "$pane" "$format" 2>&1); then printf 'pane %s\\n' "$row"

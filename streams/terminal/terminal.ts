@@ -1,5 +1,5 @@
-// A terminal's journey: a program is started with its output going to a log; the log is read, emulated and shown in the
-// thread, by whichever process follows it; when the program ends, all it said is shown first, then how it ended.
+// A terminal from start to end: starts a program with its output in a log; the log is read, emulated and shown in the thread by
+// the process that follows it. When the program ends, the rest of its output is shown first, then how it ended.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ import { loadStreamRecords, type StreamRecord, saveStreamRecord, streamFolder } 
 import { startPiped } from '../../tmux/pipe.ts';
 import { killSession } from '../../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
+import { terminalSummary } from './exit.ts';
 import { createFollower } from './follower.ts';
 import { TERMINAL_SIZE } from './output.ts';
 import { panesOf } from './panes.ts';
 import { isStreamMessage } from './plan.ts';
 import { followRemote, type RemoteFollower } from './remote-follower.ts';
 import { prepareRemoteLog, removeRemoteLog } from './remote-log.ts';
-import { terminalSummary } from './texts.ts';
 
 export interface TerminalParts {
   readonly home: Home;
@@ -31,32 +31,32 @@ export interface TerminalParts {
   readonly log: Log;
   /** The name of the server in the configuration. */
   readonly server: string;
-  /** Resolves when the other host is back, or after so long. */
+  /** Resolves when the other host can be reached again, at the latest after `ms`. */
   readonly untilBack?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 interface WantedTerminal {
-  /** One of its own: every message of ours in it that looks like output is taken for this terminal's. */
+  /** Only for this terminal: every message of ours in it that looks like output counts as this terminal's. */
   readonly thread: string;
   readonly name: SessionName;
   /** Absolute. */
   readonly dir: string;
   readonly command: string;
-  /** What is known of it before it runs. */
+  /** What is known before it runs. */
   readonly record: StreamRecord;
 }
 
 export interface Terminal {
   record(): StreamRecord;
-  /** Tells of a message in the thread: what is printed from now on stands below it, unless it is a part of the stream. */
+  /** Call for every message in the thread: later output goes below it, unless the message is part of the output. */
   heard(content: string, ours: boolean): void;
   /** Something has happened on its host. */
   wake(): void;
-  /** Stops following; the program goes on. */
+  /** Stops following; the program keeps running. */
   close(): Promise<void>;
-  /** Ends the program if it runs, shows the rest, and resolves with a summary in one line. */
+  /** Ends the program if it runs, shows the rest, and resolves with a one-line summary. */
   end(): Promise<string>;
-  /** The program has ended, and that was said. */
+  /** Resolves when the program has ended and that was posted. */
   readonly ended: Promise<void>;
 }
 
@@ -98,28 +98,28 @@ export async function startTerminal(
 export interface FollowOptions {
   /** The shortest time between two updates of the thread. */
   readonly everyMs?: number;
-  /** Between two looks whether the program still runs. */
+  /** Time between two checks whether the program still runs. */
   readonly lookMs?: number;
-  /** How long the log must be quiet after the program's end. */
+  /** How long the log must be quiet after the program has ended. */
   readonly quietMs?: number;
-  /** How long something may only turn on the spot before it is shown less often. */
+  /** How long output may redraw the same lines before it is shown less often. */
   readonly spinsAfterMs?: number;
   /** How long to wait after a failure. */
   readonly retryMs?: number;
-  /** How long to wait for a permission that lacks. */
+  /** How long to wait for a missing permission. */
   readonly lackingMs?: number;
-  /** How long an ordered end waits for the rest to be shown. */
+  /** How long `end` waits for the rest to be shown. */
   readonly endMs?: number;
-  /** The largest file that is attached. */
+  /** The largest attached file. */
   readonly fileBytes?: number;
 }
 
-/** Begins, or goes on where an earlier process stopped. */
+/** Begins, or continues where an earlier process stopped. */
 export function followTerminal(parts: TerminalParts, record: StreamRecord, options: FollowOptions = {}): Terminal {
   const { pane, far } = record;
   const copy = logFolder(parts.home, record.thread);
   const follower = createFollower(parts, record, copy, options);
-  // Where it was started: the configuration may name another server by now.
+  // Where it was started: the configuration may name another server now.
   const tmux = tmuxOn(parts.tmux.host, pane?.socket);
   const closing = new AbortController();
   const there = far && record.ended === undefined ? followThere(far.logFolder) : undefined;
@@ -129,7 +129,7 @@ export function followTerminal(parts: TerminalParts, record: StreamRecord, optio
   const running = follower
     .run()
     .finally(stop)
-    .finally(() => there?.over) // two must not write to one copy
+    .finally(() => there?.over) // two followers must not write to one copy
     .then(removeThere);
 
   function followThere(folder: string): RemoteFollower | undefined {
@@ -137,7 +137,7 @@ export function followTerminal(parts: TerminalParts, record: StreamRecord, optio
     return pane && followRemote({ tmux, pane, folder, copy, log, untilBack, tell: follower.saw });
   }
 
-  /** What stays because the host is away goes when the next terminal is started there. */
+  /** If the host cannot be reached now, the log is removed when the next terminal starts there. */
   async function removeThere(): Promise<void> {
     if (far === undefined || follower.record().ended === undefined) return;
     await removeRemoteLog(tmux.host, far.logFolder, closing.signal).catch(() => {});
@@ -162,7 +162,7 @@ export function followTerminal(parts: TerminalParts, record: StreamRecord, optio
       try {
         if (pane !== undefined) await kill(tmux, pane, record.name);
       } catch (error) {
-        follower.expectEnd(false); // it goes on
+        follower.expectEnd(false); // it keeps running
         throw error;
       }
       there?.wake();
@@ -178,12 +178,12 @@ export function followTerminal(parts: TerminalParts, record: StreamRecord, optio
   };
 }
 
-/** Tells us through our home there that a program has ended; see bin/files-for-hosts.ts. */
+/** A program that reports the end of a terminal through our folder on the host; see bin/files-for-hosts.ts. */
 function farEvent(folder: string): string {
   return `${folder.replace(/\/streams\/\d+\/log$/, '')}/tmux-event`;
 }
 
-/** Discord may be away, or not let us write: nobody waits for that without end. */
+/** Discord may be unreachable or refuse us, so the wait is limited. */
 async function inTime(running: Promise<void>, ms: number, giveUp: () => void): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

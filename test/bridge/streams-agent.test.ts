@@ -217,7 +217,7 @@ describe('!agent', () => {
     expect(runs().at(-1)?.argv).toContain('--dangerously-skip-permissions');
     await setting.restart({ config: { ...config, roots: [] } });
     await setting.untilMarked(await setting.say(thread, 'four'), '⚠️');
-    await setting.answer(thread, /not in the projects and roots any more/);
+    await setting.answer(thread, /no longer in the projects and roots/);
     expect(runs()).toHaveLength(3);
   });
 

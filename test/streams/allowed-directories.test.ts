@@ -60,7 +60,7 @@ describe('the directory of a terminal or a headless agent', () => {
   it('that is ambiguous is distinguished by its parent', async () => {
     const { home, resolve } = tree();
     await expect(resolve('api')).rejects.toMatchObject({
-      hint: 'Say it with its parent: `code/api` or `work/api`',
+      hint: 'Name it with its parent: `code/api` or `work/api`',
     });
     expect(await resolve('work/api')).toBe(join(home, 'work/api'));
   });

@@ -1,5 +1,5 @@
-import type { InspectedRequest, Inspection } from '../../workspace/inspection.ts';
-import type { RefusalAnswer } from '../../workspace/refusal.ts';
+import type { RefusalAnswer } from '../../workspace/request-body.ts';
+import type { InspectedRequest, Inspection } from '../../workspace/rest-server.ts';
 
 export interface FaultyRequest extends InspectedRequest {
   /** The number of earlier requests of all kinds. */

@@ -2,17 +2,17 @@
 // itself; this file checks names and combinations of fields.
 
 import * as z from 'zod';
-import { custom, readForm } from '../../workspace/check-form.ts';
-import { type CommandOption, commandSchema, isSub } from '../../workspace/command-schema.ts';
-import { type MessageRow, modalSchema } from '../../workspace/component-schema.ts';
-import type { InspectedRequest } from '../../workspace/inspection.ts';
-import { answerOf, type RefusalAnswer } from '../../workspace/refusal.ts';
+import { type CommandOption, commandSchema, custom, isSub, readForm } from '../../workspace/check-form.ts';
+import { answerOf, type RefusalAnswer } from '../../workspace/request-body.ts';
 import {
   type AllowedMentions,
   createMessageSchema,
   editMessageSchema,
   interactionMessageSchema,
+  type MessageRow,
+  modalSchema,
 } from '../../workspace/request-schemas.ts';
+import type { InspectedRequest } from '../../workspace/rest-server.ts';
 
 type Ctx = Parameters<typeof custom>[0];
 type Path = readonly PropertyKey[];

@@ -20,7 +20,7 @@ import {
   planText,
   questionText,
 } from '../../threads/prompts/prompt-text.ts';
-import { messageComponents } from '../../workspace/component-schema.ts';
+import { messageComponents } from '../../workspace/request-schemas.ts';
 import { fixture } from '../support/hook-process.ts';
 
 const ID = 'AbCdEfGhIjKlMnOpQr-_12';

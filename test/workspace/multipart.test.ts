@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerOf } from '../../workspace/refusal.ts';
-import { parseBody } from '../../workspace/request-body.ts';
+import { answerOf, parseBody } from '../../workspace/request-body.ts';
 
 const BOUNDARY = '----a-boundary-of-forty-characters-0123456';
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;

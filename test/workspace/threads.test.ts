@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { idleThreads } from '../../workspace/auto-archive.ts';
+import { idleThreads } from '../../workspace/server.ts';
 import { applyRecord, emptyState, type StoredThread } from '../../workspace/storage/store.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 

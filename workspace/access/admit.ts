@@ -1,4 +1,4 @@
-// Who may come in, decided from the headers alone. The Unix socket is the bot's, the port is the person's; neither takes
+// Who has access, decided from the headers alone. The Unix socket is for the bot, the port is for the user; neither accepts
 // the credentials of the other.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -17,13 +17,13 @@ export interface AdmittedCaller {
   readonly port: number;
 }
 
-/** One of the two ways in: whose it is, and who gets through. */
+/** The socket or the port: whose it is, and who is admitted. */
 export interface WorkspaceEntrance {
   readonly actor: Actor;
   admit(headers: IncomingHttpHeaders): Access;
 }
 
-/** Only our own user can open the socket. Without a token a caller reaches what Discord protects by an interaction's token. */
+/** Only our own user can open the socket. Without a token, a caller reaches only what an interaction's token protects. */
 export function admitBot(token: string, headers: IncomingHttpHeaders): Access {
   if (headers.authorization === undefined) return { kind: 'nobody' };
   const given = /^Bot (.+)$/.exec(headers.authorization)?.[1];
@@ -31,7 +31,7 @@ export function admitBot(token: string, headers: IncomingHttpHeaders): Access {
   return isRight ? { kind: 'actor', actor: 'bot' } : { kind: 'wrong-token' };
 }
 
-/** No cookie is ever asked for, so another site cannot make a browser send what counts here. */
+/** No cookies are used, so another site cannot make a browser send valid credentials. */
 export function admitPerson(
   door: AdmittedCaller,
   isSession: (token: string) => boolean,
@@ -44,7 +44,7 @@ export function admitPerson(
   return { kind: 'actor', actor: 'person' };
 }
 
-/** What of a request is not this workspace's own; a page of another site can send anything but a true Origin. */
+/** Why a request does not belong to this workspace. A page of another site can forge anything but Origin. */
 export function foreign(door: AdmittedCaller, headers: IncomingHttpHeaders): 'host' | 'origin' | undefined {
   if (!isOurHost(door, headers.host)) return 'host';
   if (headers.origin !== undefined && headers.origin !== `http://${headers.host}`) return 'origin';
@@ -52,7 +52,7 @@ export function foreign(door: AdmittedCaller, headers: IncomingHttpHeaders): 'ho
   return site === 'cross-site' || site === 'same-site' ? 'origin' : undefined;
 }
 
-/** A name that resolves to this machine is not enough: DNS rebinding makes any name do so. */
+/** A name that resolves to this machine is not enough: DNS rebinding can do that with any name. */
 export function isOurHost(door: AdmittedCaller, host: string | undefined): boolean {
   const parts = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(host ?? '');
   const name = parts?.[1]?.toLowerCase().replace(/^\[|\]$/g, '');
@@ -62,7 +62,7 @@ export function isOurHost(door: AdmittedCaller, host: string | undefined): boole
   return everywhere && isIP(name) !== 0;
 }
 
-/** Takes the same time whatever the guess; hashed first, so that the length tells nothing either. */
+/** Takes the same time for every guess; hashed first, so that the length leaks nothing either. */
 export function sameSecret(guess: string, secret: string): boolean {
   const [a, b] = [guess, secret].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
   return timingSafeEqual(a, b);

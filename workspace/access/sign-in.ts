@@ -1,12 +1,15 @@
-// How a browser becomes the person: a code that works once registers a public key, and a signature of that key over a fresh
-// nonce gives a session token. Codes, nonces and tokens die with this process, so what was sent to somebody else who took
-// our port in between opens nothing here.
+// Signs in a browser as the user: a single-use code registers a public key, and that key's signature of a fresh nonce gives a
+// session token. Codes, nonces and tokens end with this process. A program that takes our port in between and receives them
+// cannot use them here.
 
 import { createHash, createHmac, createPublicKey, randomBytes, verify } from 'node:crypto';
 import { statSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
+import { parseJson } from '../../core/json.ts';
 import { readJson, writeJson } from '../../home/whole-file.ts';
-import { sameSecret } from './admit.ts';
+import { readBytes } from '../request-body.ts';
+import { type AdmittedCaller, foreign, sameSecret } from './admit.ts';
 
 const MAX_KEYS = 20;
 const MAX_CODES = 20;
@@ -19,7 +22,7 @@ const keySchema = z.object({
   id: z.string(),
   /** P-256, as DER in base64. */
   publicKey: z.string(),
-  /** Where the browser keeps the private key: a page at any other address must not use it. */
+  /** The page that has the private key: a page at any other address must not use it. */
   origin: z.string(),
   addedAt: z.string(),
   usedAt: z.string(),
@@ -27,24 +30,24 @@ const keySchema = z.object({
 const fileSchema = z.object({ keys: z.array(keySchema) });
 type Key = z.infer<typeof keySchema>;
 
-export interface SignInProof {
+interface SignInProof {
   readonly key: string;
   readonly nonce: string;
   readonly signature: string;
 }
 
-export interface SignIn {
-  /** Works once, for a quarter of an hour, and not after a restart. */
+interface SignIn {
+  /** Works once, within 15 minutes, and not after a restart. */
   newCode(): string;
-  /** Gives the key's id; undefined if the code or the key is not valid. */
+  /** Returns the key's id; undefined if the code or the key is invalid. */
   register(code: string, publicKey: string, origin: string): string | undefined;
   newNonce(): string;
-  /** Gives a session token; undefined if the proof does not hold. */
+  /** Returns a session token; undefined if the proof is invalid. */
   open(proof: SignInProof, origin: string): string | undefined;
   isSession(token: string): boolean;
 }
 
-/** What the browser signs. The origin is in it, so that no other port can pass a signature on to us. */
+/** What the browser signs. It includes the origin, so that another port cannot forward a signature to us. */
 function signedText(nonce: string, origin: string): string {
   return `threadmux sign-in\n${nonce}\n${origin}`;
 }
@@ -55,7 +58,7 @@ export function makeSignIn(path: string, now: () => number = Date.now): SignIn {
   const usedNonces = new Map<string, number>();
   const sessions = new Map<string, { readonly until: number; readonly key: string }>();
   let read: { readonly at: bigint; readonly keys: readonly Key[] } | undefined;
-  /** Asked with every request, so the file is read only when it has changed. */
+  /** Called for every request, so the file is only read when it has changed. */
   const keys = (): readonly Key[] => {
     const at = statSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
     if (at === undefined) return [];
@@ -63,7 +66,7 @@ export function makeSignIn(path: string, now: () => number = Date.now): SignIn {
     try {
       read = { at, keys: readJson(path, fileSchema)?.keys ?? [] };
     } catch {
-      // No file descriptor is left: what was read before counts.
+      // No file descriptor is left: use what was read before.
     }
     return read?.keys ?? [];
   };
@@ -101,7 +104,7 @@ export function makeSignIn(path: string, now: () => number = Date.now): SignIn {
       const key = keys().find((one) => one.id === id && one.origin === origin);
       if (key === undefined || !isFresh(nonce) || usedNonces.has(nonce)) return undefined;
       if (!isSigned(key, signedText(nonce, origin), signature)) return undefined;
-      // Only a valid signature uses a nonce up, so strangers cannot fill this list.
+      // Only a valid signature uses up a nonce, so strangers cannot fill this list.
       for (const [used, until] of usedNonces) if (until < now()) usedNonces.delete(used);
       usedNonces.set(nonce, now() + NONCE_MS);
       save({ ...key, usedAt: new Date(now()).toISOString() });
@@ -109,7 +112,7 @@ export function makeSignIn(path: string, now: () => number = Date.now): SignIn {
       keepNewest(sessions, hash(token), { until: now() + SESSION_MS, key: id }, MAX_SESSIONS);
       return token;
     },
-    // A key that was taken out of the file ends its sessions at once.
+    // Removing a key from the file ends its sessions immediately.
     isSession(token) {
       const session = sessions.get(hash(token));
       return session !== undefined && session.until > now() && keys().some(({ id }) => id === session.key);
@@ -134,7 +137,7 @@ function readKey(base64: string) {
     });
     return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : undefined;
   } catch {
-    return undefined; // no key at all: refused like a wrong one
+    return undefined; // not a key: refused like a wrong one
   }
 }
 
@@ -151,4 +154,63 @@ function hash(text: string): string {
 
 function random(): string {
   return randomBytes(32).toString('base64url');
+}
+
+// The three requests of a sign-in. Anyone may send them, so their size and time are limited.
+export const SIGN_IN = '/sign-in/';
+
+const MAX_BYTES = 4096;
+const READ_WITHIN_MS = 5_000;
+
+const text = z.string().max(1024);
+const registration = z.object({ code: text, publicKey: text });
+const proof = z.object({ key: text, nonce: text, signature: text });
+
+export function makeSignInRequests(signIn: SignIn, door: AdmittedCaller) {
+  return {
+    async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+      const { headers, method } = request;
+      // A browser sends Origin with every POST. Without it, the signature could not be bound to a page.
+      if (foreign(door, headers) !== undefined || headers.origin === undefined) return end(response, 403, {}, true);
+      if (method !== 'POST') return end(response, 405, {}, true);
+      const body = await readSmallBody(request);
+      if (body === undefined) return end(response, 400, {}, true);
+      const answer = answerTo(signIn, url.pathname.slice(SIGN_IN.length), body, headers.origin);
+      end(response, answer === undefined ? 401 : 200, answer ?? {}, false);
+    },
+  };
+}
+
+function answerTo(signIn: SignIn, what: string, body: unknown, origin: string): object | undefined {
+  if (what === 'nonce') return { nonce: signIn.newNonce() };
+  if (what === 'key') {
+    const { data } = registration.safeParse(body);
+    const key = data && signIn.register(data.code, data.publicKey, origin);
+    return key === undefined ? undefined : { key };
+  }
+  const { data } = proof.safeParse(what === 'session' ? body : undefined);
+  const token = data && signIn.open(data, origin);
+  return token === undefined ? undefined : { token };
+}
+
+async function readSmallBody(request: IncomingMessage): Promise<unknown> {
+  const late = setTimeout(() => request.destroy(), READ_WITHIN_MS);
+  try {
+    const bytes = await readBytes(request, MAX_BYTES);
+    return bytes === 'too-large' ? undefined : (parseJson(bytes.toString('utf8')) as unknown);
+  } catch {
+    return undefined; // interrupted, or not JSON: refused either way
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function end(response: ServerResponse, status: number, body: object, close: boolean): void {
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...(close && { Connection: 'close' }),
+  });
+  response.end(JSON.stringify(body));
 }

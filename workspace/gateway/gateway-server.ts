@@ -1,31 +1,39 @@
-// The gateway: sockets in, frames out. What a frame means is judged in identify.ts, who hears what in sessions.ts.
+// The gateway's sockets and frames. client-sessions.ts checks the frames and keeps the sessions.
 
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { sameSecret } from '../access/admit.ts';
-import type { Inspection } from '../inspection.ts';
+import type { Inspection } from '../rest-server.ts';
 import type { Actor } from '../wire/guild.ts';
 import { INTENT_BITS, type Viewer } from '../workspace-context.ts';
-import { type ClientSession, type ClientSessions, sendToSession } from './client-sessions.ts';
-import { type Gatekeeper, judgeIdentify, readPayload, readResume, tokenIn } from './identify.ts';
+import {
+  type ClientSession,
+  type ClientSessions,
+  type Gatekeeper,
+  judgeIdentify,
+  readPayload,
+  readResume,
+  sendToSession,
+  tokenIn,
+} from './client-sessions.ts';
 
 export interface GatewayServerOptions {
   readonly gate: Gatekeeper;
   readonly sessions: ClientSessions;
   readonly inspection: Inspection;
   readonly heartbeatMs: number;
-  /** Whether a token is that of a session of the page. */
+  /** Whether a token belongs to a session of the page. */
   isPerson(token: string): boolean;
-  /** Sends READY and what follows it, to a client that reached us by this name. */
+  /** Sends READY and the events after it, for the host name that the client used. */
   greet(session: ClientSession, host: string): void;
 }
 
-/** What is known of a socket before it says anything. */
+/** What is known of a socket before it sends anything. */
 interface Caller {
   readonly actor: Actor;
   readonly host: string;
-  /** Called when it has shown who it is. */
+  /** Called when it has authenticated. */
   admitted(): void;
 }
 
@@ -37,10 +45,10 @@ export interface GatewayServer {
 const MAX_SENDS = 120;
 const SEND_WINDOW_MS = 60_000;
 const EVERY_INTENT = -1;
-/** A socket on the port that does not say who it is takes the place of another. */
+/** A socket on the port that does not authenticate uses a place that others need. */
 const IDENTIFY_WITHIN_MS = 10_000;
 
-/** The words Discord sends along with a close code, for readers of a log. */
+/** The texts that Discord sends with a close code, for logs. */
 const CLOSE_REASONS: Readonly<Record<number, string>> = {
   4001: 'Unknown opcode.',
   4002: 'Error while decoding payload.',
@@ -62,7 +70,7 @@ export interface Connection {
   session: ClientSession | undefined;
   readonly sendTimes: number[];
   lastBeat: number;
-  token: string; // of a person
+  token: string; // the user's
 }
 
 export function makeGatewayServer(options: GatewayServerOptions): GatewayServer {
@@ -95,7 +103,7 @@ export function makeGatewayServer(options: GatewayServerOptions): GatewayServer 
     socket.on('message', (data, isBinary) => {
       receive(connection, Buffer.concat([data].flat() as Buffer[]), isBinary);
     });
-    // Each is answered, and the answers to a client that does not read stay with us.
+    // Each frame is answered, and the answers to a client that does not read stay in our memory.
     socket.on('ping', () => {
       if (socket.readyState === socket.OPEN && sendsTooMuch(connection)) hangUp(connection, 4008);
     });
@@ -180,7 +188,7 @@ export function makeGatewayServer(options: GatewayServerOptions): GatewayServer 
     socket.send(JSON.stringify({ t, s, op, d }));
   };
 
-  /** 4007 and 4009 end the session; after the others that allow it the client may resume. */
+  /** 4007 and 4009 end the session; after other codes that allow it, the client may resume. */
   const hangUp = (connection: Connection, code: number) => {
     if (code === 4009 && connection.session) sessions.end(connection.session.id);
     connection.socket.close(code, CLOSE_REASONS[code] ?? '');
@@ -198,7 +206,7 @@ export function makeGatewayServer(options: GatewayServerOptions): GatewayServer 
       });
     },
     async close() {
-      for (const socket of server.clients) socket.terminate(); // those of another version too
+      for (const socket of server.clients) socket.terminate(); // also those of another version
       await new Promise<void>((closed) => server.close(() => closed()));
     },
   };

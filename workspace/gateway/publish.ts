@@ -1,4 +1,4 @@
-// The dispatches that changes of messages and threads give rise to, with the intent each needs.
+// The events for changed messages and threads, with the intent that each needs.
 
 import type { StoredMessage, StoredThread } from '../storage/store.ts';
 import { wireMember } from '../wire/guild.ts';

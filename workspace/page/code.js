@@ -1,9 +1,9 @@
-// Code blocks: highlighted if the language is known, with a button to copy. Colours of a terminal are kept.
+// Code blocks: highlighted if the language is known, with a button to copy. Terminal colours are shown.
 
 import { h } from './dom.js';
 import hljs from './vendor/highlight/core.js';
 
-/** Beyond this the colours are not worth the wait. */
+/** Above this size, highlighting takes too long. */
 const LONGEST = 30_000;
 const LANGUAGES = new Set(
   'bash c cpp css diff dockerfile go ini java javascript json kotlin markdown php python ruby rust sql swift typescript xml yaml'.split(
@@ -67,11 +67,11 @@ async function copyText(button, text) {
   }, 1500);
 }
 
-/** The text stands there already; its colours come when the language is loaded. */
+/** The text is already shown; its colours follow when the language is loaded. */
 async function colour(code, source, language) {
   try {
     if (hljs.getLanguage(language) === undefined) {
-      // While the workspace is down another program may answer on its port: no script is loaded from there.
+      // While the workspace is down, another program may answer on its port: load no script from there.
       if (document.body.dataset.line !== 'online') return;
       const grammar = await import(`./vendor/highlight/${language}.js`);
       hljs.registerLanguage(language, grammar.default);
@@ -81,7 +81,7 @@ async function colour(code, source, language) {
     grow(tree.children, made);
     if (made.textContent === source) code.replaceChildren(made);
   } catch {
-    // it stays uncoloured
+    // leave it without colours
   }
 }
 
@@ -97,7 +97,7 @@ function grow(children, parent) {
   }
 }
 
-/** Select Graphic Rendition only; every other control sequence is dropped. */
+/** Only Select Graphic Rendition; every other control sequence is dropped. */
 function ansi(text) {
   const parts = [];
   let bold = false;

@@ -1,12 +1,10 @@
-// Where one writes. Nothing typed is ever lost: a draft is kept for each place, and what could not be sent stays.
+// The message box. Typed text is never lost: each place keeps its draft, and text that could not be sent stays.
 
 import { call } from './api.js';
-import { byId } from './dom.js';
-import { addFiles, dropFiles, filesView } from './files.js';
-import { newNonce } from './ids.js';
-import { recall, remember } from './saved.js';
-import { optionsOf, parseSlash } from './slash.js';
-import { makeSuggestions } from './suggestions.js';
+import { byId, recall, remember } from './dom.js';
+import { addFiles, dropFiles, filesView } from './message-view.js';
+import { newNonce } from './session-state.js';
+import { makeSuggestions, optionsOf, parseSlash } from './suggestions.js';
 
 const LONGEST = 2000;
 
@@ -22,7 +20,7 @@ export function makeComposer({ interactions, commands, onSent }) {
   const pending = new Map();
   let place;
   let sending = false;
-  /** Stays the same while the draft does: trying again cannot send it twice. */
+  /** Unchanged while the draft is: a retry cannot send it twice. */
   let nonce = newNonce();
 
   const files = () => pending.get(place) ?? [];
@@ -39,7 +37,7 @@ export function makeComposer({ interactions, commands, onSent }) {
 
   const grow = () => {
     box.style.height = 'auto';
-    if (box.scrollHeight === 0) return; // not shown: it has no height yet
+    if (box.scrollHeight === 0) return; // hidden, so it has no height yet
     box.style.height = `${Math.min(box.scrollHeight + 2, Math.round(innerHeight * 0.4))}px`;
   };
   const draw = () => {
@@ -73,7 +71,7 @@ export function makeComposer({ interactions, commands, onSent }) {
     trouble.replaceChildren(sentence);
   };
 
-  /** Takes away what was sent, and nothing that was typed meanwhile. */
+  /** Removes what was sent, but nothing that was typed meanwhile. */
   const sent = (text, from) => {
     if (place === from && box.value.startsWith(text)) {
       box.value = box.value.slice(text.length).replace(/^\n/, '');

@@ -1,9 +1,8 @@
-// The messages of the open place: a window over the thread, at most so many long, that slides as one scrolls. What is
-// outside stays with the workspace.
+// The messages of the open place: a window of limited length over the thread, which moves as the user scrolls. Messages outside
+// of it stay in the workspace.
 
 import { call } from './api.js';
-import { compareIds, justBefore } from './ids.js';
-import { isEphemeral } from './session-state.js';
+import { compareIds, isEphemeral, justBefore } from './session-state.js';
 
 const PAGE = 40;
 const WINDOW = 140;
@@ -21,11 +20,11 @@ export function makeConversation(onChange) {
   let loaded = false;
   let failed;
   let busy = false;
-  /** Raised by every visit: an answer to an earlier one is for nobody. */
+  /** Increased by every visit: an answer to an earlier visit is ignored. */
   let visit = 0;
-  /** What changed while a page was on its way: the page is older than this. */
+  /** What changed while a page was loading: the page is older than this. */
   let touched = new Set();
-  /** Got a reaction while its page was on its way: the page may have it or not. */
+  /** Messages that got a reaction while their page was loading: the page may include it or not. */
   const unclear = new Set();
 
   const path = (query) => `/channels/${place}/messages?${query}`;
@@ -76,7 +75,7 @@ export function makeConversation(onChange) {
 
   const latest = (id) => start(id, `limit=${PAGE}`, false);
 
-  /** Everything shown is asked for again: besides what is new, something may have been edited or deleted. */
+  /** Loads everything shown again: besides new messages, some may have been edited or deleted. */
   const refresh = async () => {
     if (!loaded || messages.length === 0) return latest(place);
     if (hasNewer) return undefined;
@@ -177,7 +176,7 @@ export function makeConversation(onChange) {
       messages = messages.filter((message) => message.id !== id);
       onChange('live');
     },
-    /** Reactions come as differences. */
+    /** Reactions arrive as differences. */
     reacted({ channel_id, message_id, emoji, user_id }, by, me) {
       const message = messages.find(({ id }) => id === message_id);
       if (channel_id !== place) return;

@@ -1,5 +1,5 @@
-// Makes elements. Text only ever becomes text: no markup is parsed anywhere in this page, and the policy it is
-// served with forbids it.
+// Creates elements. Text always stays text: no markup is parsed anywhere in this page, and its content security
+// policy forbids it. Also local storage and global keys.
 
 /**
  * @param {string} tag
@@ -43,4 +43,50 @@ export function icon(name) {
 /** Says it to those who hear the page instead of seeing it. @param {string} sentence */
 export function announce(sentence) {
   byId('announce').textContent = sentence;
+}
+
+// What this browser remembers: drafts, what was read, the theme. Without storage, only that is lost.
+
+const PREFIX = 'threadmux:';
+
+/** @template T @param {string} key @param {T} otherwise @returns {T} */
+export function recall(key, otherwise) {
+  try {
+    const text = localStorage.getItem(PREFIX + key);
+    return text === null ? otherwise : JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}
+
+/** @param {string} key @param {unknown} value undefined forgets it */
+export function remember(key, value) {
+  try {
+    if (value === undefined) localStorage.removeItem(PREFIX + key);
+    else localStorage.setItem(PREFIX + key, JSON.stringify(value));
+  } catch {
+    // full or forbidden: the page works without it
+  }
+}
+
+// Keys that work anywhere on the page.
+
+/** @param {{ search(): void, write(): void, move(step: number): void, nextUnread(): void }} act */
+export function listenToKeys(act) {
+  document.addEventListener('keydown', (event) => {
+    if (event.isComposing || event.defaultPrevented) return;
+    const command = event.ctrlKey || event.metaKey;
+    if (command && !event.altKey && event.key.toLowerCase() === 'k') act.search();
+    else if (event.altKey && !command && event.key === 'ArrowUp') act.move(-1);
+    else if (event.altKey && !command && event.key === 'ArrowDown') act.move(1);
+    else if (event.altKey && !command && event.key.toLowerCase() === 'n') act.nextUnread();
+    else if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) act.write();
+    else if (event.key === '/' && isNowhere(event.target)) act.write();
+    else return;
+    event.preventDefault();
+  });
+}
+
+function isNowhere(target) {
+  return !/^(?:INPUT|TEXTAREA|SELECT)$/.test(target?.tagName ?? '');
 }

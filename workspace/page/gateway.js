@@ -1,6 +1,6 @@
-// The live line to the workspace. It comes back by itself, resumes where it was if it can, and says how it is.
+// The live connection to the workspace. It reconnects by itself, resumes if possible, and reports its state.
 
-import { forgetToken, signIn } from './sign-in.js';
+import { forgetToken, signIn } from './api.js';
 
 const LONGEST_WAIT_MS = 15_000;
 
@@ -67,7 +67,7 @@ export function connectGateway({ onEvent, onLine }) {
     });
   };
 
-  /** Whoever answers next may be somebody else: nothing that was used before is sent again. */
+  /** Another program may answer next: nothing that was used before is sent again. */
   const lost = (why) => {
     socket = undefined;
     forgetToken();

@@ -1,5 +1,5 @@
-// Markdown to elements. The parser's tokens become nodes one by one, from a list of what may be made: raw HTML stays
-// text, links lead to the web or to mail only, pictures elsewhere are never loaded.
+// Markdown to elements. The parser's tokens become nodes one by one, from a list of allowed elements: raw HTML stays
+// text, links lead only to the web or to mail, pictures from elsewhere are never loaded.
 
 import './vendor/markdown-it.js';
 import { codeBlock } from './code.js';
@@ -9,7 +9,7 @@ const SAFE_LINK = /^(?:https?:\/\/|mailto:)/i;
 const TAGS = new Set('p h1 h2 h3 h4 h5 h6 ul ol li blockquote strong em s table thead tbody tr th td'.split(' '));
 
 const parser = globalThis.markdownit({ html: false, linkify: true, breaks: true });
-// A definition of a link disappears from what is shown; Discord has none either.
+// A link definition would disappear from the text; Discord has none either.
 parser.disable('reference');
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 parser.validateLink = (address) => SAFE_LINK.test(address);
@@ -28,12 +28,12 @@ export function markdown(text, names) {
   return root;
 }
 
-/** As in Discord, a code block may end right behind its text; the parser wants its end on a line of its own. */
+/** As in Discord, a code block may end directly after its text; the parser expects the end on a separate line. */
 function closedBlocks(text) {
   return text.replace(/^(```[^`\n]*\n(?:(?!```)[\s\S])*?[^`\n])```(?=\n|$)/gm, '$1\n```');
 }
 
-/** "-# words": a small line. It may stand right under a paragraph. */
+/** "-# words": a small line. It may directly follow a paragraph. */
 function subtext(state, line, _end, silent) {
   const start = state.bMarks[line] + state.tShift[line];
   const words = /^-# +(.*)$/s.exec(state.src.slice(start, state.eMarks[line]))?.[1];
@@ -80,7 +80,7 @@ function build(tokens, root, names) {
   }
 }
 
-/** What the token opens, already in its place. */
+/** The element that the token opens, already inserted. */
 function container(token, at) {
   if (token.hidden) return at;
   if (token.type === 'link_open') {
@@ -133,7 +133,7 @@ function leaf(token, names) {
   }
 }
 
-/** Named, not loaded: a picture from elsewhere would tell its server who reads this. */
+/** Named, not loaded: loading a picture from elsewhere would tell its server who reads this. */
 function picture(token) {
   const src = token.attrGet('src') ?? '';
   const label = token.content || src;

@@ -1,10 +1,9 @@
-// The list of messages on the screen. Whatever is added, changed or taken away, what one reads stays where it is; at the
-// end one stays at the end.
+// The list of messages on the screen. When messages are added, changed or removed, the text that the user reads stays in place;
+// at the end, the list stays at the end.
 
 import { byId, h } from './dom.js';
-import { compareIds } from './ids.js';
 import { messageView } from './message-view.js';
-import { isNews } from './session-state.js';
+import { compareIds, isNews } from './session-state.js';
 
 const NEAR_PX = 900;
 const END_PX = 48;
@@ -17,13 +16,13 @@ const GROUP_MS = 5 * 60_000;
 export function makeMessageList({ context, onNearStart, onNearEnd, onPlaceInList }) {
   const scroller = byId('scroller');
   const list = byId('messages');
-  scroller.tabIndex = 0; // it scrolls, so it must be reachable by keyboard
+  scroller.tabIndex = 0; // it scrolls, so the keyboard must reach it
   /** @type {Map<string, { row: any, message: any, look: string }>} */
   const rows = new Map();
   let pinned = true;
   let anchor;
 
-  /** Remembers what stands at the top of the screen, and how far from it. */
+  /** Remembers the row at the top of the screen, and how far it is from the top. */
   const record = () => {
     const distance = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
     pinned = distance < END_PX;
@@ -121,7 +120,7 @@ export function makeMessageList({ context, onNearStart, onNearEnd, onPlaceInList
   };
 }
 
-/** Moves as little as possible: rows that stay keep their focus and their selection. */
+/** Moves as few rows as possible: rows that stay keep their focus and their selection. */
 function arrange(list, wanted) {
   if (list.children.length === 0) return list.append(...wanted);
   const keep = new Set(wanted);
@@ -133,7 +132,7 @@ function arrange(list, wanted) {
   }
 }
 
-/** A button that was just pressed is drawn anew with its message; the focus goes along. */
+/** A message is drawn again after its button was pressed; this moves the focus to the new button. */
 function replace(before, after) {
   const focused = before.contains(document.activeElement) ? document.activeElement : undefined;
   before.replaceWith(after);

@@ -1,29 +1,23 @@
-// The page from start to end: the live line in, what it tells to the parts, what the person does out again.
+// Connects the parts of the page: events from the workspace go to the parts, actions of the user to the workspace.
 
 import { call } from './api.js';
+import { makePersonInteractions, showModal } from './components.js';
 import { makeComposer } from './composer.js';
 import { makeConversation } from './conversation.js';
-import { announce, byId } from './dom.js';
+import { announce, byId, listenToKeys } from './dom.js';
 import { connectGateway } from './gateway.js';
-import { makeHeader } from './header.js';
-import { compareIds } from './ids.js';
-import { makePersonInteractions } from './interactions.js';
-import { listenToKeys } from './keys.js';
+import { makeHeader, makeNotifications, makeStatus } from './header.js';
 import { makeMessageList } from './message-list.js';
-import { showModal } from './modal.js';
-import { makeNotifications } from './notifications.js';
 import { makePlaces } from './places.js';
-import { makeSearch } from './search.js';
-import { hrefOf, renderSessions } from './session-list.js';
-import { isSilent, oneLine } from './session-state.js';
-import { makeStatus } from './status.js';
+import { hrefOf, makeSearch, renderSessions } from './session-list.js';
+import { compareIds, isSilent, oneLine } from './session-state.js';
 
 let guildId;
 let commands = [];
 let me = '';
 /** Where "New" begins: what was read when the place was opened. */
 let readUpTo = '0';
-/** The message to point at when the place has loaded. */
+/** The message to highlight when the place has loaded. */
 let focus;
 
 const places = makePlaces(drawPlaces);
@@ -106,7 +100,7 @@ async function loadCommands({ application, guilds }) {
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** First what is being looked at, then the rest; after a gap everything is asked for again. */
+/** First the open place, then the rest; after a gap everything is loaded again. */
 async function arrive(guild) {
   places.welcome(me, guild);
   if (conversation.place === undefined) await visit();
@@ -158,7 +152,7 @@ function drawMessages(change) {
   drawPlaces();
 }
 
-/** What stands at the end of the screen has been read, if somebody looks. */
+/** The message at the end of the screen counts as read if the page is visible. */
 function seen(atEnd) {
   byId('to-end').hidden = atEnd && !conversation.hasNewer;
   const last = conversation.messages.at(-1);

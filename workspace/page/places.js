@@ -1,9 +1,8 @@
-// The channel and its threads, and the newest messages of each: what the list of sessions is made of.
+// The channel and its threads, with the newest messages of each: the data of the session list.
 
 import { call } from './api.js';
-import { compareIds } from './ids.js';
-import { recall, remember } from './saved.js';
-import { hostAndDirectory, isEphemeral, isNews, partsOfTitle, stateOf } from './session-state.js';
+import { recall, remember } from './dom.js';
+import { compareIds, hostAndDirectory, isEphemeral, isNews, partsOfTitle, stateOf } from './session-state.js';
 
 const RECENT = 20;
 const TYPING_MS = 10_000;
@@ -102,7 +101,7 @@ export function makePlaces(onChange) {
       const each = id === channel?.id ? channel : threads.get(id);
       return each && describe(each);
     },
-    /** Those that wait for you first, then the latest. @returns {Place[]} */
+    /** Those that wait for the user first, then the latest. @returns {Place[]} */
     all() {
       if (channel === undefined) return [];
       const rank = (place) => (place.archived ? 2 : place.state === 'needs' ? 0 : 1);
@@ -123,7 +122,7 @@ export function makePlaces(onChange) {
       channel = guild.channels[0];
       threads.clear();
       for (const thread of guild.threads) threads.set(thread.id, thread);
-      // A browser that has never been here begins now: not everything ever said is news to it.
+      // On the first visit of a browser everything counts as read: old messages are not news.
       if (read.size === 0)
         for (const { id, last_message_id: last } of guild.threads.concat(channel)) read.set(id, last ?? '0');
       changed();

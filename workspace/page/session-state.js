@@ -1,4 +1,4 @@
-// What a thread tells of its session: who it is, where it runs, and whether it works, waits for you or is over. Pure.
+// What a thread shows about its session: its name, where it runs, and whether it works, waits for the user or has ended. Pure.
 
 export const STATES = {
   needs: 'needs you',
@@ -30,17 +30,17 @@ export function stateOf({ recent, typingUntil, archived, me, kind }, now) {
   return 'idle';
 }
 
-/** What is said of a terminal whose program has ended. */
+/** The message about a terminal whose program has ended. */
 function isExit({ content }) {
   return /^⏹️ (?:Exited|Ended|Over)\b/.test(content);
 }
 
-/** A dialog that can only be answered by keys; one that was answered keeps the bell and loses its buttons. */
+/** A dialog that only keys can answer; an answered one keeps the bell and loses its buttons. */
 function asksForKeys({ content, components }) {
   return content.startsWith('🔔') && components.length > 0;
 }
 
-/** A prompt that somebody still has to answer. */
+/** A prompt that is not answered yet. */
 export function isOpenPrompt(message) {
   return (message.components ?? []).some((row) =>
     row.components.some((each) => each.custom_id?.startsWith('p:') && each.disabled !== true),
@@ -56,7 +56,7 @@ export function isSilent(message) {
   return (message.flags & SILENT) !== 0;
 }
 
-/** What one would want to know of: not one's own words, nor what only opens a thread or tells of progress. */
+/** Messages worth a notification: not the user's own, nor those that only open a thread or show progress. */
 export function isNews(message, me) {
   const opensThread = message.type === 21 || message.thread !== undefined;
   return message.author.id !== me && !opensThread && !isSilent(message);
@@ -67,8 +67,8 @@ export function isEphemeral(message) {
 }
 
 /**
- * "[agent] web@mini" is the session "web" on "mini"; the escapes of odd names stay, so that nothing hides. Of other
- * kinds are terminals and headless agents.
+ // * "[agent] web@mini" is the session "web" on "mini". Escapes in unusual names stay, so that nothing is hidden. The other
+ // * kinds are terminals and headless agents.
  */
 export function partsOfTitle(title) {
   const pattern = /^\[(agent|terminal|headless)\] ([^@]+)(?:@([^@]+))?$/s;
@@ -76,7 +76,7 @@ export function partsOfTitle(title) {
   return { name: name ?? title, host, kind: kind === 'agent' ? undefined : kind };
 }
 
-/** Host and folder as the welcome message tells them. */
+/** Host and folder from the welcome message. */
 export function hostAndDirectory(welcome) {
   const [, host, cwd] = welcome.match(/ on `([^`]+)`, in `([^`]+)`/) ?? [];
   return { host, cwd };
@@ -103,4 +103,27 @@ export function oneLine(message) {
     .trim();
   if (text !== '') return text.slice(0, 160);
   return message.attachments?.[0]?.filename ?? '';
+}
+
+// Ids are snowflakes: they contain the time, and sort by it.
+
+const EPOCH = 1420070400000n;
+
+/** @param {string} a @param {string} b */
+export function compareIds(a, b) {
+  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** @param {string | null | undefined} id */
+export function timeOfId(id) {
+  return id ? Number((BigInt(id) >> 22n) + EPOCH) : 0;
+}
+
+/** The id just before this one, to ask for "this one and what follows". @param {string} id */
+export function justBefore(id) {
+  return String(BigInt(id) - 1n);
+}
+
+export function newNonce() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,7 +1,5 @@
-// The list above the composer while a slash command is written: commands first, then what its options can be.
-
+// The list above the composer while the user types a slash command: first commands, then values for options.
 import { byId, h } from './dom.js';
-import { completed, optionsOf, parseSlash } from './slash.js';
 
 /**
  * @param {{ box: any, commands(): readonly any[], complete(name: string, options: any[]): Promise<any>, onPick(text: string): void }} options
@@ -81,7 +79,7 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
     }
     const isLast = command.options.at(-1) === focused;
     const useful = choices.filter(({ value }) => String(value).toLowerCase() !== begun);
-    // Nothing is chosen by itself here: Enter sends what was written.
+    // Nothing is preselected here: Enter sends the typed text.
     show(
       useful.map(({ name, value }) => ({
         label: name,
@@ -124,4 +122,75 @@ function usage(command, focused) {
     ...words,
     h('span', { class: 'about' }, ` · ${focused?.description ?? command.description}`),
   ];
+}
+
+// Slash commands as the user types them: "/new shop mini", or "/new shop command:bash". Pure.
+
+/** @typedef {{ name: string, type: number, description: string, required?: boolean, autocomplete?: boolean, choices?: any[] }} Option */
+
+/**
+ // * What a text with a leading slash means so far.
+ * @param {string} text
+ * @param {readonly any[]} commands
+ */
+export function parseSlash(text, commands) {
+  const [, name, rest] = /^\/([\p{L}\p{N}_-]*)(\s[\s\S]*)?$/u.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  const command = commands.find((each) => each.name === name);
+  if (rest === undefined || command === undefined) return { kind: 'naming', begun: name.toLowerCase(), command };
+  const given = fillOptions(command.options ?? [], wordsOf(rest.trimStart()));
+  return { kind: 'filling', command, ...given };
+}
+
+/** Words, with quotes kept together; the last one is still being typed. */
+function wordsOf(text) {
+  const words = [...text.matchAll(/(?:[^\s"]|"[^"]*"?)+/g)].map(([word]) => word);
+  if (text === '' || /\s$/.test(text)) words.push('');
+  return words;
+}
+
+function fillOptions(options, words) {
+  const values = new Map();
+  let focused;
+  for (const word of words) {
+    const named = /^([\p{L}\p{N}_-]+):([\s\S]*)$/u.exec(word);
+    const byName = options.find(({ name }) => name === named?.[1]);
+    const free = options.find(({ name }) => !values.has(name)) ?? options.at(-1);
+    // Words after the last option belong to it: "/sh git status".
+    const option = byName ?? free;
+    if (option === undefined) continue;
+    const value = (byName ? named[2] : word).replaceAll('"', '');
+    const before = byName === undefined && values.has(option.name) ? `${values.get(option.name)} ` : '';
+    values.set(option.name, before + value);
+    focused = option;
+  }
+  if (focused !== undefined && values.get(focused.name)?.trim() === '') values.delete(focused.name);
+  const missing = options.find(({ name, required }) => required === true && !values.has(name));
+  return { values, focused: focused ?? options[0], missing };
+}
+
+/** In the form that the API expects. */
+export function optionsOf(command, values, focused) {
+  return (command.options ?? [])
+    .filter(({ name }) => values.has(name) || name === focused)
+    .map((option) => ({
+      name: option.name,
+      value: focused === undefined ? typedValue(option, values.get(option.name)) : (values.get(option.name) ?? ''),
+      ...(option.name === focused && { focused: true }),
+    }));
+}
+
+function typedValue({ type }, text) {
+  if (type === 4 || type === 10) return Number(text);
+  if (type === 5) return /^(?:true|yes|1)$/i.test(text);
+  return text.trim();
+}
+
+/** The text with the last word replaced by a suggestion. */
+function completed(text, option, value, isLast) {
+  const quoted = /\s/.test(value) && !isLast ? `"${value}"` : value;
+  const word = text.split(/\s/).at(-1);
+  const named = word.startsWith(`${option.name}:`);
+  const head = text.slice(0, text.length - word.length);
+  return `${head}${named ? `${option.name}:` : ''}${quoted} `;
 }

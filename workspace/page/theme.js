@@ -1,7 +1,7 @@
-// Runs before anything is drawn, so that a chosen theme does not flash. Classic script: modules come too late.
+// Runs before anything is drawn, so that the chosen theme does not flash. A classic script, because modules load too late.
 try {
   const theme = JSON.parse(localStorage.getItem('threadmux:theme') ?? '"auto"');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // the system's theme will do
+  // use the system's theme
 }

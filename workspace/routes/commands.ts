@@ -1,12 +1,19 @@
-// Application commands of the guild and of everywhere: list, set all, add one, remove one.
-
+// Application commands, of the guild and global (list, replace all, add, remove), and the routes for what never changes.
 import * as z from 'zod';
-import { MISSING_ACCESS, TOO_MANY_COMMANDS, UNKNOWN_APPLICATION, UNKNOWN_COMMAND } from '../../discord/error-codes.ts';
-import { readForm } from '../check-form.ts';
-import { type CommandForm, commandSchema } from '../command-schema.ts';
-import { type RefusalAnswer, refuse, refuseField } from '../refusal.ts';
+import {
+  MISSING_ACCESS,
+  TOO_MANY_COMMANDS,
+  UNKNOWN_APPLICATION,
+  UNKNOWN_COMMAND,
+  UNKNOWN_GUILD,
+  UNKNOWN_MEMBER,
+  UNKNOWN_USER,
+} from '../../discord/error-codes.ts';
+import { type CommandForm, commandSchema, readForm } from '../check-form.ts';
+import { type RefusalAnswer, refuse, refuseField, refuseWith } from '../request-body.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
 import type { StoredCommand } from '../storage/store.ts';
-import type { RestRoute, RouteCall } from './router.ts';
+import { wireApplication, wireChannel, wireGuild, wireMe, wireMember, wireRoles, wireUser } from '../wire/guild.ts';
 
 const EVERYWHERE = '/applications/:application/commands';
 const IN_GUILD = '/applications/:application/guilds/:guild/commands';
@@ -29,7 +36,7 @@ function listCommands(call: RouteCall): RefusalAnswer {
   return { status: 200, body: commandsOf(call) };
 }
 
-/** Everything that was there before goes, whatever its type; a command that stays keeps its id. */
+/** Replaces all commands, whatever their type; a command that stays keeps its id. */
 function setCommands(call: RouteCall): RefusalAnswer {
   const forms = readForm(z.array(commandSchema), call.body);
   forms.forEach((form, index) => {
@@ -106,4 +113,86 @@ function scopeOf({ world, param }: RouteCall): string {
   const guild = param('guild');
   if (guild === '') return 'global';
   return guild === world.identity.guildId ? guild : refuse(MISSING_ACCESS);
+}
+
+// What never changes: the gateway's address, the users, the application, the guild with its members and roles.
+const GUILD = '/guilds/:guild';
+
+export const guildRoutes: readonly RestRoute[] = [
+  { method: 'GET', path: '/gateway', who: 'anyone', run: getGateway },
+  {
+    method: 'GET',
+    path: '/gateway/bot',
+    who: 'bot',
+    run: ({ world, host }) => ok(world.gatewayInfo(host)),
+  },
+  /** Ours, not Discord's: for `threadmux link`. */
+  {
+    method: 'POST',
+    path: '/workspace/links',
+    who: 'bot',
+    run: ({ world }) => ok({ link: world.newLink() }),
+  },
+  {
+    method: 'GET',
+    path: '/users/@me',
+    who: 'both',
+    run: ({ world, viewer }) => ok(wireMe(world.identity, viewer.actor)),
+  },
+  { method: 'GET', path: '/users/:user', who: 'both', run: getUser },
+  { method: 'GET', path: '/applications/@me', who: 'bot', run: getApplication },
+  { method: 'GET', path: '/oauth2/applications/@me', who: 'bot', run: getApplication },
+  {
+    method: 'GET',
+    path: GUILD,
+    who: 'both',
+    run: inGuild(({ world }) => wireGuild(world.identity)),
+  },
+  {
+    method: 'GET',
+    path: `${GUILD}/channels`,
+    who: 'both',
+    run: inGuild(({ world }) => [wireChannel(world.identity, world.state)]),
+  },
+  {
+    method: 'GET',
+    path: `${GUILD}/roles`,
+    who: 'both',
+    run: inGuild(({ world }) => wireRoles(world.identity)),
+  },
+  { method: 'GET', path: `${GUILD}/members/:user`, who: 'both', run: inGuild(getMember) },
+];
+
+function ok(body: unknown): RefusalAnswer {
+  return { status: 200, body };
+}
+
+function getGateway({ world, host }: RouteCall): RefusalAnswer {
+  return ok({ url: world.gatewayInfo(host).url });
+}
+
+function getApplication({ world }: RouteCall): RefusalAnswer {
+  return ok(wireApplication(world.identity, world.messageContentIntent));
+}
+
+function getUser({ world, param }: RouteCall): RefusalAnswer {
+  return ok(wireUser(world.identity, isKnown(world.identity, param('user')) ? param('user') : refuse(UNKNOWN_USER)));
+}
+
+function getMember({ world, param, viewer }: RouteCall): unknown {
+  const { identity } = world;
+  const id = param('user') === '@me' && viewer.actor === 'person' ? identity.userId : param('user');
+  return wireMember(identity, isKnown(identity, id) ? id : refuse(UNKNOWN_MEMBER));
+}
+
+function isKnown(identity: RouteCall['world']['identity'], id: string): boolean {
+  return id === identity.userId || id === identity.botId;
+}
+
+function inGuild(run: (call: RouteCall) => unknown): RestRoute['run'] {
+  return (call) => {
+    if (!/^\d+$/.test(call.param('guild'))) refuseWith({ status: 404, body: { message: '404: Not Found', code: 0 } });
+    if (call.param('guild') !== call.world.identity.guildId) refuse(UNKNOWN_GUILD);
+    return ok(run(call));
+  };
 }

@@ -1,5 +1,5 @@
-// How the bot answers an interaction: once, within three seconds; then, for a quarter of an hour, with further messages and changes
-// to the ones it made. The token in the path is the key.
+// How the bot answers an interaction: once within three seconds, then for 15 minutes with further messages and edits of its
+// answers. The token in the path is the credential.
 
 import * as z from 'zod';
 import {
@@ -9,7 +9,6 @@ import {
   UNKNOWN_WEBHOOK,
 } from '../../discord/error-codes.ts';
 import { readForm, text } from '../check-form.ts';
-import { modalSchema } from '../component-schema.ts';
 import {
   answerMessage,
   LOADING,
@@ -20,11 +19,11 @@ import {
 } from '../interaction-messages.ts';
 import { ANSWER_WITHIN_MS, type OpenInteraction } from '../open-interactions.ts';
 import { EPHEMERAL, edited, removeMessage, replaceMessage } from '../posting.ts';
-import { type RefusalAnswer, refuse, refuseField } from '../refusal.ts';
-import { editMessageSchema, interactionMessageSchema } from '../request-schemas.ts';
+import { type RefusalAnswer, refuse, refuseField } from '../request-body.ts';
+import { editMessageSchema, interactionMessageSchema, modalSchema } from '../request-schemas.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
 import type { StoredMessage } from '../storage/store.ts';
 import type { WorkspaceContext } from '../workspace-context.ts';
-import type { RestRoute, RouteCall } from './router.ts';
 
 const WEBHOOK = '/webhooks/:application/:token';
 const FOLLOW_UP = `${WEBHOOK}/messages/:message`;
@@ -41,7 +40,7 @@ const choicesSchema = z.object({
   choices: z.array(z.object({ name: text(1, 100), value: z.union([text(0, 100), z.number()]) })).max(25),
 });
 
-/** Types 6 and 7 need a message to update, 8 belongs to autocomplete alone, 9 cannot follow a modal. */
+/** Types 6 and 7 need a message to update, 8 is only for autocomplete, 9 cannot follow a modal. */
 const ALLOWED: Record<OpenInteraction['type'], readonly number[]> = {
   2: [4, 5, 9],
   3: [4, 5, 6, 7, 9],
@@ -126,7 +125,7 @@ function described(
         response_message_ephemeral: (message.flags & EPHEMERAL) !== 0,
       }),
     },
-    // A deferred answer is described as what it will become.
+    // A deferred answer is described as the message it will become.
     ...(message && { resource: { type: type < 6 ? 4 : 7, message: show(world, message) } }),
   };
 }
@@ -134,7 +133,7 @@ function described(
 function followUp(call: RouteCall): RefusalAnswer {
   const interaction = webhookOf(call);
   const loading = refMessage(call.world, interaction.original);
-  // The first follow-up to a deferred answer takes its place, as on Discord.
+  // The first follow-up to a deferred answer replaces it, as on Discord.
   if (loading && (loading.flags & LOADING) !== 0) return { status: 200, body: show(call.world, fill(call, loading)) };
   return { status: 200, body: show(call.world, answerMessage(call, interaction, call.body, 0)) };
 }
@@ -154,7 +153,7 @@ function fill({ world, body, uploads }: RouteCall, message: StoredMessage): Stor
   return next;
 }
 
-/** Whether a deferred answer is for one person only was settled when it was deferred. */
+/** Deferring already decided whether the answer is visible to the user only. */
 function withoutFlags(body: unknown): unknown {
   const { flags: _, ...rest } = (body ?? {}) as Record<string, unknown>;
   return rest;
@@ -174,7 +173,7 @@ function followUpOf(call: RouteCall): StoredMessage {
   return message.interaction?.id === interaction.id ? message : refuse(UNKNOWN_MESSAGE);
 }
 
-/** Only what was answered has follow-ups, and only for a quarter of an hour. */
+/** Only an answered interaction has follow-ups, and only for 15 minutes. */
 function webhookOf({ world, param }: RouteCall): OpenInteraction {
   const interaction = world.interactions.byToken(param('token')) ?? refuse(UNKNOWN_WEBHOOK);
   const ours = param('application') === world.identity.applicationId;

@@ -1,4 +1,4 @@
-// Messages: send, read, list, search, edit, delete, and the typing sign.
+// Messages: send, read, list, search, edit, delete, and the typing indicator.
 
 import * as z from 'zod';
 import {
@@ -21,15 +21,14 @@ import {
   requireUnlocked,
   wakeFor,
 } from '../posting.ts';
-import { type RefusalAnswer, refuse } from '../refusal.ts';
+import { type RefusalAnswer, refuse } from '../request-body.ts';
 import { createMessageSchema, editMessageSchema, messagePageSchema } from '../request-schemas.ts';
-import { pageOf } from '../storage/message-log.ts';
-import { compareSnowflakes, isSnowflake } from '../storage/new-snowflake.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
+import { compareSnowflakes, isSnowflake, pageOf } from '../storage/message-log.ts';
 import { findMessage, madeWithNonce, nonceKey, type StoredMessage } from '../storage/store.ts';
 import { idOf, wireMember } from '../wire/guild.ts';
 import { wireMessage } from '../wire/message.ts';
 import { INTENT_BITS } from '../workspace-context.ts';
-import type { RestRoute, RouteCall } from './router.ts';
 
 const MESSAGES = '/channels/:channel/messages';
 const MESSAGE = '/channels/:channel/messages/:message';
@@ -94,7 +93,7 @@ function editMessage(call: RouteCall): RefusalAnswer {
 function deleteMessage(call: RouteCall): RefusalAnswer {
   const { world, viewer } = call;
   const message = messageOf(call);
-  // The person owns the workspace and may remove anything; the bot only what it said itself.
+  // The user owns the workspace and may delete anything; the bot may only delete its own messages.
   if (viewer.actor === 'bot' && message.author !== world.identity.botId) refuse(MISSING_PERMISSIONS);
   removeMessage(world, message);
   return { status: 204 };
@@ -118,7 +117,7 @@ function showTyping({ world, viewer, param }: RouteCall): RefusalAnswer {
   return { status: 204 };
 }
 
-/** The message the path names, in a channel that exists. */
+/** The message in the path, in a channel that exists. */
 export function messageOf({ world, param }: RouteCall): StoredMessage {
   requireThread(world, param('channel'));
   const id = param('message');
@@ -136,10 +135,10 @@ const searchSchema = z.object({
   offset: z.coerce.number().int().min(0).max(9975).default(0),
 });
 
-/** The newest messages whose text has all the words, in one place or everywhere. */
+/** The newest messages that contain all the words, in one place or everywhere. */
 function search({ world, viewer, query, param }: RouteCall): RefusalAnswer {
   if (param('guild') !== world.identity.guildId) refuse(UNKNOWN_GUILD);
-  // The bot finds only what it may read.
+  // The bot only finds what it may read.
   if (!viewer.seesContent && viewer.actor === 'bot') refuse(MISSING_ACCESS);
   const { content, channel_id: channel, limit, offset } = readForm(searchSchema, query);
   const words = content.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,19 +1,17 @@
-// What only the person can do: tap, choose, submit, run a command, ask for completions. Each becomes an interaction for the bot.
+// What only the user can do: press, choose, submit, run a command, autocomplete. Each becomes an interaction for the bot.
 
 import * as z from 'zod';
 import { UNKNOWN_COMMAND, UNKNOWN_INTERACTION, UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
-import { givenOption, submitted, tapped, typed } from '../check-filled-in.ts';
-import { readForm, snowflake } from '../check-form.ts';
-import type { CommandOption } from '../command-schema.ts';
+import { type CommandOption, readForm, snowflake } from '../check-form.ts';
 import { refMessage } from '../interaction-messages.ts';
-import type { OpenInteraction } from '../open-interactions.ts';
+import { givenOption, type OpenInteraction, submitted, tapped, typed } from '../open-interactions.ts';
 import { requireAwake, requireThread } from '../posting.ts';
-import { type RefusalAnswer, refuse } from '../refusal.ts';
+import { type RefusalAnswer, refuse } from '../request-body.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
 import type { StoredCommand, StoredMessage } from '../storage/store.ts';
 import { botRights, ownerRights, wireChannel, wireMember } from '../wire/guild.ts';
 import { wireMessage, wireThread } from '../wire/message.ts';
 import type { WorkspaceContext } from '../workspace-context.ts';
-import type { RestRoute, RouteCall } from './router.ts';
 
 export const personRoutes: readonly RestRoute[] = [
   { method: 'POST', path: '/interactions', who: 'person', run: interact },
@@ -88,7 +86,7 @@ function prepare(world: WorkspaceContext, request: Request): Prepared {
     case 5: {
       const opened = world.interactions.byId(request.interaction_id) ?? refuse(UNKNOWN_INTERACTION);
       const data = submitted(opened, request.data.values);
-      opened.modal = undefined; // a modal is sent in once
+      opened.modal = undefined; // a modal is submitted once
       return { data, source: refMessage(world, opened.source) };
     }
   }

@@ -1,16 +1,16 @@
-// Reactions: one list of people for each emoji under a message.
+// Reactions: one list of users per emoji and message.
 
 import { MISSING_PERMISSIONS, TOO_MANY_REACTIONS, UNKNOWN_EMOJI } from '../../discord/error-codes.ts';
 import { readForm } from '../check-form.ts';
 import { requireAwake } from '../posting.ts';
-import { type RefusalAnswer, refuse } from '../refusal.ts';
+import { type RefusalAnswer, refuse } from '../request-body.ts';
 import { reactionPageSchema } from '../request-schemas.ts';
-import { compareSnowflakes } from '../storage/new-snowflake.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
+import { compareSnowflakes } from '../storage/message-log.ts';
 import type { StoredMessage } from '../storage/store.ts';
 import { idOf, wireMember, wireUser } from '../wire/guild.ts';
 import { INTENT_BITS, type WorkspaceContext } from '../workspace-context.ts';
 import { messageOf } from './messages.ts';
-import type { RestRoute, RouteCall } from './router.ts';
 
 const MAX_KINDS = 20;
 const REACTIONS = '/channels/:channel/messages/:message/reactions/:emoji';
@@ -62,7 +62,7 @@ function addReaction(call: RouteCall): RefusalAnswer {
 
 function dropOthersReaction(call: RouteCall): RefusalAnswer {
   const user = call.param('user');
-  // The bot has no right to tidy up after others; the person owns the workspace.
+  // The bot may not remove reactions of others; the user owns the workspace.
   if (call.viewer.actor === 'bot' && user !== call.world.identity.botId) refuse(MISSING_PERMISSIONS);
   return dropReaction(call, user);
 }
@@ -110,10 +110,10 @@ function publishReaction(
 }
 
 const EMOJI = /^[\p{Extended_Pictographic}\p{Emoji_Component}]{1,16}$/u;
-/** Digits and joiners are parts of emoji, but none by themselves. */
+/** Digits and joiners are parts of emoji, but not emoji by themselves. */
 const DRAWN = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u;
 
-/** Only what is drawn as an emoji: a word, or an emoji that was encoded wrongly, is unknown. */
+/** Only characters that are drawn as emoji: a word, or a wrongly encoded emoji, is unknown. */
 function emojiOf({ param }: RouteCall): string {
   const name = param('emoji');
   return EMOJI.test(name) && DRAWN.test(name) ? name : refuse(UNKNOWN_EMOJI);

@@ -1,22 +1,29 @@
-// Channels and threads: start, find, change, join.
-
+// Channels and threads: start, find, list, change, join.
 import {
   MISSING_PERMISSIONS,
   THREAD_ALREADY_CREATED,
   THREAD_ARCHIVED,
+  UNKNOWN_GUILD,
   WRONG_CHANNEL_TYPE,
 } from '../../discord/error-codes.ts';
 import { readForm } from '../check-form.ts';
 import { publishMembers, publishMessage, publishThread, publishThreadGone } from '../gateway/publish.ts';
 import { changeThread, joinThread, postMessage, requireAwake, requireThread } from '../posting.ts';
-import { type RefusalAnswer, refuse } from '../refusal.ts';
-import { modifyChannelSchema, modifyThreadSchema, threadFromMessageSchema, threadSchema } from '../request-schemas.ts';
+import { type RefusalAnswer, refuse } from '../request-body.ts';
+import {
+  archivedPageSchema,
+  modifyChannelSchema,
+  modifyThreadSchema,
+  threadFromMessageSchema,
+  threadSchema,
+} from '../request-schemas.ts';
+import type { RestRoute, RouteCall } from '../rest-server.ts';
+import { compareSnowflakes } from '../storage/message-log.ts';
 import type { StoredMessage, StoredThread } from '../storage/store.ts';
 import { idOf, isoOf, wireChannel } from '../wire/guild.ts';
-import { wireThread } from '../wire/message.ts';
+import { wireThread, wireThreadMember } from '../wire/message.ts';
 import { INTENT_BITS, type WorkspaceContext } from '../workspace-context.ts';
 import { messageOf } from './messages.ts';
-import type { RestRoute, RouteCall } from './router.ts';
 
 const CHANNEL = '/channels/:channel';
 const ME = `${CHANNEL}/thread-members/@me`;
@@ -28,15 +35,13 @@ export const threadRoutes: readonly RestRoute[] = [
   { method: 'GET', path: CHANNEL, who: 'both', run: getChannel },
   { method: 'PATCH', path: CHANNEL, who: 'both', run: changeChannel },
   { method: 'DELETE', path: CHANNEL, who: 'both', run: deleteThread },
-  {
-    method: 'POST',
-    path: `${CHANNEL}/messages/:message/threads`,
-    who: 'both',
-    run: startFromMessage,
-  },
+  { method: 'POST', path: `${CHANNEL}/messages/:message/threads`, who: 'both', run: startFromMessage },
   { method: 'POST', path: `${CHANNEL}/threads`, who: 'both', run: startAlone },
   { method: 'PUT', path: ME, who: 'both', run: join },
   { method: 'DELETE', path: ME, who: 'both', run: leave },
+  { method: 'GET', path: '/guilds/:guild/threads/active', who: 'both', run: listActive },
+  { method: 'GET', path: `${CHANNEL}/threads/archived/public`, who: 'both', run: listArchived },
+  { method: 'GET', path: `${CHANNEL}/thread-members`, who: 'both', run: listMembers },
 ];
 
 function getChannel({ world, viewer, param }: RouteCall): RefusalAnswer {
@@ -66,7 +71,7 @@ function changeChannel(call: RouteCall): RefusalAnswer {
 }
 
 function changeParent({ world, viewer, body }: RouteCall): RefusalAnswer {
-  // The bot of a careful owner manages threads, not channels.
+  // A bot has the permission to manage threads, not channels.
   if (viewer.actor === 'bot') refuse(MISSING_PERMISSIONS);
   const form = readForm(modifyChannelSchema, body);
   const { name, topic } = world.state.channel;
@@ -113,7 +118,7 @@ function startAlone(call: RouteCall): RefusalAnswer {
   if (requireThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
   const form = readForm(threadSchema, body);
   if (form.type === 10) refuse(WRONG_CHANNEL_TYPE);
-  if (form.type === 12) refuse(MISSING_PERMISSIONS); // private threads need a right that nobody here has
+  if (form.type === 12) refuse(MISSING_PERMISSIONS); // private threads need a permission that nobody here has
   const thread = startThread(call, world.nextId(), form);
   const reference = { type: 0, channel_id: thread.id, guild_id: world.identity.guildId };
   postMessage(
@@ -191,4 +196,50 @@ function leave({ world, viewer, param }: RouteCall): RefusalAnswer {
   world.commit({ t: 'thread', thread: { ...thread, members } });
   publishMembers(world, { ...thread, members }, { removed: self });
   return { status: 204 };
+}
+
+function listArchived({ world, viewer, query, param }: RouteCall): RefusalAnswer {
+  if (requireThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
+  const { before, limit } = readForm(archivedPageSchema, query);
+  const latest = before === undefined ? Number.POSITIVE_INFINITY : microseconds(before);
+  const archived = [...world.state.threads.values()]
+    .filter((thread) => thread.archived && microseconds(thread.archive_timestamp) < latest)
+    .sort(
+      (a, b) => microseconds(b.archive_timestamp) - microseconds(a.archive_timestamp) || compareSnowflakes(b.id, a.id),
+    );
+  const page = archived.slice(0, limit);
+  return {
+    status: 200,
+    body: { ...wireList(world, viewer, page), has_more: archived.length > limit },
+  };
+}
+
+/** `Date.parse` drops everything below a millisecond, but paging needs it. */
+function microseconds(iso: string): number {
+  const fraction = /\.(\d+)/.exec(iso)?.[1] ?? '';
+  const micro = Number(fraction.padEnd(6, '0').slice(3, 6));
+  return Date.parse(iso) * 1000 + micro;
+}
+
+function listActive({ world, viewer, param }: RouteCall): RefusalAnswer {
+  if (param('guild') !== world.identity.guildId) refuse(UNKNOWN_GUILD);
+  const active = [...world.state.threads.values()]
+    .filter((thread) => !thread.archived)
+    .sort((a, b) => compareSnowflakes(b.id, a.id));
+  return { status: 200, body: { ...wireList(world, viewer, active), has_more: false } };
+}
+
+function wireList(world: WorkspaceContext, viewer: RouteCall['viewer'], threads: readonly StoredThread[]) {
+  const self = idOf(world.identity, viewer.actor);
+  return {
+    threads: threads.map((thread) => wireThread(world, thread, viewer)),
+    members: threads.flatMap((thread) =>
+      thread.members.filter(({ user }) => user === self).map((member) => wireThreadMember(thread, member)),
+    ),
+  };
+}
+
+function listMembers({ world, param }: RouteCall): RefusalAnswer {
+  const thread = requireThread(world, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
+  return { status: 200, body: thread.members.map((member) => wireThreadMember(thread, member)) };
 }

@@ -1,6 +1,4 @@
-// The messages of one channel, oldest first, found by id. Paging follows Discord's rules to the letter.
-
-import { compareSnowflakes } from './new-snowflake.ts';
+// The messages of one channel, oldest first, by id. Paging follows Discord's rules exactly.
 
 interface Page {
   readonly before?: string | undefined;
@@ -14,7 +12,7 @@ export function findById<T extends { readonly id: string }>(sorted: readonly T[]
   return found?.id === id ? found : undefined;
 }
 
-/** Puts it where its id belongs; true if it was not there before. */
+/** Inserts it by its id; true if it is new. */
 export function putById<T extends { readonly id: string }>(sorted: T[], item: T): boolean {
   const index = firstNotBelow(sorted, item.id);
   const isNew = sorted[index]?.id !== item.id;
@@ -27,7 +25,7 @@ export function removeById<T extends { readonly id: string }>(sorted: T[], id: s
   if (sorted[index]?.id === id) sorted.splice(index, 1);
 }
 
-/** Newest first. `after` gives the oldest ones that follow, `around` half on each side with the one itself. */
+/** Newest first. `after` returns the oldest ones that follow, `around` half on each side and the message itself. */
 export function pageOf<T extends { readonly id: string }>(sorted: readonly T[], page: Page): T[] {
   const { before, after, around, limit } = page;
   if (after !== undefined) {
@@ -53,4 +51,32 @@ function firstNotBelow(sorted: readonly { readonly id: string }[], id: string): 
     else high = middle;
   }
   return low;
+}
+
+// Ids that look and sort like Discord's. They always increase, also within one millisecond and after a restart.
+
+const EPOCH = 1_420_070_400_000n;
+
+/** Creates ids above `lastUsed`, even if the clock stops or goes back. */
+export function makeSnowflakes(lastUsed = '0', now: () => number = Date.now): () => string {
+  let last = BigInt(lastUsed);
+  return () => {
+    const fresh = (BigInt(now()) - EPOCH) << 22n;
+    last = fresh > last ? fresh : last + 1n;
+    return String(last);
+  };
+}
+
+export function idTime(id: string): number {
+  return Number((BigInt(id) >> 22n) + EPOCH);
+}
+
+export function isSnowflake(text: string): boolean {
+  return /^[1-9]\d{0,19}$/.test(text) && BigInt(text) < 1n << 64n;
+}
+
+/** Compares two ids without creating big integers: the longer number is larger. */
+export function compareSnowflakes(a: string, b: string): number {
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,8 +1,7 @@
-// What the workspace knows, and how one record of the journal changes it. No files, no sockets: replaying the records gives the state.
+// The state of the workspace, and how one journal record changes it. No files or sockets: replaying the records gives the state.
 
 import * as z from 'zod';
-import { findById, putById, removeById } from './message-log.ts';
-import { compareSnowflakes, idTime } from './new-snowflake.ts';
+import { compareSnowflakes, findById, idTime, putById, removeById } from './message-log.ts';
 
 const attachmentSchema = z.object({
   id: z.string(),
@@ -85,10 +84,10 @@ export interface WorkspaceState {
   readonly threads: Map<string, StoredThread>;
   /** By channel or thread, oldest first. */
   readonly messages: Map<string, StoredMessage[]>;
-  /** The newest message ever, which may be deleted by now, as Discord reports it. */
+  /** The newest message ever, even if it was deleted, as Discord reports it. */
   readonly lastMessage: Map<string, string>;
   readonly commands: Map<string, readonly StoredCommand[]>;
-  /** Author and nonce -> the message made with it, oldest first. */
+  /** Author and nonce -> the message created with it, oldest first. */
   readonly nonces: Map<string, { readonly channel: string; readonly id: string }>;
   lastId: string;
 }
@@ -143,7 +142,7 @@ function putMessage(state: WorkspaceState, message: StoredMessage): void {
   state.lastMessage.set(message.channel_id, message.id);
   if (message.nonce === undefined) return;
   const key = nonceKey(message.author, message.nonce);
-  state.nonces.delete(key); // set again at the end, so that the order stays that of time
+  state.nonces.delete(key); // set again at the end, so that the map stays ordered by time
   state.nonces.set(key, { channel: message.channel_id, id: message.id });
 }
 
@@ -151,11 +150,11 @@ function applyEdit(state: WorkspaceState, { channel, id, set, content }: EditRec
   const message = findMessage(state, channel, id);
   if (message === undefined) return;
   const text = content === undefined ? message.content : spliced(message.content, content);
-  // Every key that is there has a value: undefined does not survive the journal.
+  // No key has the value undefined: it would not survive the journal.
   putMessage(state, { ...message, ...(set as Partial<StoredMessage>), content: text });
 }
 
-/** A message that is there already is written down as what changes in it. */
+/** For an existing message, the record only contains the changes. */
 export function leanRecord(state: WorkspaceState, record: StoreRecord): StoreRecord {
   if (record.t !== 'message') return record;
   const { message } = record;
@@ -181,7 +180,7 @@ export function nonceKey(author: string, nonce: string | number): string {
   return `${author} ${nonce}`;
 }
 
-/** The message this author made with the nonce within the window; older nonces are forgotten on the way. */
+/** The message that this author created with the nonce within the window; removes older nonces. */
 export function madeWithNonce(
   state: WorkspaceState,
   key: string,
@@ -199,7 +198,7 @@ export function findMessage(state: WorkspaceState, channel: string, id: string):
   return findById(state.messages.get(channel) ?? [], id);
 }
 
-/** The fewest records that make this state again. */
+/** The shortest list of records that produces this state. */
 export function* snapshot(state: WorkspaceState): Generator<StoreRecord> {
   yield { t: 'last-id', id: state.lastId };
   yield { t: 'channel', ...state.channel };
@@ -209,12 +208,12 @@ export function* snapshot(state: WorkspaceState): Generator<StoreRecord> {
   }
   for (const [scope, commands] of state.commands) yield { t: 'commands', scope, commands: [...commands] };
   for (const [key, made] of state.nonces) {
-    // A message that is there brings its nonce with it.
+    // A stored message includes its nonce.
     if (findMessage(state, made.channel, made.id) === undefined) yield { t: 'nonce', key, ...made };
   }
 }
 
-/** The difference between two texts as one replaced piece: an edit that adds a line is kept as that line. */
+/** The difference between two texts as one replaced piece: an edit that adds a line is stored as that line. */
 type Splice = readonly [start: number, removed: number, added: string];
 
 export function spliceBetween(before: string, after: string): Splice {

@@ -1,12 +1,12 @@
-// Uploaded files: kept under their id. On the port they are handed out by addresses that this process signed; such an
-// address is of no use after a restart. A name given by an uploader never becomes a path.
-
+// Uploaded files, stored by id. On the port they are served at addresses signed by this process, which are invalid after a
+// restart. A file name from an uploader never becomes a path.
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../../home/whole-file.ts';
 import { sameSecret } from '../access/admit.ts';
-import type { StoredAttachment } from './store.ts';
+import { compareSnowflakes } from './message-log.ts';
+import type { StoredAttachment, StoredMessage, WorkspaceState } from './store.ts';
 
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 export const MAX_FILES = 10;
@@ -14,10 +14,10 @@ export const MAX_FILES = 10;
 export interface Uploads {
   keep(id: string, data: Uint8Array): void;
   forget(id: string): void;
-  /** Removes what no message has: a crash, or a message that lived only as long as the server. */
+  /** Removes files without a message, left by a crash or by messages that existed only until the server stopped. */
   sweep(used: ReadonlySet<string>): void;
   pathOf(channelId: string, file: StoredAttachment): string;
-  /** Where the file lies on disk, if there is such an address. */
+  /** The path on disk, if the address exists. */
   locate(pathname: string): string | undefined;
   isSigned(pathname: string, signature: string | null): boolean;
 }
@@ -46,9 +46,36 @@ export function openUploads(dir: string): Uploads {
   };
 }
 
-/** Discord keeps letters, digits, dot, dash and underscore, and turns the rest into underscores. */
+/** Discord keeps letters, digits, dot, dash and underscore, and replaces the rest with underscores. */
 export function cleanFilename(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? '';
   const clean = base.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
   return [...clean].slice(-200).join('') || 'file';
+}
+
+// Which messages and files are kept. Pure; README.md lists the limits.
+export const KEPT = { perChannel: 20_000, altogether: 100_000 } as const;
+
+interface Kept {
+  readonly perChannel: number;
+  readonly altogether: number;
+}
+
+/** The oldest messages that exceed the limit after a post into the channel. */
+export function beyondLimits(state: WorkspaceState, channel: string, kept: Kept = KEPT): StoredMessage[] {
+  const log = state.messages.get(channel) ?? [];
+  const excess = log.slice(0, Math.max(0, log.length - kept.perChannel));
+  let total = -excess.length;
+  for (const { length } of state.messages.values()) total += length;
+  if (total <= kept.altogether) return excess;
+  const oldest = [...state.messages.values()]
+    .flatMap((all) => (all === log ? all.slice(excess.length) : all).slice(0, total - kept.altogether))
+    .sort((a, b) => compareSnowflakes(a.id, b.id));
+  return [...excess, ...oldest.slice(0, total - kept.altogether)];
+}
+
+/** The ids of all attached files. */
+export function uploadsOf(state: WorkspaceState): Set<string> {
+  const messages = [...state.messages.values()].flat();
+  return new Set(messages.flatMap(({ attachments }) => attachments.map(({ id }) => id)));
 }

@@ -1,8 +1,8 @@
-// The workspace's fixed cast as Discord shows it: one guild, one channel, two roles, two members, one application.
+// What never changes, as Discord shows it: one guild, one channel, two roles, two members, one application.
 
-import type { Identity } from '../access/identity.ts';
-import { idTime } from '../storage/new-snowflake.ts';
+import { idTime } from '../storage/message-log.ts';
 import type { WorkspaceState } from '../storage/store.ts';
+import type { Identity } from '../workspace-context.ts';
 
 export type Actor = 'bot' | 'person';
 
@@ -196,7 +196,7 @@ export function wireApplication(identity: Identity, messageContentIntent: boolea
   };
 }
 
-/** Discord writes microseconds; the id's low bits fill them, so that no two moments of ours are the same. */
+/** Discord uses microseconds. The id's low bits fill them, so that no two of our times are equal. */
 export function isoOf(id: string): string {
   const micro = String((BigInt(id) & 0x3fffffn) % 1000n).padStart(3, '0');
   return new Date(idTime(id)).toISOString().replace('Z', `${micro}+00:00`);

@@ -1,4 +1,4 @@
-// Messages and threads as Discord shows them to one viewer. Without the message content intent others' words are left out.
+// Messages and threads as Discord shows them to one viewer. Without the message content intent, others' content is left out.
 
 import { findMessage, type StoredAttachment, type StoredMessage, type StoredThread } from '../storage/store.ts';
 import type { Viewer, WorkspaceContext } from '../workspace-context.ts';
@@ -11,7 +11,7 @@ export function wireMessage(world: WorkspaceContext, message: StoredMessage, vie
   return { ...wirePlainMessage(world, message, viewer), ...wireReferenced(world, message, viewer) };
 }
 
-/** As a gateway dispatch shows it: with the guild and the author's membership. */
+/** As in a gateway event: with the guild and the author's membership. */
 export function wireMessageEvent(world: WorkspaceContext, message: StoredMessage, viewer: Viewer) {
   const { user: _, ...member } = wireMember(world.identity, message.author);
   return {

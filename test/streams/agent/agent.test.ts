@@ -11,7 +11,7 @@ import { connectRest, type Rest } from '../../../discord/rest.ts';
 import { saveStreamRecord, streamRecordSchema } from '../../../home/stream-record.ts';
 import { writeJson } from '../../../home/whole-file.ts';
 import { type AgentParts, openAgent } from '../../../streams/agent/agent.ts';
-import type { AgentTurn } from '../../../streams/agent/job.ts';
+import type { AgentTurn } from '../../../streams/agent/state.ts';
 import { tempFolder, tempHome } from '../../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../../support/workspace.ts';
 
@@ -452,7 +452,7 @@ describe('prompts', () => {
     await agent.close();
     writeJson(home.path('streams', thread, 'state.json'), { session: 'gone-for-ever' });
     expect(await open().ask(prompt('hello')).done).toEqual(done);
-    const note = '-# The earlier conversation was gone: this is a new one.';
+    const note = '-# The earlier conversation no longer exists, so this is a new one.';
     expect(await contents()).toEqual(['Echo: hello', `${RESULT}\n${note}`]);
   });
 });

@@ -5,8 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createLineReader } from '../../../streams/agent/lines.ts';
-import { agentEnvironment, startAgentProcess } from '../../../streams/agent/process.ts';
+import { agentEnvironment, createLineReader, startAgentProcess } from '../../../streams/agent/process.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 
 const SHELLS = ['/bin/sh', '/bin/bash', '/usr/bin/zsh', '/usr/bin/fish'].filter(existsSync);

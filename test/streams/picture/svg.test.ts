@@ -4,10 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coverage, fontFile } from '../../../streams/picture/font.ts';
-import { gridFor } from '../../../streams/picture/grid.ts';
+import { coverage, fontFile } from '../../../streams/picture/picture.ts';
 import { type PictureSize, parseRows } from '../../../streams/picture/rows.ts';
-import { type Point, pictureSvg } from '../../../streams/picture/svg.ts';
+import { gridFor, type Point, pictureSvg } from '../../../streams/picture/svg.ts';
 
 const isCovered = coverage(readFileSync(fontFile('DejaVuSansMono.ttf')));
 const SIZE = { width: 80, height: 24 };

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openTextStore } from '../../../streams/terminal/text-store.ts';
+import { openTextStore } from '../../../streams/terminal/state.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { expectText, sleep, terminalSetting, waitFor } from '../../support/terminal.ts';
 

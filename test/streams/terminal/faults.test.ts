@@ -89,11 +89,11 @@ describe('a terminal that cannot be emulated', () => {
     expect(setting.server.call('list-panes', '-a', '-F', '#{pane_dead}')).toContain('0');
 
     const kept = loadStreamRecord(setting.parts.home, setting.thread);
-    expect(kept?.ended?.how).toBe('not shown any more');
+    expect(kept?.ended?.how).toBe('no longer shown');
     const again = setting.follow(kept ?? record, { retryMs: 50 });
     await again.ended;
     expect(await told()).toHaveLength(1);
-    expect(await again.end()).toContain('not shown any more');
+    expect(await again.end()).toContain('no longer shown');
   });
 });
 
@@ -213,7 +213,7 @@ describe("a terminal's log", () => {
     const messages = await setting.messages();
     const floods = messages.filter(({ content }) => content.startsWith('… '));
     expect(floods.length).toBeGreaterThan(3);
-    expect(floods.at(-1)?.content).toMatch(/Too many to keep: only the last [\d,]+ are attached/);
+    expect(floods.at(-1)?.content).toMatch(/Too much to keep: only the last [\d,]+ lines are attached/);
     for (const { attachments } of floods) expect(attachments[0]?.size).toBeLessThan(300_000);
     const exit = messages.at(-1);
     expect(exit?.content).toContain('the end of the output');

@@ -3,8 +3,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openEmulator } from '../../../streams/emulator/emulator.ts';
-import { cellsOf, SPARE_CELLS } from '../../../streams/terminal/cost.ts';
-import { type FilterState, filterOutput, LARGEST_NUMBER, MOST_MARKS } from '../../../streams/terminal/filter.ts';
+import {
+  cellsOf,
+  type FilterState,
+  filterOutput,
+  LARGEST_NUMBER,
+  MOST_MARKS,
+  SPARE_CELLS,
+} from '../../../streams/emulator/filter.ts';
 
 const SIZE = { width: 20, height: 6, inserts: false };
 const NOTHING: FilterState = { inside: 'nothing', marks: 0, credit: SPARE_CELLS };
@@ -152,7 +158,7 @@ describe('a flood of sequences', () => {
     let text = '';
     for (let at = 0; at < 4; at++)
       text += await emulator.feed(Buffer.from(`\x1b[2J\x1b[3J${'\x1b[H\x1b[2J'.repeat(2000)}${at}`));
-    expect(text).toBe('… some of what the program does to its screen was skipped here: it is too much to follow …\n');
+    expect(text).toBe('… some output was skipped here: the program redraws its screen too fast …\n');
     expect(emulator.live()).toContain('3');
   });
 

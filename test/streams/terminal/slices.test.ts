@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { floodDone, floodNow, isStreamMessage, planTextMessages } from '../../../streams/terminal/plan.ts';
-import { blockOf, sliceOf, slicesOf } from '../../../streams/terminal/slices.ts';
+import {
+  blockOf,
+  floodDone,
+  floodNow,
+  isStreamMessage,
+  planTextMessages,
+  sliceOf,
+  slicesOf,
+} from '../../../streams/terminal/plan.ts';
 
 const nasty = fc
   .array(

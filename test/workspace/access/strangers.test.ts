@@ -8,7 +8,7 @@ import { connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { limitStrangers } from '../../../workspace/access/strangers.ts';
+import { limitStrangers } from '../../../workspace/listening.ts';
 import { startMachine } from '../../support/hook-process.ts';
 import { enter, startTestWorkspace } from '../../support/workspace.ts';
 

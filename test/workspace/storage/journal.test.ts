@@ -14,8 +14,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Memory, openMemory } from '../../../workspace/storage/memory.ts';
-import { beyondLimits, KEPT } from '../../../workspace/storage/retention.ts';
+import { type Memory, openMemory } from '../../../workspace/storage/journal.ts';
 import {
   findMessage,
   type StoredMessage,
@@ -23,6 +22,7 @@ import {
   spliced,
   type WorkspaceState,
 } from '../../../workspace/storage/store.ts';
+import { beyondLimits, KEPT } from '../../../workspace/storage/uploads.ts';
 import { startTestWorkspace } from '../../support/workspace.ts';
 
 const CHANNEL = '100000000000000000';

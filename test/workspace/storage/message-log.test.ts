@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findById, pageOf, putById, removeById } from '../../../workspace/storage/message-log.ts';
-import { makeSnowflakes } from '../../../workspace/storage/new-snowflake.ts';
+import { findById, makeSnowflakes, pageOf, putById, removeById } from '../../../workspace/storage/message-log.ts';
 
 const ids = fc.uniqueArray(fc.bigInt(1n, 300n), { maxLength: 60 });
 const asLog = (numbers: readonly bigint[]) => {
