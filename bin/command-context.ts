@@ -2,12 +2,10 @@
 
 import type { Config, ConfigEnvironment, ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
-import { loadConfig } from '../home/config-file.ts';
-import { onDiskFailure } from '../home/disk-failures.ts';
+import { loadConfig, loadLocalServer, withSavedEnvironment } from '../home/config-file.ts';
 import { type Home, homeRoot, openHome } from '../home/home.ts';
-import { loadLocalServer } from '../home/local-server.ts';
 import { openLogFile } from '../home/log-file.ts';
-import { withSavedEnvironment } from '../home/saved-environment.ts';
+import { onDiskFailure } from '../home/whole-file.ts';
 
 export interface CliContext {
   readonly home: Home;

@@ -2,8 +2,8 @@
 // act on the terminal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { neutralise } from '../core/neutralise.ts';
-import { displayWidth } from '../core/width.ts';
+import { displayWidth } from '../core/tables.ts';
+import { neutralise } from '../core/untrusted-text.ts';
 
 const SHOWN_AFTER_MS = 300;
 

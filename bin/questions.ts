@@ -1,7 +1,7 @@
 // Questions at the terminal. Without a terminal, a question fails and names the flag that would have answered it.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { neutralise } from '../core/neutralise.ts';
+import { neutralise } from '../core/untrusted-text.ts';
 
 type Clack = typeof import('@clack/prompts');
 

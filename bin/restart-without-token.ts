@@ -4,9 +4,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
+import { saveEnvironment, withSavedEnvironment } from '../home/config-file.ts';
 import { type Home, homeRoot, openHome } from '../home/home.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
-import { saveEnvironment, withSavedEnvironment } from '../home/saved-environment.ts';
 import { type CliContext, openContext, openContextOf } from './command-context.ts';
 
 const TOLD = 'THREADMUX_TOLD';

@@ -3,8 +3,7 @@
 
 import { setMaxListeners } from 'node:events';
 import type { ServerConfig } from '../core/config.ts';
-import { loadConfig } from '../home/config-file.ts';
-import { loadLocalServer } from '../home/local-server.ts';
+import { loadConfig, loadLocalServer } from '../home/config-file.ts';
 import { type CourierContexts, openCourierContexts } from '../hooks/courier-context.ts';
 import { runCourier } from '../hooks/courier-loop.ts';
 import { hostOutbox, putHostLetter } from '../hooks/host-letters.ts';

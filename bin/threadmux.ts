@@ -2,11 +2,9 @@
 // The program: reads the command line, and turns errors into a sentence, or JSON for programs, and an exit code.
 
 import { CommanderError } from 'commander';
-import { explain, isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
-import { EXIT, errorData, exitCodeOf } from '../core/exit-codes.ts';
-import { plainError } from '../core/file-errors.ts';
+import { EXIT, errorData, exitCodeOf, explain, isThreadmuxError, plainError, ThreadmuxError } from '../core/errors.ts';
 import { maskSecrets } from '../core/log.ts';
-import { neutralise } from '../core/neutralise.ts';
+import { neutralise } from '../core/untrusted-text.ts';
 import { homeError, homeRoot } from '../home/home.ts';
 import { makeProgram } from './program.ts';
 

@@ -11,7 +11,7 @@ for (const asset of ['workspace/page', 'hooks/drop', 'hooks/ask', 'hooks/statusl
   cpSync(asset, `dist/${asset}`, { recursive: true });
 }
 copyInto('dist/workspace/page/vendor', { ...VENDOR, ...LICENSES });
-copyInto('dist/streams/fonts', { ...FONTS, ...FONT_LICENSES });
+copyInto('dist/streams/picture/fonts', { ...FONTS, ...FONT_LICENSES });
 chmodSync('dist/bin/threadmux.js', 0o755);
 
 function copyInto(folder, files) {

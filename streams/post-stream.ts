@@ -1,7 +1,7 @@
 // Messages that show the end of a growing text. What has changed is edited in place, what is new is
 // posted, what is too much is taken away: afterwards the thread shows exactly `parts`.
 
-import { stableNonce } from '../core/nonce.ts';
+import { stableNonce } from '../core/snowflake.ts';
 import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import { createMessage, deleteMessage, editMessage, messagesAfter, refusedWith } from '../discord/messages.ts';
 import type { CallOptions, FileUpload, Rest } from '../discord/rest.ts';

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { table } from '../bin/print.ts';
-import { neutralise } from '../core/neutralise.ts';
-import { displayWidth } from '../core/width.ts';
+import { displayWidth } from '../core/tables.ts';
+import { neutralise } from '../core/untrusted-text.ts';
 import { filterOutput } from '../streams/terminal/filter.ts';
 import { planTextMessages as planTerminal } from '../streams/terminal/plan.ts';
 import { blockOfEnd, slicesOf } from '../streams/terminal/slices.ts';

@@ -1,15 +1,15 @@
 // Hostile text takes about as long as plain words of the same length, in every function that reads text from outside.
 
 import { describe, expect, it } from 'vitest';
-import { parseAnsi } from '../agents/claude/ansi.ts';
-import { cleanInbound, guardForPrompt } from '../core/clean-input.ts';
+import { parseAnsi } from '../agents/claude/screen/box.ts';
 import { lineDiff } from '../core/line-diff.ts';
 import { maskSecrets } from '../core/log.ts';
-import { insideFence, neutralise } from '../core/neutralise.ts';
 import { splitMessage } from '../core/split.ts';
 import { tablesToCode } from '../core/tables.ts';
+import { cleanInbound, guardForPrompt, insideFence, neutralise } from '../core/untrusted-text.ts';
 import { takeOutgoingFiles } from '../hooks/outgoing-files.ts';
 import { stripBlocks } from '../hooks/strip-blocks.ts';
+
 // @ts-expect-error: a script of the page, without types
 import { oneLine } from '../workspace/page/session-state.js';
 

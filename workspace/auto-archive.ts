@@ -1,6 +1,6 @@
 // Threads nobody has written in for as long as they were set to are archived, as on Discord.
 
-import { tryBestEffort } from '../home/best-effort-write.ts';
+import { tryBestEffort } from '../home/whole-file.ts';
 import { changeThread } from './posting.ts';
 import { idTime } from './storage/new-snowflake.ts';
 import type { StoredThread, WorkspaceState } from './storage/store.ts';

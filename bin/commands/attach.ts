@@ -3,8 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Config } from '../../core/config.ts';
-import { ThreadmuxError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-codes.ts';
+import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
 import { readTmuxVariable } from '../../tmux/current-pane.ts';
 import { findTarget, openSessionFinder, type SessionTarget } from '../find-session.ts';

@@ -1,6 +1,6 @@
 // threadmux auto: whether sessions that are made and closed by hand get and lose their threads by themselves.
 
-import { loadAutoThreads, saveAutoThreads } from '../../home/auto-threads.ts';
+import { loadAutoThreads, saveAutoThreads } from '../../home/installed.ts';
 import { openContext } from '../command-context.ts';
 import { printJson, printNote, printText } from '../print.ts';
 

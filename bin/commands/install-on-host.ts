@@ -1,7 +1,7 @@
 // threadmux install --host and uninstall --host: finds the host, and prints what was done there.
 
 import { ThreadmuxError } from '../../core/errors.ts';
-import { neutralise } from '../../core/neutralise.ts';
+import { neutralise } from '../../core/untrusted-text.ts';
 import { type HostInstallOptions, installOn, uninstallOn } from '../../install/install-on-host.ts';
 import { openHostList } from '../../tmux/host-list.ts';
 import { openContext } from '../command-context.ts';

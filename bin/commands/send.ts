@@ -3,14 +3,13 @@
 
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DIALOG } from '../../agents/claude/dialog-line.ts';
+import { DIALOG } from '../../agents/claude/screen/screen.ts';
 import { readPane, STASH } from '../../bridge/attempt.ts';
 import { decide, type TypingStep } from '../../bridge/decide.ts';
 import { composeForClaude } from '../../bridge/typed-text.ts';
-import { cleanInbound } from '../../core/clean-input.ts';
-import { ThreadmuxError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-codes.ts';
+import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { newest } from '../../core/snowflake.ts';
+import { cleanInbound } from '../../core/untrusted-text.ts';
 import { leaveMode } from '../../tmux/leave-mode.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import { typeMessage } from '../../tmux/type-message.ts';

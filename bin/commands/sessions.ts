@@ -1,7 +1,7 @@
 // threadmux sessions: every session of every host. A host that does not answer is named, and the others are shown.
 
 import { type FoundSessions, findSessions, sessionAge, sessionState } from '../../bridge/commands/sessions.ts';
-import { errorData } from '../../core/exit-codes.ts';
+import { errorData } from '../../core/errors.ts';
 import { isSessionName } from '../../core/session-name.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';

@@ -3,9 +3,9 @@
 
 import { statSync } from 'node:fs';
 import { findSessions } from '../../bridge/commands/sessions.ts';
-import { errorData } from '../../core/exit-codes.ts';
-import { loadAutoThreads } from '../../home/auto-threads.ts';
+import { errorData } from '../../core/errors.ts';
 import type { Home } from '../../home/home.ts';
+import { loadAutoThreads } from '../../home/installed.ts';
 import { readText } from '../../home/whole-file.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';

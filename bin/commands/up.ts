@@ -4,15 +4,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bridge, startBridge } from '../../bridge/bridge.ts';
 import type { ServerConfig } from '../../core/config.ts';
-import { ThreadmuxError } from '../../core/errors.ts';
-import { isDiskFull } from '../../core/file-errors.ts';
+import { isDiskFull, ThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { retryPendingWrites } from '../../home/best-effort-write.ts';
-import { onDiskFailure } from '../../home/disk-failures.ts';
+import { localServer, saveEnvironment, saveLocalServer } from '../../home/config-file.ts';
 import { checkRoom, homeRoot, openHome } from '../../home/home.ts';
-import { localServer, saveLocalServer } from '../../home/local-server.ts';
-import { saveEnvironment } from '../../home/saved-environment.ts';
 import { sweepHome } from '../../home/sweep.ts';
+import { onDiskFailure, retryPendingWrites } from '../../home/whole-file.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import type { Workspace } from '../../workspace/server.ts';
 import { agentSettings } from '../agent-settings.ts';

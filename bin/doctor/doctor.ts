@@ -3,15 +3,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { inspectSettings } from '../../agents/claude/inspect-settings.ts';
+import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
-import { loadConfig } from '../../home/config-file.ts';
-import { type Home, homeRoot } from '../../home/home.ts';
-import { homeAsItIs, inspectHome, inspectLock } from '../../home/inspect-home.ts';
+import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
+import { type Home, homeAsItIs, homeRoot, inspectHome, inspectLock } from '../../home/home.ts';
 import { loadInstalled } from '../../home/installed.ts';
-import { loadLocalServer } from '../../home/local-server.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';

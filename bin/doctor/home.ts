@@ -1,9 +1,8 @@
 // Our home and what is at work in it, judged by a look that changed nothing. Pure.
 
 import { formatDuration } from '../../core/duration.ts';
-import { explain, isThreadmuxError } from '../../core/errors.ts';
-import { errnoWords } from '../../core/file-errors.ts';
-import type { HomeState, LockState } from '../../home/inspect-home.ts';
+import { errnoWords, explain, isThreadmuxError } from '../../core/errors.ts';
+import type { HomeState, LockState } from '../../home/home.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';
 
 /** As many missing heartbeats as make `hooks/courier-loop.ts` take one for hung. */

@@ -1,6 +1,6 @@
 // Whether Claude Code tells us anything: its settings, our hooks in them, and the programs they start. Pure.
 
-import type { SettingsLook } from '../../agents/claude/inspect-settings.ts';
+import type { SettingsLook } from '../../agents/claude/settings.ts';
 import type { Probe } from '../../hosts/probe.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';
 

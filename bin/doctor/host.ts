@@ -1,7 +1,7 @@
 // What the doctor looks at on another host: how it is reached, what is ours there, and what is left of an earlier version.
 
 import { isOfInstallation } from '../../agents/claude/hook-commands.ts';
-import { inspectSettings } from '../../agents/claude/inspect-settings.ts';
+import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Host } from '../../hosts/host.ts';
 import { missingFiles, missingFolders, probeHost } from '../../hosts/probe.ts';
 import { type HostHome, probeHome } from '../../hosts/probe-home.ts';

@@ -1,7 +1,7 @@
 // What a machine needs for us, judged by what it has: tmux, Node.js, a right clock, no secrets in its panes. Pure.
 
 import { formatDuration } from '../../core/duration.ts';
-import { isAtLeast, NODE_NEEDED, TMUX_NEEDED } from '../../core/version-order.ts';
+import { isAtLeast, NODE_NEEDED, TMUX_NEEDED } from '../../core/version.ts';
 import type { Probe } from '../../hosts/probe.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';
 

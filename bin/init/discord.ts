@@ -2,8 +2,8 @@
 // terminal what is wrong can be mended and looked at again; elsewhere it is an error with its remedy.
 
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
-import { neutralise } from '../../core/neutralise.ts';
 import { isDiscordId } from '../../core/snowflake.ts';
+import { neutralise } from '../../core/untrusted-text.ts';
 import {
   type BotInfo,
   type ChannelInfo,

@@ -2,7 +2,7 @@
 // the rest comes all the same.
 
 import type { Log } from '../../core/log.ts';
-import { stableNonce } from '../../core/nonce.ts';
+import { stableNonce } from '../../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { createMessage, deleteMessage, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';

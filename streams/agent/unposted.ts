@@ -3,10 +3,9 @@
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import { removeBestEffort, writeBestEffort } from '../../home/best-effort-write.ts';
 import type { Home } from '../../home/home.ts';
 import { streamFolder } from '../../home/stream-record.ts';
-import { readJson } from '../../home/whole-file.ts';
+import { readJson, removeBestEffort, writeBestEffort } from '../../home/whole-file.ts';
 import type { OpenStreamMessage, StreamPart } from '../post-stream.ts';
 
 const fileSchema = z.object({

@@ -1,7 +1,7 @@
 // How many columns a character takes, as tmux counts: a terminal that counts otherwise breaks lines elsewhere.
 
 import type { IUnicodeVersionProvider } from '@xterm/headless';
-import { displayWidth } from '../../core/width.ts';
+import { displayWidth } from '../../core/tables.ts';
 
 const known = new Map<number, 0 | 1 | 2>();
 const KNOWN_AT_MOST = 20_000;

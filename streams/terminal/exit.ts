@@ -1,6 +1,6 @@
 // Tells in a terminal's thread that its program has ended: the one message of a terminal that notifies.
 
-import { stableNonce } from '../../core/nonce.ts';
+import { stableNonce } from '../../core/snowflake.ts';
 import { createMessage } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import type { TextStore } from './text-store.ts';

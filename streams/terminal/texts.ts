@@ -1,7 +1,7 @@
 // What is said of a terminal's end. Pure.
 
 import { formatDuration } from '../../core/duration.ts';
-import { insideFence, neutralise } from '../../core/neutralise.ts';
+import { insideFence, neutralise } from '../../core/untrusted-text.ts';
 import { amount } from './plan.ts';
 
 /** How a program ended, as far as anybody knows. */

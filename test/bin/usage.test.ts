@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXIT } from '../../core/exit-codes.ts';
+import { EXIT } from '../../core/errors.ts';
 import { VERSION } from '../../core/version.ts';
 import { startCli } from './cli.ts';
 

@@ -17,7 +17,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addThreadmux } from '../../agents/claude/settings.ts';
-import { loadAutoThreads } from '../../home/auto-threads.ts';
+import { loadAutoThreads } from '../../home/installed.ts';
 import { tryLock } from '../../home/lock.ts';
 import { writeWhole } from '../../home/whole-file.ts';
 import { findHostPaths } from '../../hosts/host-paths.ts';

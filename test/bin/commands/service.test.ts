@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { launchdPlist, systemdUnit, UNLESS_78 } from '../../../core/service-unit.ts';
+import { launchdPlist, systemdUnit, UNLESS_78 } from '../../../bin/commands/service.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { binWith, startCli } from '../cli.ts';
 
