@@ -1,9 +1,13 @@
 // What every command starts from. The environment is read here and nowhere else.
 
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import type { Config, ConfigEnvironment, ServerConfig } from '../core/config.ts';
+import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { loadConfig, loadLocalServer, withSavedEnvironment } from '../home/config-file.ts';
+import { loadConfig, loadLocalServer, saveEnvironment, withSavedEnvironment } from '../home/config-file.ts';
 import { type Home, homeRoot, openHome } from '../home/home.ts';
+import { holderOf, tryLock } from '../home/lock.ts';
 import { openLogFile } from '../home/log-file.ts';
 import { onDiskFailure } from '../home/whole-file.ts';
 
@@ -27,7 +31,7 @@ export function openHookContext(who: string, token = ''): CliContext {
   return openContextOf(home, withSavedEnvironment(home, env), who);
 }
 
-export function openContextOf(
+function openContextOf(
   home: Home,
   env: ConfigEnvironment,
   who: string,
@@ -40,4 +44,66 @@ export function openContextOf(
   const log = openLogFile(home, who, also === undefined ? { secrets } : { secrets, also });
   onDiskFailure(({ kind, isOver, words }) => log[isOver ? 'info' : 'warn'](kind, { words }));
   return { home, config, servers, log, env };
+}
+
+// A process cannot erase the environment it was started with, and every program of the same user can read that. So a
+// command that stays and finds a token there goes on in a process whose environment never held it.
+
+const TOLD = 'THREADMUX_TOLD';
+
+/** What a command that stays starts from; undefined if another process did the work and has ended. */
+export async function openLasting(who: string, also?: (line: string) => void): Promise<CliContext | undefined> {
+  if (process.env[TOLD] !== undefined) {
+    delete process.env[TOLD];
+    endWithParent();
+    const home = openHome(homeRoot(process.env));
+    return openContextOf(home, withSavedEnvironment(home, process.env), who, also);
+  }
+  const context = openContext(who, also);
+  if (!process.env.DISCORD_BOT_TOKEN) return context;
+  const release = onlyOne(context.home);
+  // Where the hooks find it, too: a file that nobody else can read.
+  saveEnvironment(context.home, process.env);
+  release();
+  await startAgain();
+  return undefined;
+}
+
+/** Two bridges with one home would type every message twice. */
+export function onlyOne(home: Home): () => void {
+  const path = join(home.folder('state'), 'bridge.lock');
+  const release = tryLock(path);
+  if (release !== undefined) return release;
+  throw new ThreadmuxError('busy', `threadmux already runs with this home (process ${holderOf(path)})`, {
+    hint: 'Use that one, stop it first, or set THREADMUX_HOME to another folder.',
+  });
+}
+
+type Execve = (file: string, args: readonly string[], env: NodeJS.ProcessEnv) => never;
+
+async function startAgain(): Promise<void> {
+  const { DISCORD_BOT_TOKEN: _, ...rest } = process.env;
+  const env = { ...rest, [TOLD]: '1' };
+  const args = [...process.execArgv, ...process.argv.slice(1)];
+  const { execve } = process as { execve?: Execve };
+  if (execve !== undefined) return execve.call(process, process.execPath, [process.execPath, ...args], env);
+  // Older Node.js cannot replace itself: this process only waits, and passes on what it is told.
+  const child = spawn(process.execPath, args, {
+    env,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  // A terminal sends SIGINT to both; the child takes either signal once.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill('SIGTERM'));
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (...how) => resolve(how));
+  });
+  process.exitCode = code ?? (signal === null ? 1 : 143);
+}
+
+/** If the one that waits is killed, so that it can pass nothing on, the work ends as well. */
+function endWithParent(): void {
+  if (process.channel === undefined) return;
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel?.unref();
 }

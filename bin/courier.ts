@@ -14,7 +14,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (!args.includes('--stay')) return detach(passed, given);
   const [token = ''] = args.includes('--token') ? given.split('\n', 1) : [];
   const letter = args.includes('--token') ? given.slice(token.length + 1) : given;
-  const { runCourierProcess: stay } = await import('./courier-process.ts');
+  const { runCourierProcess: stay } = await import('./run-courier.ts');
   await stay(letter.replace(/\n$/, ''), token);
 }
 

@@ -7,6 +7,7 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { localHost } from '../hosts/host.ts';
+import { filesForHosts } from '../install/program-files.ts';
 import { openRemoteHosts, type RemoteHosts } from '../threads/remote-hosts.ts';
 import { loadThreadRecords, type ThreadRecord } from '../threads/thread-record.ts';
 import { currentPane } from '../tmux/current-pane.ts';
@@ -15,7 +16,6 @@ import type { PaneRef } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { openContext } from './command-context.ts';
-import { filesForHosts } from './files-for-hosts.ts';
 import { printable, withProgress } from './print.ts';
 
 export interface SessionFinder {

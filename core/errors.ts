@@ -1,6 +1,6 @@
 // Every expected failure has a code. An error without a code is a bug and may crash the process.
 
-export type ErrorCode =
+type ErrorCode =
   | 'config_invalid'
   | 'name_refused'
   | 'home_unsafe'

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Pauses {
+interface Pauses {
   readonly firstMs: number;
   readonly longestMs: number;
 }

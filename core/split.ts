@@ -188,7 +188,7 @@ export function fenceAfter(line: string, open: Fence | undefined, longest: numbe
   return closedBy(line, open, longest) ? undefined : open;
 }
 
-export function openLine(fence: Fence): string {
+function openLine(fence: Fence): string {
   return fence.prefix + fence.marker + fence.language;
 }
 
@@ -197,7 +197,7 @@ export function closeLine(fence: Fence): string {
 }
 
 /** Whether a line that starts at this position could be a fence line. Ignores the rest of the line. */
-export function looksLikeFence(text: string, at: number): boolean {
+function looksLikeFence(text: string, at: number): boolean {
   FENCE_LIKE.lastIndex = at;
   return FENCE_LIKE.test(text);
 }

@@ -111,7 +111,7 @@ function asList({ head, rows }: Table): string {
 // Removes the Markdown from a table cell. Takes linear time: unclosed markup is scanned only once.
 
 /** A code block shows markup instead of applying it. A link keeps its address, so nothing is lost. */
-export function plainCell(cell: string): string {
+function plainCell(cell: string): string {
   const codes: string[] = [];
   const held = cell.replaceAll('\0', '');
   let text = withoutCode(held, (code) => `\0${codes.push(code.trim()) - 1}\0`)

@@ -121,7 +121,7 @@ export function onDiskFailure(listener: (trouble: DiskFailure) => void): () => v
 }
 
 /** `what` is the file that cannot be written. */
-export function reportWriteFailed(what: string, error: unknown): void {
+function reportWriteFailed(what: string, error: unknown): void {
   const why = errnoWords(errnoOf(error))?.why ?? (error as Error).message;
   const words = isDiskFull(error)
     ? `The disk is full: ${what}. threadmux keeps running and writes it when there is room.`
@@ -129,7 +129,7 @@ export function reportWriteFailed(what: string, error: unknown): void {
   fails('disk', what, words);
 }
 
-export function reportWriteWorked(what: string): void {
+function reportWriteWorked(what: string): void {
   works('disk', what, 'There is room again: everything has been written.');
 }
 

@@ -19,17 +19,19 @@ import type { Tmux } from '../tmux/tmux.ts';
 import { hookPlaceOf, unloadHooks } from '../tmux/tmux-hooks.ts';
 import {
   applyChange,
+  checkNoBridge,
   describeChange,
   type FileChange,
   type Files,
+  locked,
   planAdding,
   planRemoving,
   revertChange,
   settingsPart,
   tmuxPart,
+  withInstallLock,
 } from './file-change.ts';
 import { describeInstall } from './install.ts';
-import { checkNoBridge, locked, withInstallLock } from './install-lock.ts';
 
 export interface HostInstallOptions {
   /** The folder of our home on this machine. */

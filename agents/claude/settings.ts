@@ -124,7 +124,7 @@ interface OurHook {
   readonly group: JsonNode;
 }
 
-export function ourHooks(root: JsonNode, isMine: IsMine): readonly OurHook[] {
+function ourHooks(root: JsonNode, isMine: IsMine): readonly OurHook[] {
   const hooks = memberOf(root, 'hooks');
   const events = (hooks?.type === 'object' && hooks.children) || [];
   return events.flatMap(({ children: [name, groups] = [] }) =>

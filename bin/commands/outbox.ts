@@ -9,7 +9,7 @@ import { readLetter } from '../../hooks/letter.ts';
 import { type Outbox, openOutbox } from '../../hooks/outbox.ts';
 import { openContext } from '../command-context.ts';
 import { printJson, printNote, printText, table } from '../print.ts';
-import { startCourier } from '../start-courier.ts';
+import { startCourier } from '../running.ts';
 
 interface Flags {
   readonly json?: boolean;

@@ -15,7 +15,7 @@ import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { findTarget, openSessionFinder, paneOf, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, withProgress } from '../print.ts';
-import { hasMessagesFor } from '../waiting-messages.ts';
+import { hasMessagesFor } from '../running.ts';
 
 interface SendFlags {
   readonly host?: string;

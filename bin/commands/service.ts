@@ -7,8 +7,8 @@ import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { homeRoot } from '../../home/home.ts';
 import { readText, writeWhole } from '../../home/whole-file.ts';
 import { pickEnvironment, runProcess } from '../../hosts/process.ts';
+import { programPaths } from '../../install/program-files.ts';
 import { printNote, printText } from '../print.ts';
-import { installedPaths } from './install.ts';
 
 const KEPT_VARIABLES = ['PATH', 'THREADMUX_HOME', 'THREADMUX_TMUX_SOCKET', 'CLAUDE_CONFIG_DIR'];
 const MANAGER_VARIABLES = [
@@ -67,7 +67,7 @@ export async function serviceRemove(): Promise<void> {
 }
 
 function managerHere(): Manager {
-  const { node, dist } = installedPaths();
+  const { node, dist } = programPaths(process.env);
   const env = pickEnvironment(process.env, KEPT_VARIABLES);
   const home = resolve(homeRoot(process.env));
   const facts = {
@@ -149,7 +149,7 @@ interface ServiceFacts {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export const SERVICE_MARK = 'Written by `threadmux service install`; `threadmux service remove` removes it.';
+const SERVICE_MARK = 'Written by `threadmux service install`; `threadmux service remove` removes it.';
 export const LABEL = 'threadmux';
 
 export function systemdUnit({ node, program, env }: ServiceFacts): string {

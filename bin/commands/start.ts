@@ -5,8 +5,8 @@ import { agentCommandOn } from '../../bridge/agent-command.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
+import { agentSettings } from '../../install/program-files.ts';
 import { killSession, listSessions, newSession } from '../../tmux/sessions.ts';
-import { agentSettings } from '../agent-settings.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 import { sessionData } from './sessions.ts';
@@ -117,7 +117,7 @@ async function startOne(
   const given = words.length > 0 ? words : undefined;
   const agent = await withProgress(
     `looking for the agent on ${host}`,
-    agentCommandOn({ host, command: given }, { ...reach, agentSettings: agentSettings(reach.home) }),
+    agentCommandOn({ host, command: given }, { ...reach, agentSettings: agentSettings(reach.home, process.env) }),
   );
   const command = agent ?? given;
   const { session, created } = await withProgress(

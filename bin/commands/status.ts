@@ -2,8 +2,11 @@
 // read from our own files.
 
 import { statSync } from 'node:fs';
+import * as z from 'zod';
 import { findSessions } from '../../bridge/commands/sessions.ts';
-import { errorData } from '../../core/errors.ts';
+import { maskedConfig } from '../../core/config.ts';
+import { errorData, isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { connectRest } from '../../discord/rest.ts';
 import type { Home } from '../../home/home.ts';
 import { loadAutoThreads } from '../../home/installed.ts';
 import { readText } from '../../home/whole-file.ts';
@@ -12,7 +15,7 @@ import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import { openContext } from '../command-context.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';
 import { printable, printJson, printText, withProgress } from '../print.ts';
-import { bridgePid } from '../waiting-messages.ts';
+import { bridgePid } from '../running.ts';
 import { entryOf } from './logs.ts';
 
 export async function showStatus(flags: { readonly json?: boolean }): Promise<void> {
@@ -92,4 +95,45 @@ function lines(data: {
         : `Host ${host} does not answer: ${printable(error?.message ?? '')}`,
     ),
   ];
+}
+
+// threadmux config: the configuration in force, with tokens masked, and where each value came from.
+
+export function config(): void {
+  printJson(maskedConfig(openContext('cli').config));
+}
+
+// threadmux link: a link that signs a browser in to the local workspace, once. The running workspace makes it.
+
+const TIMEOUT_MS = 5_000;
+
+export async function link(flags: { readonly json?: boolean }): Promise<void> {
+  const { config, servers } = openContext('cli');
+  const [local] = servers;
+  if (config.servers.length > 0 || local === undefined)
+    throw new ThreadmuxError('not_found', 'there is no local workspace here', {
+      hint:
+        config.servers.length > 0
+          ? `Your threads are on ${config.servers.map(({ name }) => name).join(', ')}.`
+          : 'Start it with `threadmux up`.',
+    });
+  const address = await newLink(local.api, local.token);
+  if (flags.json) printJson({ link: address });
+  else printText(address);
+}
+
+async function newLink(api: string, token: string): Promise<string> {
+  const rest = connectRest({ api, token, timeoutMs: TIMEOUT_MS, patienceMs: 0 });
+  try {
+    const made = await rest.call('POST', '/workspace/links');
+    return z.object({ link: z.string() }).parse(made).link;
+  } catch (error) {
+    if (!isThreadmuxError(error, 'discord_unreachable')) throw error;
+    throw new ThreadmuxError('not_found', 'threadmux is not up, and only it can make a link', {
+      cause: error,
+      hint: 'Start it with `threadmux up`.',
+    });
+  } finally {
+    await rest.close();
+  }
 }

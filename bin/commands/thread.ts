@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ThreadmuxError } from '../../core/errors.ts';
+import { loadAutoThreads, saveAutoThreads } from '../../home/installed.ts';
 import { readJson } from '../../home/whole-file.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import {
@@ -15,9 +16,10 @@ import {
   type ThreadOrder,
 } from '../../hooks/thread-order.ts';
 import { socketOf, toSessionPane } from '../../threads/session-panes.ts';
+import { openContext } from '../command-context.ts';
 import { findTarget, openSessionFinder, type SessionFinder } from '../find-session.ts';
-import { printable, printJson, printNote, withProgress } from '../print.ts';
-import { startCourier } from '../start-courier.ts';
+import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
+import { startCourier } from '../running.ts';
 
 interface ThreadFlags {
   readonly host?: string;
@@ -89,4 +91,19 @@ function notDone({ outcome, because }: OrderOutcome, where: string): ThreadmuxEr
       hint: 'Add the directory to "projects" in the configuration.',
     });
   return new ThreadmuxError('discord_refused', because);
+}
+
+// threadmux auto: whether sessions that are made and closed by hand get and lose their threads by themselves.
+
+export function auto(to: string | undefined, flags: { readonly json?: boolean }): void {
+  const { home } = openContext('cli');
+  if (to !== undefined) saveAutoThreads(home, to === 'on');
+  const on = loadAutoThreads(home);
+  if (flags.json) return printJson({ on });
+  printText(on ? 'on' : 'off');
+  printNote(
+    on
+      ? 'Every tmux session of this machine gets a thread, and loses it when it closes.'
+      : 'Only sessions that report by themselves, or that threadmux starts, get a thread.',
+  );
 }

@@ -11,10 +11,9 @@ import { checkRoom, homeRoot, openHome } from '../../home/home.ts';
 import { sweepHome } from '../../home/sweep.ts';
 import { onDiskFailure, retryPendingWrites } from '../../home/whole-file.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
+import { agentSettings } from '../../install/program-files.ts';
 import type { Workspace } from '../../workspace/server.ts';
-import { agentSettings } from '../agent-settings.ts';
-import type { CliContext } from '../command-context.ts';
-import { onlyOne, openLasting } from '../restart-without-token.ts';
+import { type CliContext, onlyOne, openLasting } from '../command-context.ts';
 import { openSharedParts, runCourierHere } from '../run-courier.ts';
 
 interface UpOptions {
@@ -107,7 +106,7 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   const shared = openSharedParts(context);
   const stopping = new AbortController();
   const bridge: Bridge = await startBridge(shared, {
-    ...{ servers, env: process.env, agentSettings: agentSettings(home) },
+    ...{ servers, env: process.env, agentSettings: agentSettings(home, process.env) },
     onFatal: (error) => fail(error, log),
   });
   const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };

@@ -15,12 +15,10 @@ import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
-import { temporaryControlDir } from '../ssh-control-dir.ts';
 import { type Finding, fault, findingLines, findingsSummary, warning } from './finding.ts';
 import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './home.ts';
-import { judgeHooks } from './hooks.ts';
-import { examineHost } from './host.ts';
-import { judgeMachine, judgeNode } from './machine.ts';
+import { examineHost, temporaryControlDir } from './host.ts';
+import { judgeHooks, judgeMachine, judgeNode } from './machine.ts';
 import { gatherServer, judgeServer } from './server.ts';
 
 interface DoctorFlags {

@@ -1,16 +1,18 @@
 // What the doctor looks at on another host: how it is reached, what is ours there, and what is left of an earlier version.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isOfInstallation } from '../../agents/claude/hook-commands.ts';
 import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Host } from '../../hosts/host.ts';
 import { missingFiles, missingFolders, probeHost } from '../../hosts/probe.ts';
 import { type HostHome, probeHome } from '../../hosts/probe-home.ts';
+import { filesForHosts } from '../../install/program-files.ts';
 import { hookPlaceOf } from '../../tmux/tmux-hooks.ts';
-import { filesForHosts } from '../files-for-hosts.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';
 import { judgeRoots } from './home.ts';
-import { judgeHooks } from './hooks.ts';
-import { judgeClock, judgeMachine } from './machine.ts';
+import { judgeClock, judgeHooks, judgeMachine } from './machine.ts';
 
 interface HostExamination {
   /** What we are called there. */
@@ -119,4 +121,16 @@ function judgeRoom(on: string, freeKb: number | undefined): readonly Finding[] {
   return freeKb < FULL_KB
     ? [fault('disk', `${says}: what is said there is lost.`, `Make room on ${on}.`)]
     : [warning('disk', `${says}.`, `Make room on ${on}.`)];
+}
+
+// A private folder for ssh's control sockets that is gone again afterwards: looking at a host leaves nothing in our home.
+
+interface ControlDir {
+  readonly path: string;
+  remove(): void;
+}
+
+export function temporaryControlDir(): ControlDir {
+  const path = mkdtempSync(join(tmpdir(), 'tmx-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) };
 }

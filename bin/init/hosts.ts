@@ -6,11 +6,10 @@ import { isHostName, isSshName } from '../../core/session-name.ts';
 import { probeHost } from '../../hosts/probe.ts';
 import { sshHost } from '../../hosts/ssh.ts';
 import { hookPlaceOf } from '../../tmux/tmux-hooks.ts';
-import type { CleanUp } from '../clean-up.ts';
 import { type Finding, fault, findingLines, fine } from '../doctor/finding.ts';
+import { temporaryControlDir } from '../doctor/host.ts';
 import { judgeClock, judgeMachine } from '../doctor/machine.ts';
-import type { Questions } from '../questions.ts';
-import { temporaryControlDir } from '../ssh-control-dir.ts';
+import type { CleanUp, Questions } from '../questions.ts';
 
 export interface NewHost {
   readonly name: string;

@@ -9,8 +9,7 @@ import { serverClock } from '../../discord/server-clock.ts';
 import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { homeRoot, openHome } from '../../home/home.ts';
 import { holderOf } from '../../home/lock.ts';
-import { type CleanUp, openCleanUp } from '../clean-up.ts';
-import { openQuestions, type Questions } from '../questions.ts';
+import { type CleanUp, openCleanUp, openQuestions, type Questions } from '../questions.ts';
 import {
   type ConfigText,
   DISCORD,
@@ -24,11 +23,9 @@ import {
   saveConfig,
   shownChange,
 } from './config-changes.ts';
-import { chooseChannel, connectToDiscord } from './discord.ts';
+import { chooseChannel, connectToDiscord, takeToken } from './discord.ts';
 import { chooseHosts, nameOfThis, readHost } from './hosts.ts';
-import { chooseAllowed } from './pairing.ts';
-import { makeRoundTrip, type RoundTripTarget } from './round-trip.ts';
-import { takeToken } from './token.ts';
+import { chooseAllowed, makeRoundTrip, type RoundTripTarget } from './messages.ts';
 
 export interface InitFlags {
   readonly local?: boolean;

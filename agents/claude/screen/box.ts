@@ -128,7 +128,7 @@ function writtenText(line: readonly AnsiCell[]): string {
 // Parses the output of `tmux capture-pane -e` into rows of cells. Colours are kept, because only they distinguish a hint from a
 // draft; escape sequences and control characters are removed, so no returned text contains one.
 
-export interface AnsiCell {
+interface AnsiCell {
   readonly char: string;
   readonly dim: boolean;
   readonly inverse: boolean;

@@ -139,7 +139,7 @@ function inOrder(parts: readonly string[], text: string): boolean {
 // Reads the dialogs of Claude Code, to tell the user which one is open, its options and its keys. A dialog that this file does
 // not know is still a dialog, `unknown`; nothing here decides whether typing is safe.
 
-export type DialogName = (typeof KINDS)[number][0] | 'unknown';
+type DialogName = (typeof KINDS)[number][0] | 'unknown';
 
 interface DialogOption {
   readonly number: number | undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseHookInput } from '../../../agents/claude/hook-input.ts';
 
-const folder = join(import.meta.dirname, '../fixtures/claude/hooks');
+const folder = join(import.meta.dirname, '../../fixtures/claude/hooks');
 const read = (name: string): Record<string, unknown> => JSON.parse(readFileSync(join(folder, name), 'utf8'));
 
 describe('parseHookInput', () => {

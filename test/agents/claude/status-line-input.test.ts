@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { footer, localClock, parseStatusLineInput } from '../../../agents/claude/hook-input.ts';
 
 const recorded = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../fixtures/claude/statusline.json'), 'utf8'),
+  readFileSync(join(import.meta.dirname, '../../fixtures/claude/statusline.json'), 'utf8'),
 ) as Record<string, unknown>;
 const shown = (more: object) => {
   const status = parseStatusLineInput({ ...recorded, ...more });

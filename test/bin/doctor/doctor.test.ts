@@ -37,7 +37,7 @@ function others(findings: readonly Finding[]): readonly Finding[] {
 /** A process of its own that holds a lock, as a bridge or a courier does, and does nothing else. */
 async function holding(lock: string): Promise<ChildProcess> {
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
-  const module = join(import.meta.dirname, '..', '..', 'dist', 'home', 'lock.js');
+  const module = join(import.meta.dirname, '../../../dist', 'home', 'lock.js');
   const code = `import(${JSON.stringify(module)}).then(({ tryLock }) => { tryLock(${JSON.stringify(lock)}); setInterval(() => {}, 1000); })`;
   const child = spawn(process.execPath, ['-e', code], { stdio: 'ignore' });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readHost } from '../../../bin/init/hosts.ts';
-import { checkUserIds } from '../../../bin/init/pairing.ts';
+import { checkUserIds } from '../../../bin/init/messages.ts';
 import { startTestWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 import { newcomer } from './wizard.ts';
 

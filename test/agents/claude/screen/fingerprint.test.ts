@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../../../../agents/claude/screen/box.ts';
 import { dialogPatterns, type PaneView, screenFingerprint } from '../../../../agents/claude/screen/fingerprint.ts';
 
-const CORPUS = join(import.meta.dirname, '..', 'fixtures', 'screens', '2.1.197', '120x40');
+const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens', '2.1.197', '120x40');
 const FACTS = readFileSync(join(CORPUS, 'facts.tsv'), 'utf8')
   .trim()
   .split('\n')

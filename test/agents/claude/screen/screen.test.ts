@@ -7,7 +7,7 @@ import { boxHolds, describeScreen } from '../../../../agents/claude/screen/descr
 import { type ClaudeScreen, type PaneFacts, readScreen } from '../../../../agents/claude/screen/screen.ts';
 
 // Recorded by test/claude/lab/record-screens; the first words of a name say what must be concluded.
-const CORPUS = join(import.meta.dirname, '..', 'fixtures', 'screens');
+const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens');
 
 interface Recorded {
   readonly path: string;

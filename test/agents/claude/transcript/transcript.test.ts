@@ -9,7 +9,7 @@ import {
   toolAnswered,
 } from '../../../../agents/claude/transcript/transcript.ts';
 
-const fixture = (name: string) => join(import.meta.dirname, '../fixtures/claude', name);
+const fixture = (name: string) => join(import.meta.dirname, '../../../fixtures/claude', name);
 
 /** The recorded transcript as it was when a certain line had just been written. */
 function recorded(name: string, until?: (line: string) => boolean): string {
