@@ -1,4 +1,4 @@
-// Whether a running bridge still has messages for a thread: what is typed here must not push in between.
+// The processes that run with this home: the bridge, which may still have messages to type, and the courier.
 
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -10,11 +10,12 @@ import { holderOf } from '../home/lock.ts';
 import { readJson } from '../home/whole-file.ts';
 import { printNote } from './print.ts';
 
-/** The process that runs the bridge of this home. */
+/** The process id of the bridge that runs with this home. */
 export function bridgePid(home: Home): number | undefined {
   return holderOf(home.path('state', 'bridge.lock'));
 }
 
+/** Text that is typed now must not come between the messages that the bridge is about to type. */
 export function hasMessagesFor(home: Home, thread: string): boolean {
   if (bridgePid(home) === undefined) return false;
   const folder = home.folder('inbox');
@@ -23,10 +24,9 @@ export function hasMessagesFor(home: Home, thread: string): boolean {
     .some((name) => readJson(join(folder, name), acceptedMessageSchema)?.channelId === thread);
 }
 
-// Starts a courier of its own. One that finds another at work leaves at once.
-
+/** Exits at once if another courier is running. */
 export function startCourier(): void {
   const courier = fileURLToPath(new URL('./courier.js', import.meta.url));
   const child = spawn(process.execPath, [courier], { detached: true, stdio: 'ignore' });
-  child.on('error', (error) => printNote(`The courier could not be started: ${error.message}.`)).unref();
+  child.on('error', (error) => printNote(`Could not start the courier: ${error.message}.`)).unref();
 }

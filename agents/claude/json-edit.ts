@@ -24,7 +24,7 @@ export function readJsonTree(text: string): JsonReading {
   const at = errors[0]?.offset ?? 0;
   const line = text.slice(0, at).split('\n').length;
   if (/^\/[/*]/.test(text.slice(at)))
-    return { kind: 'invalid', why: `line ${line} holds a comment, which JSON does not allow` };
+    return { kind: 'invalid', why: `line ${line} contains a comment, which JSON does not allow` };
   const found = at < text.length ? JSON.stringify(text[at]) : 'the end of the file';
   return { kind: 'invalid', why: `line ${line} has ${found} where JSON needs something else` };
 }

@@ -1,4 +1,4 @@
-// threadmux install and uninstall: finds this installation and this machine, and prints what was done.
+// threadmux install and uninstall, on this machine or on another host: prints what install/ has done.
 
 import { resolve } from 'node:path';
 import { ThreadmuxError } from '../../core/errors.ts';
@@ -39,8 +39,6 @@ function optionsOf(flags: InstallFlags): InstallOptions {
     tmux: flags.tmux === false ? undefined : tmuxOn(here, process.env.THREADMUX_TMUX_SOCKET),
   };
 }
-
-// threadmux install --host and uninstall --host: finds the host, and prints what was done there.
 
 export async function installOnHost(name: string, flags: InstallFlags): Promise<void> {
   await withHost('install', name, flags, (options) => installOn({ ...options, files: filesForHosts(options.name) }));

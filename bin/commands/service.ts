@@ -1,5 +1,5 @@
-// threadmux service: a unit of the user's own service manager, never of the system's. Where that manager is not
-// there, the file is left for the person, with a sentence.
+// threadmux service: runs threadmux with the user's own service manager (systemd or launchd), never with the system's. If the
+// manager is not available, the service file is still written.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -21,7 +21,7 @@ interface Manager {
   readonly name: string;
   readonly path: string;
   readonly text: () => string;
-  /** Undoes an earlier install; there may be none. */
+  /** Removes an earlier installation, if any. */
   readonly before: readonly (readonly string[])[];
   readonly start: readonly (readonly string[])[];
   readonly stop: readonly (readonly string[])[];
@@ -35,7 +35,7 @@ export async function serviceInstall(flags: { readonly print?: boolean }): Promi
   refuseForeign(manager.path);
   for (const name of NEVER_KEPT)
     if (process.env[name])
-      printNote(`${name} is set only here: the service reads config.json. \`threadmux init\` writes it.`);
+      printNote(`The service does not get ${name} from this shell. Run \`threadmux init\` to save it in config.json.`);
   mkdirSync(dirname(manager.path), { recursive: true });
   writeWhole(manager.path, manager.text(), 0o644);
   printText(manager.path);
@@ -43,16 +43,16 @@ export async function serviceInstall(flags: { readonly print?: boolean }): Promi
   const failed = await runAll(manager.start);
   if (failed === undefined)
     return printNote(
-      `threadmux runs now, and with every login. \`threadmux status\` tells how it is. ${manager.after}`,
+      `threadmux is running and starts at every login. Run \`threadmux status\` to check it. ${manager.after}`,
     );
-  printNote(`The file is there, but ${manager.name} did not start it: ${failed}`);
-  printNote(`Start it yourself where it works: ${commandLines(manager.start)}`);
+  printNote(`The service file was written, but ${manager.name} did not start it: ${failed}`);
+  printNote(`To start it yourself, run: ${commandLines(manager.start)}`);
   process.exitCode = 1;
 }
 
 export async function serviceRemove(): Promise<void> {
   const { path, name, stop } = managerHere();
-  if (!existsSync(path)) return printNote(`There is no ${path}: nothing to remove.`);
+  if (!existsSync(path)) return printNote(`${path} does not exist: nothing to remove.`);
   refuseForeign(path);
   const [first = [], ...rest] = stop;
   const failed = await runAll([first]);
@@ -61,8 +61,8 @@ export async function serviceRemove(): Promise<void> {
   printText(path);
   printNote(
     failed === undefined
-      ? 'The service was stopped and removed. Sessions go on.'
-      : `The file was removed; ${name} could not be told: ${failed}`,
+      ? 'The service was stopped and removed. Sessions keep running.'
+      : `The service file was removed, but ${name} did not stop the service: ${failed}`,
   );
 }
 
@@ -98,17 +98,17 @@ function managerHere(): Manager {
     start: [
       ['systemctl', '--user', 'daemon-reload'],
       ['systemctl', '--user', 'enable', unit],
-      ['systemctl', '--user', 'restart', unit], // one that runs already is the old one
+      ['systemctl', '--user', 'restart', unit], // replaces a service that is already running
     ],
     stop: [
       ['systemctl', '--user', 'disable', '--now', unit],
       ['systemctl', '--user', 'daemon-reload'],
     ],
-    after: 'To keep it running when you are logged out: loginctl enable-linger',
+    after: 'To keep it running after you log out, run: loginctl enable-linger',
   };
 }
 
-/** The first one that fails, in its own words. */
+/** Stops at the first failure and returns its message. */
 async function runAll(commands: readonly (readonly string[])[]): Promise<string | undefined> {
   const env = pickEnvironment(process.env, MANAGER_VARIABLES);
   for (const [file = '', ...args] of commands) {
@@ -118,11 +118,11 @@ async function runAll(commands: readonly (readonly string[])[]): Promise<string 
   return undefined;
 }
 
-/** Its files would be root's, in the home of another. */
+/** With sudo, root would own files in the user's home. */
 function refuseSudo(): void {
   if (process.getuid?.() === 0 && process.env.SUDO_UID !== undefined)
     throw new ThreadmuxError('bad_usage', 'the service belongs to you, not to root', {
-      hint: 'Run the same without sudo.',
+      hint: 'Run the command again without sudo.',
     });
 }
 
@@ -130,7 +130,7 @@ function refuseForeign(path: string): void {
   const text = readText(path);
   if (text === undefined || text.includes(SERVICE_MARK)) return;
   throw new ThreadmuxError('busy', `${path} was not written by threadmux`, {
-    hint: 'Move it away first.',
+    hint: 'Move the file, then run this again.',
   });
 }
 

@@ -1,5 +1,5 @@
-// threadmux thread: opens or archives the thread of a session; the session goes on as it was. The process that posts
-// does it, because it alone writes the registry: this command leaves an order and waits for what becomes of it.
+// threadmux thread and auto. thread opens or archives the thread of a session. Only the process that posts writes the registry,
+// so this command leaves an order for it and waits for the result.
 
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { startCourier } from '../running.ts';
 interface ThreadFlags {
   readonly host?: string;
   readonly json?: boolean;
-  /** How long to wait for the outcome, in seconds. */
+  /** How long to wait for the result, in seconds. */
   readonly wait: number;
 }
 
@@ -54,7 +54,7 @@ export async function orderThread(
   printNote(
     done.outcome === 'opened'
       ? `The thread of ${where} is open.`
-      : `The thread of ${where} is archived. It opens again when its session speaks or you write there.`,
+      : `The thread of ${where} is archived. It opens again when the session reports something or you write in it.`,
   );
 }
 
@@ -74,27 +74,24 @@ async function outcomeOf(
 }
 
 function stillWaiting(order: ThreadOrder['order'], where: string): ThreadmuxError {
-  return new ThreadmuxError(
-    'discord_unreachable',
-    `the order to ${order} the thread of ${where} waits: it could not be carried out yet`,
-    { hint: 'It is done as soon as the server answers. `threadmux logs` tells what it waits for.' },
-  );
+  return new ThreadmuxError('discord_unreachable', `cannot ${order} the thread of ${where} yet`, {
+    hint: 'threadmux keeps trying. Run `threadmux logs` to see why it waits.',
+  });
 }
 
 function notDone({ outcome, because }: OrderOutcome, where: string): ThreadmuxError {
   if (outcome === 'none')
     return new ThreadmuxError('not_found', `${where} has no thread`, {
-      hint: '`threadmux thread open` makes one.',
+      hint: 'Run `threadmux thread open` to create one.',
     });
   if (outcome === 'nowhere')
-    return new ThreadmuxError('not_found', `no channel takes sessions of the directory of ${where}`, {
-      hint: 'Add the directory to "projects" in the configuration.',
+    return new ThreadmuxError('not_found', `no channel is configured for the directory of ${where}`, {
+      hint: 'Add the directory to "projects" in config.json.',
     });
   return new ThreadmuxError('discord_refused', because);
 }
 
-// threadmux auto: whether sessions that are made and closed by hand get and lose their threads by themselves.
-
+/** Shows or sets whether every tmux session gets a thread. */
 export function auto(to: string | undefined, flags: { readonly json?: boolean }): void {
   const { home } = openContext('cli');
   if (to !== undefined) saveAutoThreads(home, to === 'on');
@@ -103,7 +100,7 @@ export function auto(to: string | undefined, flags: { readonly json?: boolean })
   printText(on ? 'on' : 'off');
   printNote(
     on
-      ? 'Every tmux session of this machine gets a thread, and loses it when it closes.'
-      : 'Only sessions that report by themselves, or that threadmux starts, get a thread.',
+      ? 'Every tmux session gets a thread. The thread is archived when the session closes.'
+      : 'Only sessions that run an agent with hooks, or that threadmux starts, get a thread.',
   );
 }

@@ -1,4 +1,4 @@
-// What a machine needs for us, judged by what it has: tmux, Node.js, a right clock, no secrets in its panes. Pure.
+// Checks of one machine: tmux, Node.js, the clock, no secrets in its panes, and our hooks in Claude Code. Pure functions.
 
 import type { SettingsLook } from '../../agents/claude/settings.ts';
 import { formatDuration } from '../../core/duration.ts';
@@ -9,7 +9,7 @@ import { type Finding, fault, fine, warning } from './finding.ts';
 const NODE = `Node.js ${NODE_NEEDED.join('.')} or newer`;
 const TMUX = `tmux ${TMUX_NEEDED.join('.')} or newer`;
 
-/** A second or two is a busy machine; a minute puts messages in the wrong order. */
+/** One or two seconds are normal on a busy machine; a minute puts messages in the wrong order. */
 const CLOCK_WARN_MS = 5_000;
 const CLOCK_FAULT_MS = 60_000;
 
@@ -22,8 +22,8 @@ export function judgeMachine(probe: Probe, on: string, agent: string): readonly 
       : [
           warning(
             'agent',
-            `The agent \`${agent}\` was not found on ${on}: \`!new\` starts a plain shell there.`,
-            `Install it, or name another program under "agent" in config.json.`,
+            `The agent \`${agent}\` is not installed on ${on}: \`!new\` starts a plain shell there.`,
+            `Install it, or set "agent" in config.json to another program.`,
           ),
         ]),
   ];
@@ -38,18 +38,19 @@ export function judgeNode(version: string, on: string): Finding {
 export function judgeClock(aheadMs: number, whose: string): Finding {
   const off = Math.abs(aheadMs);
   const says = `${whose} is ${formatDuration(off)} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
-  const remedy = 'Set both clocks by the network: `timedatectl set-ntp true`, or "Set time automatically" on macOS.';
-  if (off >= CLOCK_FAULT_MS) return fault('clock', `${says}: old messages may be taken for new ones.`, remedy);
+  const remedy =
+    'Set both clocks from the network: run `timedatectl set-ntp true`, or turn on "Set time automatically" on macOS.';
+  if (off >= CLOCK_FAULT_MS) return fault('clock', `${says}: old messages may be treated as new.`, remedy);
   if (off >= CLOCK_WARN_MS) return warning('clock', `${says}.`, remedy);
-  return fine('clock', `${whose} agrees with this machine's.`);
+  return fine('clock', `${whose} matches the clock of this machine.`);
 }
 
 function judgeTmux(version: string | undefined, on: string): Finding {
   if (version === undefined)
     return fault(
       'tmux',
-      `tmux was not found on ${on}.`,
-      `Install ${TMUX} (apt install tmux, brew install tmux); on another host, its path can be given as "tmux" in config.json.`,
+      `tmux is not installed on ${on}.`,
+      `Install ${TMUX} (apt install tmux, brew install tmux). On another host, you can set its path as "tmux" in config.json.`,
     );
   if (!isAtLeast(version, TMUX_NEEDED)) return fault('tmux', `${version} on ${on} is too old.`, `Install ${TMUX}.`);
   return fine('tmux', `${version} on ${on}.`);
@@ -59,26 +60,24 @@ function judgeSecrets(names: readonly string[], on: string): readonly Finding[] 
   return names.map((name) =>
     fault(
       'tmux-environment',
-      `The tmux server on ${on} gives ${name} to every new pane: whatever runs there can read it.`,
-      `Run \`tmux set-environment -g -u ${name}\`, and keep the token in config.json (threadmux init).`,
+      `The tmux server on ${on} passes ${name} to every new pane, where every program can read it.`,
+      `Run \`tmux set-environment -g -u ${name}\`, and store the token in config.json with \`threadmux init\`.`,
     ),
   );
 }
 
-// Whether Claude Code tells us anything: its settings, our hooks in them, and the programs they start. Pure.
-
 interface HookFacts {
   readonly on: string;
-  /** How `install` is called for that machine. */
+  /** The install command for that machine. */
   readonly install: string;
   readonly probe: Pick<Probe, 'settingsPath' | 'courierNode' | 'home' | 'tmuxHooks'>;
-  /** Undefined: there is no settings.json. */
+  /** Undefined if there is no settings.json. */
   readonly look: SettingsLook | undefined;
-  /** Of the files that our commands name. */
+  /** The missing files among those that our commands name. */
   readonly missing: readonly string[];
-  /** The home that hooks use if their command names none. */
+  /** The home of hooks whose command does not name one. */
   readonly usualHome: string;
-  /** Settings files of single projects that have our hooks. */
+  /** Settings files of projects that have our hooks. */
   readonly projects: readonly string[];
 }
 
@@ -89,16 +88,16 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
       fault(
         'settings',
         `Claude Code cannot read ${probe.settingsPath} on ${on}: ${look.why}.`,
-        'Correct it; until then Claude Code runs without any of its settings.',
+        'Correct the file. Until then, Claude Code ignores all of its settings.',
       ),
     ];
   if (look === undefined || look.events.length === 0) {
     if (facts.projects.length > 0)
-      return [fine('hooks', `Our hooks are in single projects only: ${facts.projects.join(', ')}.`)];
+      return [fine('hooks', `The hooks are installed only in these projects: ${facts.projects.join(', ')}.`)];
     return [
       warning(
         'hooks',
-        `Claude Code on ${on} does not have our hooks: only sessions started with \`!new\` report by themselves.`,
+        `The hooks are not installed in Claude Code on ${on}: only sessions started with \`!new\` report to their threads.`,
         `Run \`${install}\`.`,
       ),
     ];
@@ -113,7 +112,7 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
       ? [
           warning(
             'tmux-hooks',
-            `The tmux server that runs on ${on} does not tell of sessions that come and go: their threads follow a little later.`,
+            `The running tmux server on ${on} does not report new and closed sessions: their threads change a little later.`,
             `Run \`${install}\`.`,
           ),
         ]
@@ -127,13 +126,13 @@ function judgeEvents(look: Settings, { on, install, probe }: HookFacts): Finding
   if (look.disabled)
     return fault(
       'hooks',
-      `${probe.settingsPath} on ${on} has "disableAllHooks": true, so Claude Code runs none of them.`,
+      `${probe.settingsPath} on ${on} has "disableAllHooks": true, so Claude Code runs no hooks.`,
       'Remove that line, or set it to false.',
     );
   if (look.lacking.length > 0)
     return fault(
       'hooks',
-      `Only some of our hooks are in ${probe.settingsPath} on ${on}; missing: ${look.lacking.join(', ')}.`,
+      `Some hooks are missing in ${probe.settingsPath} on ${on}: ${look.lacking.join(', ')}.`,
       `Run \`${install}\` again.`,
     );
   return fine('hooks', `Claude Code on ${on} has all ${look.events.length} hooks.`);
@@ -143,8 +142,8 @@ function judgeFiles({ missing, on, install }: HookFacts): readonly Finding[] {
   return missing.map((path) =>
     fault(
       'hooks-path',
-      `The hooks on ${on} call ${path}, which is not there any more.`,
-      `Run \`${install}\` again; it writes where things are now.`,
+      `The hooks on ${on} call ${path}, which no longer exists.`,
+      `Run \`${install}\` again to update the paths.`,
     ),
   );
 }
@@ -157,7 +156,7 @@ function judgeHomes(look: Settings, facts: HookFacts): readonly Finding[] {
     .map((home) =>
       fault(
         'hooks-home',
-        `The hooks on ${on} leave their letters in ${home}, but threadmux looks in ${probe.home}.`,
+        `The hooks on ${on} write to ${home}, but threadmux reads ${probe.home}.`,
         `Set THREADMUX_HOME to the same folder everywhere, then run \`${install}\` again.`,
       ),
     );
@@ -169,20 +168,20 @@ function judgeCourierNode({ probe, on, install }: HookFacts): readonly Finding[]
   return [
     fault(
       'hooks-node',
-      `The Node.js that the hooks on ${on} start is gone: ${courierNode.path} (${probe.home}/state/node).`,
-      `Run \`${install}\` again with the Node.js that is to be used.`,
+      `The hooks on ${on} start ${courierNode.path}, which no longer works (named in ${probe.home}/state/node).`,
+      `Run \`${install}\` again with the Node.js to use.`,
     ),
   ];
 }
 
 function judgeStatusline(look: Settings, { on, install, probe }: HookFacts): readonly Finding[] {
   if (look.statusline === 'ours') return [];
-  const why = look.statusline === 'none' ? 'has no status line' : 'has a status line that is not ours';
+  const why = look.statusline === 'none' ? 'has no status line' : 'has another status line';
   return [
     warning(
       'statusline',
-      `${probe.settingsPath} on ${on} ${why}: replies come without model, context and cost.`,
-      `Run \`${install}\` again; a status line of your own stays as it is and is shown.`,
+      `${probe.settingsPath} on ${on} ${why}: replies do not show model, context and cost.`,
+      `Run \`${install}\` again; your own status line stays visible.`,
     ),
   ];
 }

@@ -1,5 +1,5 @@
-// Who may speak. A code shows on the terminal, and whoever writes it in the channel is known by their user id: nobody
-// can pair who does not see the terminal, and the terminal has the last word.
+// The steps of init that exchange messages: pairing and the test message. For pairing, the terminal shows a code, and the user
+// who writes it in the channel is added after a confirmation at the terminal. Without seeing the terminal nobody can pair.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,14 +20,14 @@ interface AllowOptions {
   readonly token: string;
   readonly channel: { readonly id: string; readonly name: string };
   readonly botId: string;
-  /** Given as flags. */
+  /** From --allow. */
   readonly given: readonly string[];
-  /** Of the present configuration. */
+  /** From the current configuration. */
   readonly present: readonly string[];
 }
 
 const PAIRING_MS = 10 * 60_000;
-/** Without signs that look alike. */
+/** Without characters that look alike. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 
 export async function chooseAllowed(options: AllowOptions): Promise<readonly string[]> {
@@ -39,19 +39,20 @@ export async function chooseAllowed(options: AllowOptions): Promise<readonly str
     const id = await askForOne(options, allowed.length === 0);
     if (id === undefined) return allowed;
     if (!allowed.includes(id)) allowed.push(id);
-    ask.say(`May speak: ${allowed.join(', ')}`);
+    ask.say(`Allowed users: ${allowed.join(', ')}`);
   }
 }
 
 export function checkUserIds(id: string, botId?: string): string {
-  const hint = 'In Discord: User Settings, Advanced, Developer Mode; then right-click a name, Copy User ID.';
+  const hint =
+    'In Discord, turn on Developer Mode (User Settings, Advanced), then right-click a name and choose Copy User ID.';
   if (!isDiscordId(id)) throw new ThreadmuxError('bad_usage', `--allow: "${id}" is not a user id`, { hint });
   if (id === botId) throw new ThreadmuxError('bad_usage', `--allow: ${id} is the bot itself`, { hint });
   return id;
 }
 
 function keepPresent(ask: Questions, present: readonly string[]): Promise<boolean> {
-  return ask.yes(`These users may speak now: ${present.join(', ')}. Keep them?`, true);
+  return ask.yes(`Allowed users: ${present.join(', ')}. Keep them?`, true);
 }
 
 async function askForOne(options: AllowOptions, isFirst: boolean): Promise<string | undefined> {
@@ -59,8 +60,8 @@ async function askForOne(options: AllowOptions, isFirst: boolean): Promise<strin
   for (;;) {
     const answer = await ask.line(
       isFirst
-        ? 'Your Discord user id, or Enter to be found by a code:'
-        : "Another person's user id, `pair` to find them by a code, or Enter to go on:",
+        ? 'Your Discord user id, or press Enter to pair with a code:'
+        : 'Another user id, `pair` to pair with a code, or press Enter to continue:',
       '--allow',
     );
     if (answer === '' && !isFirst) return undefined;
@@ -68,25 +69,25 @@ async function askForOne(options: AllowOptions, isFirst: boolean): Promise<strin
       const id = await pair(options);
       if (id !== undefined) return id;
     } else if (isDiscordId(answer) && answer !== options.botId) return answer;
-    else ask.say('That is not the user id of a person: 15 to 20 digits.');
+    else ask.say('This is not a user id. A user id has 15 to 20 digits.');
   }
 }
 
 async function pair({ ask, undo, rest, token, channel }: AllowOptions): Promise<string | undefined> {
   const code = Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
-  const ears = await openMessageListener(rest, token);
-  undo.later(async () => ears.close());
+  const listener = await openMessageListener(rest, token);
+  undo.later(async () => listener.close());
   const nonce = `pair-${Date.now()}-${randomInt(1_000_000)}`;
   const invitation = await createMessage(rest, channel.id, nonce, {
-    content: 'threadmux is being set up. If that is you: write the code here that your terminal shows.',
+    content: 'threadmux is being set up. If you are doing this, write the code from your terminal here.',
   });
-  const takeBack = async () => {
+  const deleteInvitation = async () => {
     if (invitation !== undefined) await deleteMessage(rest, channel.id, invitation.id);
   };
-  undo.later(takeBack);
-  ask.say(`Write this in #${channel.name} (it waits ten minutes):\n\n    ${code}\n`);
+  undo.later(deleteInvitation);
+  ask.say(`Write this code in #${channel.name} within ten minutes:\n\n    ${code}\n`);
   try {
-    const { author, id } = await ears.hear(
+    const { author, id } = await listener.waitFor(
       (message) =>
         message.channel_id === channel.id &&
         !message.author.bot &&
@@ -95,16 +96,14 @@ async function pair({ ask, undo, rest, token, channel }: AllowOptions): Promise<
       PAIRING_MS,
     );
     const who = `${author.username} (${author.id})`;
-    if (!(await ask.confirm(`${who} wrote it. May they type into your sessions?`))) return;
-    await react(rest, channel.id, id, '✅').catch(() => {}); // a sign for the person, no more
+    if (!(await ask.confirm(`${who} wrote the code. Allow this user to write to your sessions?`))) return;
+    await react(rest, channel.id, id, '✅').catch(() => {}); // only feedback for the user
     return author.id;
   } finally {
-    ears.close();
-    await takeBack().catch(() => {});
+    listener.close();
+    await deleteInvitation().catch(() => {});
   }
 }
-
-// The proof that it works: a thread is made, a message posted there, heard over the gateway, and the thread archived.
 
 export interface RoundTripTarget {
   readonly api: string;
@@ -112,18 +111,18 @@ export interface RoundTripTarget {
   readonly channel: string;
 }
 
-/** Not the name of any session: nothing that is written in it is ever typed. */
-const TITLE = 'threadmux: set-up check';
-const WELCOME = 'A check by `threadmux init`: this thread is archived again in a moment.';
-const HEARING_MS = 30_000;
+/** Not the title of a session's thread, so nothing written there is typed. */
+const TITLE = 'threadmux: setup test';
+const WELCOME = '`threadmux init` uses this thread for a test and archives it.';
+const ARRIVES_WITHIN_MS = 30_000;
 
-/** How long the message took to come back, in milliseconds. */
+/** Creates a thread, waits until the gateway reports a message in it, and archives it. Returns the time in milliseconds. */
 export async function makeRoundTrip(to: RoundTripTarget, undo: CleanUp): Promise<number> {
   const rest = connectRest({ token: to.token, api: to.api, patienceMs: 10_000 });
   undo.later(() => rest.close());
   const place = await openThreadChannel(rest, to.channel);
-  const ears = await openMessageListener(rest, to.token);
-  undo.later(async () => ears.close());
+  const listener = await openMessageListener(rest, to.token);
+  undo.later(async () => listener.close());
   const thread = await ensureThread(place, TITLE, WELCOME);
   let isOver = false;
   undo.later(async () => {
@@ -132,30 +131,28 @@ export async function makeRoundTrip(to: RoundTripTarget, undo: CleanUp): Promise
   const asked = Date.now();
   const nonce = randomBytes(12).toString('base64url');
   const posted = await createMessage(rest, thread.id, nonce, {
-    content: 'It works: this message went out and came back.',
+    content: 'Test message from `threadmux init`.',
     silent: true,
   });
-  await ears.hear(({ id }) => id === posted?.id, HEARING_MS);
+  await listener.waitFor(({ id }) => id === posted?.id, ARRIVES_WITHIN_MS);
   const tookMs = Date.now() - asked;
   await archiveThread(rest, thread.id);
   isOver = true;
   return tookMs;
 }
 
-// Ears in Discord for a moment: to hear who writes a code, and to hear our own message come back.
-
 interface MessageListener {
-  /** The first message that is the one, also if it was heard before the question. */
-  hear(isIt: (message: DiscordMessage) => boolean, patienceMs: number): Promise<DiscordMessage>;
+  /** The first message that matches, including messages received before the call. */
+  waitFor(matches: (message: DiscordMessage) => boolean, patienceMs: number): Promise<DiscordMessage>;
   close(): void;
 }
 
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 const CONNECT_MS = 45_000;
 
-/** Resolves once it is listening. */
+/** Resolves when the gateway is connected. */
 async function openMessageListener(rest: Rest, token: string): Promise<MessageListener> {
-  const heard: DiscordMessage[] = [];
+  const received: DiscordMessage[] = [];
   let isReady = false;
   let fatal: Error | undefined;
   const waiting = new Set<() => void>();
@@ -174,12 +171,12 @@ async function openMessageListener(rest: Rest, token: string): Promise<MessageLi
     },
     handle: (name, data) => {
       if (name === 'READY') isReady = true;
-      if (name === 'MESSAGE_CREATE') heard.push(messageSchema.parse(data));
+      if (name === 'MESSAGE_CREATE') received.push(messageSchema.parse(data));
       tell();
     },
   });
 
-  /** Looks again at everything that happens, until there is something to give. */
+  /** Calls `look` after every event until it returns a value. */
   async function until<T>(look: () => T | undefined, patienceMs: number, what: string): Promise<T> {
     const over = new AbortController();
     const found = new Promise<T>((resolve, reject) => {
@@ -193,11 +190,11 @@ async function openMessageListener(rest: Rest, token: string): Promise<MessageLi
       again();
     });
     const late = sleep(patienceMs, undefined, { signal: over.signal }).then(() => {
-      throw new ThreadmuxError('discord_unreachable', `${what}, not within ${formatDuration(patienceMs)}`, {
+      throw new ThreadmuxError('discord_unreachable', `${what} within ${formatDuration(patienceMs)}`, {
         hint: 'Check the network, then run this again.',
       });
     });
-    late.catch(() => {}); // called off: the other one was first
+    late.catch(() => {}); // the wait was aborted
     try {
       return await Promise.race([found, late]);
     } finally {
@@ -206,13 +203,13 @@ async function openMessageListener(rest: Rest, token: string): Promise<MessageLi
   }
 
   try {
-    await until(() => isReady || undefined, CONNECT_MS, 'the gateway did not answer');
+    await until(() => isReady || undefined, CONNECT_MS, 'the gateway did not respond');
   } catch (error) {
     gateway.close();
     throw error;
   }
   return {
-    hear: (isIt, patienceMs) => until(() => heard.find(isIt), patienceMs, 'nothing was heard'),
+    waitFor: (matches, patienceMs) => until(() => received.find(matches), patienceMs, 'the message did not arrive'),
     close: () => gateway.close(),
   };
 }

@@ -29,7 +29,7 @@ describe('install and uninstall', () => {
     expect(said).toEqual([
       `${me.settings}: added the hooks and the status line.`,
       `${me.home}/.tmux.conf: added the line that loads ${me.home}/.threadmux/tmux.conf.`,
-      'tmux: no server runs; the next one loads our hooks when it starts.',
+      'tmux: no server is running; the next one loads the hooks when it starts.',
     ]);
     expect(JSON.parse(me.read()).hooks).toEqual(hookSettings(me.paths).hooks);
     expect(readFileSync(`${me.home}/.threadmux/state/node`, 'utf8')).toBe(`${me.paths.node}\n`);
@@ -286,7 +286,7 @@ describe('install and uninstall', () => {
     const me = person();
     me.tmux('new-session', '-d', '-s', 'first');
     const clean = me.tmux('show-hooks', '-g');
-    expect((await me.install()).at(-1)).toBe('tmux: the running server has our hooks from now on.');
+    expect((await me.install()).at(-1)).toBe('tmux: loaded the hooks into the running server.');
     const events = `${me.home}/.threadmux/state/tmux-events`;
     me.tmux('new-session', '-d', '-s', 'live');
     await vi.waitFor(() => expect(existsSync(events)).toBe(true), 5_000);
@@ -294,7 +294,7 @@ describe('install and uninstall', () => {
     await vi.waitFor(() => expect(() => me.tmux('list-sessions')).toThrow(), 5_000);
     me.tmux('new-session', '-d', '-s', 'again');
     expect(me.tmux('show-hooks', '-g')).toContain('session-created[8410]');
-    expect((await me.uninstall()).at(-1)).toBe('tmux: the running server has lost our hooks.');
+    expect((await me.uninstall()).at(-1)).toBe('tmux: removed the hooks from the running server.');
     expect(me.tmux('show-hooks', '-g')).toBe(clean);
   });
 

@@ -106,7 +106,7 @@ describe('threadmux init for the local workspace', () => {
   it('does not go with flags about Discord', async () => {
     expect(await newcomer().run({ local: true, channel: '1', yes: true })).toMatchObject({
       status: 2,
-      said: expect.stringContaining('--local goes with no flag about Discord'),
+      said: expect.stringContaining('--local cannot be used with Discord options'),
     });
   });
 });

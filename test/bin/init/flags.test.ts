@@ -27,7 +27,7 @@ describe('threadmux init with flags', () => {
     expect(statSync(person.root).mode & 0o777).toBe(0o700);
     expect(said).not.toContain(token);
     const { body } = await workspace.bot('GET', `/channels/${channel}/threads/archived/public`);
-    expect(body.threads).toMatchObject([{ name: 'threadmux: set-up check', thread_metadata: { archived: true } }]);
+    expect(body.threads).toMatchObject([{ name: 'threadmux: setup test', thread_metadata: { archived: true } }]);
   });
 
   it('makes no thread if it is told not to', async () => {

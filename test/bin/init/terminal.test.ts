@@ -13,7 +13,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     person.useSsh(server.configFile);
     const terminal = person.sit({ api });
 
-    await terminal.sees('The bot token (it is not shown):');
+    await terminal.sees('Bot token (hidden):');
     terminal.type('not-the-token');
     await terminal.sees('✗ That token is refused.');
     await terminal.sees(/refused[\s\S]*The bot token/);
@@ -84,7 +84,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     const workspace = await startTestWorkspace();
     const { api, token, channelId: channel, userId, person: owner } = workspace;
     const stages = [
-      { flags: {}, before: 'Where do you want to meet your sessions?' },
+      { flags: {}, before: 'Where do you want to chat with your sessions?' },
       { flags: { api }, before: 'The bot token' },
       { flags: { api }, before: 'The bot token', key: 'C-d' },
       { flags: { api }, before: 'The bot token', key: 'Escape' },
