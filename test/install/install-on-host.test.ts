@@ -115,7 +115,7 @@ describe('install --host', () => {
     expect(await must('uninstall', '--host', 'mini', '--dry-run')).toContain(`-`);
     expect(listing(there.home)).toEqual(installed);
     const gone = await must('uninstall', '--host', 'mini', '--purge');
-    expect(gone).toContain('the running server has lost our hooks');
+    expect(gone).toContain('removed the hooks from the running server');
     expect(there.tmux('show-hooks', '-g')).not.toContain('threadmux');
     expect(listing(there.home)).toEqual(before);
     expect(await must('uninstall', '--host', 'mini')).toContain('it holds nothing of ours');

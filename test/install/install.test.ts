@@ -34,8 +34,8 @@ describe('install and uninstall', () => {
     expect(JSON.parse(me.read()).hooks).toEqual(hookSettings(me.paths).hooks);
     expect(readFileSync(`${me.home}/.threadmux/state/node`, 'utf8')).toBe(`${me.paths.node}\n`);
     expect(await me.uninstall()).toEqual([
-      `${me.settings}: removed, as there was none before.`,
-      `${me.home}/.tmux.conf: removed, as there was none before.`,
+      `${me.settings}: deleted, because install created it.`,
+      `${me.home}/.tmux.conf: deleted, because install created it.`,
     ]);
     expect(listing(me.home)).toEqual(before);
   });
@@ -67,10 +67,10 @@ describe('install and uninstall', () => {
     me.write(THEIRS);
     await me.install();
     const once = listing(me.home);
-    expect((await me.install())[0]).toBe(`${me.settings}: nothing to do, it is up to date.`);
+    expect((await me.install())[0]).toBe(`${me.settings}: already up to date.`);
     expect(listing(me.home)).toEqual(once);
     await me.uninstall();
-    expect(await me.uninstall()).toEqual([`${me.settings}: nothing to do, it holds nothing of ours.`]);
+    expect(await me.uninstall()).toEqual([`${me.settings}: nothing to remove.`]);
     expect(me.read()).toBe(THEIRS);
   });
 
@@ -151,7 +151,7 @@ describe('install and uninstall', () => {
     [
       'invalid JSON',
       (me: Person) => me.write('{"a": }'),
-      /settings.json was left as it is: it is not valid JSON: line 1/,
+      /settings.json was not changed: it is not valid JSON: line 1/,
     ],
     ['comments', (me: Person) => me.write('{\n/* mine */}'), /line 2 contains a comment/],
     ['bytes that are no text', (me: Person) => me.write(Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8 text/],
@@ -189,7 +189,7 @@ describe('install and uninstall', () => {
       node: '/usr/bin/node',
       dist: '/home/me/.npm/_npx/1/node_modules/threadmux/dist',
     };
-    await expect(me.install({ paths })).rejects.toThrow(/cache that npm empties/);
+    await expect(me.install({ paths })).rejects.toThrow(/npm cache/);
   });
 
   it('show what would change, and change nothing, when that is asked for', async () => {
@@ -199,7 +199,7 @@ describe('install and uninstall', () => {
     const shown = (await me.install({ dryRun: true })).join('\n');
     expect(shown).toContain(`${me.settings} would be changed:`);
     expect(shown).toMatch(/^\+ .*hooks\/drop/m);
-    expect(shown).toContain(`${me.home}/.tmux.conf would be made:`);
+    expect(shown).toContain(`${me.home}/.tmux.conf would be created:`);
     expect(listing(me.home)).toEqual(before);
     await me.install();
     const installed = listing(me.home);
@@ -247,7 +247,7 @@ describe('install and uninstall', () => {
 
   it('do not make a project that is not there', async () => {
     const me = person();
-    await expect(me.install({ project: `${me.home}/typo` })).rejects.toThrow(/there is no folder/);
+    await expect(me.install({ project: `${me.home}/typo` })).rejects.toThrow(/does not exist/);
     expect(listing(me.home)).toEqual([]);
   });
 

@@ -146,7 +146,7 @@ describe('service install and remove', () => {
     const done = await run(['service', 'install']);
     expect(done.status).toBe(1);
     expect(done.stderr).toContain('Failed to connect to bus');
-    expect(done.stderr).toContain(`Start it yourself where it works: ${manager} `);
+    expect(done.stderr).toContain(`To start it yourself, run: ${manager} `);
     expect(existsSync(unit)).toBe(true);
   });
 

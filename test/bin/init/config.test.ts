@@ -59,7 +59,7 @@ describe('threadmux init over a configuration that is there', () => {
     person.write('{"servers": [');
     expect(await person.run({ local: true, yes: true })).toMatchObject({
       status: 78,
-      said: expect.stringContaining('was left alone'),
+      said: expect.stringContaining('was not changed'),
     });
     expect(readFileSync(person.config, 'utf8')).toBe('{"servers": [');
   });
@@ -71,7 +71,7 @@ describe('threadmux init for the local workspace', () => {
     const { status, said } = await person.run({ local: true, yes: true });
     expect({ status, said }).toMatchObject({
       status: 0,
-      said: expect.stringContaining('came back in'),
+      said: expect.stringContaining('and back in'),
     });
     expect(person.read()).toEqual({});
   });

@@ -19,7 +19,7 @@ describe('threadmux init with flags', () => {
     const { status, said } = await person.run(answers(workspace), `${workspace.token}\n`);
     expect({ status, said }).toMatchObject({
       status: 0,
-      said: expect.stringContaining('came back in'),
+      said: expect.stringContaining('and back in'),
     });
     const { api, token, channelId: channel, userId } = workspace;
     expect(person.read()).toEqual({ servers: [{ api, token, channel, allow: [userId] }] });
@@ -144,11 +144,11 @@ describe('threadmux init with flags', () => {
   });
 
   it.each([
-    ['here=elsewhere', /is what this machine is called/],
-    ['a b=c', /not a name for a host/],
-    ['x=-oProxyCommand=touch', /not a name that ssh takes/],
-    ['-x', /not a name that ssh takes/],
-    ['me@', /not a name for a host/],
+    ['here=elsewhere', /is the name of this machine/],
+    ['a b=c', /not a valid host name/],
+    ['x=-oProxyCommand=touch', /not a valid ssh name/],
+    ['-x', /not a valid ssh name/],
+    ['me@', /not a valid host name/],
   ])('refuses the host %s', (text, said) => {
     expect(() => readHost(text, 'here')).toThrow(said);
   });

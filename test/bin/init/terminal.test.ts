@@ -15,33 +15,33 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
 
     await terminal.sees('Bot token (hidden):');
     terminal.type('not-the-token');
-    await terminal.sees('✗ That token is refused.');
+    await terminal.sees('✗ Discord rejects this token.');
     await terminal.sees(/refused[\s\S]*The bot token/);
     terminal.type(token);
     await terminal.sees('✓ Message Content Intent is on.');
 
-    await terminal.sees(/In which channel shall the threads live\?\n.*#\S+ in threadmux\n/);
+    await terminal.sees(/Which channel do you want to use for the threads\?\n.*#\S+ in threadmux\n/);
     terminal.type('');
-    await terminal.sees('✓ The bot has every permission it needs');
+    await terminal.sees('✓ The bot has all permissions it needs');
 
-    await terminal.sees('or Enter to be found by a code:');
+    await terminal.sees('or press Enter to pair with a code:');
     terminal.type('');
-    const [, code = ''] = await terminal.sees(/Write this in #[\s\S]*\n│ {6}([A-Z2-9]{6})\n/);
+    const [, code = ''] = await terminal.sees(/Write this code in #[\s\S]*\n│ {6}([A-Z2-9]{6})\n/);
     const [invitation] = await owner.messages(channel);
-    expect(invitation?.content).toContain('write the code here');
+    expect(invitation?.content).toContain('write the code from your terminal');
     expect(invitation?.content).not.toContain(code);
     await owner.say(channel, 'AAAAAA');
     await owner.say(channel, code.toLowerCase());
     await terminal.sees(`you (${userId}) wrote it. May they type into your sessions?`);
     terminal.press('y');
-    await terminal.sees(`May speak: ${userId}`);
+    await terminal.sees(`Allowed users: ${userId}`);
     expect((await owner.messages(channel)).map(({ id }) => id)).not.toContain(invitation?.id);
-    await terminal.sees("Another person's user id");
+    await terminal.sees("Another user id");
     terminal.type('');
 
-    await terminal.sees('A machine to reach by ssh');
+    await terminal.sees('Add a machine over ssh');
     terminal.type('me@-bad');
-    await terminal.sees('is not a name for a host');
+    await terminal.sees('is not a valid host name');
     terminal.type('mini=far');
     await terminal.sees('✓ The clock of mini agrees');
     terminal.type('');
@@ -49,7 +49,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     await terminal.sees('● Yes / ○ No');
     expect(person.hasHome()).toBe(false);
     terminal.type('');
-    await terminal.sees('came back in');
+    await terminal.sees('and back in');
     await terminal.sees('ended with 0');
     expect(person.read()).toEqual({
       servers: [{ api, token, channel, allow: [userId] }],
@@ -66,15 +66,15 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     const terminal = person.sit({ api, channel, yes: true });
     await terminal.sees('The bot token');
     terminal.type(workspace.token);
-    await terminal.sees('or Enter to be found by a code:');
+    await terminal.sees('or press Enter to pair with a code:');
     terminal.type('');
     const [, code = ''] = await terminal.sees(/\n│ {6}([A-Z2-9]{6})\n/);
     await owner.say(channel, code);
     await terminal.sees('○ Yes / ● No');
     terminal.type('');
-    await terminal.sees(/your sessions\?\n│ {2}No\n[\s\S]*or Enter to be found by a code:/);
+    await terminal.sees(/your sessions\?\n│ {2}No\n[\s\S]*or press Enter to pair with a code:/);
     terminal.type(userId);
-    await terminal.sees("Another person's user id");
+    await terminal.sees("Another user id");
     terminal.type('');
     await terminal.sees('ended with 0');
     expect(person.read().servers).toMatchObject([{ allow: [userId] }]);
@@ -91,16 +91,16 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
       {
         flags: { api, channel },
         typed: token,
-        before: 'found by a code:',
+        before: 'pair with a code:',
         enters: '',
         until: /\n│ {6}[A-Z2-9]{6}\n/,
       },
       {
         flags: { api, channel, allow: userId },
         typed: token,
-        before: 'A machine to reach',
+        before: 'Add a machine',
         enters: '',
-        until: /Write it/,
+        until: /Write these changes/,
       },
     ];
     for (const { flags, typed, before, enters, until, key = 'C-c' } of stages) {
@@ -114,7 +114,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
       if (enters !== undefined) terminal.type(enters);
       if (until !== undefined) await terminal.sees(until);
       terminal.press(key);
-      await terminal.sees(/Stopped. Nothing was changed.\n[\s\S]*ended with 130/);
+      await terminal.sees(/Cancelled. Nothing was changed.\n[\s\S]*ended with 130/);
       expect(person.hasHome()).toBe(false);
       await vi.waitFor(async () => expect(await owner.messages(channel)).toEqual([]));
     }
@@ -142,7 +142,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     await terminal.sees('ended with 130');
   });
 
-  it('looks again after the intent was switched on, without beginning anew', async () => {
+  it('looks again after the intent was switched on, without starting over', async () => {
     let flags = 0;
     const workspace = await startTestWorkspace({
       faults: {
@@ -156,7 +156,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     await terminal.sees('The bot token');
     terminal.type(workspace.token);
     await terminal.sees('Message Content Intent is off');
-    await terminal.sees('Press Enter when that is done');
+    await terminal.sees('press Enter to check again');
     flags = 1 << 19;
     terminal.type('');
     await terminal.sees('✓ Message Content Intent is on.');
