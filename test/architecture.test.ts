@@ -37,7 +37,6 @@ const PACKAGE_HOME: Record<string, RegExp> = {
 /** Everything else that others may have written is read by `parseJson`, which has a limit of depth. */
 const READS_JSON = [
   'core/json.ts',
-  'agents/claude/json-tree.ts', // numbers and strings
   'agents/claude/stream-json.ts', // only its texts are looked at, and a request must not get lost
   'bridge/commands/streams.ts', // a string
   'streams/picture/picture.ts', // in a process of its own, what we wrote

@@ -178,7 +178,7 @@ export function followTerminal(parts: TerminalParts, record: StreamRecord, optio
   };
 }
 
-/** Tells us through our home there that a program has ended; see bin/files-for-hosts.ts. */
+/** Tells us through our home there that a program has ended; see install/program-files.ts. */
 function farEvent(folder: string): string {
   return `${folder.replace(/\/streams\/\d+\/log$/, '')}/tmux-event`;
 }
