@@ -302,7 +302,7 @@ describe('install and uninstall', () => {
     const me = person();
     await me.install();
     writeFileSync(`${me.home}/.threadmux/config.json`, '{}', { mode: 0o600 });
-    expect((await me.uninstall()).at(-1)).toMatch(/\.threadmux: stays, .*--purge/);
+    expect((await me.uninstall()).at(-1)).toMatch(/\.threadmux: kept, .*--purge/);
     expect(existsSync(`${me.home}/.threadmux/config.json`)).toBe(true);
     expect(existsSync(`${me.home}/.threadmux/tmux-event`)).toBe(false);
     await me.uninstall({ purge: true });

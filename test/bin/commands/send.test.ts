@@ -84,7 +84,7 @@ describe('send', () => {
       attachments: [],
     };
     writeJson(join(machine.home.folder('inbox'), `${message.id}.json`), message);
-    expect((await run(['send', 'web', 'me first', ...NOW])).stderr).toContain('on its way');
+    expect((await run(['send', 'web', 'me first', ...NOW])).stderr).toContain('is being typed into that pane');
     expect(claude.prompts()).toEqual([]);
     release?.();
     expect((await run(['send', 'web', 'nobody there', ...NOW])).status).toBe(0);

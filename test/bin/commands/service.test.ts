@@ -121,7 +121,7 @@ describe('service install and remove', () => {
     const token = 'MTIzNDU2Nzg5MDEyMzQ1Njc4OQ.GabcDE.secretsecretsecretsecretsecret';
     const done = await run(['service', 'install'], { DISCORD_BOT_TOKEN: token });
     expect(done).toMatchObject({ status: 0, stdout: `${unit}\n` });
-    expect(done.stderr).toContain('DISCORD_BOT_TOKEN is set only here');
+    expect(done.stderr).toContain('does not get DISCORD_BOT_TOKEN from this shell');
     expect(readFileSync(unit, 'utf8')).toBe(printed.stdout);
     expect(readFileSync(unit, 'utf8') + env()).not.toContain('secretsecret');
     expect((await run(['service', 'remove'])).status).toBe(0);

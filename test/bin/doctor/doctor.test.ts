@@ -107,7 +107,9 @@ describe('the doctor, of the machine', () => {
   it('finds that the agent is not installed', async () => {
     const ill = await patient();
     ill.configure((config) => Object.assign(config, { agent: { command: ['no-such-agent'] } }));
-    expect(await ill.examine()).toContainEqual(fault('agent', '`no-such-agent` is not installed', 'Install it', 'warn'));
+    expect(await ill.examine()).toContainEqual(
+      fault('agent', '`no-such-agent` is not installed', 'Install it', 'warn'),
+    );
   });
 
   it('finds the token in the environment of every pane, and does not print it', async () => {
@@ -186,7 +188,12 @@ describe('the doctor, of our home', () => {
     const bridge = await holding(join(ill.root, 'state', 'bridge.lock'));
     const env = { ...ill.env, THREADMUX_HOME: `${ill.root}-other` };
     expect(await ill.examine({ env })).toContainEqual(
-      fault('bridge', `Another threadmux is running .*process ${bridge.pid}`, 'set THREADMUX_HOME to the same folder', 'warn'),
+      fault(
+        'bridge',
+        `Another threadmux is running .*process ${bridge.pid}`,
+        'set THREADMUX_HOME to the same folder',
+        'warn',
+      ),
     );
   });
 
@@ -253,7 +260,7 @@ describe('the doctor, of the server', () => {
     expect(await ill.examine()).toContainEqual(
       fault(
         'permissions',
-        'lacks permissions in #.*: Create Public Threads, .*Read Message History',
+        'needs more permissions in #.*: Create Public Threads, .*Read Message History',
         'permissions=326417615936',
       ),
     );
@@ -283,9 +290,7 @@ describe('the doctor, of the server', () => {
     const ill = await patient();
     const api = await deadServer();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { api }));
-    expect(await ill.examine()).toContainEqual(
-      fault('server', 'Cannot reach .*ECONNREFUSED', 'Check the network'),
-    );
+    expect(await ill.examine()).toContainEqual(fault('server', 'Cannot reach .*ECONNREFUSED', 'Check the network'));
   });
 
   it('finds that our clock is wrong', async () => {
@@ -327,9 +332,7 @@ describe('the doctor, of the server', () => {
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [userId, botId, '1234567890123456789'] }));
     const findings = await ill.examine();
     expect(findings).toContainEqual(fault('allow', `the bot itself, ${botId}`, 'Copy User ID'));
-    expect(findings).toContainEqual(
-      fault('allow', '1234567890123456789, which is not a user', 'Copy User ID', 'warn'),
-    );
+    expect(findings).toContainEqual(fault('allow', '1234567890123456789, which is not a user', 'Copy User ID', 'warn'));
   });
 });
 
@@ -371,7 +374,9 @@ describe('the doctor, of Claude Code', () => {
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     delete settings.hooks.Stop;
     writeFileSync(ill.settings, JSON.stringify(settings));
-    expect(await ill.examine()).toContainEqual(fault('hooks', 'Some hooks are missing .*: Stop\\.', 'threadmux install'));
+    expect(await ill.examine()).toContainEqual(
+      fault('hooks', 'Some hooks are missing .*: Stop\\.', 'threadmux install'),
+    );
   });
 
   it('finds that all hooks are switched off', async () => {
@@ -395,14 +400,18 @@ describe('the doctor, of Claude Code', () => {
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     settings.statusLine = { type: 'command', command: 'date' };
     writeFileSync(ill.settings, JSON.stringify(settings));
-    expect(await ill.examine()).toContainEqual(fault('statusline', 'has another status line', 'threadmux install', 'warn'));
+    expect(await ill.examine()).toContainEqual(
+      fault('statusline', 'has another status line', 'threadmux install', 'warn'),
+    );
   });
 
   it('finds that the Node.js of the hooks is gone', async () => {
     const ill = await patient();
     await ill.install();
     writeFileSync(join(ill.root, 'state', 'node'), '/opt/gone/bin/node\n');
-    expect(await ill.examine()).toContainEqual(fault('hooks-node', 'start /opt/gone/bin/node, which no longer works', 'threadmux install'));
+    expect(await ill.examine()).toContainEqual(
+      fault('hooks-node', 'start /opt/gone/bin/node, which no longer works', 'threadmux install'),
+    );
   });
 
   it('finds that hooks and bridge use different homes', async () => {

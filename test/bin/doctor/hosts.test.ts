@@ -59,7 +59,7 @@ describe('the doctor, of a host over ssh', () => {
   it('looks at every host of the configuration if it is asked for none', async () => {
     const { sick, server } = await hostOf();
     expect(await sick.examine({ sshConfig: server.configFile })).toContainEqual(
-      expect.objectContaining({ part: 'host', level: 'ok', says: 'far can be reached.' }),
+      expect.objectContaining({ part: 'host', level: 'ok', says: 'far is reachable.' }),
     );
   });
 

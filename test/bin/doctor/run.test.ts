@@ -31,7 +31,7 @@ describe('threadmux doctor', () => {
     const { status, said } = await run(well, []);
     expect({ status, said }).toMatchObject({ status: 0 });
     expect(said).toMatch(/^✓ Node\.js v\d+/);
-    expect(said).toMatch(/^! threadmux does not run: messages wait\.\n {4}Start it with/m);
+    expect(said).toMatch(/^! threadmux is not running: messages wait\.\n {4}Start it with/m);
     expect(said).toMatch(/Found \d warnings?\.\n$/);
   });
 
@@ -62,9 +62,7 @@ describe('threadmux doctor', () => {
     // No file may grow, as on a disk without room.
     const { status, said } = await run(ill, [], { before: 'trap "" XFSZ; ulimit -f 0' });
     expect(status).toBe(1);
-    expect(said).toMatch(
-      /^✗ Cannot write to .*: .*the shell limits the size of files.*\n {4}Raise the limit/m,
-    );
+    expect(said).toMatch(/^✗ Cannot write to .*: .*the shell limits the size of files.*\n {4}Raise the limit/m);
   });
 
   it('finds a home that cannot be written', async () => {

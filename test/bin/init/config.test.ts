@@ -49,7 +49,7 @@ describe('threadmux init over a configuration that is there', () => {
     await person.run(answers(workspace), workspace.token);
     const text = readFileSync(person.config, 'utf8');
     const again = await person.run({ yes: true });
-    expect(again).toMatchObject({ status: 0, said: expect.stringContaining('stays as it is') });
+    expect(again).toMatchObject({ status: 0, said: expect.stringContaining('is up to date') });
     expect(readFileSync(person.config, 'utf8')).toBe(text);
     expect(person.backups()).toEqual([]);
   });
@@ -79,7 +79,7 @@ describe('threadmux init for the local workspace', () => {
   it('says that the environment would still choose Discord', async () => {
     const flags = { local: true, yes: true, roundTrip: false };
     const { said } = await newcomer().run(flags, '', { DISCORD_BOT_TOKEN: 'x' });
-    expect(said).toMatch(/! DISCORD_BOT_TOKEN in the environment: with them Discord is used/);
+    expect(said).toMatch(/! DISCORD_BOT_TOKEN set in the environment: threadmux would use Discord/);
   });
 
   it('takes Discord out of the configuration, and keeps a copy', async () => {
@@ -119,7 +119,7 @@ describe('threadmux init with other machines', () => {
     const flags = { local: true, yes: true, roundTrip: false, host: ['mini=far'] };
     const { status, said } = await person.run(flags);
     expect(status).toBe(0);
-    expect(said).toMatch(/✓ mini can be reached\.\n✓ tmux \d.* on mini\./);
+    expect(said).toMatch(/✓ mini is reachable\.\n✓ tmux \d.* on mini\./);
     expect(said).toContain('✓ The clock of mini agrees');
     expect(said).not.toContain('Node.js');
     expect(person.read()).toEqual({ hosts: { mini: { ssh: 'far' } } });
@@ -134,7 +134,7 @@ describe('threadmux init with other machines', () => {
     const flags = { local: true, roundTrip: false, host: 'far' };
     expect(await person.run(flags)).toMatchObject({
       status: 2,
-      said: expect.stringMatching(/✗ .*Connection refused[\s\S]*--yes is missing/),
+      said: expect.stringMatching(/✗ .*Connection refused[\s\S]*--yes is required/),
     });
     expect(person.hasHome()).toBe(false);
     expect(await person.run({ ...flags, yes: true })).toMatchObject({ status: 0 });

@@ -77,7 +77,7 @@ describe('threadmux init with flags', () => {
         const flags = { ...answers(workspace), [left]: undefined };
         expect(await person.run(flags, workspace.token)).toEqual({
           status: 2,
-          said: expect.stringContaining(`${flag} is missing`),
+          said: expect.stringContaining(`${flag} is required`),
         });
         expect(person.hasHome()).toBe(false);
       }),
@@ -87,7 +87,7 @@ describe('threadmux init with flags', () => {
   it('without any answer asks for the first one', async () => {
     expect(await newcomer().run({})).toMatchObject({
       status: 2,
-      said: expect.stringContaining('--local or --token-file is missing'),
+      said: expect.stringContaining('--local or --token-file is required'),
     });
   });
 
@@ -127,7 +127,7 @@ describe('threadmux init with flags', () => {
     const person = newcomer();
     expect(await person.run(answers(workspace), workspace.token)).toEqual({
       status: 1,
-      said: expect.stringMatching(/lacks permissions in #\S+: Add Reactions\n.*permissions=326417615936/),
+      said: expect.stringMatching(/needs more permissions in #\S+: Add Reactions\n.*permissions=326417615936/),
     });
     expect(person.hasHome()).toBe(false);
   });

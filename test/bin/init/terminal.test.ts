@@ -16,7 +16,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     await terminal.sees('Bot token (hidden):');
     terminal.type('not-the-token');
     await terminal.sees('✗ Discord rejects this token.');
-    await terminal.sees(/refused[\s\S]*The bot token/);
+    await terminal.sees(/rejects[\s\S]*Bot token/);
     terminal.type(token);
     await terminal.sees('✓ Message Content Intent is on.');
 
@@ -32,18 +32,18 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     expect(invitation?.content).not.toContain(code);
     await owner.say(channel, 'AAAAAA');
     await owner.say(channel, code.toLowerCase());
-    await terminal.sees(`you (${userId}) wrote it. May they type into your sessions?`);
+    await terminal.sees(`you (${userId}) wrote the code. Allow this user to write to your sessions?`);
     terminal.press('y');
     await terminal.sees(`Allowed users: ${userId}`);
     expect((await owner.messages(channel)).map(({ id }) => id)).not.toContain(invitation?.id);
-    await terminal.sees("Another user id");
+    await terminal.sees('Another user id');
     terminal.type('');
 
     await terminal.sees('Add a machine over ssh');
     terminal.type('me@-bad');
     await terminal.sees('is not a valid host name');
     terminal.type('mini=far');
-    await terminal.sees('✓ The clock of mini agrees');
+    await terminal.sees('✓ The clock of mini matches');
     terminal.type('');
 
     await terminal.sees('● Yes / ○ No');
@@ -64,7 +64,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     const { api, channelId: channel, userId, person: owner } = workspace;
     const person = newcomer();
     const terminal = person.sit({ api, channel, yes: true });
-    await terminal.sees('The bot token');
+    await terminal.sees('Bot token');
     terminal.type(workspace.token);
     await terminal.sees('or press Enter to pair with a code:');
     terminal.type('');
@@ -74,7 +74,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     terminal.type('');
     await terminal.sees(/your sessions\?\n│ {2}No\n[\s\S]*or press Enter to pair with a code:/);
     terminal.type(userId);
-    await terminal.sees("Another user id");
+    await terminal.sees('Another user id');
     terminal.type('');
     await terminal.sees('ended with 0');
     expect(person.read().servers).toMatchObject([{ allow: [userId] }]);
@@ -85,9 +85,9 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     const { api, token, channelId: channel, userId, person: owner } = workspace;
     const stages = [
       { flags: {}, before: 'Where do you want to chat with your sessions?' },
-      { flags: { api }, before: 'The bot token' },
-      { flags: { api }, before: 'The bot token', key: 'C-d' },
-      { flags: { api }, before: 'The bot token', key: 'Escape' },
+      { flags: { api }, before: 'Bot token' },
+      { flags: { api }, before: 'Bot token', key: 'C-d' },
+      { flags: { api }, before: 'Bot token', key: 'Escape' },
       {
         flags: { api, channel },
         typed: token,
@@ -107,7 +107,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
       const person = newcomer();
       const terminal = person.sit(flags);
       if (typed !== undefined) {
-        await terminal.sees('The bot token');
+        await terminal.sees('Bot token');
         terminal.type(typed);
       }
       await terminal.sees(before);
@@ -135,7 +135,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     });
     const { api, userId: allow } = workspace;
     const terminal = newcomer().sit({ api, allow });
-    await terminal.sees('The bot token');
+    await terminal.sees('Bot token');
     terminal.type(workspace.token);
     await terminal.sees('#a⟨U+001B⟩[2Jb⟨U+001B⟩]0;c⟨U+0007⟩ in threadmux');
     terminal.press('C-c');
@@ -153,7 +153,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     const { api, channelId: channel, userId: allow } = workspace;
     const person = newcomer();
     const terminal = person.sit({ api, channel, allow, yes: true, roundTrip: false });
-    await terminal.sees('The bot token');
+    await terminal.sees('Bot token');
     terminal.type(workspace.token);
     await terminal.sees('Message Content Intent is off');
     await terminal.sees('press Enter to check again');
