@@ -120,7 +120,7 @@ describe('threadmux init with other machines', () => {
     const { status, said } = await person.run(flags);
     expect(status).toBe(0);
     expect(said).toMatch(/✓ mini is reachable\.\n✓ tmux \d.* on mini\./);
-    expect(said).toContain('✓ The clock of mini agrees');
+    expect(said).toContain('✓ The clock of mini matches');
     expect(said).not.toContain('Node.js');
     expect(person.read()).toEqual({ hosts: { mini: { ssh: 'far' } } });
     expect(statSync(join(person.root, 'ssh'), { throwIfNoEntry: false })).toBeUndefined();
