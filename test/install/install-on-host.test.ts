@@ -101,7 +101,7 @@ describe('install --host', () => {
 
     const said = await must('install', '--host', 'mini');
     expect(said).toContain(`mini: ${there.home}/${SETTINGS}: added the hooks and the status line.`);
-    expect(said).toContain('mini: tmux: the running server has our hooks from now on.');
+    expect(said).toContain('mini: tmux: loaded the hooks into the running server.');
     const settings = readFileSync(join(there.home, SETTINGS), 'utf8');
     expect(settings).toContain(`THREADMUX_HOME='${ours}' ${ours}/bin/drop # threadmux`);
     expect(existsSync(join(ours, 'bin', 'drop'))).toBe(true);
@@ -109,7 +109,7 @@ describe('install --host', () => {
     expect(there.tmux('show-hooks', '-g')).toContain('@threadmux-event-');
 
     const installed = listing(there.home);
-    expect(await must('install', '--host', 'mini')).toContain('nothing to do');
+    expect(await must('install', '--host', 'mini')).toContain('already up to date');
     expect(listing(there.home)).toEqual(installed);
 
     expect(await must('uninstall', '--host', 'mini', '--dry-run')).toContain(`-`);
@@ -253,7 +253,7 @@ describe('two that use one host', () => {
     const desk = machine(there, 'desk');
     await laptop.must('install', '--host', 'mini');
     await desk.must('install', '--host', 'mini');
-    expect(await laptop.must('install', '--host', 'mini')).toContain('nothing to do');
+    expect(await laptop.must('install', '--host', 'mini')).toContain('already up to date');
     const both = JSON.parse(readFileSync(join(there.home, SETTINGS), 'utf8'));
     expect(both.hooks.Stop).toHaveLength(3);
     expect(there.tmux('show-hooks', '-g').match(/session-created\[/g)).toHaveLength(2);
@@ -286,7 +286,7 @@ describe('a host that still has the program and the token', () => {
     const { must } = machine(there);
 
     const said = await must('install', '--host', 'mini');
-    expect(said).toContain('mini: removed the program and the token that an earlier version put there.');
+    expect(said).toContain('mini: removed the program and the token of an earlier version.');
     await ended;
     expect(readdirSync(old)).toEqual(['for']);
     expect(holdsToken(there.home)).toEqual([]);
