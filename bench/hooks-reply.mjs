@@ -6,8 +6,8 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, write
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openGateway } from '../dist/discord/gateway.js';
 import { connectRest } from '../dist/discord/rest.js';
+import { saveLocalServer } from '../dist/home/config-file.js';
 import { openHome } from '../dist/home/home.js';
-import { saveLocalServer } from '../dist/home/local-server.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { conclude, measure, median, printTable, spread } from './support.mjs';
 

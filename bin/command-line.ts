@@ -1,4 +1,4 @@
-// How a command is made, and how its words are read: what all commands share.
+// Helpers to define commands and to read their arguments.
 
 import { type Command, type CommandOptions, InvalidArgumentError } from 'commander';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -13,7 +13,7 @@ export function addCommand(
   return under.command(usage, options).description(about).addHelpText('after', `\nExample:\n  threadmux ${example}`);
 }
 
-/** The first word is the name, unless it comes after "--". */
+/** The first argument is the name, unless it comes after "--". */
 export function nameAndRest(
   { args }: Command,
   rest: string | undefined,
@@ -22,7 +22,7 @@ export function nameAndRest(
   const after = dashes === -1 ? [] : process.argv.slice(dashes + 1);
   const [name, ...before] = args.slice(0, args.length - after.length);
   if (rest !== undefined && before.length > 0)
-    throw new ThreadmuxError('bad_usage', `${rest} has to come after "--"`, {
+    throw new ThreadmuxError('bad_usage', `write ${rest} after "--"`, {
       hint: `Example: threadmux start ${name} -- ${before.join(' ')}`,
     });
   return { name, rest: [...before, ...after] };
@@ -32,11 +32,11 @@ export function readNumber(least: number, most: number): (text: string) => numbe
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
   };
 }
 
-/** For an option that may be given several times. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -1,5 +1,5 @@
-// The machines and sessions that a command may name, and the one it means: by its exact name, or the one it was
-// typed in. The connections are left open: a bridge beside us uses the same ones.
+// Finds the session that a command names, by its exact name, or the session that the command runs in. The ssh connections stay
+// open, because a running bridge uses the same ones.
 
 import { findSessions } from '../bridge/commands/sessions.ts';
 import type { Config } from '../core/config.ts';
@@ -7,6 +7,7 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { localHost } from '../hosts/host.ts';
+import { filesForHosts } from '../install/program-files.ts';
 import { openRemoteHosts, type RemoteHosts } from '../threads/remote-hosts.ts';
 import { loadThreadRecords, type ThreadRecord } from '../threads/thread-record.ts';
 import { currentPane } from '../tmux/current-pane.ts';
@@ -15,7 +16,6 @@ import type { PaneRef } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { openContext } from './command-context.ts';
-import { filesForHosts } from './files-for-hosts.ts';
 import { printable, withProgress } from './print.ts';
 
 export interface SessionFinder {
@@ -23,7 +23,7 @@ export interface SessionFinder {
   readonly config: Config;
   readonly hosts: HostList;
   readonly remote: RemoteHosts;
-  /** What the registry knows; only the bridge writes it. */
+  /** The registered threads; only the bridge writes them. */
   readonly records: readonly ThreadRecord[];
 }
 
@@ -31,11 +31,11 @@ export interface SessionTarget {
   readonly host: string;
   readonly tmux: Tmux;
   readonly session: Session;
-  /** What the hooks reported from there; undefined if nothing did. */
+  /** Undefined if no hook has reported from the session. */
   readonly record: ThreadRecord | undefined;
 }
 
-const ANSWERS_WITHIN_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 export function openSessionFinder(): SessionFinder {
   const { home, config } = openContext('cli');
@@ -49,7 +49,7 @@ export function openSessionFinder(): SessionFinder {
   return { home, config, hosts, remote, records: loadThreadRecords(home) };
 }
 
-/** `name` may be `name@host`, or a session's id such as `$3`, for names that are hard to write. */
+/** `name` may be `name@host`, or a session id such as `$3` for names that are hard to type. */
 export async function findTarget(
   reach: SessionFinder,
   name: string | undefined,
@@ -57,7 +57,7 @@ export async function findTarget(
 ): Promise<SessionTarget> {
   if (name === undefined) return ownSession(reach, host);
   const place = hostAndName(reach, name, host);
-  const found = await withProgress(`asking ${place.host}`, findSessions(place.host, reach, ANSWERS_WITHIN_MS));
+  const found = await withProgress(`connecting to ${place.host}`, findSessions(place.host, reach, TIMEOUT_MS));
   const one =
     found.find(({ session }) => session.name === place.session) ??
     found.find(({ session }) => session.id === place.session);
@@ -65,17 +65,17 @@ export async function findTarget(
   const near = found.map(({ session }) => session.name).filter((it) => it.includes(place.session));
   throw new ThreadmuxError(
     'session_not_found',
-    `there is no session ${printable(JSON.stringify(place.session))} on ${place.host}`,
+    `no session ${printable(JSON.stringify(place.session))} on ${place.host}`,
     {
       hint:
         near.length > 0
-          ? `The name has to be exact. There is: ${near.slice(0, 5).map(printable).join(', ')}.`
-          : '`threadmux sessions` lists those there are.',
+          ? `Use the exact name. Similar sessions: ${near.slice(0, 5).map(printable).join(', ')}.`
+          : 'Run `threadmux sessions` to list the sessions.',
     },
   );
 }
 
-/** The host that is asked, and the session's name there. With `host` given, an "@" is part of the name. */
+/** The host, and the session's name there. If `host` is given, an "@" is part of the name. */
 export function hostAndName(
   { config, hosts }: Pick<SessionFinder, 'config' | 'hosts'>,
   name: string,
@@ -86,11 +86,11 @@ export function hostAndName(
     host === undefined && at > 0 && config.hosts[name.slice(at + 1)] !== undefined
       ? { session: name.slice(0, at), host: name.slice(at + 1) }
       : { session: name, host: host ?? config.defaultHost };
-  hosts.get(place.host); // an unknown host is said at once
+  hosts.get(place.host); // throws if the host is unknown
   return place;
 }
 
-/** The pane the hooks reported from; without a report, the one that has the session's focus. */
+/** The pane that the hooks reported from; otherwise the session's active pane. */
 export function paneOf({ session, record }: SessionTarget): PaneRef {
   return record ?? { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
 }
@@ -103,8 +103,8 @@ async function ownSession({ records: all, config }: SessionFinder, host: string 
   const session =
     me && (await listSessions(tmux)).find(({ id, serverPid }) => id === me.sessionId && serverPid === me.serverPid);
   if (me === undefined || session === undefined)
-    throw new ThreadmuxError('bad_usage', 'tell which session is meant', {
-      hint: 'Only inside tmux may its name be left out. `threadmux sessions` lists them.',
+    throw new ThreadmuxError('bad_usage', 'no session given', {
+      hint: 'Give its name; you can omit it only inside tmux. Run `threadmux sessions` to list the sessions.',
     });
   const records = all.filter(({ serverPid, sessionId }) => serverPid === session.serverPid && sessionId === session.id);
   const record = records.find(({ paneId }) => paneId === TMUX_PANE) ?? records[0];

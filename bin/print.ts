@@ -1,9 +1,9 @@
-// What a command prints: data on stdout, words on stderr. Nothing that a session, a path or a host calls itself can
-// act on the terminal.
+// Prints results to stdout and messages to stderr. Names of sessions, paths and hosts are escaped, so that none of them can
+// control the terminal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { neutralise } from '../core/neutralise.ts';
-import { displayWidth } from '../core/width.ts';
+import { displayWidth } from '../core/tables.ts';
+import { neutralise } from '../core/untrusted-text.ts';
 
 const SHOWN_AFTER_MS = 300;
 
@@ -15,20 +15,20 @@ export function printText(text: string): void {
   if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
-/** For people; a program that reads stdout is not disturbed by it. */
+/** For people: on stderr, so that programs which read stdout do not see it. */
 export function printNote(text: string): void {
   process.stderr.write(`${neutralise(text)}\n`);
 }
 
-/** One line, whatever it holds. */
+/** Always one line. */
 export function printable(text: string): string {
   return neutralise(text).replace(/[\n\t]/g, ' ');
 }
 
-/** A cell may be longer, but makes no other row longer. */
+/** A longer cell does not widen its column any further. */
 const WIDEST = 200;
 
-/** Columns as wide as their widest cell; the last one ends where its text ends. */
+/** Pads each column to its widest cell, except the last one. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map(printable));
   const widthOf = (cell: string) => Math.min(WIDEST, displayWidth(cell.slice(0, 10 * WIDEST)));
@@ -43,7 +43,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join('\n');
 }
 
-/** Says on a terminal what is waited for, once it takes longer, and takes it back afterwards. */
+/** On a terminal, shows what we are waiting for if it takes long, and removes the line afterwards. */
 export async function withProgress<T>(doing: string, work: Promise<T>): Promise<T> {
   if (!process.stderr.isTTY) return work;
   const done = new AbortController();

@@ -1,40 +1,38 @@
-// The commands, one line each: what it takes, what it is for, an example, and where it is done. What a command needs is
-// loaded when it is run.
+// The commands and their options. The code of a command is loaded only when the command runs, so that each starts quickly.
 
 import { Argument, Command, Option } from 'commander';
 import { VERSION } from '../core/version.ts';
-import { addCommand, collect, readNumber } from './command-line.ts';
-import { addSessions } from './session-commands.ts';
+import { addCommand, collect, nameAndRest, readNumber } from './command-line.ts';
 
 const EXIT_CODES = `
 Exit codes:
-  0   done
-  1   failed; the sentence on stderr says why
+  0   success
+  1   failure; see the message on stderr
   2   wrong usage
-  3   there is no such session, host or letter
-  69  a host or Discord could not be reached; the same may work later
-  78  the configuration has to be corrected first; a service manager should not try again
+  3   no such session, host or letter
+  69  a host or Discord could not be reached; try again later
+  78  invalid configuration; restarting does not help
 
-Data goes to stdout, words go to stderr. With --json both are JSON: errors read
+Results go to stdout, messages to stderr. With --json, both are JSON:
   {"error":{"code":"session_not_found","message":"…","hint":"…"}}
 
-Inside tmux the name of a session may be left out: it is the one the command runs in.
-A session of another host is name@host. More in docs/cli.md.
+Inside tmux, you can omit the session name: the default is the current session.
+Write name@host for a session on another host. See docs/cli.md for details.
 
-Start with:
-  threadmux up          serve the local workspace and print the link to open`;
+To get started:
+  threadmux up          start the local workspace and print its link`;
 
 export function makeProgram({ wantsJson }: { readonly wantsJson: boolean }): Command {
   const program = new Command('threadmux')
     .description(
-      'Chat with your Claude Code sessions from anywhere: every tmux session that runs an agent has a thread.',
+      'Chat with your coding agents in tmux from Discord or from a local workspace. Each session has its own thread.',
     )
     .version(VERSION)
-    .showHelpAfterError('(add --help for what it takes)')
+    .showHelpAfterError('(run with --help for usage)')
     .enablePositionalOptions()
     .addHelpText('after', EXIT_CODES)
     .exitOverride();
-  // A program that asked for JSON gets the error as JSON, and nothing else; see threadmux.ts.
+  // With --json, threadmux.ts prints the error as JSON, and commander must print nothing.
   if (wantsJson) program.configureOutput({ writeErr: () => {}, outputError: () => {} });
   addRunning(program);
   addSessions(program);
@@ -44,115 +42,207 @@ export function makeProgram({ wantsJson }: { readonly wantsJson: boolean }): Com
 }
 
 function addRunning(program: Command): void {
-  addCommand(
-    program,
-    'up',
-    'run everything: the bridge, and the local workspace if no Discord is configured',
-    'up --port 8080',
-  )
-    .option('--port <port>', 'port of the local workspace (default: 7420, or any free one)', readNumber(0, 65_535))
-    .option('--listen <address>', 'let others reach the port; browsers sign in at localhost only')
-    .option('--verbose', 'show the log as it is written')
+  addCommand(program, 'up', 'start threadmux, with the local workspace if Discord is not configured', 'up --port 8080')
+    .option('--port <port>', 'port of the local workspace (default: 7420, or a free port)', readNumber(0, 65_535))
+    .option('--listen <address>', 'address to listen on (default: localhost); browsers can sign in only at localhost')
+    .option('--verbose', 'print the log to stderr')
     .action(async (flags) => (await import('./commands/up.ts')).up(flags));
-  addCommand(program, 'workspace', 'serve the local workspace alone', 'workspace')
-    .option('--port <port>', 'port to serve it on', readNumber(0, 65_535))
-    .option('--listen <address>', 'let others reach its port; browsers sign in at localhost only')
-    .option('--verbose', 'show the log as it is written')
+  addCommand(program, 'workspace', 'run only the local workspace, without the bridge', 'workspace')
+    .option('--port <port>', 'port to listen on', readNumber(0, 65_535))
+    .option('--listen <address>', 'address to listen on (default: localhost); browsers can sign in only at localhost')
+    .option('--verbose', 'print the log to stderr')
     .action(async (flags) => (await import('./commands/up.ts')).workspaceOnly(flags));
-  addCommand(program, 'bridge', 'run the bridge alone, for the configured Discord server', 'bridge --verbose')
-    .option('--verbose', 'show the log as it is written')
+  addCommand(program, 'bridge', 'run only the bridge, for the configured Discord server', 'bridge --verbose')
+    .option('--verbose', 'print the log to stderr')
     .action(async (flags) => (await import('./commands/up.ts')).bridgeOnly(flags));
-  addCommand(program, 'link', 'print a link that signs one browser in to the local workspace, once', 'link')
+  addCommand(program, 'link', 'print a one-time link to sign in to the local workspace', 'link')
     .option('--json', 'print JSON')
-    .action(async (flags) => (await import('./commands/link.ts')).link(flags));
+    .action(async (flags) => (await import('./commands/status.ts')).link(flags));
 }
 
 function addSetUp(program: Command): void {
-  addCommand(program, 'init', 'ask for everything that is needed, and write the configuration', 'init')
+  addCommand(program, 'init', 'set up threadmux: ask for the settings, check them, and write config.json', 'init')
     .option('--local', 'use the local workspace')
-    .option('--token-file <file>', 'the file that holds the bot token')
-    .option('--channel <id>', 'the channel in which threads are made')
-    .option('--allow <ids>', 'who may speak to your sessions: user ids (may be repeated)', collect)
-    .option('--host <name=ssh>', 'another machine, as ssh calls it (may be repeated)', collect)
-    .option('--api <url>', 'another server that speaks Discord’s language')
-    .option('--yes', 'ask nothing: take what the options say')
-    .option('--no-round-trip', 'leave out the try at the end')
+    .option('--token-file <file>', 'file that contains the bot token, or - for stdin')
+    .option('--channel <id>', 'channel to create threads in')
+    .option('--allow <ids>', 'ids of users who may write to your sessions (repeatable)', collect)
+    .option('--host <name=ssh>', 'another machine to use over ssh (repeatable)', collect)
+    .option('--api <url>', 'address of another Discord-compatible server')
+    .option('--yes', 'ask no questions; use the options and defaults')
+    .option('--no-round-trip', 'skip the test message at the end')
     .action(async (flags) => (await import('./init/init.ts')).runInit(flags));
-  const elsewhere = () => new Option('--host <name>', 'on this host, over ssh').conflicts('project');
+  const elsewhere = () => new Option('--host <name>', 'use another host, over ssh').conflicts('project');
   addCommand(
     program,
     'install',
-    'add our hooks and status line to Claude Code, and our hooks to tmux',
+    'add the threadmux hooks and status line to Claude Code, and hooks to tmux',
     'install --dry-run',
   )
-    .option('--project <folder>', 'into the settings of this project')
-    .option('--dry-run', 'show what would change')
-    .option('--no-tmux', 'leave tmux alone')
+    .option('--project <folder>', 'change only the settings of this project')
+    .option('--dry-run', 'show the changes without making them')
+    .option('--no-tmux', 'do not change tmux')
     .addOption(elsewhere())
     .action(async (flags) =>
       flags.host === undefined
         ? (await import('./commands/install.ts')).runInstall(flags)
-        : (await import('./commands/install-on-host.ts')).installOnHost(flags.host, flags),
+        : (await import('./commands/install.ts')).installOnHost(flags.host, flags),
     );
-  addCommand(program, 'uninstall', 'take exactly our parts out again', 'uninstall')
-    .option('--project <folder>', 'out of the settings of this project')
-    .option('--dry-run', 'show what would change')
-    .option('--no-tmux', 'leave tmux alone')
-    .option('--purge', 'remove our home as well: configuration, messages, log')
+  addCommand(program, 'uninstall', 'undo install: remove only what threadmux added', 'uninstall')
+    .option('--project <folder>', 'change only the settings of this project')
+    .option('--dry-run', 'show the changes without making them')
+    .option('--no-tmux', 'do not change tmux')
+    .option('--purge', 'also delete the threadmux home: configuration, messages and logs')
     .addOption(elsewhere())
     .action(async (flags) =>
       flags.host === undefined
         ? (await import('./commands/install.ts')).runUninstall(flags)
-        : (await import('./commands/install-on-host.ts')).uninstallOnHost(flags.host, flags),
+        : (await import('./commands/install.ts')).uninstallOnHost(flags.host, flags),
     );
   const service = addCommand(
     program,
     'service',
-    'run threadmux up with your login, as a service of your own',
+    'run threadmux as a user service, started at login',
     'service install',
   );
-  addCommand(service, 'install', 'write the unit (systemd or launchd) and start it', 'service install --print')
-    .option('--print', 'print the unit and change nothing')
+  addCommand(service, 'install', 'install and start the service (systemd or launchd)', 'service install --print')
+    .option('--print', 'print the service file without installing it')
     .action(async (flags) => (await import('./commands/service.ts')).serviceInstall(flags));
-  addCommand(service, 'remove', 'stop the service and remove its unit; sessions go on', 'service remove').action(
+  addCommand(service, 'remove', 'stop and remove the service; sessions keep running', 'service remove').action(
     async () => (await import('./commands/service.ts')).serviceRemove(),
   );
-  addCommand(program, 'completions', 'print the completions for a shell', 'completions fish | source')
+  addCommand(program, 'completions', 'print the completion script for a shell', 'completions fish | source')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
     .action(async (shell) => (await import('./commands/completions.ts')).completions(shell, program));
 }
 
 function addLooking(program: Command): void {
-  addCommand(program, 'doctor', 'look at every part that can be wrong, and say what to do about it', 'doctor')
-    .option('--host <name>', 'only this host')
+  addCommand(program, 'doctor', 'check the installation and suggest fixes', 'doctor')
+    .option('--host <name>', 'check only this host')
     .option('--json', 'print JSON')
     .action(async (flags) => (await import('./doctor/doctor.ts')).runDoctor(flags));
-  addCommand(program, 'status', 'what runs here, what waits, and which hosts answer', 'status --json')
+  addCommand(
+    program,
+    'status',
+    'show whether threadmux is running, what is waiting, and which hosts respond',
+    'status --json',
+  )
     .option('--json', 'print JSON')
     .action(async (flags) => (await import('./commands/status.ts')).showStatus(flags));
   addCommand(
     program,
     'config',
-    'print the configuration in force as JSON, with tokens masked, and where each value came from',
+    'print the active configuration and where each value comes from; tokens are hidden',
     'config',
   )
-    .option('--json', 'the same: it always prints JSON')
-    .action(async () => (await import('./commands/config.ts')).config());
+    .option('--json', 'print JSON (always on)')
+    .action(async () => (await import('./commands/status.ts')).config());
   addCommand(program, 'logs', 'print the last lines of the log', 'logs -f -n 20')
-    .option('-f, --follow', 'go on with those that come')
-    .option('-n, --lines <lines>', 'how many', readNumber(0, 100_000), 50)
-    .option('--json', 'print one JSON object a line')
+    .option('-f, --follow', 'keep printing new lines')
+    .option('-n, --lines <lines>', 'number of lines', readNumber(0, 100_000), 50)
+    .option('--json', 'print one JSON object per line')
     .action(async (flags) => (await import('./commands/logs.ts')).logs(flags));
-  const outbox = addCommand(program, 'outbox', 'what Claude said and nobody got yet', 'outbox list');
-  addCommand(outbox, 'list', 'letters that wait, and those that were set aside', 'outbox list', {
+  const outbox = addCommand(program, 'outbox', 'show replies that are not delivered yet', 'outbox list');
+  addCommand(outbox, 'list', 'list the letters that are waiting or set aside', 'outbox list', {
     isDefault: true,
   })
     .option('--json', 'print JSON')
     .action(async (flags) => (await import('./commands/outbox.ts')).listOutbox(flags));
-  addCommand(outbox, 'show <letter>', 'print one of them', 'outbox show 1234.0-100000001.99')
+  addCommand(outbox, 'show <letter>', 'print a letter', 'outbox show 1234.0-100000001.99')
     .option('--json', 'print JSON')
     .action(async (id, flags) => (await import('./commands/outbox.ts')).showLetter(id, flags));
-  addCommand(outbox, 'retry [letter]', 'deliver it, or all of them, again', 'outbox retry')
+  addCommand(outbox, 'retry [letter]', 'deliver a letter again, or all of them', 'outbox retry')
     .option('--json', 'print JSON')
     .action(async (id, flags) => (await import('./commands/outbox.ts')).retryLetters(id, flags));
+}
+
+function addSessions(program: Command): void {
+  const onHost = (command: Command) =>
+    command.option('--host <name>', 'host of the session').option('--json', 'print JSON');
+  const starting = (command: Command) =>
+    onHost(command).option(
+      '--dir <directory>',
+      'working directory (default: the current one; on another host, the home directory)',
+    );
+
+  starting(
+    addCommand(
+      program,
+      'start [name] [command...]',
+      'start a session if it does not exist, with the agent or the command after --; its pane stays open when the program exits',
+      'start build --dir ~/shop -- npm run build',
+    ),
+  )
+    .option('--prefix <prefix>', 'name the session with this prefix and the next number')
+    .action(async (_name, _words, flags, command: Command) => {
+      const { name, rest } = nameAndRest(command, 'the command');
+      await (await import('./commands/start.ts')).startSession(name, rest, flags);
+    });
+  onHost(addCommand(program, 'stop [name]', 'end a session if it exists', 'stop build')).action(async (name, flags) =>
+    (await import('./commands/start.ts')).stopSession(name, flags),
+  );
+  starting(
+    addCommand(
+      program,
+      'new <name> [command...]',
+      'start a session with the agent or the command after --; fail if it exists',
+      'new shop --host mini --dir ~/shop',
+    ),
+  ).action(async (name: string, _words, flags, command: Command) => {
+    const { rest } = nameAndRest(command, 'the command');
+    await (await import('./commands/start.ts')).createSession(name, rest, flags);
+  });
+  onHost(
+    addCommand(program, 'kill <name>', 'end a session by its exact name; fail if it does not exist', 'kill shop@mini'),
+  ).action(async (name, flags) => (await import('./commands/start.ts')).killByName(name, flags));
+  addCommand(program, 'sessions', 'list the sessions of all hosts and their state', 'sessions --json')
+    .alias('list')
+    .option('--host <name>', 'list only this host')
+    .option('--json', 'print JSON')
+    .option('--names', 'print only the names on this machine, one per line')
+    .action(async (flags) => (await import('./commands/sessions.ts')).listAllSessions(flags));
+  onHost(
+    addCommand(
+      program,
+      'send [name] [text...]',
+      'type text (or stdin) into a session and press Enter, if that is safe',
+      'send shop "run the tests"',
+    ),
+  )
+    .option('--wait <seconds>', 'how long to wait until the pane is ready', readNumber(0, 86_400), 3)
+    .action(async (_name, _words, flags, command: Command) => {
+      const { name, rest } = nameAndRest(command, undefined);
+      await (await import('./commands/send.ts')).send(name, rest, flags);
+    });
+  onHost(
+    addCommand(
+      program,
+      'attach [name]',
+      'open a session in this terminal; with --json, print the command instead',
+      'attach shop@mini',
+    ),
+  ).action(async (name, flags) => (await import('./commands/attach.ts')).attach(name, flags));
+  onHost(addCommand(program, 'capture [name]', 'print the screen of a session', 'capture shop -n 200'))
+    .option(
+      '-n, --lines <lines>',
+      'number of lines, including the scrollback (at most 10000)',
+      readNumber(1, Number.MAX_SAFE_INTEGER),
+    )
+    .action(async (name, flags) => (await import('./commands/attach.ts')).capture(name, flags));
+  const thread = addCommand(
+    program,
+    'thread',
+    'open or archive the thread of a session; the session keeps running',
+    'thread close shop',
+  );
+  for (const [order, about] of [
+    ['open', 'create or reopen the thread'],
+    ['close', 'archive the thread until the session reports something or you write in it'],
+  ] as const)
+    onHost(addCommand(thread, `${order} [name]`, about, `thread ${order} shop`))
+      .option('--wait <seconds>', 'how long to wait for the result', readNumber(1, 86_400), 15)
+      .action(async (name, flags) => (await import('./commands/thread.ts')).orderThread(order, name, flags));
+  addCommand(program, 'auto', 'show or set whether every tmux session gets a thread', 'auto off')
+    .addArgument(new Argument('[switch]').choices(['on', 'off']))
+    .option('--json', 'print JSON')
+    .action(async (to, flags) => (await import('./commands/thread.ts')).auto(to, flags));
 }

@@ -1,7 +1,7 @@
-// Questions at the terminal. Without a terminal, a question fails and names the flag that would have answered it.
+// Asks questions at the terminal. Without a terminal, a question fails and names the missing option.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { neutralise } from '../core/neutralise.ts';
+import { neutralise } from '../core/untrusted-text.ts';
 
 type Clack = typeof import('@clack/prompts');
 
@@ -10,21 +10,21 @@ interface Choice<T extends string> {
   readonly label: string;
 }
 
-/** Escape sequences in any text, such as the name of a channel, are shown and do not reach the terminal. */
+/** Escape sequences in a text, such as the name of a channel, are made visible and never reach the terminal. */
 export interface Questions {
   readonly isTerminal: boolean;
   say(text: string): void;
-  /** One line; `flag` says how to give the answer without a terminal. */
+  /** One line; `flag` is the option that gives the answer without a terminal. */
   line(question: string, flag: string): Promise<string>;
-  /** The same, and what is typed is not shown. */
+  /** Does not show what is typed. */
   secret(question: string, flag: string): Promise<string>;
-  /** One of several; the cursor starts at `usual`, or at the first. */
+  /** The cursor starts at `usual`, or at the first choice. */
   choose<T extends string>(question: string, choices: readonly Choice<T>[], flag: string, usual?: T): Promise<T>;
   /** Enter alone means `usual`; --yes means yes. */
   yes(question: string, usual: boolean): Promise<boolean>;
-  /** Only a person can give this answer: --yes does not. */
+  /** --yes does not answer this question; only a person can. */
   confirm(question: string): Promise<boolean>;
-  /** Rejects when the person stops everything with Ctrl-C. */
+  /** Rejects when the user presses Ctrl-C. */
   readonly stopped: Promise<never>;
   isStopped(): boolean;
   close(): void;
@@ -37,11 +37,11 @@ export async function openQuestions(options: { readonly yes: boolean }): Promise
   const { signal } = stopping;
   const stop = () => stopping.abort();
   const stopped = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new ThreadmuxError('bad_usage', 'stopped by you')));
+    signal.addEventListener('abort', () => reject(new ThreadmuxError('bad_usage', 'cancelled')));
   });
   stopped.catch(() => {}); // handled by the code that races against it
   const onKey = (_: unknown, key?: { readonly ctrl?: boolean; readonly name?: string }) => {
-    if (key?.ctrl && key.name === 'd') stop(); // clack closes its reader at Ctrl-D and would never answer
+    if (key?.ctrl && key.name === 'd') stop(); // on Ctrl-D, clack closes its reader and its promise never settles
   };
   process.once('SIGINT', stop);
   if (isTerminal) process.stdin.on('keypress', onKey);
@@ -52,8 +52,8 @@ export async function openQuestions(options: { readonly yes: boolean }): Promise
     prompt: (clack: Clack, common: { message: string; signal: AbortSignal }) => Promise<T>,
   ): Promise<Exclude<T, symbol>> {
     if (clack === undefined)
-      throw new ThreadmuxError('bad_usage', `there is no terminal to ask at, and ${flag} is missing`, {
-        hint: `Give ${flag}; \`threadmux init --help\` says what it takes.`,
+      throw new ThreadmuxError('bad_usage', `${flag} is required when there is no terminal`, {
+        hint: `Add ${flag}. Run \`threadmux init --help\` for details.`,
       });
     const answer = await prompt(clack, { message: neutralise(question), signal });
     if (!clack.isCancel(answer)) return answer as Exclude<T, symbol>;
@@ -85,6 +85,23 @@ export async function openQuestions(options: { readonly yes: boolean }): Promise
     close() {
       process.removeListener('SIGINT', stop);
       process.stdin.removeListener('keypress', onKey);
+    },
+  };
+}
+
+/** Undoes temporary changes in reverse order, also after Ctrl-C. */
+export interface CleanUp {
+  later(act: () => Promise<unknown>): void;
+  /** Runs each act once. A failed act does not stop the others. */
+  now(): Promise<void>;
+}
+
+export function openCleanUp(): CleanUp {
+  const acts: (() => Promise<unknown>)[] = [];
+  return {
+    later: (act) => void acts.push(act),
+    async now() {
+      for (let act = acts.pop(); act !== undefined; act = acts.pop()) await act().catch(() => {});
     },
   };
 }

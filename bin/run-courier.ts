@@ -1,32 +1,38 @@
-// The courier with everything it needs: inside the bridge, or as a process of its own while the bridge is down. Only the
-// bridge collects letters from other hosts.
+// Runs the courier: inside the bridge, or as its own process while the bridge is down. Only the bridge collects letters from
+// other hosts.
 
+import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerConfig } from '../core/config.ts';
-import { loadConfig } from '../home/config-file.ts';
-import { loadLocalServer } from '../home/local-server.ts';
+import { keepTrying } from '../core/keep-trying.ts';
+import { loadConfig, loadLocalServer } from '../home/config-file.ts';
+import { holderOf } from '../home/lock.ts';
 import { type CourierContexts, openCourierContexts } from '../hooks/courier-context.ts';
+import { takeCourierLock } from '../hooks/courier-lock.ts';
 import { runCourier } from '../hooks/courier-loop.ts';
 import { hostOutbox, putHostLetter } from '../hooks/host-letters.ts';
+import { parseLetter } from '../hooks/letter.ts';
+import { openOutbox } from '../hooks/outbox.ts';
 import { letterArrived, postLetter, postSetAsideNotice } from '../hooks/post-letter.ts';
 import { carryOutOrder } from '../hooks/thread-order.ts';
 import { type Collector, keepCollecting } from '../hosts/collect.ts';
+import { filesForHosts } from '../install/program-files.ts';
 import { openShared, type Shared } from '../threads/shared-parts.ts';
-import type { CliContext } from './command-context.ts';
-import { filesForHosts } from './files-for-hosts.ts';
+import { type CliContext, openHookContext } from './command-context.ts';
 
 interface RunningCourier {
   readonly lingerMs: number;
   readonly signal: AbortSignal;
-  /** Also the letters of other hosts. */
+  /** Also collects letters from other hosts. */
   readonly collects?: boolean;
 }
 
-/** Takes letters until told to stop, or until there was nothing to do for a while. */
+/** Delivers letters until the signal, or until there was nothing to do for `lingerMs`. */
 export async function runCourierHere(shared: Shared, work: RunningCourier): Promise<void> {
   const { hosts, config } = shared;
   const contexts = openCourierContexts(shared);
-  setMaxListeners(0, work.signal); // every host has some; Node.js would warn of a leak
+  setMaxListeners(0, work.signal); // each host adds listeners; Node.js would warn about a leak
   const others = work.collects === true ? hosts.names().filter((one) => !hosts.isLocal(one)) : [];
   try {
     await Promise.all([
@@ -48,7 +54,7 @@ function take(
   const context = contexts.of(host);
   return runCourier({
     ...{ home, log, lingerMs, signal },
-    // Orders of the command line come from this machine only; another host speaks for its own panes alone.
+    // Only this machine may give orders; another host may only report on its own panes.
     ...(outbox === undefined ? { obey: (order) => carryOutOrder(order, home, threads) } : { outbox }),
     onEvent: sessionsChanged.tell,
     arrived: (letter) => letterArrived(letter, context),
@@ -68,7 +74,7 @@ async function takeFrom(shared: Shared, contexts: CourierContexts, host: string,
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;
 
-/** Our home there is made first; while the host is away that is tried again, with growing pauses. */
+/** Creates our home on the host first. While the host is unreachable, tries again with growing pauses. */
 async function collectFrom(
   { hosts, remote, sessionsChanged, log }: Shared,
   host: string,
@@ -82,7 +88,7 @@ async function collectFrom(
       collector = keepCollecting({
         ...{ host: hosts.get(host), home: await remote.home(host), signal },
         take: (box, name, letter) => putHostLetter(outbox, box, name, letter),
-        onFull: () => log.warn('too much of a host waits to be posted; the rest stays there', { host }),
+        onFull: () => log.warn('too many letters of a host are waiting; the rest stays on the host', { host }),
         onState(state) {
           if (state.kind === 'lost')
             return remote.heard(host, {
@@ -128,7 +134,7 @@ export function openSharedParts(context: CliContext): Shared {
 
 const READ_AGAIN_MS = 2_000;
 
-/** Letters that wait for a better token, or for the workspace to come up, must not need a restart. */
+/** Reads the configuration again, so that a new token or workspace takes effect without a restart. */
 function serversInForce({ home, config, log, env }: CliContext): () => readonly ServerConfig[] {
   let { servers } = config;
   let readAt = Date.now();
@@ -139,10 +145,95 @@ function serversInForce({ home, config, log, env }: CliContext): () => readonly 
         const read = loadConfig(home, env).servers;
         if (JSON.stringify(read) !== JSON.stringify(servers)) servers = read;
       } catch (error) {
-        log.warn('reading the configuration again', { because: (error as Error).message });
+        log.warn('cannot read the configuration again', { because: (error as Error).message });
       }
     }
     const local = servers.length === 0 ? loadLocalServer(home) : undefined;
     return local === undefined ? servers : [local];
   };
+}
+
+// The courier as its own process: delivers the letter that it was given, if any, then the outbox.
+
+const LINGER_MS = 60_000;
+const SAVE_TRIES = 3;
+const LOCK_TRIES = 20;
+const DELIVERY_TRIES = 20;
+
+export async function runCourierProcess(letter: string, token: string): Promise<void> {
+  try {
+    const context = openHookContext('courier', token);
+    const { home, log } = context;
+    const isSaved = letter === '' || (await savedSoon(context, letter));
+    const stop = new AbortController();
+    process.once('SIGTERM', () => stop.abort());
+    const isHeld = () => holderOf(home.path('state', 'courier.lock')) !== undefined;
+    let release = await takeCourierLock({ home, log });
+    // A letter that could not be saved (full disk) exists only in this process: wait for the lock.
+    for (let tries = 0; release === undefined && !isSaved && isHeld(); tries++) {
+      if (tries >= LOCK_TRIES) break;
+      await sleep(1_000);
+      if (saved(context, letter)) return;
+      release = await takeCourierLock({ home, log });
+    }
+    if (release === undefined && isSaved) return;
+    const shared = openSharedParts(context);
+    if (release === undefined) {
+      // The lock could not be written either. Deliver the reply, so that it is not lost, and do nothing else.
+      await deliverUnsaved(shared, letter);
+      process.exit();
+    }
+    try {
+      shared.prompts.takeUp();
+      if (!isSaved) await deliverUnsaved(shared, letter);
+      await runCourierHere(shared, { lingerMs: LINGER_MS, signal: stop.signal });
+    } finally {
+      await shared.close();
+      release();
+    }
+  } catch (error) {
+    logFailure(error as Error);
+    process.exitCode = 1;
+  }
+}
+
+async function savedSoon(context: CliContext, letter: string): Promise<boolean> {
+  for (let tries = 0; tries < SAVE_TRIES; tries++) {
+    if (saved(context, letter)) return true;
+    await sleep(1_000);
+  }
+  return false;
+}
+
+async function deliverUnsaved(shared: Shared, letter: string): Promise<void> {
+  const { log } = shared;
+  const reading = parseLetter(letter, randomBytes(12).toString('hex'), Date.now());
+  if (reading.kind !== 'letter') return log.error('cannot read an unsaved letter');
+  const context = openCourierContexts(shared).of(shared.config.host);
+  await keepTrying(() => postLetter(reading.letter, context), {
+    ...{ firstMs: 1_000, longestMs: 60_000 },
+    onFailure(error, failures) {
+      log.warn('cannot deliver an unsaved letter yet', { because: (error as Error).message });
+      if (failures >= DELIVERY_TRIES) throw error;
+    },
+  });
+}
+
+function saved({ home }: CliContext, letter: string): boolean {
+  const [, tmux = '', pane = ''] = letter.split('\n');
+  const server = tmux.match(/,(\d+),\d+$/)?.[1] ?? '0';
+  try {
+    openOutbox(home.folder('outbox')).add(`${server}.${pane.replace('%', '')}`, letter);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function logFailure(error: Error): void {
+  try {
+    openHookContext('courier').log.error('courier failed', { because: error.message });
+  } catch {
+    // Without a readable configuration there is no log.
+  }
 }

@@ -1,9 +1,8 @@
 // A message for a headless agent: it waits for its turn, and shows on itself what became of it.
 
-import { cleanInbound } from '../core/clean-input.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
-import { untrustedReason } from '../core/untrusted-text.ts';
+import { cleanInbound, untrustedReason } from '../core/untrusted-text.ts';
 import type { Agent } from '../streams/agent/agent.ts';
 import type { AskedTurn } from '../streams/agent/state.ts';
 import type { Notices } from '../threads/notices.ts';

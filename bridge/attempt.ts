@@ -1,9 +1,8 @@
 // One attempt to type a message: look, decide, type, Enter. It may be repeated at any step: the marks in the pane tell
 // what was done.
 
-import { DIALOG, hasDialog } from '../agents/claude/dialog-line.ts';
 import { timesShown } from '../agents/claude/screen/describe.ts';
-import { type ClaudeScreen, isShell, readScreen } from '../agents/claude/screen/screen.ts';
+import { type ClaudeScreen, DIALOG, hasDialog, isShell, readScreen } from '../agents/claude/screen/screen.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';

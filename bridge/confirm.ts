@@ -1,8 +1,8 @@
 // The receipt: proof that a typed message was submitted. The agent's hook says so; where it has none, its screen does.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DIALOG, hasDialog } from '../agents/claude/dialog-line.ts';
 import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
+import { DIALOG, hasDialog } from '../agents/claude/screen/screen.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRecord } from '../threads/thread-record.ts';

@@ -3,8 +3,7 @@
 
 import * as z from 'zod';
 import { isNewer, newest, snowflakeAt } from '../core/snowflake.ts';
-import { cancelPendingWrite, writeBestEffort } from '../home/best-effort-write.ts';
-import { readJson, writeJson } from '../home/whole-file.ts';
+import { cancelPendingWrite, readJson, writeBestEffort, writeJson } from '../home/whole-file.ts';
 
 const schema = z.object({ since: z.string(), read: z.record(z.string(), z.string()) });
 

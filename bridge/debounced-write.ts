@@ -1,7 +1,7 @@
 // Writes the newest value a moment after it came, so that a burst of values is one write. What is
 // lost when the process is killed in between is only ever repeated, never skipped. A full disk is waited for.
 
-import { tryBestEffort } from '../home/best-effort-write.ts';
+import { tryBestEffort } from '../home/whole-file.ts';
 
 interface DebouncedWrite<T> {
   set(value: T): void;

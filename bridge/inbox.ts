@@ -5,8 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { isNewer } from '../core/snowflake.ts';
-import { removeBestEffort } from '../home/best-effort-write.ts';
-import { readJson, writeJson } from '../home/whole-file.ts';
+import { readJson, removeBestEffort, writeJson } from '../home/whole-file.ts';
 import type { Cursors } from './cursors.ts';
 
 const shownPromptSchema = z.object({

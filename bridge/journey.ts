@@ -11,7 +11,7 @@ import { untrustedCode } from '../core/untrusted-text.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import { tryBestEffort } from '../home/best-effort-write.ts';
+import { tryBestEffort } from '../home/whole-file.ts';
 import type { KnownThreads } from '../threads/known-threads.ts';
 import type { TakenAnswer } from '../threads/prompts/finish-prompt.ts';
 import type { Shared } from '../threads/shared-parts.ts';

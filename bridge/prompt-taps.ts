@@ -1,7 +1,7 @@
 // Taps on prompts and the fields they open. Acknowledged at once; what an answer means is the prompt's to say.
 
 import type { Log } from '../core/log.ts';
-import { parseCustomId, type Tap } from '../core/prompt-button-id.ts';
+import { parseCustomId, type Tap } from '../core/prompt-answer.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import { followUpPrivately, type Interaction, openModal, takeTap } from '../discord/interactions.ts';
 import { editMessage } from '../discord/messages.ts';

@@ -1,7 +1,7 @@
 // Decides what one message means. Pure: it looks at the message and never acts.
 
-import { cleanInbound } from '../core/clean-input.ts';
 import type { ServerConfig } from '../core/config.ts';
+import { cleanInbound } from '../core/untrusted-text.ts';
 import { type RefusedSpeaker, refusalReason } from './allow-list.ts';
 
 export interface Incoming {

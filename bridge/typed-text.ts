@@ -1,6 +1,6 @@
 // What is typed for a message: its text made safe for Claude Code's box, and the paths of its files.
 
-import { cleanInbound, guardForPrompt } from '../core/clean-input.ts';
+import { cleanInbound, guardForPrompt } from '../core/untrusted-text.ts';
 
 export type TypedText =
   /** Claude Code confirms it by its UserPromptSubmit hook. */

@@ -1,8 +1,8 @@
-// Does something again until it works, with pauses that grow. Whoever asks decides after each failure whether to go on.
+// Retries until it works, with growing pauses. The caller decides after each failure whether to continue.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Pauses {
+interface Pauses {
   readonly firstMs: number;
   readonly longestMs: number;
 }

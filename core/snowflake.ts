@@ -1,5 +1,7 @@
 // Discord ids contain the time of their creation. They are compared as numbers, never as strings.
 
+import { createHash } from 'node:crypto';
+
 const EPOCH = 1_420_070_400_000n;
 
 export function isDiscordId(text: string): boolean {
@@ -25,4 +27,12 @@ export function newest(...ids: readonly string[]): string {
 /** For sorting, oldest first. */
 export function byAge(a: { readonly id: string }, b: { readonly id: string }): number {
   return isNewer(a.id, b.id) ? 1 : -1;
+}
+
+// Nonces that keep a message from being posted twice: Discord ignores a message with the nonce of an earlier one
+// (enforce_nonce). The nonce is a hash of what the message is about, so a retry after a crash has the same one.
+
+/** Discord allows 25 characters; 22 of base64url hold 132 bits. */
+export function stableNonce(...about: readonly (string | number)[]): string {
+  return createHash('sha256').update(JSON.stringify(about)).digest('base64url').slice(0, 22);
 }

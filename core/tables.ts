@@ -2,10 +2,8 @@
 // A table too wide for a code block becomes a list with one entry per row: wrapped rows are hard to read, and in a list the
 // links and bold words of the cells still work.
 
-import { type Fence, fenceAfter } from './fences.ts';
-import { insideFence } from './neutralise.ts';
-import { plainCell } from './plain-cell.ts';
-import { displayWidth } from './width.ts';
+import { type Fence, fenceAfter } from './split.ts';
+import { insideFence } from './untrusted-text.ts';
 
 const WIDEST = 100;
 /** Removing markup shortens a cell, but a cell longer than this would still not fit. */
@@ -108,4 +106,110 @@ function asList({ head, rows }: Table): string {
     return `- ${fields.join('\n  ')}`;
   });
   return (rows.length === 0 ? [`- ${head.join('\n- ')}`] : entries).join('\n');
+}
+
+// Removes the Markdown from a table cell. Takes linear time: unclosed markup is scanned only once.
+
+/** A code block shows markup instead of applying it. A link keeps its address, so nothing is lost. */
+function plainCell(cell: string): string {
+  const codes: string[] = [];
+  const held = cell.replaceAll('\0', '');
+  let text = withoutCode(held, (code) => `\0${codes.push(code.trim()) - 1}\0`)
+    .replace(/<br[ \t]{0,9}\/?>/gi, ' ')
+    .replace(/!?\[([^[\]]*)\]\(<?([^()\s>]+)>?(?:\s[^()]*)?\)/g, (_, text: string, url: string) =>
+      text === '' || text === url ? url : `${text} (${url})`,
+    );
+  for (const mark of ['**', '__', '~~']) text = withoutPairs(text, mark);
+  return text
+    .replace(/(?<![\w*])\*(?=[^\s*])([^*]+)(?<=[^\s*])\*(?![\w*])/g, '$1')
+    .replace(/(?<![\w_])_(?=[^\s_])([^_]+)(?<=[^\s_])_(?![\w_])/g, '$1')
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
+    .replace(/\0(\d+)\0/g, (_, i: string) => codes[Number(i)] ?? '');
+}
+
+/** A run of backticks opens code; the next run of the same length closes it. */
+function withoutCode(text: string, hold: (code: string) => string): string {
+  const runs = [...text.matchAll(/`+/g)].map(({ index, 0: run }) => ({
+    at: index,
+    size: run.length,
+  }));
+  const closing: (number | undefined)[] = [];
+  const next = new Map<number, number>();
+  for (let i = runs.length - 1; i >= 0; i--) {
+    const { size } = runs[i] ?? { size: 0 };
+    closing[i] = next.get(size);
+    next.set(size, i);
+  }
+  const out: string[] = [];
+  let from = 0;
+  for (let i = 0; i < runs.length; i++) {
+    const open = runs[i];
+    const end = closing[i];
+    const close = end === undefined ? undefined : runs[end];
+    if (open === undefined || close === undefined || end === undefined) continue;
+    out.push(text.slice(from, open.at), hold(text.slice(open.at + open.size, close.at)));
+    from = close.at + close.size;
+    i = end;
+  }
+  return out.join('') + text.slice(from);
+}
+
+/** Matches `mark`, text that neither begins nor ends with a blank, `mark`. */
+function withoutPairs(text: string, mark: string): string {
+  const out: string[] = [];
+  let from = 0;
+  let open = text.indexOf(mark);
+  let close = -1;
+  while (open >= 0) {
+    const inner = open + mark.length;
+    if (isBlank(text, inner)) {
+      open = text.indexOf(mark, open + 1);
+      continue;
+    }
+    if (close <= inner) close = text.indexOf(mark, inner + 1);
+    while (close >= 0 && isBlank(text, close - 1)) close = text.indexOf(mark, close + 1);
+    if (close < 0) break;
+    out.push(text.slice(from, open), text.slice(inner, close));
+    from = close + mark.length;
+    open = text.indexOf(mark, from);
+  }
+  return out.join('') + text.slice(from);
+}
+
+function isBlank(text: string, at: number): boolean {
+  return at >= text.length || /\s/.test(text.charAt(at));
+}
+
+// The number of columns that a text takes in a fixed-width font, so that tables line up.
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** East Asian wide and full-width blocks: fonts draw them two columns wide. */
+const WIDE =
+  /^[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]/u;
+const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2})/u;
+const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]*$/u;
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
+/** The segmenter takes quadratic time, so it gets one piece at a time. No real grapheme is longer than this. */
+const PIECE = 128;
+
+export function displayWidth(text: string): number {
+  if (PRINTABLE_ASCII.test(text)) return text.length;
+  let columns = 0;
+  for (let at = 0; at < text.length; ) {
+    const found = [...graphemes.segment(text.slice(at, at + PIECE))];
+    // The last grapheme may continue after the piece.
+    if (found.length > 1 && at + PIECE < text.length) found.pop();
+    for (const { segment } of found) {
+      columns += widthOf(segment);
+      at += segment.length;
+    }
+  }
+  return columns;
+}
+
+function widthOf(grapheme: string): 0 | 1 | 2 {
+  if (NOTHING.test(grapheme)) return 0;
+  return WIDE.test(grapheme) || EMOJI.test(grapheme) ? 2 : 1;
 }

@@ -2,7 +2,6 @@
 // or a heading in it would look like ours.
 
 import { isThreadmuxError } from './errors.ts';
-import { neutralise } from './neutralise.ts';
 
 const LONGEST = 300;
 
@@ -32,4 +31,66 @@ export function untrustedHint(error: unknown): string {
 /** Never cuts a surrogate pair. */
 function begin(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+// Makes everything in a text visible before a user is asked to approve it: characters that are invisible or reorder their
+// neighbours are spelled out, and nothing in the text can end the code block that shows it.
+
+/** Control, format, ignorable, private-use and unusual space characters, and half surrogate pairs. Line feed, tab and space stay. */
+const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** The legitimate uses of such characters: a variation selector after a symbol, a keycap, a joiner between two emoji. */
+const EMOJI =
+  /[0-9#*]\ufe0f\u20e3|\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?(?:\u200d\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?)*/gu;
+
+export function neutralise(text: string): string {
+  let shown = '';
+  let from = 0;
+  for (const { index, 0: emoji } of text.matchAll(EMOJI)) {
+    shown += text.slice(from, index).replace(HIDDEN, spelledOut) + emoji;
+    from = index + emoji.length;
+  }
+  return shown + text.slice(from).replace(HIDDEN, spelledOut);
+}
+
+/**
+ * A code block that its text cannot close. Discord ends a block at the next three backticks anywhere and does not support
+ * longer fences, so every third backtick of a run is spelled out.
+ */
+export function insideFence(text: string, language = ''): string {
+  const safe = text.replace(/``(`)/g, (_, third: string) => `\`\`${spelledOut(third)}`);
+  return `\`\`\`${language.replace(/[^\w+#.-]/g, '')}\n${safe.trim() === '' ? '⟨empty⟩' : safe}\n\`\`\``;
+}
+
+export function spelledOut(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+}
+
+// Makes a user's text safe to paste into a terminal: afterwards no byte of it can act as a key.
+
+/** An escape byte could end tmux's bracketed paste early and turn the rest of the text into keystrokes. */
+export function cleanInbound(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/(?![\t\n])[\p{Cc}\p{Cs}]/gu, '')
+    .replace(LINE_ENDS, (end) => end.replaceAll('\u200d', ''));
+}
+
+/**
+ * Zero-width joiners at the end of a line. tmux 3.3 joins them to the next character drawn, which belongs to the frame of
+ * Claude Code's input box, and the box is no longer recognised.
+ */
+const LINE_ENDS = /(?<![\s\u200d])[\s\u200d]+(?=\n|$)/g;
+
+/**
+ * Keeps Claude Code from acting on the text instead of reading it. A leading `!` would run a shell command at once and
+ * `/` a slash command; a trailing `\` or `@word` would make Enter do something other than submit.
+ */
+export function guardForPrompt(text: string): string {
+  const before = /^[!/@#&]/.test(text) ? ' ' : '';
+  const word = text.lastIndexOf('@');
+  const endsInWord = word >= 0 && !/\s/.test(text.slice(word));
+  const after = text.endsWith('\\') || endsInWord ? ' ' : '';
+  return before + text + after;
 }

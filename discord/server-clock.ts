@@ -1,6 +1,6 @@
 // One question that needs no token: does the server answer, and what time is it there?
 
-import { clockDifference } from '../core/clock-difference.ts';
+import { clockDifference } from '../core/duration.ts';
 import { requestOnce, USER_AGENT } from './http-pool.ts';
 import { unreachable } from './response.ts';
 

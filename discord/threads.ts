@@ -3,8 +3,7 @@
 
 import type { RESTPatchAPIChannelJSONBody, RESTPostAPIChannelMessagesThreadsJSONBody } from 'discord-api-types/v10';
 import { ThreadmuxError } from '../core/errors.ts';
-import { stableNonce } from '../core/nonce.ts';
-import { byAge } from '../core/snowflake.ts';
+import { byAge, stableNonce } from '../core/snowflake.ts';
 import {
   THREAD_ALREADY_CREATED,
   THREAD_ARCHIVED,

@@ -1,11 +1,13 @@
 // Reads config.json from our home. A file that others can read is refused, because it contains the bot's token.
 
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { type Config, type ConfigEnvironment, parseConfig } from '../core/config.ts';
+import * as z from 'zod';
+import { type Config, type ConfigEnvironment, parseConfig, type ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Home } from './home.ts';
+import { readJson, writeJson } from './whole-file.ts';
 
 export function loadConfig(home: Home, env: ConfigEnvironment): Config {
   const path = home.path('config.json');
@@ -50,4 +52,55 @@ function readPrivate(path: string): string | undefined {
 /** Expands a leading "~", which users write in configuration files. */
 export function expandHome(path: string, env: ConfigEnvironment): string {
   return path.replace(/^~(?=\/|$)/, env.HOME ?? '~');
+}
+
+// Saves the bridge's environment variables for processes that are started without them: the hooks in a pane and the couriers
+// that they start. Tokens are protected as in config.json: only the user can read the file.
+
+const NAMES = [
+  ...['DISCORD_BOT_TOKEN', 'DISCORD_CHANNEL_ID', 'DISCORD_ALLOWED_USERS', 'DISCORD_API_BASE'],
+  ...['SSH_HOSTS', 'THREADMUX_HOST'],
+];
+
+/** Replaces all values that were saved before. */
+export function saveEnvironment(home: Home, env: ConfigEnvironment): void {
+  const values = NAMES.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+  home.folder('state');
+  if (values.length === 0) rmSync(path(home), { force: true });
+  else writeJson(path(home), Object.fromEntries(values));
+}
+
+/** The environment, completed with the saved values. */
+export function withSavedEnvironment(home: Home, env: ConfigEnvironment): ConfigEnvironment {
+  const saved = readJson(path(home), z.record(z.string(), z.string())) ?? {};
+  const own = Object.fromEntries(Object.entries(env).filter(([, value]) => value));
+  return { ...saved, ...own };
+}
+
+function path(home: Home): string {
+  return home.path('state', 'environment.json');
+}
+
+// The address and token of the local workspace, saved by the process that serves it so that the hooks find it.
+
+const schema = z.object({
+  api: z.string(),
+  token: z.string(),
+  channel: z.string(),
+  user: z.string(),
+});
+
+type LocalServer = z.output<typeof schema>;
+
+export function saveLocalServer(home: Home, server: LocalServer): void {
+  writeJson(`${home.folder('state')}/workspace.json`, server);
+}
+
+export function loadLocalServer(home: Home): ServerConfig | undefined {
+  const local = readJson(home.path('state', 'workspace.json'), schema);
+  return local === undefined ? undefined : localServer(local);
+}
+
+export function localServer({ api, token, channel, user }: LocalServer): ServerConfig {
+  return { name: 'local', api, token, channel, allow: [user], projects: [], onlyProjects: false };
 }

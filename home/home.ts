@@ -1,11 +1,12 @@
 // Our home, ~/.threadmux: all files that we keep on a machine, readable only by the user (0700). We never use a predictable
 // name in a shared temporary directory.
 
-import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ConfigEnvironment } from '../core/config.ts';
-import { ThreadmuxError } from '../core/errors.ts';
-import { fileError } from '../core/file-errors.ts';
+import { fileError, ThreadmuxError } from '../core/errors.ts';
+import { holderOf } from './lock.ts';
 import { writeWhole } from './whole-file.ts';
 
 export interface Home {
@@ -94,5 +95,71 @@ export function checkRoom(home: Home): void {
     rmSync(path, { force: true });
   } catch (error) {
     throw homeError(error, home.root);
+  }
+}
+
+// Inspects our home without changing it; `openHome` would create missing folders and fix permissions.
+
+export type LockState =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'held'; readonly pid: number }
+  /** Its holder has ended: the next process takes it. */
+  | { readonly kind: 'stale' };
+
+export type HomeState =
+  | { readonly kind: 'missing'; readonly root: string }
+  | { readonly kind: 'not-a-folder'; readonly root: string }
+  | {
+      readonly kind: 'home';
+      readonly root: string;
+      readonly mode: number;
+      readonly isOwn: boolean;
+      /** The errno of a failed write, such as ENOSPC. */
+      readonly writeError: string | undefined;
+      readonly bridge: LockState;
+      readonly courier: LockState;
+      /** Since the courier's last heartbeat. */
+      readonly beatAgeMs: number | undefined;
+    };
+
+export function inspectHome(root: string): HomeState {
+  const stat = lstatSync(root, { throwIfNoEntry: false });
+  if (stat === undefined) return { kind: 'missing', root };
+  if (!stat.isDirectory()) return { kind: 'not-a-folder', root };
+  const isOwn = stat.uid === (process.getuid?.() ?? stat.uid);
+  const beat = statSync(join(root, 'state', 'courier.pid'), { throwIfNoEntry: false });
+  return {
+    kind: 'home',
+    root,
+    mode: stat.mode & 0o777,
+    isOwn,
+    writeError: isOwn ? writeErrorIn(root) : undefined, // never write into someone else's folder
+    bridge: inspectLock(join(root, 'state', 'bridge.lock')),
+    courier: inspectLock(join(root, 'state', 'courier.lock')),
+    beatAgeMs: beat === undefined ? undefined : Date.now() - beat.mtimeMs,
+  };
+}
+
+export function inspectLock(path: string): LockState {
+  if (!existsSync(path)) return { kind: 'free' };
+  const pid = holderOf(path);
+  return pid === undefined ? { kind: 'stale' } : { kind: 'held', pid };
+}
+
+/** A home to read from: its folders are not created. */
+export function homeAsItIs(root: string): Home {
+  return { root, folder: (name) => join(root, name), path: (...parts) => join(root, ...parts) };
+}
+
+/** The permissions do not tell whether the disk is full or read-only; only a write does. */
+function writeErrorIn(folder: string): string | undefined {
+  const path = join(folder, `.${randomBytes(9).toString('base64url')}.tmp`);
+  try {
+    writeFileSync(path, 'can this be written?\n', { flag: 'wx', mode: 0o600 });
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  } finally {
+    rmSync(path, { force: true });
   }
 }

@@ -2,9 +2,10 @@
 // for the files of this machine, and state/hosts/<name>/ for those of another host.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
+import type { Home } from './home.ts';
 import { readJson, readText, writeJson, writeWhole } from './whole-file.ts';
 
 const entrySchema = z.object({
@@ -72,4 +73,22 @@ function backupName(path: string, now: Date): string {
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+// Whether every tmux session gets a thread, or only those whose hooks report. `threadmux auto on|off` decides; by default it is
+// on where tmux reports its sessions (after `threadmux install`).
+
+const schema = z.object({ on: z.boolean() });
+
+/** `host` is a remote host, where tmux reports its sessions after `threadmux install --host`. */
+export function loadAutoThreads(home: Home, host?: string): boolean {
+  const tmuxReports = () =>
+    host === undefined
+      ? existsSync(home.path('tmux.conf'))
+      : loadInstalled(home.path('state', 'hosts', host)).some(({ kind }) => kind === 'tmux');
+  return readJson(home.path('state', 'auto.json'), schema)?.on ?? tmuxReports();
+}
+
+export function saveAutoThreads(home: Home, on: boolean): void {
+  writeJson(join(home.folder('state'), 'auto.json'), { on });
 }

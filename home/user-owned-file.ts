@@ -22,8 +22,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ThreadmuxError } from '../core/errors.ts';
-import { fileError } from '../core/file-errors.ts';
+import { fileError, ThreadmuxError } from '../core/errors.ts';
 
 export interface UserFile {
   readonly path: string;

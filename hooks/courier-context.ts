@@ -1,11 +1,10 @@
 // The context that every handler of the courier gets, one per host; nothing is global.
 
 import { basename } from 'node:path';
-import { footer, parseStatusLineInput } from '../agents/claude/status-line-input.ts';
+import { footer, loadStatus, parseStatusLineInput } from '../agents/claude/hook-input.ts';
 import { parsedJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
-import { loadStatus } from '../home/status-file.ts';
 import type { Host } from '../hosts/host.ts';
 import { type HostFiles, hostFiles, localFiles } from '../hosts/host-files.ts';
 import type { SessionPane } from '../threads/session-threads.ts';

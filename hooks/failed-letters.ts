@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tryBestEffort } from '../home/best-effort-write.ts';
+import { tryBestEffort } from '../home/whole-file.ts';
 
 export interface FailedLetter {
   /** How many earlier attempts began and never ended. */

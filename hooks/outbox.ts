@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { reportWatchFailed } from '../home/disk-failures.ts';
+import { reportWatchFailed } from '../home/whole-file.ts';
 
 export interface Outbox {
   readonly folder: string;

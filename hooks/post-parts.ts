@@ -1,8 +1,7 @@
 // Posts the parts of one letter into its session's thread, each exactly once: a nonce prevents repeats within minutes, and the
 // history of the thread is checked for later ones.
 
-import { stableNonce } from '../core/nonce.ts';
-import { newest } from '../core/snowflake.ts';
+import { newest, stableNonce } from '../core/snowflake.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import { createMessage, isTooLarge, type MessageDraft, messagesAfter, refusedWith } from '../discord/messages.ts';

@@ -3,9 +3,8 @@
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import { writeBestEffort } from '../home/best-effort-write.ts';
 import type { Home } from '../home/home.ts';
-import { readJson } from '../home/whole-file.ts';
+import { readJson, writeBestEffort } from '../home/whole-file.ts';
 
 const schema = z.record(
   z.string(),

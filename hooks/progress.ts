@@ -5,14 +5,13 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readTurn, type TranscriptTurn } from '../agents/claude/transcript/transcript.ts';
-import type { FileSource } from '../core/file-source.ts';
 import type { Log } from '../core/log.ts';
-import { stableNonce } from '../core/nonce.ts';
+import { stableNonce } from '../core/snowflake.ts';
 import { createMessage, editMessage, showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { writeBestEffort } from '../home/best-effort-write.ts';
+import type { FileSource } from '../home/file-source.ts';
 import type { Home } from '../home/home.ts';
-import { readJson } from '../home/whole-file.ts';
+import { readJson, writeBestEffort } from '../home/whole-file.ts';
 import { type ProgressLevel, progressText, summaryText } from './progress-text.ts';
 
 interface FollowedTurn {

@@ -2,9 +2,8 @@
 // cost does not depend on the size of the file.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import type { FileSource, OpenFile } from '../core/file-source.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
-import { localFileSource } from '../home/local-file.ts';
+import { type FileSource, localFileSource, type OpenFile } from '../home/file-source.ts';
 import { writeWhole } from '../home/whole-file.ts';
 import type { Host } from './host.ts';
 

@@ -1,7 +1,7 @@
 // Inspects in one call what a machine has of the things that we need. It changes nothing, and it reports only the names of
 // secrets, never their values.
 
-import { clockDifference } from '../core/clock-difference.ts';
+import { clockDifference } from '../core/duration.ts';
 import type { Host } from './host.ts';
 import { LOGIN } from './host-paths.ts';
 

@@ -1,10 +1,13 @@
-// One file of a person, here or on another host: how it changes, and the change itself. The way back is remembered on our
-// own machine before the file is touched.
+// Changes one file of the user, here or on another host, and undoes the change. The backup is stored on this machine before the
+// file is changed.
 
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type InstalledPaths, isOurs } from '../agents/claude/hook-commands.ts';
 import { addThreadmux, removeThreadmux, showsStatusline } from '../agents/claude/settings.ts';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { lineDiff } from '../core/line-diff.ts';
+import { type Home, openHome } from '../home/home.ts';
 import {
   beforeInstall,
   forgetInstalled,
@@ -13,32 +16,33 @@ import {
   loadInstalled,
   rememberInstalled,
 } from '../home/installed.ts';
+import { holderOf, tryLock } from '../home/lock.ts';
 import type { UserFile } from '../home/user-owned-file.ts';
 import { addSourceLine, removeSourceLine } from '../tmux/tmux-hooks.ts';
 
-/** What is ours in a file. */
+/** The part of a file that belongs to us. */
 export interface ChangePart {
   readonly kind: Installed['kind'];
   add(text: string): string;
   remove(text: string, before: string | undefined): string;
-  /** What was added, for the person. */
+  /** Describes for the user what was added. */
   added(text: string): string;
 }
 
-/** A file as it is, as it was without us, and as it is going to be. Undefined is a file that is not there. */
+/** A file as it is now, without our part, and after the change. Undefined means that the file does not exist. */
 export interface FileChange<File extends UserFile = UserFile> {
   readonly kind: Installed['kind'];
   readonly file: File;
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** The topmost folder that was made for it. */
+  /** The topmost folder that was created for the file. */
   readonly madeFolder: string | null;
   readonly part: ChangePart;
 }
 
-/** How files are written on the machine that has them. */
+/** Writes files on the machine that has them. */
 export interface Files<File extends UserFile = UserFile> {
-  /** Gives the topmost folder that had to be made for it. */
+  /** Returns the topmost folder that had to be created. */
   write(file: File, text: string): Promise<string | undefined>;
   remove(file: File, madeFolder: string | undefined): Promise<void>;
 }
@@ -52,11 +56,11 @@ export function settingsPart(paths: InstalledPaths, lent?: string): ChangePart {
     added: (text) =>
       showsStatusline(text, isMine)
         ? 'added the hooks and the status line.'
-        : 'added the hooks; its status line has a form we do not know and was left alone.',
+        : 'added the hooks. The status line has an unknown format and was not changed.',
   };
 }
 
-/** `old`: only the lines that load one of these are ours; every line of this machine's threadmux, if not given. */
+/** If `old` is given, only lines that load one of these files are ours; otherwise every line of this machine's threadmux. */
 export function tmuxPart(conf: string, old?: readonly string[]): ChangePart {
   return {
     kind: 'tmux',
@@ -66,22 +70,22 @@ export function tmuxPart(conf: string, old?: readonly string[]): ChangePart {
   };
 }
 
-/** `records` is the folder that home/installed.ts keeps its records in. */
+/** `records` is the folder for home/installed.ts. */
 export function planAdding<File extends UserFile>(records: string, file: File, part: ChangePart): FileChange<File> {
   const { kind } = part;
   const { path, text } = file;
   const entry = entryOf(records, path);
   const madeFolder = entry?.madeFolder ?? null;
-  const isDone = text !== undefined && naming(path, () => edit(text, part.add)) === text;
+  const isDone = text !== undefined && withPath(path, () => edit(text, part.add)) === text;
   if (isDone) return { kind, file, before: text, after: text, madeFolder, part };
   const before = withoutUs(records, file, part, entry);
-  const after = naming(path, () => edit(before, part.add));
+  const after = withPath(path, () => edit(before, part.add));
   return { kind, file, before, after, madeFolder, part };
 }
 
 export function planRemoving<File extends UserFile>(records: string, file: File, part: ChangePart): FileChange<File> {
   const entry = entryOf(records, file.path);
-  const after = naming(file.path, () => withoutUs(records, file, part, entry));
+  const after = withPath(file.path, () => withoutUs(records, file, part, entry));
   return {
     kind: part.kind,
     file,
@@ -98,7 +102,7 @@ export async function applyChange<File extends UserFile>(
   files: Files<File>,
 ): Promise<string> {
   const { path } = file;
-  if (after === undefined || after === file.text) return `${path}: nothing to do, it is up to date.`;
+  if (after === undefined || after === file.text) return `${path}: already up to date.`;
   const texts = { before, after };
   rememberInstalled(records, { path, kind, madeFolder }, texts);
   const made = await files.write(file, after);
@@ -115,15 +119,15 @@ export async function revertChange<File extends UserFile>(
   if (after === undefined && file.text !== undefined) await files.remove(file, madeFolder ?? undefined);
   else if (after !== undefined && after !== file.text) await files.write(file, after);
   forgetInstalled(records, path);
-  if (after === file.text) return `${path}: nothing to do, it holds nothing of ours.`;
-  if (after === undefined) return `${path}: removed, as there was none before.`;
-  return `${path}: took out ${kind === 'tmux' ? 'our line' : 'our hooks and status line'}.`;
+  if (after === file.text) return `${path}: nothing to remove.`;
+  if (after === undefined) return `${path}: deleted, because install created it.`;
+  return `${path}: removed the ${kind === 'tmux' ? 'threadmux line' : 'hooks and the status line'}.`;
 }
 
-/** The difference, for --dry-run. */
+/** The changes, for --dry-run. */
 export function describeChange({ file, after }: FileChange): readonly string[] {
-  if (after === file.text) return [`${file.path}: nothing would change.`];
-  const verb = file.text === undefined ? 'made' : after === undefined ? 'removed' : 'changed';
+  if (after === file.text) return [`${file.path}: no changes.`];
+  const verb = file.text === undefined ? 'created' : after === undefined ? 'deleted' : 'changed';
   return [`${file.path} would be ${verb}:`, ...lineDiff(file.text ?? '', after ?? '')];
 }
 
@@ -131,7 +135,7 @@ function entryOf(records: string, path: string): Installed | undefined {
   return loadInstalled(records).find((one) => one.path === path);
 }
 
-/** As it was if nobody else has changed it since, else with just our parts taken out. */
+/** The backup if the file has not changed since; otherwise the file without our part. */
 function withoutUs(
   records: string,
   { text }: UserFile,
@@ -146,21 +150,68 @@ function withoutUs(
   return wasMissing && /^\s*(\{\s*\}\s*)?$/.test(rest) ? undefined : rest;
 }
 
-/** A byte order mark stays in front. */
+/** Keeps a byte order mark at the start. */
 function edit(text: string | undefined, change: (text: string) => string): string {
   const mark = text?.startsWith('\ufeff') ? '\ufeff' : '';
   return mark + change((text ?? '').slice(mark.length));
 }
 
-/** The refusals of a text do not know whose text it is. */
-function naming<T>(path: string, act: () => T): T {
+/** Adds the path to errors about the text of a file. */
+function withPath<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
     if (!isThreadmuxError(error)) throw error;
-    throw new ThreadmuxError(error.code, `${path} was left as it is: ${error.message}`, {
+    throw new ThreadmuxError(error.code, `${path} was not changed: ${error.message}`, {
       cause: error,
       ...(error.hint === undefined ? {} : { hint: error.hint }),
     });
   }
+}
+
+const PATIENCE_MS = 10_000;
+
+export function lockOf(root: string, name: 'bridge' | 'courier' | 'install'): string {
+  return join(root, 'state', `${name}.lock`);
+}
+
+/** Waits while another install or uninstall is running. */
+export async function withInstallLock<T>(root: string, act: (home: Home) => Promise<T>): Promise<T> {
+  const home = openHome(root);
+  for (let waited = 0; ; waited += 50) {
+    const release = attempt(home);
+    if (release !== undefined) return act(home).finally(release);
+    if (waited >= PATIENCE_MS)
+      throw new ThreadmuxError('busy', `another install is running (process ${holderOf(lockOf(root, 'install'))})`, {
+        hint: 'Run this again when it has finished.',
+      });
+    await sleep(50);
+  }
+}
+
+/** An uninstall that is just finishing may delete the folder. */
+function attempt(home: Home): (() => void) | undefined {
+  try {
+    home.folder('state');
+    return tryLock(lockOf(home.root, 'install'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** A running bridge would write into a deleted home. */
+export function checkNoBridge(root: string): void {
+  const pid = holderOf(lockOf(root, 'bridge'));
+  if (pid === undefined) return;
+  throw new ThreadmuxError('home_unsafe', `threadmux is running (process ${pid})`, {
+    hint: 'Stop it first, then run this again.',
+  });
+}
+
+/** Runs the acts one after the other. */
+export async function inOrder<T, R>(all: readonly T[], act: (one: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  for (const one of all) done.push(await act(one));
+  return done;
 }

@@ -1,5 +1,5 @@
-// install and uninstall on another host, done from here: Claude Code's settings and tmux's hooks there. What the files were
-// before is kept on our own machine. Nothing runs there but sh and tmux, and no secret goes there.
+// Installs and uninstalls our hooks on another host, from this machine. The backups stay on this machine. Only sh and tmux run on
+// the host, and no secret is sent there.
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,43 +19,45 @@ import type { Tmux } from '../tmux/tmux.ts';
 import { hookPlaceOf, unloadHooks } from '../tmux/tmux-hooks.ts';
 import {
   applyChange,
+  checkNoBridge,
   describeChange,
   type FileChange,
   type Files,
+  inOrder,
   planAdding,
   planRemoving,
   revertChange,
   settingsPart,
   tmuxPart,
+  withInstallLock,
 } from './file-change.ts';
 import { describeInstall } from './install.ts';
-import { checkNoBridge, locked, withInstallLock } from './install-lock.ts';
 
 export interface HostInstallOptions {
   /** The folder of our home on this machine. */
   readonly root: string;
-  /** What we are called there. */
+  /** The name of this machine on the host. */
   readonly name: string;
   readonly host: Host;
-  /** Undefined leaves tmux there alone. */
+  /** Undefined does not change tmux on the host. */
   readonly tmux: Tmux | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
 type HostChange = FileChange<HostFile>;
 
-/** What was done, a sentence for each part. */
+/** Returns what was done, one sentence per part. */
 export async function installOn(
   options: HostInstallOptions & { readonly files: Readonly<Record<string, string>> },
 ): Promise<readonly string[]> {
   const { root, name, host, tmux } = options;
   const said = options.dryRun
     ? (await planFor(options)).changes.flatMap(describeChange)
-    : await locked(root, async () => {
+    : await withInstallLock(root, async () => {
         const { home: there } = await putScripts(host, name, options.files);
         const { changes, places } = await planFor(options, there);
         const records = recordsFor(root, host);
-        const lines = await withInstallLock(changes, (one) => applyChange(one, records, filesOn(host)));
+        const lines = await inOrder(changes, (one) => applyChange(one, records, filesOn(host)));
         return [
           ...lines,
           ...(await withoutOld(options, places)),
@@ -65,7 +67,7 @@ export async function installOn(
   return said.map((line) => `${host.name}: ${line}`);
 }
 
-/** Gives back what installOn changed. `purge` removes our home there as well. */
+/** Undoes installOn. `purge` also deletes our home on the host. */
 export async function uninstallOn(
   options: HostInstallOptions & { readonly purge?: boolean | undefined },
 ): Promise<readonly string[]> {
@@ -73,15 +75,15 @@ export async function uninstallOn(
   if (options.purge) checkNoBridge(root);
   const said = options.dryRun
     ? (await planAgainst(options)).changes.flatMap(describeChange)
-    : await locked(root, async () => {
+    : await withInstallLock(root, async () => {
         const { changes, places } = await planAgainst(options);
         const records = recordsFor(root, host);
-        const lines = await withInstallLock(changes, (one) => revertChange(one, records, filesOn(host)));
+        const lines = await inOrder(changes, (one) => revertChange(one, records, filesOn(host)));
         if (loadInstalled(records).length === 0) rmSync(records, { recursive: true, force: true });
         const isLive = tmux && (await unloadHooks(tmux, hookPlaceOf(name)).catch(() => false));
         return [
           ...lines,
-          ...(isLive ? ['tmux: the running server has lost our hooks.'] : []),
+          ...(isLive ? ['tmux: removed the hooks from the running server.'] : []),
           ...(await withoutOld(options, places)),
           ...(options.purge ? await purge(host, places) : []),
         ];
@@ -94,7 +96,7 @@ interface Plan {
   readonly places: HostPaths;
 }
 
-/** Everything that can be refused is refused here. `home` is ours there; where it will be, if not given. */
+/** All checks run here, before any change. `home` is our home on the host; by default the path that it will have. */
 async function planFor(options: HostInstallOptions, home?: string): Promise<Plan> {
   const { host, tmux } = options;
   const places = await findHostPaths(host, options.name);
@@ -128,7 +130,7 @@ async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Prom
   return { changes: checked(host, changes), places };
 }
 
-/** Only what belongs to us: another threadmux may have its own hooks in the same files. */
+/** Only our own parts: another threadmux may have hooks in the same files. */
 function partsOf(home: string, old: string | undefined) {
   const program = old === undefined ? undefined : `${old}/app`;
   const paths: InstalledPaths = {
@@ -161,11 +163,11 @@ async function withoutOld({ host, tmux }: HostInstallOptions, { old }: HostPaths
   if (old === undefined) return [];
   if (tmux !== undefined) await unloadHooks(tmux).catch(() => false);
   await removeOldProgram(host, old);
-  return ['removed the program and the token that an earlier version put there.'];
+  return ['removed the program and the token of an earlier version.'];
 }
 
 async function purge(host: Host, { home }: HostPaths): Promise<readonly string[]> {
   const letters = await removeHome(host, home);
-  const lost = letters === 0 ? '' : `, with ${letters} letters that waited there`;
-  return [`removed ${home}${lost}. While this host is configured, \`threadmux up\` makes it again.`];
+  const lost = letters === 0 ? '' : `, with ${letters} undelivered letters`;
+  return [`deleted ${home}${lost}. \`threadmux up\` creates it again while this host is configured.`];
 }

@@ -1,7 +1,7 @@
 // Messages that show the end of a growing text. Changed parts are edited in place, new parts are posted, surplus
 // messages are deleted: afterwards the thread shows exactly `parts`.
 
-import { stableNonce } from '../core/nonce.ts';
+import { stableNonce } from '../core/snowflake.ts';
 import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import { createMessage, deleteMessage, editMessage, messagesAfter, refusedWith } from '../discord/messages.ts';
 import type { CallOptions, FileUpload, Rest } from '../discord/rest.ts';

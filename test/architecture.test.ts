@@ -27,8 +27,8 @@ const PACKAGE_HOME: Record<string, RegExp> = {
   ws: /^(discord|workspace)\//,
   undici: /^discord\//,
   commander: /^bin\//,
-  '@clack': /^bin\/ask\.ts$/,
-  'jsonc-parser': /^claude\//,
+  '@clack': /^bin\//,
+  'jsonc-parser': /^agents\/claude\//,
   '@xterm': /^streams\//,
   '@resvg': /^streams\//,
   zod: /./,
@@ -37,7 +37,6 @@ const PACKAGE_HOME: Record<string, RegExp> = {
 /** Every other file reads untrusted JSON with `parseJson`, which limits the depth. */
 const READS_JSON = [
   'core/json.ts',
-  'agents/claude/json-tree.ts', // numbers and strings
   'agents/claude/stream-json.ts', // only its texts are used, and a request must not be lost
   'bridge/commands/streams.ts', // a string
   'streams/picture/picture.ts', // written by us, in its own process

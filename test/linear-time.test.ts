@@ -1,15 +1,13 @@
 // Functions that read untrusted text take linear time, whatever the text is: a quadratic one would freeze the process.
 
 import { describe, expect, it } from 'vitest';
-import { parseAnsi } from '../agents/claude/ansi.ts';
+import { parseAnsi } from '../agents/claude/screen/box.ts';
 import { table } from '../bin/print.ts';
-import { cleanInbound, guardForPrompt } from '../core/clean-input.ts';
 import { lineDiff } from '../core/line-diff.ts';
 import { maskSecrets } from '../core/log.ts';
-import { insideFence, neutralise } from '../core/neutralise.ts';
 import { splitMessage } from '../core/split.ts';
-import { tablesToCode } from '../core/tables.ts';
-import { displayWidth } from '../core/width.ts';
+import { displayWidth, tablesToCode } from '../core/tables.ts';
+import { cleanInbound, guardForPrompt, insideFence, neutralise } from '../core/untrusted-text.ts';
 import { takeOutgoingFiles } from '../hooks/outgoing-files.ts';
 import { stripBlocks } from '../hooks/strip-blocks.ts';
 import { filterOutput } from '../streams/emulator/filter.ts';

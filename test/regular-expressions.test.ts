@@ -7,14 +7,14 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-const FOLDERS = 'bin bridge claude core discord home hooks hosts streams threads tmux workspace scripts install';
+const FOLDERS = 'agents bin bridge core discord home hooks hosts streams threads tmux workspace scripts install';
 
 /** Built at run time; each with its worst case, or why it needs no check. */
 const MADE: Readonly<Record<string, string | { readonly because: string }>> = {
   "threads/reconcile.ts: new RegExp(pattern, 'u')": {
     because: 'the user’s own pattern, on the first 200 characters of a name',
   },
-  "agents/claude/dialog-line.ts: new RegExp(DIALOG, 'm')": '/^ *(Esc to cancel|Enter to select|Enter to confirm)/m',
+  "agents/claude/screen/screen.ts: new RegExp(DIALOG, 'm')": '/^ *(Esc to cancel|Enter to select|Enter to confirm)/m',
   "core/config-schema.ts: new RegExp(text, 'gmu')": { because: 'it is compiled, never run' },
   'workspace/multipart.ts: new RegExp(`;\\\\s*${key}=(?:"((?:[^"\\\\\\\\]|\\\\\\\\.)*)"|([^;\\\\s]+))`, \'i\')':
     '/;\\s*name=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))/i',

@@ -1,8 +1,8 @@
 // What the bridge itself says in a thread. Every saying has a nonce made from what it is about, so
 // that a crash in between does not make it say a thing twice.
 
-import { insideFence, neutralise } from '../core/neutralise.ts';
-import { stableNonce } from '../core/nonce.ts';
+import { stableNonce } from '../core/snowflake.ts';
+import { insideFence, neutralise } from '../core/untrusted-text.ts';
 import { createMessage, type MessageDraft } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveAndRetry } from '../discord/threads.ts';

@@ -3,8 +3,8 @@
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeBestEffort, writeBestEffort } from '../home/best-effort-write.ts';
 import type { Home } from '../home/home.ts';
+import { removeBestEffort, writeBestEffort } from '../home/whole-file.ts';
 import { loadThreadRecords, sessionKey, type ThreadRecord } from './thread-record.ts';
 
 export interface Registry {

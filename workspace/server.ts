@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
-import { tryBestEffort } from '../home/best-effort-write.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
+import { tryBestEffort } from '../home/whole-file.ts';
 import { type AdmittedCaller, admitBot, admitPerson, type WorkspaceEntrance } from './access/admit.ts';
 import { makeSignIn, makeSignInRequests } from './access/sign-in.ts';
 import { makeFiles, makePages } from './assets.ts';

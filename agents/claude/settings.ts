@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { getNodeValue } from 'jsonc-parser';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { askCommand, dropCommand, type InstalledPaths, type IsMine, isOurs } from './hook-commands.ts';
+import { askCommand, dropCommand, type InstalledPaths, type IsMine, isOurs, readCommand } from './hook-commands.ts';
 import {
   addMember,
   appendNode,
@@ -124,7 +124,7 @@ interface OurHook {
   readonly group: JsonNode;
 }
 
-export function ourHooks(root: JsonNode, isMine: IsMine): readonly OurHook[] {
+function ourHooks(root: JsonNode, isMine: IsMine): readonly OurHook[] {
   const hooks = memberOf(root, 'hooks');
   const events = (hooks?.type === 'object' && hooks.children) || [];
   return events.flatMap(({ children: [name, groups] = [] }) =>
@@ -181,4 +181,45 @@ function removeHooks(text: string, was: JsonNode | undefined, isMine: IsMine): s
 
 function isEmpty(node: JsonNode | undefined): boolean {
   return node?.children?.length === 0;
+}
+
+// Finds our entries in Claude Code's settings.json, for diagnosis. It only reads.
+
+export type SettingsLook =
+  | { readonly kind: 'invalid'; readonly why: string }
+  | {
+      readonly kind: 'settings';
+      /** The events that have our hook, and those that should have it but do not. */
+      readonly events: readonly string[];
+      readonly lacking: readonly string[];
+      /** The files that our commands name. */
+      readonly files: readonly string[];
+      /** The homes that our commands name; undefined for the default home. */
+      readonly homes: readonly (string | undefined)[];
+      readonly disabled: boolean;
+      readonly statusline: 'ours' | 'other' | 'none';
+    };
+
+export function inspectSettings(text: string, isMine: IsMine = isOurs): SettingsLook {
+  const source = text.replace(/^\uFEFF/, '');
+  const reading = readJsonTree(source.trim() === '' ? '{}' : source);
+  if (reading.kind === 'invalid') return { kind: 'invalid', why: reading.why };
+  const { root } = reading;
+  if (root.type !== 'object') return { kind: 'invalid', why: 'it is not a JSON object' };
+  const ours = ourHooks(root, isMine);
+  const wanted = Object.keys(hookSettings({ node: '', dist: '' }).hooks);
+  const events = wanted.filter((event) => ours.some((one) => one.event === event));
+  const line = statuslineOf(root);
+  const isLineOurs = line !== undefined && hasMine(line, isMine);
+  const commands = ours.map(({ command }) => command).concat(isLineOurs && isMine(line) ? line : []);
+  const read = commands.map(readCommand);
+  return {
+    kind: 'settings',
+    events,
+    lacking: wanted.filter((event) => !events.includes(event)),
+    files: [...new Set(read.flatMap(({ files }) => files))],
+    homes: [...new Set(read.map(({ home }) => home))],
+    disabled: memberOf(root, 'disableAllHooks')?.value === true,
+    statusline: isLineOurs ? 'ours' : memberOf(root, 'statusLine') === undefined ? 'none' : 'other',
+  };
 }

@@ -1,14 +1,15 @@
-// threadmux attach: hands the terminal over to tmux, here or through ssh -t. Inside tmux the client moves over instead.
+// threadmux attach and capture. attach runs tmux in this terminal, here or through ssh -t; inside the same tmux server it switches
+// the client. capture prints what a pane shows, and says how many lines it left out.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Config } from '../../core/config.ts';
-import { ThreadmuxError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-codes.ts';
+import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
 import { readTmuxVariable } from '../../tmux/current-pane.ts';
-import { findTarget, openSessionFinder, type SessionTarget } from '../find-session.ts';
-import { printJson } from '../print.ts';
+import { type LookResult, lookAtPane } from '../../tmux/look.ts';
+import { findTarget, openSessionFinder, paneOf, type SessionTarget } from '../find-session.ts';
+import { printJson, printNote, printText, withProgress } from '../print.ts';
 
 interface AttachFlags {
   readonly host?: string;
@@ -26,12 +27,12 @@ export async function attach(name: string | undefined, flags: AttachFlags): Prom
   if (flags.json) return printJson({ host: target.host, name: target.session.name, command });
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new ThreadmuxError('bad_usage', 'attach needs a terminal', {
-      hint: 'Run it in one, or use `threadmux capture` to read and `threadmux send` to write.',
+      hint: 'Run it in a terminal, or use `threadmux capture` to read and `threadmux send` to write.',
     });
   process.exitCode = await handOver(command);
 }
 
-/** By id: a name could be the beginning of another's. */
+/** Uses the session's id, because tmux also matches the beginning of a name. */
 function attachCommand(
   { tmux, session }: Pick<SessionTarget, 'tmux' | 'session'>,
   host: Config['hosts'][string] | undefined,
@@ -55,10 +56,84 @@ async function handOver([file = '', ...args]: readonly string[]): Promise<number
   });
   const [code] = await once(child, 'exit').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause;
-    throw new ThreadmuxError('tmux_not_installed', `${file} was not found on this machine`, {
+    throw new ThreadmuxError('tmux_not_installed', `${file} is not installed on this machine`, {
       cause,
       hint: `Install ${file} and try again.`,
     });
   });
   return file === 'ssh' && code === SSH_FAILED ? EXIT.unreachable : (code ?? EXIT.failed);
+}
+
+interface CaptureFlags {
+  readonly host?: string;
+  readonly json?: boolean;
+  readonly lines?: number;
+}
+
+const MOST_LINES = 10_000;
+const DEAD_PANE_LINES = 200;
+const DEAD_LINE = 'Pane is dead (';
+
+export async function capture(name: string | undefined, flags: CaptureFlags): Promise<void> {
+  const target = await findTarget(openSessionFinder(), name, flags.host);
+  const { host, session } = target;
+  const wanted = flags.lines === undefined ? undefined : Math.min(flags.lines, MOST_LINES);
+  // When a program exits, tmux adds a line, and the last output may scroll out of the screen.
+  const history = wanted ?? (session.pane.dead ? DEAD_PANE_LINES : 0);
+  const seen = await withProgress(`reading ${session.name}`, lookAt(target, history));
+  if (seen.kind === 'gone')
+    throw new ThreadmuxError('session_not_found', `the pane of session ${session.name} is closed`, {
+      hint: 'Run `threadmux sessions` to list the sessions.',
+    });
+  const older = Math.max(0, seen.historyLines - history);
+  const text = seen.dead ? withoutDeadLine(seen.text) : seen.text;
+  const clip = clipLines(text, older, wanted);
+  if (flags.json)
+    return printJson({
+      host,
+      name: session.name,
+      text: clip.lines.join('\n'),
+      lines: clip.lines.length,
+      truncated: clip.omitted > 0,
+      omittedLines: clip.omitted,
+      dead: seen.dead,
+      exitStatus: seen.exitStatus ?? null,
+    });
+  if (clip.omitted > 0) printText(truncationMark(clip.omitted));
+  printText(clip.lines.join('\n'));
+  if (seen.dead) printNote(`The program has exited with status ${seen.exitStatus ?? 'unknown'}.`);
+}
+
+/** The agent's pane; if it is closed, the session's active pane. */
+async function lookAt(target: SessionTarget, history: number): Promise<LookResult> {
+  const { tmux, record } = target;
+  const seen = await lookAtPane(tmux, paneOf(target), { history });
+  if (seen.kind === 'gone') return record === undefined ? seen : lookAt({ ...target, record: undefined }, history);
+  if (!seen.dead || seen.exitStatus !== undefined) return seen;
+  // tmux 3.3 sometimes learns the exit status of a program only when another child process exits.
+  await tmux.run(['run-shell', 'true']);
+  return lookAtPane(tmux, paneOf(target), { history });
+}
+
+function withoutDeadLine(screen: string): string {
+  const text = screen.trimEnd();
+  const at = text.lastIndexOf(DEAD_LINE);
+  if (at < 0 || !text.endsWith(')') || text.includes('\n', at)) return screen;
+  return text.slice(0, at).replace(/\n$/, '');
+}
+
+function truncationMark(omitted: number): string {
+  return `[… ${omitted} earlier ${omitted === 1 ? 'line' : 'lines'} omitted]`;
+}
+
+/** The last lines, without empty lines at the end. `older` is the number of lines that were not read. */
+function clipLines(
+  text: string,
+  older: number,
+  wanted: number | undefined,
+): { readonly lines: readonly string[]; readonly omitted: number } {
+  const trimmed = text.trimEnd();
+  const all = trimmed === '' ? [] : trimmed.split('\n').map((line) => line.trimEnd());
+  const lines = wanted === undefined ? all : all.slice(-wanted);
+  return { lines, omitted: older + all.length - lines.length };
 }

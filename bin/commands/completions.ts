@@ -1,5 +1,5 @@
-// threadmux completions: what the commands and options are, told to bash, zsh and fish. The scripts are made from the
-// program itself, and names of sessions are only ever data in them: no shell reads one as code.
+// threadmux completions: completion scripts for bash, zsh and fish, generated from the program's commands. Session names are only
+// data in the scripts; no shell runs them as code.
 
 import type { Command } from 'commander';
 import { quoteShellWord } from '../../core/shell-word.ts';
@@ -7,11 +7,11 @@ import { printText } from '../print.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
-/** One place in a command line: after "service", say. */
+/** A position in the command line, for example after "service". */
 interface Spot {
   readonly at: string;
   readonly words: readonly { readonly word: string; readonly about: string }[];
-  /** A session's name may come here. */
+  /** Whether a session name can follow. */
   readonly sessions: boolean;
 }
 
@@ -36,7 +36,7 @@ function spotsOf(command: Command, path: readonly string[]): readonly Spot[] {
         word: long ?? short ?? '',
         about: description,
       })),
-      { word: '--help', about: 'what it takes' },
+      { word: '--help', about: 'show help' },
     ],
     sessions: TAKES_SESSION.includes(path.join(' ')),
   };

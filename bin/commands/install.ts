@@ -1,14 +1,18 @@
-// threadmux install and uninstall: finds this installation and this machine, and prints what was done.
+// threadmux install and uninstall, on this machine or on another host: prints what install/ has done.
 
-import { realpathSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { neutralise } from '../../core/untrusted-text.ts';
 import { homeRoot } from '../../home/home.ts';
 import { localHost } from '../../hosts/host.ts';
 import { type InstallOptions, install, uninstall } from '../../install/install.ts';
+import { type HostInstallOptions, installOn, uninstallOn } from '../../install/install-on-host.ts';
+import { filesForHosts, programPaths } from '../../install/program-files.ts';
+import { openHostList } from '../../tmux/host-list.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
+import { openContext } from '../command-context.ts';
 
-export interface InstallFlags {
+interface InstallFlags {
   readonly project?: string;
   readonly dryRun?: boolean;
   /** False for --no-tmux. */
@@ -16,22 +20,13 @@ export interface InstallFlags {
 }
 
 export async function runInstall(flags: InstallFlags): Promise<void> {
-  const said = await install({ ...optionsOf(flags), paths: installedPaths() });
+  const said = await install({ ...optionsOf(flags), paths: programPaths(process.env) });
   for (const line of said) console.log(line);
 }
 
 export async function runUninstall(flags: InstallFlags & { purge?: boolean }): Promise<void> {
   const said = await uninstall({ ...optionsOf(flags), purge: flags.purge });
   for (const line of said) console.log(line);
-}
-
-/** This installation, as the hooks in Claude Code's settings name it. */
-export function installedPaths() {
-  return {
-    node: lastingNode(),
-    dist: fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''),
-    home: process.env.THREADMUX_HOME ? resolve(process.env.THREADMUX_HOME) : undefined,
-  };
 }
 
 function optionsOf(flags: InstallFlags): InstallOptions {
@@ -45,16 +40,33 @@ function optionsOf(flags: InstallFlags): InstallOptions {
   };
 }
 
-/** Package managers keep Node.js under its version and link to it: the link outlives the next upgrade. */
-function lastingNode(): string {
-  const links = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'));
-  return links.find((path) => path.startsWith('/') && leadsHere(path)) ?? process.execPath;
+export async function installOnHost(name: string, flags: InstallFlags): Promise<void> {
+  await withHost('install', name, flags, (options) => installOn({ ...options, files: filesForHosts(options.name) }));
 }
 
-function leadsHere(path: string): boolean {
+export async function uninstallOnHost(name: string, flags: InstallFlags & { purge?: boolean }): Promise<void> {
+  await withHost('uninstall', name, flags, (options) => uninstallOn({ ...options, purge: flags.purge }));
+}
+
+async function withHost(
+  command: 'install' | 'uninstall',
+  name: string,
+  flags: InstallFlags,
+  act: (options: HostInstallOptions) => Promise<readonly string[]>,
+): Promise<void> {
+  const { config, home } = openContext(command);
+  const hosts = openHostList({ config, home, env: process.env });
+  if (hosts.isLocal(name))
+    throw new ThreadmuxError('bad_usage', `${name} is this machine`, {
+      hint: `Run \`threadmux ${command}\` without --host.`,
+    });
   try {
-    return realpathSync(path) === realpathSync(process.execPath);
-  } catch {
-    return false; // no such program
+    const said = await act({
+      ...{ root: home.root, name: config.host, host: hosts.get(name), dryRun: flags.dryRun },
+      tmux: flags.tmux === false ? undefined : hosts.tmux(name),
+    });
+    for (const line of said) console.log(neutralise(line));
+  } finally {
+    await hosts.close();
   }
 }

@@ -1,4 +1,4 @@
-// threadmux logs: the last lines of the log, also from before it was turned over, and those that come.
+// threadmux logs: the last lines of the log, including the rotated file, and with --follow the new ones.
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,17 +24,17 @@ export async function logs({ follow, lines, json }: LogsFlags): Promise<void> {
   const text = `${readText(`${path}.1`) ?? ''}${now}`;
   const all = text.split('\n').filter(Boolean);
   for (const line of lines === 0 ? [] : all.slice(-lines)) show(line);
-  if (all.length === 0) printNote('Nothing has been logged yet.');
+  if (all.length === 0) printNote('The log is empty.');
   if (follow) await followFile(path, start, show);
 }
 
-/** One line as other programs read it. */
+/** A line as JSON data. */
 export function entryOf(line: string) {
   const [, at, who, level, text] = line.match(/^(\S+) (\S+) (debug|info|warn|error) (.*)$/s) ?? [];
   return at === undefined ? { text: line } : { at, who, level, text };
 }
 
-/** Until Ctrl-C. A file that was turned over is read to its end, and then the new one from its beginning. */
+/** Runs until Ctrl-C. A rotated file is read to its end, then the new file from its start. */
 async function followFile(path: string, from: number, show: (line: string) => void): Promise<void> {
   let file = open(path);
   let at = from;
@@ -63,7 +63,7 @@ function open(path: string): { readonly fd: number; readonly ino: number } | und
   }
 }
 
-/** Lines are written whole, so no character is cut here. */
+/** Each line is written at once, so no character is cut. */
 function readFrom(fd: number, at: number): readonly [text: string, size: number] {
   const { size } = fstatSync(fd);
   if (size <= at) return ['', size];

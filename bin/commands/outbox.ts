@@ -1,15 +1,14 @@
-// threadmux outbox: what Claude said and nobody has read yet: letters that wait, and those that were set aside because
-// the server refused them for good.
+// threadmux outbox: replies that are not delivered yet. A letter is waiting, or set aside because the server rejected it.
 
 import { basename } from 'node:path';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { neutralise } from '../../core/neutralise.ts';
+import { neutralise } from '../../core/untrusted-text.ts';
 import { readText } from '../../home/whole-file.ts';
 import { readLetter } from '../../hooks/letter.ts';
 import { type Outbox, openOutbox } from '../../hooks/outbox.ts';
 import { openContext } from '../command-context.ts';
 import { printJson, printNote, printText, table } from '../print.ts';
-import { startCourier } from '../start-courier.ts';
+import { startCourier } from '../running.ts';
 
 interface Flags {
   readonly json?: boolean;
@@ -27,7 +26,7 @@ interface Item {
 export function listOutbox(flags: Flags): void {
   const items = itemsOf(open());
   if (flags.json) return printJson({ letters: items });
-  if (items.length === 0) return printNote('Nothing waits: every letter was delivered.');
+  if (items.length === 0) return printNote('The outbox is empty.');
   const rows = items.map(({ id, state, event, directory, writtenAt }) => [...[id, state, event, directory, writtenAt]]);
   printText(table(['LETTER', 'STATE', 'EVENT', 'DIRECTORY', 'WRITTEN'], rows));
 }
@@ -39,7 +38,7 @@ export function showLetter(id: string, flags: Flags): void {
   else printText(neutralise(text));
 }
 
-/** Without an id: all of them. What only waits is tried at once. */
+/** Without an id, all letters. Waiting letters are tried at once. */
 export function retryLetters(id: string | undefined, flags: Flags): void {
   const outbox = open();
   const items = itemsOf(outbox);
@@ -47,10 +46,10 @@ export function retryLetters(id: string | undefined, flags: Flags): void {
   const back = chosen.filter(({ state, path }) => state === 'aside' && outbox.putBack(path));
   startCourier();
   if (flags.json) printJson({ putBack: back.map((item) => item.id), waiting: chosen.length });
-  else if (chosen.length === 0) printNote('Nothing waits: every letter was delivered.');
+  else if (chosen.length === 0) printNote('The outbox is empty.');
   else
     printNote(
-      `${chosen.length} to deliver, ${back.length} of them set aside before. \`threadmux logs -f\` tells what becomes of them.`,
+      `Delivering ${chosen.length} letters, ${back.length} of them set aside before. Run \`threadmux logs -f\` to see the result.`,
     );
 }
 
@@ -71,7 +70,7 @@ function itemsOf(outbox: Outbox): readonly Item[] {
   });
 }
 
-/** Undefined: delivered while we looked. */
+/** Undefined if the letter was delivered in the meantime. */
 function tryRead(path: string): Pick<Item, 'event' | 'directory' | 'writtenAt'> | undefined {
   try {
     const reading = readLetter(path);
@@ -90,7 +89,7 @@ function tryRead(path: string): Pick<Item, 'event' | 'directory' | 'writtenAt'> 
 function find(items: readonly Item[], id: string): Item {
   const item = items.find((one) => one.id === id);
   if (item !== undefined) return item;
-  throw new ThreadmuxError('not_found', `there is no letter ${JSON.stringify(id)}`, {
-    hint: '`threadmux outbox list` lists those there are.',
+  throw new ThreadmuxError('not_found', `no letter ${JSON.stringify(id)}`, {
+    hint: 'Run `threadmux outbox list` to list the letters.',
   });
 }

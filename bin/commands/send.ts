@@ -1,22 +1,21 @@
-// threadmux send: types into a session the way the bridge does: look, decide, deliver. Whatever keeps the text from
-// being typed is said, and the pane is left alone.
+// threadmux send: types into a session with the same checks as the bridge. If typing is not safe, it reports why and does not
+// touch the pane.
 
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DIALOG } from '../../agents/claude/dialog-line.ts';
+import { DIALOG } from '../../agents/claude/screen/screen.ts';
 import { readPane, STASH } from '../../bridge/attempt.ts';
 import { decide, type TypingStep } from '../../bridge/decide.ts';
 import { composeForClaude } from '../../bridge/typed-text.ts';
-import { cleanInbound } from '../../core/clean-input.ts';
-import { ThreadmuxError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-codes.ts';
+import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { newest } from '../../core/snowflake.ts';
+import { cleanInbound } from '../../core/untrusted-text.ts';
 import { leaveMode } from '../../tmux/leave-mode.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { findTarget, openSessionFinder, paneOf, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, withProgress } from '../print.ts';
-import { hasMessagesFor } from '../waiting-messages.ts';
+import { hasMessagesFor } from '../running.ts';
 
 interface SendFlags {
   readonly host?: string;
@@ -29,7 +28,7 @@ type Outcome =
   | { readonly outcome: 'typed' }
   /** Nothing was typed. */
   | { readonly outcome: 'refused'; readonly because: string; readonly passing: boolean }
-  /** The text stands in the pane, and Enter was not pressed. */
+  /** The text was typed, but Enter was not pressed. */
   | { readonly outcome: 'held'; readonly because: string };
 
 const PAUSE_MS = 250;
@@ -45,18 +44,18 @@ export async function send(name: string | undefined, words: readonly string[], f
   if (flags.json) return printJson({ host, name: session.name, outcome: sent.outcome, because });
   const where = `${printable(session.name)} on ${host}`;
   if (sent.outcome === 'typed') printNote(`Typed into ${where}.`);
-  else if (sent.outcome === 'held') printNote(`The text stands in ${where}, not entered: ${because}`);
+  else if (sent.outcome === 'held') printNote(`The text was typed into ${where}, but not sent: ${because}`);
   else printNote(`Nothing was typed into ${where}: ${because}`);
 }
 
 async function wholeText(words: readonly string[]): Promise<string> {
   if (words.length === 0 && process.stdin.isTTY)
-    throw new ThreadmuxError('bad_usage', 'there is nothing to send', {
-      hint: 'Write the text after the name, or pipe it in: git diff | threadmux send shop',
+    throw new ThreadmuxError('bad_usage', 'nothing to send', {
+      hint: 'Write the text after the name, or pipe it: git diff | threadmux send shop',
     });
   const given = words.length > 0 ? words.join(' ') : await readAll(process.stdin);
   const text = cleanInbound(given).trim();
-  if (text === '') throw new ThreadmuxError('bad_usage', 'there is nothing to send: it is empty');
+  if (text === '') throw new ThreadmuxError('bad_usage', 'nothing to send: the text is empty');
   return text;
 }
 
@@ -76,20 +75,20 @@ async function attempt(target: SessionTarget, text: string, reach: SessionFinder
   const { tmux } = target;
   const pane = paneOf(target);
   const seen = await lookAtPane(tmux, pane);
-  if (seen.kind === 'gone') return refused('The pane is gone: its session was closed.');
+  if (seen.kind === 'gone') return refused('The pane is closed.');
   if (target.record === undefined && isOwnPane(pane.paneId, seen.serverPid))
-    return refused('This command itself runs in that pane.');
+    return refused('This command is running in that pane.');
   const record = target.record ?? unreported(target, seen);
   const { screen, isAgent } = readPane(seen, record);
   const step = decide({
     ...{ look: seen, screen, record, isAgent },
-    allowShell: true, // whoever is at this terminal has a shell already
+    allowShell: true, // the user already has a shell
     ...{ standing: undefined, now: Date.now() },
   });
   if (step.do === 'refuse') return refused(step.because);
   if (step.do === 'wait') return refused(step.because, true);
   if (target.record && hasMessagesFor(reach.home, target.record.thread))
-    return refused('A message from its thread is on its way into that pane.', true);
+    return refused('A message from its thread is being typed into that pane.', true);
   const isKnown = step.do !== 'run' && record.claudeSession !== '';
   const guard = { pane, command: isKnown ? record.command : seen.command };
   if (step.do === 'leave-mode') {
@@ -109,7 +108,7 @@ async function type(
   { config }: SessionFinder,
 ): Promise<Outcome> {
   const typed = step.do === 'run' ? text : composeForClaude(text, [], config.slashCommands);
-  if (typeof typed !== 'string' && typed.kind === 'nothing') return refused('It is empty.');
+  if (typeof typed !== 'string' && typed.kind === 'nothing') return refused('The text is empty.');
   const delivery = await typeMessage(
     tmux,
     guard,
@@ -120,23 +119,23 @@ async function type(
     case 'delivered':
       return { outcome: 'typed' };
     case 'already':
-      return refused('Another message was typed there in the same moment.', true);
+      return refused('Another message was typed there at the same time.', true);
     case 'text-only':
-      return { outcome: 'held', because: 'something came up before Enter.' };
+      return { outcome: 'held', because: 'the screen changed before Enter was pressed.' };
     case 'refused':
-      return refused(`The pane changed while we looked (${delivery.because}).`, true);
+      return refused(`The pane has changed (${delivery.because}).`, true);
   }
 }
 
 /**
- * The pane takes every id up to its last one for done, and messages that still wait in a queue have later ones. So
- * ours is the very next: it can hide none of them.
+ * The pane remembers the last id that was typed and treats every lower id as typed. Queued messages have higher ids, so the
+ * very next id cannot hide any of them.
  */
 export function nextMark({ typed }: Pick<PaneLook, 'typed'>): string {
   return String(BigInt(newest(typed.text ?? '0', typed.enter ?? '0')) + 1n);
 }
 
-/** Without hooks nobody told us what runs there: what looks like an agent is treated as one. */
+/** For a session without hooks: a pane that looks like an agent is treated as one. */
 function unreported({ session }: SessionTarget, seen: PaneLook) {
   const { serverPid, pane } = session;
   return {

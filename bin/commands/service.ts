@@ -1,15 +1,14 @@
-// threadmux service: a unit of the user's own service manager, never of the system's. Where that manager is not
-// there, the file is left for the person, with a sentence.
+// threadmux service: runs threadmux with the user's own service manager (systemd or launchd), never with the system's. If the
+// manager is not available, the service file is still written.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { ThreadmuxError } from '../../core/errors.ts';
-import { LABEL, launchdPlist, SERVICE_MARK, systemdUnit } from '../../core/service-unit.ts';
+import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { homeRoot } from '../../home/home.ts';
 import { readText, writeWhole } from '../../home/whole-file.ts';
 import { pickEnvironment, runProcess } from '../../hosts/process.ts';
+import { programPaths } from '../../install/program-files.ts';
 import { printNote, printText } from '../print.ts';
-import { installedPaths } from './install.ts';
 
 const KEPT_VARIABLES = ['PATH', 'THREADMUX_HOME', 'THREADMUX_TMUX_SOCKET', 'CLAUDE_CONFIG_DIR'];
 const MANAGER_VARIABLES = [
@@ -22,7 +21,7 @@ interface Manager {
   readonly name: string;
   readonly path: string;
   readonly text: () => string;
-  /** Undoes an earlier install; there may be none. */
+  /** Removes an earlier installation, if any. */
   readonly before: readonly (readonly string[])[];
   readonly start: readonly (readonly string[])[];
   readonly stop: readonly (readonly string[])[];
@@ -36,7 +35,7 @@ export async function serviceInstall(flags: { readonly print?: boolean }): Promi
   refuseForeign(manager.path);
   for (const name of NEVER_KEPT)
     if (process.env[name])
-      printNote(`${name} is set only here: the service reads config.json. \`threadmux init\` writes it.`);
+      printNote(`The service does not get ${name} from this shell. Run \`threadmux init\` to save it in config.json.`);
   mkdirSync(dirname(manager.path), { recursive: true });
   writeWhole(manager.path, manager.text(), 0o644);
   printText(manager.path);
@@ -44,16 +43,16 @@ export async function serviceInstall(flags: { readonly print?: boolean }): Promi
   const failed = await runAll(manager.start);
   if (failed === undefined)
     return printNote(
-      `threadmux runs now, and with every login. \`threadmux status\` tells how it is. ${manager.after}`,
+      `threadmux is running and starts at every login. Run \`threadmux status\` to check it. ${manager.after}`,
     );
-  printNote(`The file is there, but ${manager.name} did not start it: ${failed}`);
-  printNote(`Start it yourself where it works: ${commandLines(manager.start)}`);
+  printNote(`The service file was written, but ${manager.name} did not start it: ${failed}`);
+  printNote(`To start it yourself, run: ${commandLines(manager.start)}`);
   process.exitCode = 1;
 }
 
 export async function serviceRemove(): Promise<void> {
   const { path, name, stop } = managerHere();
-  if (!existsSync(path)) return printNote(`There is no ${path}: nothing to remove.`);
+  if (!existsSync(path)) return printNote(`${path} does not exist: nothing to remove.`);
   refuseForeign(path);
   const [first = [], ...rest] = stop;
   const failed = await runAll([first]);
@@ -62,13 +61,13 @@ export async function serviceRemove(): Promise<void> {
   printText(path);
   printNote(
     failed === undefined
-      ? 'The service was stopped and removed. Sessions go on.'
-      : `The file was removed; ${name} could not be told: ${failed}`,
+      ? 'The service was stopped and removed. Sessions keep running.'
+      : `The service file was removed, but ${name} did not stop the service: ${failed}`,
   );
 }
 
 function managerHere(): Manager {
-  const { node, dist } = installedPaths();
+  const { node, dist } = programPaths(process.env);
   const env = pickEnvironment(process.env, KEPT_VARIABLES);
   const home = resolve(homeRoot(process.env));
   const facts = {
@@ -99,17 +98,17 @@ function managerHere(): Manager {
     start: [
       ['systemctl', '--user', 'daemon-reload'],
       ['systemctl', '--user', 'enable', unit],
-      ['systemctl', '--user', 'restart', unit], // one that runs already is the old one
+      ['systemctl', '--user', 'restart', unit], // replaces a service that is already running
     ],
     stop: [
       ['systemctl', '--user', 'disable', '--now', unit],
       ['systemctl', '--user', 'daemon-reload'],
     ],
-    after: 'To keep it running when you are logged out: loginctl enable-linger',
+    after: 'To keep it running after you log out, run: loginctl enable-linger',
   };
 }
 
-/** The first one that fails, in its own words. */
+/** Stops at the first failure and returns its message. */
 async function runAll(commands: readonly (readonly string[])[]): Promise<string | undefined> {
   const env = pickEnvironment(process.env, MANAGER_VARIABLES);
   for (const [file = '', ...args] of commands) {
@@ -119,11 +118,11 @@ async function runAll(commands: readonly (readonly string[])[]): Promise<string 
   return undefined;
 }
 
-/** Its files would be root's, in the home of another. */
+/** With sudo, root would own files in the user's home. */
 function refuseSudo(): void {
   if (process.getuid?.() === 0 && process.env.SUDO_UID !== undefined)
     throw new ThreadmuxError('bad_usage', 'the service belongs to you, not to root', {
-      hint: 'Run the same without sudo.',
+      hint: 'Run the command again without sudo.',
     });
 }
 
@@ -131,10 +130,110 @@ function refuseForeign(path: string): void {
   const text = readText(path);
   if (text === undefined || text.includes(SERVICE_MARK)) return;
   throw new ThreadmuxError('busy', `${path} was not written by threadmux`, {
-    hint: 'Move it away first.',
+    hint: 'Move the file, then run this again.',
   });
 }
 
 function commandLines(commands: readonly (readonly string[])[]): string {
   return commands.map((words) => words.join(' ')).join(' && ');
+}
+
+// The service definitions for systemd and launchd: start threadmux when the user logs in, restart it after a failure but not
+// after a configuration error (exit code 78), and stop only our process, so that the tmux server it started keeps running.
+
+interface ServiceFacts {
+  readonly node: string;
+  /** The compiled program. */
+  readonly program: string;
+  /** PATH, so that tmux, ssh and the agent are found, and THREADMUX_HOME. Never a token. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const SERVICE_MARK = 'Written by `threadmux service install`; `threadmux service remove` removes it.';
+export const LABEL = 'threadmux';
+
+export function systemdUnit({ node, program, env }: ServiceFacts): string {
+  return `# ${SERVICE_MARK}
+[Unit]
+Description=threadmux: chat with your Claude Code sessions
+StartLimitIntervalSec=0
+
+[Service]
+ExecStart=${[node, program, 'up'].map(systemdCommandWord).join(' ')}
+${Object.entries(env)
+  .map(([name, value]) => `Environment=${systemdWord(`${name}=${value}`)}`)
+  .join('\n')}
+# stdout would put a secret link into the journal; \`threadmux link\` shows it.
+StandardOutput=null
+Restart=on-failure
+RestartSec=5
+RestartPreventExitStatus=${EXIT.config}
+# Stopping the service must not end the tmux server and its sessions.
+KillMode=process
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+export function launchdPlist({ node, program, env }: ServiceFacts, log: string): string {
+  const words = ['/bin/sh', '-c', UNLESS_78, 'sh', node, program, 'up'];
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<!-- ${SERVICE_MARK} -->
+<plist version="1.0">
+<dict>
+  <key>Label</key>
+  <string>${LABEL}</string>
+  <key>ProgramArguments</key>
+  <array>
+${words.map((word) => `    <string>${xml(word)}</string>`).join('\n')}
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+${Object.entries(env)
+  .map(([name, value]) => `    <key>${xml(name)}</key>\n    <string>${xml(value)}</string>`)
+  .join('\n')}
+  </dict>
+  <key>RunAtLoad</key>
+  <true/>
+  <key>KeepAlive</key>
+  <dict>
+    <key>SuccessfulExit</key>
+    <false/>
+  </dict>
+  <key>ThrottleInterval</key>
+  <integer>10</integer>
+  <key>AbandonProcessGroup</key>
+  <true/>
+  <key>StandardErrorPath</key>
+  <string>${xml(log)}</string>
+</dict>
+</plist>
+`;
+}
+
+/** launchd always restarts after a failure, so exit code 78 becomes success. Signals are passed on to the program. */
+export const UNLESS_78 = `p=; t=
+trap 't=1; [ -z "$p" ] || kill -TERM "$p"' TERM INT HUP
+"$@" & p=$!
+[ -z "$t" ] || kill -TERM "$p"
+wait "$p"; s=$?
+while kill -0 "$p" 2>/dev/null; do wait "$p"; s=$?; done
+[ "$s" -eq ${EXIT.config} ] && exit 0
+exit "$s"`;
+
+/** Quoted; "%" begins a systemd specifier. */
+function systemdWord(word: string): string {
+  if (/[\p{Cc}]/u.test(word)) throw new RangeError('a systemd unit cannot contain a control character');
+  return `"${word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%')}"`;
+}
+
+/** In a command line, "$" begins a variable as well. */
+function systemdCommandWord(word: string): string {
+  return systemdWord(word).replaceAll('$', '$$$$');
+}
+
+function xml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

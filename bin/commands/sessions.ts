@@ -1,7 +1,7 @@
-// threadmux sessions: every session of every host. A host that does not answer is named, and the others are shown.
+// threadmux sessions: lists the sessions of all hosts. A host that does not respond is reported, and the others are still listed.
 
 import { type FoundSessions, findSessions, sessionAge, sessionState } from '../../bridge/commands/sessions.ts';
-import { errorData } from '../../core/exit-codes.ts';
+import { errorData } from '../../core/errors.ts';
 import { isSessionName } from '../../core/session-name.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';
@@ -18,7 +18,10 @@ export async function listAllSessions(flags: SessionsFlags): Promise<void> {
   if (flags.names) return printNames(reach, flags.host ?? reach.config.host);
   const asked = flags.host === undefined ? reach.hosts.names() : [flags.host];
   for (const host of asked) reach.hosts.get(host);
-  const lists = await withProgress(`asking ${asked.join(', ')}`, Promise.all(asked.map((host) => ask(host, reach))));
+  const lists = await withProgress(
+    `connecting to ${asked.join(', ')}`,
+    Promise.all(asked.map((host) => ask(host, reach))),
+  );
   const failed = lists.flatMap((list) => ('error' in list ? [list] : []));
   if (failed[0] !== undefined && failed.length === asked.length) throw failed[0].error;
   const found = lists.flatMap((list) => ('found' in list ? list.found : []));
@@ -26,10 +29,10 @@ export async function listAllSessions(flags: SessionsFlags): Promise<void> {
   if (flags.json) return printJson({ sessions: found.map(sessionData), unreachable });
   if (found.length > 0) printText(shownTable(found, reach.config.defaultHost));
   else printNote('No sessions. Start one with: threadmux new <name>');
-  for (const { host, message } of unreachable) printNote(`${host} did not answer: ${message}`);
+  for (const { host, message } of unreachable) printNote(`${host} did not respond: ${message}`);
 }
 
-/** One session as other programs read it. */
+/** A session as JSON data. */
 export function sessionData({ host, session, record }: FoundSessions) {
   return {
     host,
@@ -66,7 +69,7 @@ function shownTable(found: readonly FoundSessions[], defaultHost: string): strin
   return table(['SESSION', 'STATE', 'DIRECTORY', 'AGE', 'ID'], rows);
 }
 
-/** For completions. A shell may read what it is offered: names that could mean anything to one are left out. */
+/** For completions. Names with special characters are left out, because a shell might interpret them. */
 async function printNames({ hosts }: SessionFinder, host: string): Promise<void> {
   const all = await listSessions(hosts.tmux(host), { timeoutMs: 2_000 });
   printText(

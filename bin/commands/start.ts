@@ -1,12 +1,12 @@
-// threadmux start, stop, new and kill. start and stop may be repeated and say the same again; new and kill insist.
+// threadmux start, stop, new and kill. start and stop can be repeated; new fails if the session exists, and kill if it does not.
 
 import { resolve } from 'node:path';
 import { agentCommandOn } from '../../bridge/agent-command.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
+import { agentSettings } from '../../install/program-files.ts';
 import { killSession, listSessions, newSession } from '../../tmux/sessions.ts';
-import { agentSettings } from '../agent-settings.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 import { sessionData } from './sessions.ts';
@@ -23,14 +23,14 @@ type Started = FoundSessions & { readonly created: boolean; readonly isShell: bo
 const PREFIX = 'agent';
 const TRIES = 20;
 
-/** The pane stays when its program ends, so that whoever started it can read its last words. */
+/** The pane stays open when its program exits, so that the caller can read its last output. */
 export async function startSession(
   name: string | undefined,
   command: readonly string[],
   flags: StartFlags,
 ): Promise<void> {
   if (name !== undefined && flags.prefix !== undefined)
-    throw new ThreadmuxError('bad_usage', 'a name and --prefix exclude each other');
+    throw new ThreadmuxError('bad_usage', 'use either a name or --prefix, not both');
   const reach = openSessionFinder();
   const started =
     name === undefined
@@ -43,8 +43,8 @@ export async function createSession(name: string, command: readonly string[], fl
   const reach = openSessionFinder();
   const started = await startOne(reach, hostAndName(reach, name, flags.host), command, flags, false);
   if (!started.created)
-    throw new ThreadmuxError('session_exists', `session ${name} is there already`, {
-      hint: `Go to it with: threadmux attach ${name}`,
+    throw new ThreadmuxError('session_exists', `session ${name} already exists`, {
+      hint: `Open it with: threadmux attach ${name}`,
     });
   report(started, flags);
 }
@@ -58,7 +58,7 @@ export async function stopSession(name: string | undefined, flags: StartFlags): 
     if (name === undefined || !isThreadmuxError(error, 'session_not_found')) throw error;
     const { session, host } = hostAndName(reach, name, flags.host);
     if (flags.json) printJson({ host, name: session, stopped: false });
-    else printNote(`There is no session ${printable(session)} on ${host}: nothing to stop.`);
+    else printNote(`Session ${printable(session)} does not exist on ${host}: nothing to stop.`);
   }
 }
 
@@ -73,13 +73,13 @@ async function end(
 ): Promise<void> {
   await withProgress(`ending ${session.name}`, killSession(tmux, session));
   if (json) printJson({ host, name: session.name, [done]: true });
-  else printNote(`Session ${printable(session.name)} on ${host} was ended.`);
+  else printNote(`Ended session ${printable(session.name)} on ${host}.`);
 }
 
-/** Another program may take the same name in the same moment: then the next one is tried. */
+/** If another program takes the name at the same time, tries the next number. */
 async function startNext(reach: SessionFinder, command: readonly string[], flags: StartFlags): Promise<Started> {
   const { prefix = PREFIX, host = reach.config.defaultHost } = flags;
-  const all = await withProgress(`asking ${host}`, listSessions(reach.hosts.tmux(host)));
+  const all = await withProgress(`connecting to ${host}`, listSessions(reach.hosts.tmux(host)));
   const first = nextIndex(
     prefix,
     all.map(({ name }) => name),
@@ -89,12 +89,12 @@ async function startNext(reach: SessionFinder, command: readonly string[], flags
     const started = await startOne(reach, place, command, flags, true);
     if (started.created) return started;
   }
-  throw new ThreadmuxError('busy', `others take every name that begins with ${prefix}-`, {
-    hint: 'Try again, or give the session a name.',
+  throw new ThreadmuxError('busy', `no free name with the prefix ${prefix}-`, {
+    hint: 'Try again, or choose a name.',
   });
 }
 
-/** One more than the highest there is; gaps are not filled, so that a name is not used again while others remember it. */
+/** One more than the highest number. Gaps are not filled, so that an old name is not used again. */
 function nextIndex(prefix: string, names: readonly string[]): number {
   const taken = names.flatMap((name) => {
     const index = name.startsWith(`${prefix}-`) ? name.slice(prefix.length + 1) : '';
@@ -117,7 +117,7 @@ async function startOne(
   const given = words.length > 0 ? words : undefined;
   const agent = await withProgress(
     `looking for the agent on ${host}`,
-    agentCommandOn({ host, command: given }, { ...reach, agentSettings: agentSettings(reach.home) }),
+    agentCommandOn({ host, command: given }, { ...reach, agentSettings: agentSettings(reach.home, process.env) }),
   );
   const command = agent ?? given;
   const { session, created } = await withProgress(
@@ -132,14 +132,16 @@ async function startOne(
   return { host, session, created, record: undefined, isShell: command === undefined };
 }
 
-/** The name alone on stdout: a script that let us choose it needs nothing else. */
+/** Prints only the name to stdout, for scripts that let us choose it. */
 function report(started: Started, { json }: StartFlags): void {
   const { host, session, created, isShell } = started;
   if (json) return printJson({ created, ...sessionData(started) });
   printText(session.name);
-  const what = isShell ? ' as a shell: the agent was not found there' : '';
-  if (created) printNote(`Session ${session.name} was started on ${host}${what}.`);
+  const what = isShell ? ' with a shell, because the agent is not installed there' : '';
+  if (created) printNote(`Started session ${session.name} on ${host}${what}.`);
   else if (session.pane.dead)
-    printNote(`Session ${session.name} is there, but its program has ended: threadmux capture shows its last words.`);
-  else printNote(`Session ${session.name} is there already.`);
+    printNote(
+      `Session ${session.name} exists, but its program has exited. Run \`threadmux capture ${session.name}\` to see its output.`,
+    );
+  else printNote(`Session ${session.name} already exists.`);
 }

@@ -1,18 +1,20 @@
-// threadmux status: what runs here, what waits, and which hosts answer. It asks nobody but the hosts: everything else is
-// read from our own files.
+// threadmux status, config and link. status connects only to the hosts; everything else is read from our own files.
 
 import { statSync } from 'node:fs';
+import * as z from 'zod';
 import { findSessions } from '../../bridge/commands/sessions.ts';
-import { errorData } from '../../core/exit-codes.ts';
-import { loadAutoThreads } from '../../home/auto-threads.ts';
+import { maskedConfig } from '../../core/config.ts';
+import { errorData, isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { connectRest } from '../../discord/rest.ts';
 import type { Home } from '../../home/home.ts';
+import { loadAutoThreads } from '../../home/installed.ts';
 import { readText } from '../../home/whole-file.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import { openContext } from '../command-context.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';
 import { printable, printJson, printText, withProgress } from '../print.ts';
-import { bridgePid } from '../waiting-messages.ts';
+import { bridgePid } from '../running.ts';
 import { entryOf } from './logs.ts';
 
 export async function showStatus(flags: { readonly json?: boolean }): Promise<void> {
@@ -35,7 +37,7 @@ export async function showStatus(flags: { readonly json?: boolean }): Promise<vo
     auto: loadAutoThreads(home),
     defaultHost: config.defaultHost,
     hosts: await withProgress(
-      `asking ${reach.hosts.names().join(', ')}`,
+      `connecting to ${reach.hosts.names().join(', ')}`,
       Promise.all(reach.hosts.names().map((host) => askHost(host, reach))),
     ),
   };
@@ -59,7 +61,7 @@ async function askHost(host: string, reach: SessionFinder): Promise<HostStatus> 
   }
 }
 
-/** The last word of the running process on its connection: "live" is connected. */
+/** The last connection state that the running process logged; "live" means connected. */
 function gatewayState(home: Home, since: number): string {
   const said = (readText(home.path('log', 'threadmux.log')) ?? '')
     .split('\n')
@@ -82,14 +84,52 @@ function lines(data: {
   const { outbox } = data;
   return [
     data.running
-      ? `threadmux is up (process ${data.pid}); ${data.gateway === 'live' ? 'connected' : `the connection is: ${data.gateway}`}.`
-      : 'threadmux is not up. Start it with: threadmux up',
+      ? `threadmux is running (process ${data.pid}); ${data.gateway === 'live' ? 'connected' : `connection: ${data.gateway}`}.`
+      : 'threadmux is not running. Start it with: threadmux up',
     ...data.servers.map(({ name, api }) => `Server ${name}: ${api}`),
     `Outbox: ${outbox.waiting} waiting, ${outbox.aside} set aside. Open prompts: ${data.openPrompts}. Auto: ${data.auto ? 'on' : 'off'}.`,
     ...data.hosts.map(({ host, answers, sessions, error }) =>
       answers
         ? `Host ${host}: ${sessions} ${sessions === 1 ? 'session' : 'sessions'}`
-        : `Host ${host} does not answer: ${printable(error?.message ?? '')}`,
+        : `Host ${host} does not respond: ${printable(error?.message ?? '')}`,
     ),
   ];
+}
+
+export function config(): void {
+  printJson(maskedConfig(openContext('cli').config));
+}
+
+const TIMEOUT_MS = 5_000;
+
+export async function link(flags: { readonly json?: boolean }): Promise<void> {
+  const { config, servers } = openContext('cli');
+  const [local] = servers;
+  if (config.servers.length > 0 || local === undefined)
+    throw new ThreadmuxError('not_found', 'there is no local workspace', {
+      hint:
+        config.servers.length > 0
+          ? `Your threads are on ${config.servers.map(({ name }) => name).join(', ')}.`
+          : 'Start it with `threadmux up`.',
+    });
+  const address = await newLink(local.api, local.token);
+  if (flags.json) printJson({ link: address });
+  else printText(address);
+}
+
+/** Only the running workspace can create a link. */
+async function newLink(api: string, token: string): Promise<string> {
+  const rest = connectRest({ api, token, timeoutMs: TIMEOUT_MS, patienceMs: 0 });
+  try {
+    const made = await rest.call('POST', '/workspace/links');
+    return z.object({ link: z.string() }).parse(made).link;
+  } catch (error) {
+    if (!isThreadmuxError(error, 'discord_unreachable')) throw error;
+    throw new ThreadmuxError('not_found', 'cannot create a link because threadmux is not running', {
+      cause: error,
+      hint: 'Start it with `threadmux up`.',
+    });
+  } finally {
+    await rest.close();
+  }
 }

@@ -1,10 +1,11 @@
-// threadmux thread: opens or archives the thread of a session; the session goes on as it was. The process that posts
-// does it, because it alone writes the registry: this command leaves an order and waits for what becomes of it.
+// threadmux thread and auto. thread opens or archives the thread of a session. Only the process that posts writes the registry,
+// so this command leaves an order for it and waits for the result.
 
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ThreadmuxError } from '../../core/errors.ts';
+import { loadAutoThreads, saveAutoThreads } from '../../home/installed.ts';
 import { readJson } from '../../home/whole-file.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import {
@@ -15,14 +16,15 @@ import {
   type ThreadOrder,
 } from '../../hooks/thread-order.ts';
 import { socketOf, toSessionPane } from '../../threads/session-panes.ts';
+import { openContext } from '../command-context.ts';
 import { findTarget, openSessionFinder, type SessionFinder } from '../find-session.ts';
-import { printable, printJson, printNote, withProgress } from '../print.ts';
-import { startCourier } from '../start-courier.ts';
+import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
+import { startCourier } from '../running.ts';
 
 interface ThreadFlags {
   readonly host?: string;
   readonly json?: boolean;
-  /** How long to wait for the outcome, in seconds. */
+  /** How long to wait for the result, in seconds. */
   readonly wait: number;
 }
 
@@ -52,7 +54,7 @@ export async function orderThread(
   printNote(
     done.outcome === 'opened'
       ? `The thread of ${where} is open.`
-      : `The thread of ${where} is archived. It opens again when its session speaks or you write there.`,
+      : `The thread of ${where} is archived. It opens again when the session reports something or you write in it.`,
   );
 }
 
@@ -72,21 +74,33 @@ async function outcomeOf(
 }
 
 function stillWaiting(order: ThreadOrder['order'], where: string): ThreadmuxError {
-  return new ThreadmuxError(
-    'discord_unreachable',
-    `the order to ${order} the thread of ${where} waits: it could not be carried out yet`,
-    { hint: 'It is done as soon as the server answers. `threadmux logs` tells what it waits for.' },
-  );
+  return new ThreadmuxError('discord_unreachable', `cannot ${order} the thread of ${where} yet`, {
+    hint: 'threadmux keeps trying. Run `threadmux logs` to see why it waits.',
+  });
 }
 
 function notDone({ outcome, because }: OrderOutcome, where: string): ThreadmuxError {
   if (outcome === 'none')
     return new ThreadmuxError('not_found', `${where} has no thread`, {
-      hint: '`threadmux thread open` makes one.',
+      hint: 'Run `threadmux thread open` to create one.',
     });
   if (outcome === 'nowhere')
-    return new ThreadmuxError('not_found', `no channel takes sessions of the directory of ${where}`, {
-      hint: 'Add the directory to "projects" in the configuration.',
+    return new ThreadmuxError('not_found', `no channel is configured for the directory of ${where}`, {
+      hint: 'Add the directory to "projects" in config.json.',
     });
   return new ThreadmuxError('discord_refused', because);
+}
+
+/** Shows or sets whether every tmux session gets a thread. */
+export function auto(to: string | undefined, flags: { readonly json?: boolean }): void {
+  const { home } = openContext('cli');
+  if (to !== undefined) saveAutoThreads(home, to === 'on');
+  const on = loadAutoThreads(home);
+  if (flags.json) return printJson({ on });
+  printText(on ? 'on' : 'off');
+  printNote(
+    on
+      ? 'Every tmux session gets a thread. The thread is archived when the session closes.'
+      : 'Only sessions that run an agent with hooks, or that threadmux starts, get a thread.',
+  );
 }

@@ -1,28 +1,23 @@
-// threadmux up: the main job. Serves the local workspace if no Discord is configured, and runs the
-// bridge until it is told to stop.
+// threadmux up, workspace and bridge: runs the bridge, and the local workspace if Discord is not configured, until a signal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bridge, startBridge } from '../../bridge/bridge.ts';
 import type { ServerConfig } from '../../core/config.ts';
-import { ThreadmuxError } from '../../core/errors.ts';
-import { isDiskFull } from '../../core/file-errors.ts';
+import { isDiskFull, ThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { retryPendingWrites } from '../../home/best-effort-write.ts';
-import { onDiskFailure } from '../../home/disk-failures.ts';
+import { localServer, saveEnvironment, saveLocalServer } from '../../home/config-file.ts';
 import { checkRoom, homeRoot, openHome } from '../../home/home.ts';
-import { localServer, saveLocalServer } from '../../home/local-server.ts';
-import { saveEnvironment } from '../../home/saved-environment.ts';
 import { sweepHome } from '../../home/sweep.ts';
+import { onDiskFailure, retryPendingWrites } from '../../home/whole-file.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
+import { agentSettings } from '../../install/program-files.ts';
 import type { Workspace } from '../../workspace/server.ts';
-import { agentSettings } from '../agent-settings.ts';
-import type { CliContext } from '../command-context.ts';
-import { onlyOne, openLasting } from '../restart-without-token.ts';
+import { type CliContext, onlyOne, openLasting } from '../command-context.ts';
 import { openSharedParts, runCourierHere } from '../run-courier.ts';
 
 interface UpOptions {
   readonly port?: number;
-  /** The address the workspace listens on; this machine alone if not given. */
+  /** The address that the workspace listens on; by default only this machine can connect. */
   readonly listen?: string;
   readonly verbose?: boolean;
 }
@@ -30,8 +25,8 @@ interface UpOptions {
 const PORT = 7420;
 const ROOM_MS = 1_000;
 const SWEEP_MS = 3_600_000;
-const OPEN_DOOR =
-  'Warning: other machines can reach the port of the workspace now, and nothing is encrypted. Browsers sign in at http://127.0.0.1 or http://localhost only: from another machine, use an ssh tunnel to the same port.';
+const EXPOSED =
+  'Warning: other machines can connect to the workspace, and the traffic is not encrypted. Browsers can sign in only at http://127.0.0.1 or http://localhost; from another machine, use an ssh tunnel to the same port.';
 
 export async function up(options: UpOptions): Promise<void> {
   const context = await openWithRoom('up', options);
@@ -62,12 +57,12 @@ export async function bridgeOnly(options: UpOptions): Promise<void> {
   const context = await openWithRoom('bridge', options);
   if (context === undefined) return;
   if (context.servers.length === 0)
-    throw new ThreadmuxError('config_invalid', 'there is no server to connect to', {
-      hint: 'Run `threadmux up` for the local workspace, or configure Discord first.',
+    throw new ThreadmuxError('config_invalid', 'no server is configured', {
+      hint: 'Run `threadmux up` to use the local workspace, or `threadmux init` to configure Discord.',
     });
   const release = await takeHome(context);
   const running = await start(context, context.servers);
-  console.log(`Connected to ${context.servers.map(({ name }) => name).join(', ')}. Stop it with Ctrl-C.`);
+  console.log(`Connected to ${context.servers.map(({ name }) => name).join(', ')}. Press Ctrl-C to stop.`);
   await untilStopped();
   await running.stop();
   retryPendingWrites();
@@ -80,7 +75,7 @@ async function takeHome({ home, env }: CliContext): Promise<() => void> {
   return release;
 }
 
-/** Starts only where there is room for a start: one that fails half-way could not be taken back. */
+/** Waits for free disk space before the start, because a start that fails halfway cannot be undone. */
 async function openWithRoom(who: string, options: UpOptions): Promise<CliContext | undefined> {
   await whenRoom(() => checkRoom(openHome(homeRoot(process.env))));
   onDiskFailure(({ kind, words }) => kind === 'disk' && console.error(words));
@@ -93,24 +88,24 @@ async function whenRoom<T>(act: () => T): Promise<T> {
       return act();
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      if (!isSaid) console.error(`The disk is full: ${homeRoot(process.env)}. threadmux waits for room.`);
+      if (!isSaid) console.error(`The disk is full: ${homeRoot(process.env)}. threadmux starts when there is space.`);
       await sleep(ROOM_MS);
     }
   }
 }
 
-/** Both journeys in one process, which alone talks to Discord and writes the registry. */
+/** The bridge and the courier run in one process; only this process talks to Discord and writes the registry. */
 async function start(context: CliContext, servers: readonly ServerConfig[]): Promise<Running> {
   const { home, log } = context;
   const release = await takeCourierLock({ home, log, takeOver: true });
   if (release === undefined)
-    throw new ThreadmuxError('busy', 'another process posts for this home and does not leave', {
-      hint: 'Look at `threadmux status`; end that process, then start again.',
+    throw new ThreadmuxError('busy', 'another process posts for this home and does not stop', {
+      hint: 'Find it with `threadmux status`, stop it, then start threadmux again.',
     });
   const shared = openSharedParts(context);
   const stopping = new AbortController();
   const bridge: Bridge = await startBridge(shared, {
-    ...{ servers, env: process.env, agentSettings: agentSettings(home) },
+    ...{ servers, env: process.env, agentSettings: agentSettings(home, process.env) },
     onFatal: (error) => fail(error, log),
   });
   const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };
@@ -137,9 +132,9 @@ interface Running {
   stop(): Promise<void>;
 }
 
-/** The same port every time, so that browsers stay signed in; another one if it is taken. */
+/** Uses the same port every time, so that browsers stay signed in; another one if it is in use. */
 async function serve({ home, log }: CliContext, { port, listen }: UpOptions): Promise<Workspace> {
-  // Who has Discord does not pay for it with memory.
+  // Loaded only if needed, to save memory.
   const { startWorkspace } = await import('../../workspace/server.ts');
   const start = (at: number) =>
     startWorkspace({
@@ -148,7 +143,7 @@ async function serve({ home, log }: CliContext, { port, listen }: UpOptions): Pr
       ...(listen === undefined ? {} : { listen }),
       log: (line) => log.warn('workspace', { line }),
     });
-  if (listen !== undefined && !/^(127\.|::1$|localhost$)/.test(listen)) console.error(OPEN_DOOR);
+  if (listen !== undefined && !/^(127\.|::1$|localhost$)/.test(listen)) console.error(EXPOSED);
   if (port !== undefined) return start(port);
   return start(PORT).catch((error: NodeJS.ErrnoException) => {
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'EADDRINUSE' && error.code !== 'EADDRINUSE')
@@ -168,7 +163,7 @@ function rememberLocal({ home }: CliContext, workspace: Workspace): ServerConfig
   return localServer(local);
 }
 
-/** 78 tells a service manager that starting again would not help. */
+/** 78 tells a service manager that a restart does not help. */
 function fail(error: ThreadmuxError, log: Log): never {
   log.error('gave up', { because: error.message, hint: error.hint });
   console.error(`threadmux: ${error.message}\n${error.hint ?? ''}`);
@@ -178,14 +173,14 @@ function fail(error: ThreadmuxError, log: Log): never {
 function greeting(servers: readonly ServerConfig[], workspace: Workspace | undefined): readonly string[] {
   if (workspace !== undefined)
     return [
-      'threadmux is up. Your workspace:',
+      'threadmux is running. Open your workspace:',
       '',
       `  ${workspace.newLink()}`,
       '',
-      'The link works once, within 15 minutes; `threadmux link` makes another.',
-      'Stop it with Ctrl-C.',
+      'The link works once and expires after 15 minutes. Run `threadmux link` for a new one.',
+      'Press Ctrl-C to stop.',
     ];
-  return [`threadmux is up, connected to ${servers.map(({ name }) => name).join(', ')}. Stop it with Ctrl-C.`];
+  return [`threadmux is running, connected to ${servers.map(({ name }) => name).join(', ')}. Press Ctrl-C to stop.`];
 }
 
 function untilStopped(): Promise<void> {

@@ -1,37 +1,34 @@
-// threadmux doctor: gathers what is there, judges it, says it. It mends nothing, so that it can be run at any time.
+// threadmux doctor: checks this machine, the hosts and the servers, and prints what to fix. It changes nothing, so it can be run
+// at any time.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { inspectSettings } from '../../agents/claude/inspect-settings.ts';
+import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
-import { loadConfig } from '../../home/config-file.ts';
-import { type Home, homeRoot } from '../../home/home.ts';
-import { homeAsItIs, inspectHome, inspectLock } from '../../home/inspect-home.ts';
+import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
+import { type Home, homeAsItIs, homeRoot, inspectHome, inspectLock } from '../../home/home.ts';
 import { loadInstalled } from '../../home/installed.ts';
-import { loadLocalServer } from '../../home/local-server.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
-import { temporaryControlDir } from '../ssh-control-dir.ts';
 import { type Finding, fault, findingLines, findingsSummary, warning } from './finding.ts';
 import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './home.ts';
-import { judgeHooks } from './hooks.ts';
-import { examineHost } from './host.ts';
-import { judgeMachine, judgeNode } from './machine.ts';
+import { examineHost, temporaryControlDir } from './host.ts';
+import { judgeHooks, judgeMachine, judgeNode } from './machine.ts';
 import { gatherServer, judgeServer } from './server.ts';
 
 interface DoctorFlags {
   readonly json?: boolean;
-  /** Only this host of the configuration. */
+  /** Check only this host of the configuration. */
   readonly host?: string;
 }
 
-/** A tmux server that hangs would hold us up for ever. */
+/** A tmux server may hang. */
 const HERE_MS = 8_000;
 
 export async function runDoctor(flags: DoctorFlags): Promise<void> {
@@ -48,31 +45,31 @@ export interface DoctorSubject {
   readonly env: ConfigEnvironment;
   readonly nodeVersion: string;
   readonly host?: string;
-  /** Another ssh configuration than the person's own, for tests. */
+  /** For tests: an ssh configuration other than the user's. */
   readonly sshConfig?: string;
 }
 
-export async function examine(patient: DoctorSubject): Promise<readonly Finding[]> {
-  const root = resolve(homeRoot(patient.env));
+export async function examine(subject: DoctorSubject): Promise<readonly Finding[]> {
+  const root = resolve(homeRoot(subject.env));
   const home = homeAsItIs(root);
-  const reading = readConfig(home, patient.env);
+  const reading = readConfig(home, subject.env);
   const config = 'config' in reading ? reading.config : undefined;
   const error = 'error' in reading ? reading.error : undefined;
-  if (patient.host !== undefined)
-    return config === undefined ? judgeConfig(error, 0) : examineOne(patient, config, patient.host);
+  if (subject.host !== undefined)
+    return config === undefined ? judgeConfig(error, 0) : examineOne(subject, config, subject.host);
   const [here, servers, far] = await Promise.all([
-    examineHere(patient, config),
+    examineHere(subject, config),
     config === undefined ? [] : examineServers(home, config),
-    config === undefined ? [] : examineFar(patient, config),
+    config === undefined ? [] : examineFar(subject, config),
   ]);
   return [
-    judgeNode(patient.nodeVersion, 'this machine'),
+    judgeNode(subject.nodeVersion, 'this machine'),
     ...here.machine,
     ...judgeHome(inspectHome(root)),
     ...judgeConfig(error, config?.servers.length ?? 0),
-    ...judgeRoots(missingRoots(config?.roots ?? [], patient.env)),
-    ...judgeRunning({ look: inspectHome(root), elsewhere: elsewhere(root, patient.env) }),
-    ...judgeOutbox(lookAtOutbox(home)),
+    ...judgeRoots(missingRoots(config?.roots ?? [], subject.env)),
+    ...judgeRunning({ look: inspectHome(root), elsewhere: elsewhere(root, subject.env) }),
+    ...judgeOutbox(inspectOutbox(home)),
     ...here.hooks,
     ...servers,
     ...far,
@@ -107,20 +104,20 @@ async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
   });
   return found.catch((error: unknown) => {
     if (!isThreadmuxError(error)) throw error;
-    const remedy = error.hint ?? 'Try `tmux list-sessions` by hand.';
+    const remedy = error.hint ?? 'Run `tmux list-sessions` to see the problem.';
     return { machine: [fault('tmux', `${error.message}.`, remedy)], hooks: [] };
   });
 }
 
-/** Every host that ssh reaches, at once: one that does not answer takes its time. */
-async function examineFar(patient: DoctorSubject, config: Config): Promise<readonly Finding[]> {
+/** Checks all remote hosts at the same time, because one that does not respond takes long. */
+async function examineFar(subject: DoctorSubject, config: Config): Promise<readonly Finding[]> {
   const names = Object.keys(config.hosts).filter((name) => config.hosts[name] !== 'local');
-  const found = await Promise.all(names.map((name) => examineOne(patient, config, name)));
+  const found = await Promise.all(names.map((name) => examineOne(subject, config, name)));
   return found.flat();
 }
 
-async function examineOne(patient: DoctorSubject, config: Config, name: string): Promise<readonly Finding[]> {
-  const { env, sshConfig } = patient;
+async function examineOne(subject: DoctorSubject, config: Config, name: string): Promise<readonly Finding[]> {
+  const { env, sshConfig } = subject;
   const entry = config.hosts[name];
   const control = temporaryControlDir();
   const home = { ...homeAsItIs(''), folder: () => control.path };
@@ -128,8 +125,8 @@ async function examineOne(patient: DoctorSubject, config: Config, name: string):
   try {
     const host = hosts.get(name);
     if (entry === 'local') {
-      const here = await examineHere(patient, config);
-      return [judgeNode(patient.nodeVersion, 'this machine'), ...here.machine, ...here.hooks];
+      const here = await examineHere(subject, config);
+      return [judgeNode(subject.nodeVersion, 'this machine'), ...here.machine, ...here.hooks];
     }
     return await examineHost(host, {
       name: config.host,
@@ -141,7 +138,7 @@ async function examineOne(patient: DoctorSubject, config: Config, name: string):
   } catch (error) {
     if (!isThreadmuxError(error)) throw error;
     if (error.code === 'not_found') throw usage(error);
-    return [fault('host', `${error.message}.`, error.hint ?? 'Try it by hand with `ssh`.')];
+    return [fault('host', `${error.message}.`, error.hint ?? 'Connect with `ssh` to see the problem.')];
   } finally {
     await hosts.close();
     control.remove();
@@ -155,7 +152,7 @@ function usage(error: ThreadmuxError): ThreadmuxError {
 interface MachineOptions extends ProbeOptions {
   /** The settings files that `install` has changed. */
   readonly installed: readonly string[];
-  /** The home that hooks use if their command names none. */
+  /** The home of hooks whose command does not name one. */
   readonly usualHome: string;
   readonly install: string;
 }
@@ -176,12 +173,12 @@ async function examineServers(home: Home, config: Config): Promise<readonly Find
   const local = config.servers.length === 0 ? loadLocalServer(home) : undefined;
   const servers: readonly ServerConfig[] = local === undefined ? config.servers : [local];
   if (servers.length === 0)
-    return [warning('workspace', 'The local workspace has never run.', 'Start it with `threadmux up`.')];
+    return [warning('workspace', 'The local workspace has not been started yet.', 'Start it with `threadmux up`.')];
   const facts = await Promise.all(servers.map(gatherServer));
   return facts.flatMap(judgeServer);
 }
 
-function lookAtOutbox(home: Home) {
+function inspectOutbox(home: Home) {
   const outbox = openOutbox(home.path('outbox'));
   const letters = outbox.boxes().flatMap((box) => outbox.letters(box));
   const aside = join(outbox.folder, 'aside');

@@ -1,7 +1,7 @@
-// What the doctor has to say of one part: a level, a sentence, and what to do about it.
+// One result of the doctor: a level, a sentence, and how to fix the problem.
 
 export interface Finding {
-  /** The part it is about, for programs: "tmux", "config", "hooks". */
+  /** What was checked, for programs: "tmux", "config", "hooks". */
   readonly part: string;
   readonly level: 'ok' | 'warn' | 'fail';
   readonly says: string;
@@ -32,6 +32,6 @@ export function findingsSummary(findings: readonly Finding[]): string {
     const n = findings.filter((finding) => finding.level === level).length;
     return n === 0 ? [] : [`${n} ${one}${n === 1 ? '' : 's'}`];
   };
-  const found = [...count('fail', 'fault'), ...count('warn', 'warning')];
-  return found.length === 0 ? 'All is well.' : `Found ${found.join(' and ')}.`;
+  const found = [...count('fail', 'problem'), ...count('warn', 'warning')];
+  return found.length === 0 ? 'No problems found.' : `Found ${found.join(' and ')}.`;
 }

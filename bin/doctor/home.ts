@@ -1,29 +1,28 @@
-// Our home and what is at work in it, judged by a look that changed nothing. Pure.
+// Checks of our home, the configuration, the running processes and the outbox. Pure functions.
 
 import { formatDuration } from '../../core/duration.ts';
-import { explain, isThreadmuxError } from '../../core/errors.ts';
-import { errnoWords } from '../../core/file-errors.ts';
-import type { HomeState, LockState } from '../../home/inspect-home.ts';
+import { errnoWords, explain, isThreadmuxError } from '../../core/errors.ts';
+import type { HomeState, LockState } from '../../home/home.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';
 
-/** As many missing heartbeats as make `hooks/courier-loop.ts` take one for hung. */
+/** The same time after which `hooks/courier-loop.ts` replaces a courier without heartbeats. */
 const HUNG_MS = 60_000;
 const OLD_LETTER_MS = 5 * 60_000;
 
 export function judgeHome(look: HomeState): readonly Finding[] {
   const { root } = look;
   if (look.kind === 'missing')
-    return [warning('home', `There is no ${root} yet: nothing was set up.`, 'Run `threadmux init`.')];
+    return [warning('home', `${root} does not exist: threadmux is not set up yet.`, 'Run `threadmux init`.')];
   if (look.kind === 'not-a-folder' || !look.isOwn)
     return [
       fault(
         'home',
-        `${root} is not a folder of your own.`,
+        `${root} is not a folder, or it belongs to another user.`,
         'Move it away, or set THREADMUX_HOME to a folder that you own.',
       ),
     ];
   const found = [...judgeMode(look.mode, root), ...judgeWriting(look.writeError, root)];
-  return found.length > 0 ? found : [fine('home', `${root} is private and can be written.`)];
+  return found.length > 0 ? found : [fine('home', `${root} is private and writable.`)];
 }
 
 function judgeMode(mode: number, root: string): readonly Finding[] {
@@ -31,7 +30,7 @@ function judgeMode(mode: number, root: string): readonly Finding[] {
   return [
     fault(
       'home',
-      `${root} is open to others (mode ${mode.toString(8)}): they could read messages and answer for you.`,
+      `Other users can access ${root} (mode ${mode.toString(8)}): they could read your messages and answer prompts.`,
       `Run: chmod 700 ${root}`,
     ),
   ];
@@ -41,31 +40,31 @@ function judgeWriting(code: string | undefined, root: string): readonly Finding[
   if (code === undefined) return [];
   const { why, remedy } = errnoWords(code) ?? {
     why: code,
-    remedy: 'Look at the folder and at its disk.',
+    remedy: 'Check the folder and its disk.',
   };
-  return [fault('home', `Nothing can be written into ${root}: ${why}.`, remedy)];
+  return [fault('home', `Cannot write to ${root}: ${why}.`, remedy)];
 }
 
-/** The reader of the configuration says what is wrong and what to do; here it only gets its place in the list. */
+/** The error already contains the problems, one per line. */
 export function judgeConfig(error: unknown, servers: number): readonly Finding[] {
   if (error === undefined)
     return [
       fine(
         'config',
-        servers === 0 ? 'No Discord is configured: the local workspace is used.' : 'The configuration is valid.',
+        servers === 0 ? 'Discord is not configured; the local workspace is used.' : 'The configuration is valid.',
       ),
     ];
   const message = error instanceof Error ? error.message : explain(error);
   return message.split('\n').map((line) => fault('config', `${line}.`, remedyFor(line, error)));
 }
 
-/** `on`: the host whose roots they are, if it is another one. */
+/** `on` is the host of the roots, if it is not this machine. */
 export function judgeRoots(missing: readonly string[], on?: string): readonly Finding[] {
   return missing.map((path) =>
     warning(
       'config',
-      `"roots"${on ? ` of ${on}` : ''} names ${path}, and there is no such folder: nothing can be started in it.`,
-      `Make it${on ? ' there' : ''}, or correct its spelling in the configuration.`,
+      `"roots"${on ? ` of ${on}` : ''} contains ${path}, which does not exist: nothing can be started there.`,
+      `Create the folder${on ? ' there' : ''}, or correct the path in config.json.`,
     ),
   );
 }
@@ -73,13 +72,13 @@ export function judgeRoots(missing: readonly string[], on?: string): readonly Fi
 function remedyFor(line: string, error: unknown): string {
   if (/allow|ALLOWED_USERS/.test(line))
     return 'Add your own user id (Discord: right-click your name, Copy User ID), or run `threadmux init`.';
-  if (/is not a key/.test(line)) return 'Remove it, or correct its spelling.';
-  return (isThreadmuxError(error) ? error.hint : undefined) ?? 'Correct it, or run `threadmux init`.';
+  if (/is not a key/.test(line)) return 'Remove the key, or correct its spelling.';
+  return (isThreadmuxError(error) ? error.hint : undefined) ?? 'Correct config.json, or run `threadmux init`.';
 }
 
 interface Running {
   readonly look: HomeState;
-  /** The bridge of the usual home, if this is another one. */
+  /** The bridge of the default home, if this is another home. */
   readonly elsewhere: { readonly root: string; readonly lock: LockState } | undefined;
 }
 
@@ -90,8 +89,8 @@ export function judgeRunning({ look, elsewhere }: Running): readonly Finding[] {
       ? [
           warning(
             'bridge',
-            `Another threadmux runs with ${elsewhere.root} (process ${elsewhere.lock.pid}): with the same bot, both would answer.`,
-            'Stop one of them, or use the same THREADMUX_HOME everywhere.',
+            `Another threadmux is running with ${elsewhere.root} (process ${elsewhere.lock.pid}). If both use the same bot, both answer.`,
+            'Stop one of them, or set THREADMUX_HOME to the same folder everywhere.',
           ),
         ]
       : []),
@@ -101,18 +100,18 @@ export function judgeRunning({ look, elsewhere }: Running): readonly Finding[] {
 function judgeBridge(lock: LockState): Finding {
   switch (lock.kind) {
     case 'held':
-      return fine('bridge', `threadmux runs (process ${lock.pid}).`);
+      return fine('bridge', `threadmux is running (process ${lock.pid}).`);
     case 'stale':
       return warning(
         'bridge',
-        'threadmux does not run; it ended without a goodbye the last time (killed, or a power cut).',
-        'Start it with `threadmux up`; what it left behind is cleared away by itself.',
+        'threadmux is not running: it was killed, or the machine lost power.',
+        'Start it with `threadmux up`; it cleans up by itself.',
       );
     case 'free':
       return warning(
         'bridge',
-        'threadmux does not run: messages wait.',
-        'Start it with `threadmux up`, or for good with `threadmux service install`.',
+        'threadmux is not running: messages wait.',
+        'Start it with `threadmux up`, or run `threadmux service install` to start it at every login.',
       );
   }
 }
@@ -122,8 +121,8 @@ function judgeCourier(lock: LockState, beatAgeMs: number | undefined): readonly 
   return [
     fault(
       'courier',
-      `The courier (process ${lock.pid}) hangs: no sign of life for ${formatDuration(beatAgeMs)}.`,
-      `The next reply replaces it; to have it at once: kill -9 ${lock.pid}, then start threadmux again.`,
+      `The courier (process ${lock.pid}) hangs: no heartbeat for ${formatDuration(beatAgeMs)}.`,
+      `The next reply replaces it. To fix it now, run: kill -9 ${lock.pid}, then restart threadmux.`,
     ),
   ];
 }
@@ -141,8 +140,8 @@ export function judgeOutbox({ folder, waiting, oldestMs, aside }: OutboxLook): r
       ? [
           fault(
             'outbox',
-            `${waiting} of Claude's messages could not be delivered, the oldest for ${formatDuration(oldestMs)}.`,
-            'Mend what else is said here and start `threadmux up`; `threadmux logs` says why each one waits.',
+            `${waiting} of Claude's messages are not delivered, the oldest for ${formatDuration(oldestMs)}.`,
+            'Fix the other problems and start `threadmux up`. Run `threadmux logs` to see why each message waits.',
           ),
         ]
       : []),
@@ -150,8 +149,8 @@ export function judgeOutbox({ folder, waiting, oldestMs, aside }: OutboxLook): r
       ? [
           warning(
             'outbox',
-            `${aside} of Claude's messages were refused for good and set aside in ${folder}/aside.`,
-            '`threadmux logs` says why. Read them there, then delete them.',
+            `The server rejected ${aside} of Claude's messages. They are in ${folder}/aside.`,
+            'Run `threadmux logs` to see why. Read the files, then delete them.',
           ),
         ]
       : []),

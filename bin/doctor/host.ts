@@ -1,25 +1,27 @@
-// What the doctor looks at on another host: how it is reached, what is ours there, and what is left of an earlier version.
+// Checks of another host: the connection, our files there, and the remains of an earlier version.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isOfInstallation } from '../../agents/claude/hook-commands.ts';
-import { inspectSettings } from '../../agents/claude/inspect-settings.ts';
+import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Host } from '../../hosts/host.ts';
 import { missingFiles, missingFolders, probeHost } from '../../hosts/probe.ts';
 import { type HostHome, probeHome } from '../../hosts/probe-home.ts';
+import { filesForHosts } from '../../install/program-files.ts';
 import { hookPlaceOf } from '../../tmux/tmux-hooks.ts';
-import { filesForHosts } from '../files-for-hosts.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';
 import { judgeRoots } from './home.ts';
-import { judgeHooks } from './hooks.ts';
-import { judgeClock, judgeMachine } from './machine.ts';
+import { judgeClock, judgeHooks, judgeMachine } from './machine.ts';
 
 interface HostExamination {
-  /** What we are called there. */
+  /** The name of this machine on the host. */
   readonly name: string;
   readonly agent: string;
   readonly socket: string | undefined;
-  /** Where terminals may be started there. */
+  /** The folders on the host where terminals may be started. */
   readonly roots: readonly string[];
-  /** Whether a bridge runs here, which collects the letters there. */
+  /** Whether a bridge is running here; it collects the letters of the host. */
   readonly isUp: boolean;
 }
 
@@ -39,7 +41,7 @@ export async function examineHost(
   const install = `threadmux install --host ${on}`;
   const clock = judgeClock(probe.clockAheadMs, `The clock of ${on}`);
   return [
-    fine('host', `${on} can be reached.`),
+    fine('host', `${on} is reachable.`),
     ...(clock.level === 'ok' ? [] : [clock]),
     ...judgeMachine(probe, on, agent),
     ...judgeRoots(await missingFolders(host, roots), on),
@@ -81,33 +83,33 @@ function judgeScripts({ on, path, home, install }: HostHomeFacts): Finding {
   if (!home.exists)
     return warning(
       'home',
-      `Our scripts are not on ${on} yet.`,
-      `\`threadmux up\` puts them there when it first uses the host; \`${install}\` does it now.`,
+      `The threadmux scripts are not on ${on} yet.`,
+      `\`threadmux up\` copies them when it first uses the host. To copy them now, run \`${install}\`.`,
     );
   if (home.bell !== 'pipe')
     return fault(
       'home',
-      `${path}/bell on ${on} is ${home.bell === 'missing' ? 'missing' : 'not a named pipe'}: what is said there is noticed late.`,
+      `${path}/bell on ${on} is ${home.bell === 'missing' ? 'missing' : 'not a named pipe'}: replies from there are noticed late.`,
       `Run \`${install}\`.`,
     );
   if (home.outdated.length > 0)
     return warning(
       'home',
-      `Our scripts on ${on} are not those of this version: ${home.outdated.join(', ')}.`,
+      `The threadmux scripts on ${on} are from another version: ${home.outdated.join(', ')}.`,
       `Restart threadmux, or run \`${install}\`.`,
     );
-  return fine('home', `Our scripts are in ${path} on ${on}.`);
+  return fine('home', `The threadmux scripts are in ${path} on ${on}.`);
 }
 
 function judgeLetters({ on, home: { letters }, isUp }: HostHomeFacts): readonly Finding[] {
   if (letters === 0) return [];
-  const what = `${letters} ${letters === 1 ? 'letter waits' : 'letters wait'} on ${on}`;
+  const what = `${letters} ${letters === 1 ? 'letter is' : 'letters are'} waiting on ${on}`;
   return isUp
     ? [
         warning(
           'letters',
-          `${what} although threadmux runs.`,
-          'Run this again in a minute; if they still wait, `threadmux logs` says why.',
+          `${what} although threadmux is running.`,
+          'Run this again in a minute. If they are still waiting, run `threadmux logs` to see why.',
         ),
       ]
     : [warning('letters', `${what}.`, '`threadmux up` collects and posts them.')];
@@ -117,6 +119,17 @@ function judgeRoom(on: string, freeKb: number | undefined): readonly Finding[] {
   if (freeKb === undefined || freeKb >= LOW_KB) return [];
   const says = `The disk of ${on} has only ${Math.floor(freeKb / 1024)} MB left`;
   return freeKb < FULL_KB
-    ? [fault('disk', `${says}: what is said there is lost.`, `Make room on ${on}.`)]
-    : [warning('disk', `${says}.`, `Make room on ${on}.`)];
+    ? [fault('disk', `${says}: replies from there are lost.`, `Free some space on ${on}.`)]
+    : [warning('disk', `${says}.`, `Free some space on ${on}.`)];
+}
+
+interface ControlDir {
+  readonly path: string;
+  remove(): void;
+}
+
+/** A private folder for ssh's control sockets, so that a check leaves nothing in our home. */
+export function temporaryControlDir(): ControlDir {
+  const path = mkdtempSync(join(tmpdir(), 'tmx-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) };
 }

@@ -1,4 +1,4 @@
-// One server of the configuration: reached, asked, and what it said judged. The asking only reads.
+// Checks of one configured server: the connection, the token, the channels and the allowed users. It only reads.
 
 import type { ServerConfig } from '../../core/config.ts';
 import { explain, isThreadmuxError, type ThreadmuxError } from '../../core/errors.ts';
@@ -18,18 +18,18 @@ import { type Finding, fault, fine, warning } from './finding.ts';
 import { judgeClock } from './machine.ts';
 
 const TIMEOUT_MS = 8_000;
-/** A server that asks us to wait for long is not waited for. */
+/** Give up if the server asks us to wait longer. */
 const PATIENCE_MS = 25_000;
 
 type Outcome<T> = { readonly got: T } | { readonly error: unknown };
 
 interface ServerFacts {
   readonly server: Pick<ServerConfig, 'name' | 'api' | 'allow'>;
-  /** How far its clock is ahead of ours, if it told. */
+  /** How far the server's clock is ahead of ours, if it reports its time. */
   readonly clock: Outcome<number | undefined>;
   readonly bot?: Outcome<BotInfo>;
   readonly channels?: readonly { readonly id: string; readonly look: Outcome<ChannelInfo> }[];
-  /** Those of "allow" whom the server does not know. */
+  /** The ids in "allow" that are not users of the server. */
   readonly unknown?: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export function judgeServer(facts: ServerFacts): readonly Finding[] {
   if ('error' in bot) return [...time, judgeRefused(server, bot.error)];
   return [
     ...time,
-    fine('token', `${server.name}: the token is that of the bot ${bot.got.name}.`),
+    fine('token', `${server.name}: the token works (bot ${bot.got.name}).`),
     ...judgeIntent(bot.got, server.name),
     ...channels.map(({ id, look }) =>
       'error' in look
@@ -84,11 +84,11 @@ export function judgeServer(facts: ServerFacts): readonly Finding[] {
 function judgeUnreachable({ name, api }: ServerFacts['server'], error: unknown): Finding {
   const [said = ''] = explain(error).split('\n');
   return name === 'local'
-    ? fault('workspace', `The local workspace does not answer (${said}).`, 'Start it with `threadmux up`.')
+    ? fault('workspace', `The local workspace does not respond (${said}).`, 'Start it with `threadmux up`.')
     : fault(
         'server',
-        `${name} cannot be reached (${said}).`,
-        `Check the network, a proxy or firewall, "api" in config.json (${api}), and https://discordstatus.com.`,
+        `Cannot reach ${name} (${said}).`,
+        `Check the network, any proxy or firewall, "api" in config.json (${api}), and https://discordstatus.com.`,
       );
 }
 
@@ -97,10 +97,10 @@ function judgeRefused({ name }: ServerFacts['server'], error: unknown): Finding 
   return isThreadmuxError(error, 'discord_unauthorized')
     ? fault(
         'token',
-        `${name} refuses the bot's token.`,
-        'Reset it in the Discord developer portal (Bot, Reset Token) and give the new one to `threadmux init`.',
+        `${name} rejects the bot token.`,
+        'Reset it in the Discord developer portal (Bot, Reset Token), then run `threadmux init` with the new one.',
       )
-    : fault('server', `${name} did not answer as it should (${said}).`, 'Try again in a minute.');
+    : fault('server', `${name} sent an unexpected response (${said}).`, 'Try again in a minute.');
 }
 
 function judgeIntent(bot: BotInfo, server: string): readonly Finding[] {
@@ -108,7 +108,7 @@ function judgeIntent(bot: BotInfo, server: string): readonly Finding[] {
   return [
     fault(
       'intent',
-      `${server}: the bot ${bot.name} may not read what is written: Message Content Intent is off.`,
+      `${server}: the bot ${bot.name} cannot read messages because Message Content Intent is off.`,
       CONTENT_HINT,
     ),
   ];
@@ -119,17 +119,17 @@ function judgeNoChannel(id: string, error: unknown, bot: BotInfo, server: string
   if (code === UNKNOWN_CHANNEL)
     return fault(
       'channel',
-      `${server}: there is no channel ${id} any more.`,
-      'Run `threadmux init` and choose another one, or correct "channel" in config.json.',
+      `${server}: the channel ${id} no longer exists.`,
+      'Run `threadmux init` to choose another channel, or correct "channel" in config.json.',
     );
   if (code === MISSING_ACCESS)
     return fault(
       'channel',
-      `${server}: the bot ${bot.name} may not see the channel ${id}.`,
-      `Add it to the server (${inviteLink(bot.applicationId ?? bot.id)}), and if the channel is private, to the channel.`,
+      `${server}: the bot ${bot.name} cannot see the channel ${id}.`,
+      `Add the bot to the server (${inviteLink(bot.applicationId ?? bot.id)}). If the channel is private, add the bot to the channel too.`,
     );
   const [said = '', hint = 'Try again in a minute.'] = explain(error).split('\n');
-  return fault('channel', `${server}: the channel ${id} could not be looked at (${said}).`, hint);
+  return fault('channel', `${server}: cannot check the channel ${id} (${said}).`, hint);
 }
 
 function judgeChannel(look: ChannelInfo, bot: BotInfo, server: string): Finding {
@@ -137,22 +137,22 @@ function judgeChannel(look: ChannelInfo, bot: BotInfo, server: string): Finding 
   if (!look.isText)
     return fault(
       'channel',
-      `${server}: ${where} (${look.id}) is not a text channel of a server.`,
-      'Put the id of an ordinary text channel into "channel", or run `threadmux init`.',
+      `${server}: ${where} (${look.id}) is not a text channel.`,
+      'Set "channel" to the id of a normal text channel, or run `threadmux init`.',
     );
   if (look.missing === undefined)
     return warning(
       'permissions',
-      `${server}: what the bot may do in ${where} could not be found out.`,
+      `${server}: cannot check the bot's permissions in ${where}.`,
       'If threads or replies fail, compare its permissions with docs/discord-setup.md.',
     );
   if (look.missing.length > 0)
     return fault(
       'permissions',
-      `${server}: the bot lacks permissions in ${where}: ${look.missing.join(', ')}.`,
-      `Open ${inviteLink(bot.applicationId ?? bot.id)} once more, and look at Edit Channel, Permissions: what is denied there wins.`,
+      `${server}: the bot needs more permissions in ${where}: ${look.missing.join(', ')}.`,
+      `Open ${inviteLink(bot.applicationId ?? bot.id)} again, and check Edit Channel, Permissions: denied permissions there take precedence.`,
     );
-  return fine('permissions', `${server}: the bot has every permission it needs in ${where}.`);
+  return fine('permissions', `${server}: the bot has all permissions it needs in ${where}.`);
 }
 
 function judgeAllowed(
@@ -160,9 +160,9 @@ function judgeAllowed(
   unknown: readonly string[],
   bot: BotInfo,
 ): readonly Finding[] {
-  const remedy = 'Put user ids of people into "allow" (right-click a name, Copy User ID), or run `threadmux init`.';
+  const remedy = 'Set "allow" to the ids of users (right-click a name, Copy User ID), or run `threadmux init`.';
   return [
-    ...(allow.includes(bot.id) ? [fault('allow', `${name}: "allow" names the bot itself, ${bot.id}.`, remedy)] : []),
-    ...unknown.map((id) => warning('allow', `${name}: "allow" names ${id}, and there is no such user.`, remedy)),
+    ...(allow.includes(bot.id) ? [fault('allow', `${name}: "allow" contains the bot itself, ${bot.id}.`, remedy)] : []),
+    ...unknown.map((id) => warning('allow', `${name}: "allow" contains ${id}, which is not a user.`, remedy)),
   ];
 }

@@ -1,5 +1,5 @@
-// config.json before and after: what was answered is put in, everything else stays, known to us or not. The file as it
-// was is kept beside the new one.
+// Changes config.json: adds the answers and keeps everything else, even unknown keys. The previous file is kept as a backup next
+// to it.
 
 import { chmodSync, existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -15,14 +15,14 @@ export type RawConfig = Readonly<Record<string, unknown>>;
 
 export interface ConfigText {
   readonly path: string;
-  /** Undefined: there is none yet. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined;
   readonly raw: RawConfig;
 }
 
 export interface ServerAnswer {
   readonly api: string;
-  /** The token itself, or the file that holds it. */
+  /** The token. If `tokenFile` is given, config.json names that file instead. */
   readonly token: string;
   readonly tokenFile: string | undefined;
   readonly channel: string;
@@ -30,7 +30,7 @@ export interface ServerAnswer {
 }
 
 interface InitAnswers {
-  /** Undefined: the local workspace. */
+  /** Undefined for the local workspace. */
   readonly server: ServerAnswer | undefined;
   readonly hosts: readonly NewHost[];
 }
@@ -44,12 +44,12 @@ export function readConfigText(root: string): ConfigText {
   const text = existsSync(root) ? readText(path) : undefined;
   const raw = text === undefined ? {} : objectOf(text);
   if (raw !== undefined) return { path, text, raw };
-  throw new ThreadmuxError('config_invalid', `${path} is not a JSON object, so it was left alone`, {
-    hint: 'Correct it, or move it away, then run this again.',
+  throw new ThreadmuxError('config_invalid', `${path} is not a JSON object and was not changed`, {
+    hint: 'Correct or move the file, then run this again.',
   });
 }
 
-/** The server entry that is going to be changed: the one of the same address, or the only one. */
+/** The server entry to change: the one with the same address, or the only one. */
 export function presentServer(raw: RawConfig, api: string | undefined): RawConfig | undefined {
   const all = serversOf(raw);
   if (api === undefined) return all.find((one) => apiOf(one) === DISCORD) ?? all[0];
@@ -66,13 +66,13 @@ export function mergeAnswers({ raw, text }: ConfigText, { server, hosts }: InitA
   return written(merged, text);
 }
 
-/** Indented as the file is. */
+/** Keeps the indentation of the file. */
 function written(value: RawConfig, like: string | undefined): string {
   const indent = like?.match(/^\{\r?\n([ \t]+)/)?.[1] ?? '  ';
   return `${JSON.stringify(value, null, indent)}\n`;
 }
 
-/** The same content, however it is written. */
+/** Compares the content, not the formatting. */
 export function isSame({ text, raw }: ConfigText, after: string): boolean {
   return text !== undefined && JSON.stringify(raw) === JSON.stringify(objectOf(after));
 }
@@ -81,10 +81,10 @@ export function makePrivate(path: string): void {
   chmodSync(path, 0o600);
 }
 
-/** What would change, for people: a token shows only that it is one, and whether it is another one. */
+/** The changes, for people. Tokens are hidden; only whether a token is new is shown. */
 export function shownChange(before: ConfigText, after: string): readonly string[] {
   const { raw, text } = before;
-  const was = text === undefined ? '' : written(raw, text); // how it is laid out is no change
+  const was = text === undefined ? '' : written(raw, text); // formatting does not count as a change
   const old = serversOf(raw).flatMap(({ token }) => (typeof token === 'string' ? token : []));
   const next = serversOf(objectOf(after) ?? {}).flatMap(({ token }) =>
     typeof token === 'string' && !old.includes(token) ? token : [],
@@ -97,7 +97,7 @@ export function shownChange(before: ConfigText, after: string): readonly string[
   return lineDiff(masked(was), masked(after)).filter((line) => /[^\s+-]/.test(line));
 }
 
-/** Gives the path of the copy of what was there before. */
+/** Returns the path of the backup. */
 export function saveConfig(root: string, before: ConfigText, after: string): string | undefined {
   const { path, text } = before;
   try {
@@ -108,9 +108,9 @@ export function saveConfig(root: string, before: ConfigText, after: string): str
     return backup;
   } catch (cause) {
     if (cause instanceof ThreadmuxError) throw cause;
-    throw new ThreadmuxError('home_unsafe', `writing ${path}: ${(cause as Error).message}`, {
+    throw new ThreadmuxError('home_unsafe', `cannot write ${path}: ${(cause as Error).message}`, {
       cause,
-      hint: 'Make room, or set THREADMUX_HOME to a folder that you own. Nothing was changed.',
+      hint: 'Nothing was changed. Free some space, or set THREADMUX_HOME to a folder that you own.',
     });
   }
 }
@@ -129,7 +129,7 @@ function withServer(servers: readonly RawConfig[], answer: ServerAnswer): readon
   return at === -1 ? [...servers, entry] : servers.with(at, entry);
 }
 
-/** Two servers cannot have the same name, and the first one need not have any. */
+/** Server names are unique; the first server needs no name. */
 function newServer(servers: readonly RawConfig[], api: string): RawConfig {
   if (servers.length === 0) return {};
   const names = servers.map(({ name }) => name ?? 'discord');

@@ -1,9 +1,13 @@
-// The Discord half of the wizard: a token that works, a bot that may read, a channel where it may do its work. At a
-// terminal what is wrong can be mended and looked at again; elsewhere it is an error with its remedy.
+// The Discord steps of init: a token that works, a bot that can read messages, and a channel where it has its permissions. At a
+// terminal the user can fix a problem and check again; otherwise it is an error with a hint.
 
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { ConfigEnvironment } from '../../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
-import { neutralise } from '../../core/neutralise.ts';
 import { isDiscordId } from '../../core/snowflake.ts';
+import { neutralise } from '../../core/untrusted-text.ts';
 import {
   type BotInfo,
   type ChannelInfo,
@@ -14,16 +18,16 @@ import {
 import { CONTENT_HINT } from '../../discord/message-content.ts';
 import { inviteLink } from '../../discord/permissions.ts';
 import { connectRest, type Rest } from '../../discord/rest.ts';
-import type { CleanUp } from '../clean-up.ts';
-import type { Questions } from '../questions.ts';
-import { askForToken, type Token } from './token.ts';
+import { expandHome } from '../../home/config-file.ts';
+import type { CleanUp, Questions } from '../questions.ts';
+import type { RawConfig } from './config-changes.ts';
 
 interface DiscordAccess extends Token {
   readonly rest: Rest;
   readonly bot: BotInfo;
 }
 
-/** Asks for another token as long as the present one is refused. */
+/** Asks for another token while Discord rejects the current one. */
 export async function connectToDiscord(
   api: string,
   first: Token,
@@ -35,11 +39,11 @@ export async function connectToDiscord(
     undo.later(() => rest.close());
     try {
       const bot = await inspectBot(rest);
-      ask.say(`✓ The token is that of the bot ${bot.name}.`);
+      ask.say(`✓ The token works (bot ${bot.name}).`);
       return { ...token, rest, bot: await insistOnContent(rest, bot, ask) };
     } catch (error) {
       if (!isThreadmuxError(error, 'discord_unauthorized') || !ask.isTerminal) throw error;
-      ask.say('✗ That token is refused. Reset it in the developer portal (Bot, Reset Token).');
+      ask.say('✗ Discord rejects this token. Reset it in the developer portal (Bot, Reset Token).');
     }
   }
 }
@@ -50,7 +54,7 @@ async function insistOnContent(rest: Rest, first: BotInfo, ask: Questions): Prom
       if (bot.readsContent) ask.say('✓ Message Content Intent is on.');
       return bot;
     }
-    await again(ask, 'the bot may not read messages: Message Content Intent is off', CONTENT_HINT);
+    await again(ask, 'the bot cannot read messages because Message Content Intent is off', CONTENT_HINT);
   }
 }
 
@@ -67,56 +71,56 @@ export async function chooseChannel(
 }
 
 async function askForChannel(rest: Rest, bot: BotInfo, ask: Questions): Promise<string> {
-  if (!ask.isTerminal) return ask.line('The id of the channel:', '--channel');
+  if (!ask.isTerminal) return ask.line('Channel id:', '--channel');
   for (;;) {
     const channels = await listChannels(rest, bot);
     if (channels.length === 0)
-      ask.say(`The bot is in no server that it can see a text channel of. Invite it with this link:
+      ask.say(`The bot cannot see a text channel in any server. Invite it with this link:
   ${inviteLink(bot.applicationId ?? bot.id)}`);
     const choice = await ask.choose(
-      'In which channel shall the threads live?',
+      'Which channel do you want to use for the threads?',
       [
         ...channels.map(({ id, name, guild }) => ({ value: id, label: `#${name} in ${guild}` })),
-        { value: 'again', label: 'look for channels again' },
-        { value: 'other', label: 'another channel, by its id' },
+        { value: 'again', label: 'Refresh the list' },
+        { value: 'other', label: 'Enter a channel id' },
       ],
       '--channel',
     );
-    if (choice === 'other') return ask.line('The id of the channel:', '--channel');
+    if (choice === 'other') return ask.line('Channel id:', '--channel');
     if (choice !== 'again') return choice;
   }
 }
 
 async function insistOnPermissions(rest: Rest, bot: BotInfo, id: string, ask: Questions): Promise<ChannelInfo> {
   if (!isDiscordId(id))
-    throw new ThreadmuxError('bad_usage', `--channel: "${id}" is not the id of a channel`, {
-      hint: 'In Discord: Developer Mode on, then right-click the channel, Copy Channel ID.',
+    throw new ThreadmuxError('bad_usage', `--channel: "${id}" is not a channel id`, {
+      hint: 'In Discord, turn on Developer Mode, then right-click the channel and choose Copy Channel ID.',
     });
   for (;;) {
     const look = await inspectChannel(rest, id, bot.id);
     const name = `#${neutralise(look.name)}`;
     if (!look.isText)
-      throw new ThreadmuxError('bad_usage', `${name} is not a text channel of a server`, {
-        hint: 'Choose an ordinary text channel, neither a forum nor a voice channel.',
+      throw new ThreadmuxError('bad_usage', `${name} is not a text channel`, {
+        hint: 'Choose a normal text channel, not a forum or voice channel.',
       });
-    if (look.missing === undefined) ask.say(`! What the bot may do in ${name} cannot be found out.`);
-    if (look.missing?.length === 0) ask.say(`✓ The bot has every permission it needs in ${name}.`);
+    if (look.missing === undefined) ask.say(`! Cannot check the bot's permissions in ${name}.`);
+    if (look.missing?.length === 0) ask.say(`✓ The bot has all permissions it needs in ${name}.`);
     if (look.missing === undefined || look.missing.length === 0) return look;
     await again(
       ask,
-      `the bot lacks permissions in ${name}: ${look.missing.join(', ')}`,
-      `Open ${inviteLink(bot.applicationId ?? bot.id)} once more, and look at Edit Channel, Permissions.`,
+      `the bot needs more permissions in ${name}: ${look.missing.join(', ')}`,
+      `Open ${inviteLink(bot.applicationId ?? bot.id)} again, and check Edit Channel, Permissions.`,
     );
   }
 }
 
-/** A channel that is gone or hidden is no reason to begin anew: another one can be named. */
+/** If a channel is missing or hidden, the user can choose another one. */
 async function attempt<T>(act: () => Promise<T>, ask: Questions): Promise<T | undefined> {
   try {
     return await act();
   } catch (error) {
-    const isMendable = isThreadmuxError(error, 'discord_refused') || isThreadmuxError(error, 'bad_usage');
-    if (!isMendable || !ask.isTerminal) throw error;
+    const isFixable = isThreadmuxError(error, 'discord_refused') || isThreadmuxError(error, 'bad_usage');
+    if (!isFixable || !ask.isTerminal) throw error;
     ask.say(`✗ ${error.message}\n    ${error.hint ?? ''}`);
     return undefined;
   }
@@ -125,5 +129,73 @@ async function attempt<T>(act: () => Promise<T>, ask: Questions): Promise<T | un
 async function again(ask: Questions, fault: string, remedy: string): Promise<void> {
   if (!ask.isTerminal) throw new ThreadmuxError('discord_refused', fault, { hint: remedy });
   ask.say(`✗ ${fault}\n    ${remedy}`);
-  await ask.line('Press Enter when that is done, to look again.', '--yes');
+  await ask.line('Fix this, then press Enter to check again.', '--yes');
+}
+
+// The token comes from a file, stdin, the environment or a hidden prompt. It is never an argument, because every user of the
+// machine can read the arguments of a process.
+
+export interface Token {
+  readonly token: string;
+  /** If given, config.json names this file instead of containing the token. */
+  readonly tokenFile: string | undefined;
+}
+
+interface TokenOptions {
+  readonly ask: Questions;
+  readonly env: ConfigEnvironment;
+  readonly root: string;
+  /** The value of --token-file: a path, or "-" for stdin. */
+  readonly given: string | undefined;
+  readonly present: RawConfig | undefined;
+}
+
+const QUESTION = 'Bot token (hidden):';
+
+export async function takeToken(options: TokenOptions): Promise<Token> {
+  const { ask, env, given } = options;
+  if (given === '-' && !ask.isTerminal) return typed(await text(process.stdin));
+  if (given !== undefined && given !== '-') return fromFile(resolve(expandHome(given, env)));
+  if (env.DISCORD_BOT_TOKEN) return typed(env.DISCORD_BOT_TOKEN);
+  const present = presentToken(options);
+  if (present === undefined) return askForToken(ask);
+  if (!ask.isTerminal || (await ask.yes('Keep the bot token from config.json?', true))) return present;
+  return askForToken(ask);
+}
+
+async function askForToken(ask: Questions): Promise<Token> {
+  return typed(await ask.secret(QUESTION, '--token-file'));
+}
+
+/** People paste tokens with spaces around them, or with the prefix "Bot " of the HTTP header. */
+function typed(said: string): Token {
+  const token = said.trim().replace(/^Bot /, '');
+  if (/^[\x21-\x7e]+$/.test(token)) return { token, tokenFile: undefined };
+  throw new ThreadmuxError(
+    'bad_usage',
+    token === '' ? 'the token is empty' : 'the token contains a space or an invalid character',
+    { hint: 'Copy it again from the Discord developer portal (Bot, Reset Token).' },
+  );
+}
+
+/** A regular file is named in config.json. A pipe can be read only once, so its content is stored. */
+function fromFile(path: string): Token {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined)
+    throw new ThreadmuxError('bad_usage', `--token-file: ${path} does not exist`, {
+      hint: 'Create the file with only the token in it, or use - to read it from stdin.',
+    });
+  if (!stat.isFile()) return typed(readFileSync(path, 'utf8'));
+  if ((stat.mode & 0o077) !== 0)
+    throw new ThreadmuxError('config_invalid', `--token-file: other users can read ${path}`, {
+      hint: `Run: chmod 600 ${path}`,
+    });
+  return { ...typed(readFileSync(path, 'utf8')), tokenFile: path };
+}
+
+function presentToken({ present, env, root }: TokenOptions): Token | undefined {
+  if (typeof present?.token === 'string') return typed(present.token);
+  if (typeof present?.tokenFile !== 'string') return undefined;
+  const { tokenFile } = present;
+  return { ...fromFile(resolve(root, expandHome(tokenFile, env))), tokenFile };
 }

@@ -1,17 +1,15 @@
-// threadmux init: asks what has to be known, proves every answer, writes config.json, and ends with a message that went
-// out and came back. Until the very write nothing is changed.
+// threadmux init: asks for the settings, checks every answer, writes config.json, and sends a test message. It changes nothing
+// before it writes.
 
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ConfigEnvironment } from '../../core/config.ts';
 import { explain, ThreadmuxError } from '../../core/errors.ts';
 import { serverClock } from '../../discord/server-clock.ts';
-import { loadConfig } from '../../home/config-file.ts';
+import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { homeRoot, openHome } from '../../home/home.ts';
-import { loadLocalServer } from '../../home/local-server.ts';
 import { holderOf } from '../../home/lock.ts';
-import { type CleanUp, openCleanUp } from '../clean-up.ts';
-import { openQuestions, type Questions } from '../questions.ts';
+import { type CleanUp, openCleanUp, openQuestions, type Questions } from '../questions.ts';
 import {
   type ConfigText,
   DISCORD,
@@ -25,19 +23,17 @@ import {
   saveConfig,
   shownChange,
 } from './config-changes.ts';
-import { chooseChannel, connectToDiscord } from './discord.ts';
+import { chooseChannel, connectToDiscord, takeToken } from './discord.ts';
 import { chooseHosts, nameOfThis, readHost } from './hosts.ts';
-import { chooseAllowed } from './pairing.ts';
-import { makeRoundTrip, type RoundTripTarget } from './round-trip.ts';
-import { takeToken } from './token.ts';
+import { chooseAllowed, makeRoundTrip, type RoundTripTarget } from './messages.ts';
 
 export interface InitFlags {
   readonly local?: boolean;
   readonly tokenFile?: string;
   readonly channel?: string;
-  /** User ids, each by itself or several with commas. */
+  /** User ids; each value may be a comma-separated list. */
   readonly allow?: string | readonly string[];
-  /** "name=ssh", or ssh's name alone. */
+  /** "name=ssh", or only the ssh name. */
   readonly host?: string | readonly string[];
   readonly api?: string;
   readonly yes?: boolean;
@@ -49,9 +45,9 @@ const STOPPED = 130;
 const PLACES = [
   {
     value: 'local',
-    label: 'in a local workspace: a page in your browser, nothing to sign up for',
+    label: 'In a local workspace: a page in your browser, no account needed',
   },
-  { value: 'discord', label: 'in Discord' },
+  { value: 'discord', label: 'In Discord' },
 ] as const;
 
 export async function runInit(flags: InitFlags): Promise<void> {
@@ -63,7 +59,7 @@ export async function runInit(flags: InitFlags): Promise<void> {
   } catch (error) {
     if (!ask.isStopped()) throw error;
     await undo.now();
-    ask.say(progress.written ? '\nStopped. config.json is written.' : '\nStopped. Nothing was changed.');
+    ask.say(progress.written ? '\nCancelled. config.json was written.' : '\nCancelled. Nothing was changed.');
     process.exit(STOPPED); // questions and requests may still be open
   } finally {
     await undo.now();
@@ -90,22 +86,22 @@ async function wizard(flags: InitFlags, ask: Questions, undo: CleanUp, progress:
   progress.written = true;
   if (flags.roundTrip !== false) {
     const tookMs = await makeRoundTrip(server ?? (await localDestination(root, undo)), undo);
-    ask.say(`✓ A message went into a thread and came back in ${tookMs} ms; the thread is archived.`);
+    ask.say(`✓ A test message went to a thread and back in ${tookMs} ms.`);
   }
   for (const line of remarks(root, isLocal, process.env)) ask.say(line);
-  ask.say('Ready. Start it with `threadmux up`; `threadmux install` adds the hooks to Claude Code.');
+  ask.say('Setup is complete. Run `threadmux install` to add the hooks to Claude Code, then `threadmux up` to start.');
 }
 
 async function chooseLocal(flags: InitFlags, before: ConfigText, ask: Questions): Promise<boolean> {
   const discord = [flags.tokenFile, flags.channel, flags.allow, flags.api].some((flag) => flag !== undefined);
   if (flags.local && discord)
-    throw new ThreadmuxError('bad_usage', '--local goes with no flag about Discord', {
-      hint: 'The local workspace needs neither token, channel nor users.',
+    throw new ThreadmuxError('bad_usage', '--local cannot be used with Discord options', {
+      hint: 'The local workspace needs no token, channel or users.',
     });
   if (flags.local || discord) return flags.local === true;
   const isKnown = presentServer(before.raw, undefined) !== undefined;
   if (flags.yes) return !isKnown && !process.env.DISCORD_BOT_TOKEN;
-  const question = 'Where do you want to meet your sessions?';
+  const question = 'Where do you want to chat with your sessions?';
   const usual = isKnown ? 'discord' : 'local';
   return (await ask.choose(question, PLACES, '--local or --token-file', usual)) === 'local';
 }
@@ -122,10 +118,10 @@ async function askForServer(
   const present = presentServer(before.raw, asked);
   const api = checkedApi(asked ?? (typeof present?.api === 'string' ? present.api : DISCORD));
   const first = await takeToken({ ask, env, root, given: flags.tokenFile, present });
-  const entrance = await connectToDiscord(api, first, ask, undo);
-  const { rest, bot, token, tokenFile } = entrance;
+  const access = await connectToDiscord(api, first, ask, undo);
+  const { rest, bot, token, tokenFile } = access;
   const usual = flags.channel ?? (await keptChannel(present, ask));
-  const channel = await chooseChannel(entrance, usual, ask);
+  const channel = await chooseChannel(access, usual, ask);
   const allow = await chooseAllowed({
     ...{ ask, undo, rest, token, channel, botId: bot.id },
     given: listOf(flags.allow).flatMap((ids) => ids.split(',').map((id) => id.trim())),
@@ -142,8 +138,8 @@ async function keptChannel(present: RawConfig | undefined, ask: Questions): Prom
 
 function checkedApi(api: string): string {
   if (/^https?:\/\//.test(api) && URL.canParse(api)) return api;
-  throw new ThreadmuxError('bad_usage', `--api: "${api}" is not an address`, {
-    hint: `It looks like ${DISCORD}.`,
+  throw new ThreadmuxError('bad_usage', `--api: "${api}" is not a valid address`, {
+    hint: `Example: ${DISCORD}`,
   });
 }
 
@@ -151,29 +147,32 @@ async function write(root: string, before: ConfigText, after: string, ask: Quest
   const { path } = before;
   if (isSame(before, after)) {
     makePrivate(path);
-    return ask.say(`${path} stays as it is.`);
+    return ask.say(`${path} is up to date.`);
   }
-  ask.say(before.text === undefined ? `${path} is going to be:` : `${path} is going to change:`);
+  ask.say(before.text === undefined ? `New file ${path}:` : `Changes to ${path}:`);
   for (const line of shownChange(before, after)) ask.say(`  ${line}`);
-  if (!(await ask.yes('Write it?', true))) throw new ThreadmuxError('bad_usage', 'nothing was written, as you wished');
+  if (!(await ask.yes('Write these changes?', true)))
+    throw new ThreadmuxError('bad_usage', 'cancelled; nothing was written');
   const backup = saveConfig(root, before, after);
-  ask.say(backup === undefined ? `Wrote ${path}.` : `Wrote ${path}; as it was: ${backup}`);
+  ask.say(backup === undefined ? `Wrote ${path}.` : `Wrote ${path}. Backup of the previous file: ${backup}`);
 }
 
-/** What would keep the new configuration from being used. */
+/** Reasons why the new configuration does not take effect. */
 function remarks(root: string, isLocal: boolean, env: ConfigEnvironment): readonly string[] {
   const pid = holderOf(join(root, 'state', 'bridge.lock'));
   const set = ['DISCORD_BOT_TOKEN', 'DISCORD_CHANNEL_ID', 'DISCORD_ALLOWED_USERS'].filter((name) => env[name]);
   return [
     ...problemsOf(root, env).map((problem) => `! ${problem}`),
     ...(isLocal && set.length > 0
-      ? [`! ${set.join(', ')} in the environment: with them Discord is used. Unset them.`]
+      ? [
+          `! ${set.join(', ')} set in the environment: threadmux would use Discord. Unset them to use the local workspace.`,
+        ]
       : []),
-    ...(pid === undefined ? [] : [`! threadmux runs (process ${pid}): start it anew, to read the new configuration.`]),
+    ...(pid === undefined ? [] : [`! threadmux is running (process ${pid}). Restart threadmux to apply the changes.`]),
   ];
 }
 
-/** Keys that we do not know were kept, but `up` refuses them. */
+/** Unknown keys were kept, but `up` rejects them. */
 function problemsOf(root: string, env: ConfigEnvironment): readonly string[] {
   try {
     loadConfig(openHome(root), env);
@@ -183,12 +182,12 @@ function problemsOf(root: string, env: ConfigEnvironment): readonly string[] {
   }
 }
 
-/** The workspace that runs, or else one that runs for this moment. */
+/** The running workspace, or a temporary one. */
 async function localDestination(root: string, undo: CleanUp): Promise<RoundTripTarget> {
   const home = openHome(root);
   const running = loadLocalServer(home);
   if (running !== undefined && (await answers(running.api))) return running;
-  const { startWorkspace } = await import('../../workspace/server.ts'); // most people need none of it
+  const { startWorkspace } = await import('../../workspace/server.ts'); // loaded only if needed
   const workspace = await startWorkspace({ dir: home.folder('workspace') });
   undo.later(() => workspace.close());
   return { api: workspace.api, token: workspace.token, channel: workspace.channelId };

@@ -2,8 +2,8 @@
 // from a list; nothing here can spell a command.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DIALOG } from '../../agents/claude/dialog-line.ts';
 import { dialogPatterns, screenFingerprint } from '../../agents/claude/screen/fingerprint.ts';
+import { DIALOG } from '../../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { isNewer } from '../../core/snowflake.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';

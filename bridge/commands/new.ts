@@ -2,7 +2,7 @@
 // reports itself, so nobody has to guess when it is ready.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasDialog } from '../../agents/claude/dialog-line.ts';
+import { hasDialog } from '../../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';

@@ -3,12 +3,10 @@
 
 import type { StreamEvent, StreamResult } from '../../agents/claude/stream-json.ts';
 import { formatDuration } from '../../core/duration.ts';
-import { closeLine, type Fence, fenceAfter } from '../../core/fences.ts';
 import { maskSecrets } from '../../core/log.ts';
-import { insideFence, neutralise } from '../../core/neutralise.ts';
-import { splitMessage } from '../../core/split.ts';
+import { closeLine, type Fence, fenceAfter, splitMessage } from '../../core/split.ts';
 import { tablesToCode } from '../../core/tables.ts';
-import { untrustedText } from '../../core/untrusted-text.ts';
+import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 import type { StreamPart } from '../post-stream.ts';
 

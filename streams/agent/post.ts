@@ -6,14 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { stableNonce } from '../../core/nonce.ts';
+import { stableNonce } from '../../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { createMessage, deleteMessage, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
-import { removeBestEffort, writeBestEffort } from '../../home/best-effort-write.ts';
 import type { Home } from '../../home/home.ts';
 import { streamFolder } from '../../home/stream-record.ts';
-import { readJson } from '../../home/whole-file.ts';
+import { readJson, removeBestEffort, writeBestEffort } from '../../home/whole-file.ts';
 import { type OpenStreamMessage, postStreamParts, type StreamPart } from '../post-stream.ts';
 
 interface PostTurnOptions {

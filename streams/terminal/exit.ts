@@ -1,8 +1,8 @@
 // Posts that a terminal's program has ended: the only message of a terminal that notifies.
 
 import { formatDuration } from '../../core/duration.ts';
-import { insideFence, neutralise } from '../../core/neutralise.ts';
-import { stableNonce } from '../../core/nonce.ts';
+import { stableNonce } from '../../core/snowflake.ts';
+import { insideFence, neutralise } from '../../core/untrusted-text.ts';
 import { createMessage } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import { amount } from './plan.ts';

@@ -4,7 +4,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain, isThreadmuxError } from '../../core/errors.ts';
-import { stableNonce } from '../../core/nonce.ts';
+import { stableNonce } from '../../core/snowflake.ts';
 import { createMessage } from '../../discord/messages.ts';
 import { type StreamRecord, saveStreamRecord, streamFolder } from '../../home/stream-record.ts';
 import type { EmulatorSize } from '../emulator/screen-state.ts';

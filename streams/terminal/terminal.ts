@@ -8,9 +8,9 @@ import { isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { SessionName } from '../../core/session-name.ts';
 import type { Rest } from '../../discord/rest.ts';
-import { tryBestEffort } from '../../home/best-effort-write.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecords, type StreamRecord, saveStreamRecord, streamFolder } from '../../home/stream-record.ts';
+import { tryBestEffort } from '../../home/whole-file.ts';
 import { startPiped } from '../../tmux/pipe.ts';
 import { killSession } from '../../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
@@ -178,7 +178,7 @@ export function followTerminal(parts: TerminalParts, record: StreamRecord, optio
   };
 }
 
-/** A program that reports the end of a terminal through our folder on the host; see bin/files-for-hosts.ts. */
+/** Reports through our home there that a program has ended; see install/program-files.ts. */
 function farEvent(folder: string): string {
   return `${folder.replace(/\/streams\/\d+\/log$/, '')}/tmux-event`;
 }

@@ -39,7 +39,7 @@ describe('up on a full disk', () => {
     if (which !== 'a new home') mkdirSync(join(home, 'state'), { recursive: true, mode: 0o700 });
     disk.fill();
     const bridge = up(cli, home, ['--port', '0']);
-    const words = `The disk is full: ${home}. threadmux waits for room.`;
+    const words = `The disk is full: ${home}. threadmux starts when there is space.`;
     await vi.waitFor(() => expect(bridge.stderr()).toContain(words), WAIT);
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(bridge.child.exitCode).toBeNull();
@@ -158,7 +158,7 @@ describe('a disk that fills up while the bridge runs', () => {
         expect(all.join('\n\n')).toMatch(fits);
         return fits.exec(all.join('\n\n')) as RegExpExecArray;
       }, WAIT);
-    await vi.waitFor(() => expect(bridge.stdout()).toContain('threadmux is up'), WAIT);
+    await vi.waitFor(() => expect(bridge.stdout()).toContain('threadmux is running'), WAIT);
 
     const steps = JSON.stringify([{ say: 'I begin.' }, { waitMs: 3_000 }, { say: 'I end.' }]);
     await person.say(channelId, `!agent shop ${steps}`);

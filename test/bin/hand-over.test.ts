@@ -38,7 +38,7 @@ async function up({ home }: Machine, env: Readonly<Record<string, string>>) {
   child.stdout.on('data', (data) => {
     said += data;
   });
-  await vi.waitFor(() => expect(said).toContain('threadmux is up'), WAIT);
+  await vi.waitFor(() => expect(said).toContain('threadmux is running'), WAIT);
   return { child, pid: () => holderOf(home.path('state', 'bridge.lock')) };
 }
 

@@ -38,8 +38,8 @@ describe('status', () => {
     const up = start(cli, ['up', '--port', '0', '--listen', '0.0.0.0']);
     const link = /http:\/\/127\.0\.0\.1:\d+\/\S{16,}/;
     await vi.waitFor(() => expect(up.stdout()).toMatch(link), WAIT);
-    expect(up.stdout()).toContain('threadmux is up');
-    expect(up.stderr()).toContain('other machines can reach the port of the workspace');
+    expect(up.stdout()).toContain('threadmux is running');
+    expect(up.stderr()).toContain('other machines can connect to the workspace');
     await vi.waitFor(
       async () =>
         expect((await cli.run(['status', '--json'])).data()).toMatchObject({
@@ -54,9 +54,9 @@ describe('status', () => {
     expect((await cli.run(['link'])).stdout).toContain(`${origin}#/enter/`);
     expect((await cli.run(['status'])).stdout).toContain('; connected.');
     const second = await cli.run(['up', '--port', '0']);
-    expect(second).toMatchObject({ status: 1, stderr: expect.stringContaining('already runs') });
+    expect(second).toMatchObject({ status: 1, stderr: expect.stringContaining('already running') });
     expect(await up.stop()).toBe(0);
-    expect((await cli.run(['status'])).stdout).toContain('threadmux is not up');
+    expect((await cli.run(['status'])).stdout).toContain('threadmux is not running');
   });
 });
 

@@ -44,7 +44,7 @@ it.each(['max_inotify_instances', 'max_inotify_watches'])(
       stream.on('data', (data) => {
         printed += data;
       });
-    await vi.waitFor(() => expect(printed).toContain('threadmux is up'), WAIT);
+    await vi.waitFor(() => expect(printed).toContain('threadmux is running'), WAIT);
     const titles = async () => {
       const { body } = await person.call('GET', `/guilds/${workspace.guildId}/threads/active`);
       return (body.threads as { name: string }[]).map(({ name }) => name);

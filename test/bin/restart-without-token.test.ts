@@ -27,7 +27,7 @@ async function startUp() {
   started.stdout.on('data', (data) => {
     said += data;
   });
-  await vi.waitFor(() => expect(said).toContain('threadmux is up, connected'), WAIT);
+  await vi.waitFor(() => expect(said).toContain('threadmux is running, connected'), WAIT);
   const serving = holderOf(join(cli.root, 'state', 'bridge.lock')) ?? 0;
   return { workspace, cli, started, serving };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXIT } from '../../core/exit-codes.ts';
+import { EXIT } from '../../core/errors.ts';
 import { VERSION } from '../../core/version.ts';
 import { startCli } from './cli.ts';
 
@@ -14,12 +14,12 @@ describe('the command line', () => {
     [['new'], 'missing required argument'],
     [['new', 'bad name'], 'cannot name a session'],
     [['new', '#(touch x)'], 'cannot name a session'],
-    [['start', 'web', 'vim', 'x'], 'has to come after "--"'],
-    [['start', 'web', '--prefix', 'job'], 'exclude each other'],
+    [['start', 'web', 'vim', 'x'], 'after "--"'],
+    [['start', 'web', '--prefix', 'job'], 'not both'],
     [['start', '--prefix', 'a b'], 'cannot name a session'],
     [['start', 'web', '--dir', '~root'], 'is not a directory to start in'],
-    [['stop'], 'tell which session'],
-    [['capture'], 'tell which session'],
+    [['stop'], 'no session given'],
+    [['capture'], 'no session given'],
     [['attach', 'a', 'b'], 'too many arguments'],
     [['send', 'web'], 'nothing to send'],
     [['send', 'web', '--wait', 'soon', 'hi'], 'from 0 to 86400'],

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openCursors } from '../../bridge/cursors.ts';
 import { openInbox } from '../../bridge/inbox.ts';
-import { cleanInbound } from '../../core/clean-input.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
+import { cleanInbound } from '../../core/untrusted-text.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { type Setting, startSetting, untilPrompts } from './bridge-setup.ts';
 

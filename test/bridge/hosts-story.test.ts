@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { saveAutoThreads } from '../../home/installed.ts';
 import { loadHooks } from '../../tmux/tmux-hooks.ts';
 import { standInAt } from '../support/fake-claude.ts';
 import { processesWith, readIfThere, threadNames } from '../support/hook-process.ts';

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { saveAutoThreads } from '../../home/installed.ts';
 import { loadHooks } from '../../tmux/tmux-hooks.ts';
 import { stopInput } from '../support/hook-process.ts';
 import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';

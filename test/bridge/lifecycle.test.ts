@@ -2,7 +2,7 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { saveAutoThreads } from '../../home/installed.ts';
 import { eventScript, hooksConf, loadHooks } from '../../tmux/tmux-hooks.ts';
 import { aWhile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
 

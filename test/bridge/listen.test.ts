@@ -10,8 +10,8 @@ import { openInbox } from '../../bridge/inbox.ts';
 import { listen } from '../../bridge/listen.ts';
 import { silentLog } from '../../core/log.ts';
 import { ensureThread, openThreadChannel } from '../../discord/threads.ts';
+import { localServer, saveLocalServer } from '../../home/config-file.ts';
 import type { Home } from '../../home/home.ts';
-import { localServer, saveLocalServer } from '../../home/local-server.ts';
 import { readText } from '../../home/whole-file.ts';
 import { createKnownThreads } from '../../threads/known-threads.ts';
 import { listenTo, restOf } from '../support/client.ts';
@@ -144,7 +144,7 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
       { openThreadChannel }, { readJson, writeJson }, { openHome }, { loadLocalServer }, { silentLog }, { gatewaySessionSchema }] =
       await Promise.all(['bridge/cursors.js', 'bridge/inbox.js', 'threads/known-threads.js', 'bridge/listen.js',
         'discord/rest.js', 'discord/gateway.js', 'discord/threads.js', 'home/whole-file.js', 'home/home.js',
-        'home/local-server.js', 'core/log.js', 'discord/gateway-payload.js'].map(load));
+        'home/config-file.js', 'core/log.js', 'discord/gateway-payload.js'].map(load));
     const home = openHome(process.argv[2]);
     const server = loadLocalServer(home);
     const rest = connectRest(server);

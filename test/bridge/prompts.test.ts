@@ -1,7 +1,7 @@
 // A prompt from the thread to the waiting hook, and back: real bridge, real hook, real workspace.
 
 import { describe, expect, it, vi } from 'vitest';
-import { parseCustomId } from '../../core/prompt-button-id.ts';
+import { parseCustomId } from '../../core/prompt-answer.ts';
 import { interactionSchema } from '../../discord/interactions.ts';
 import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import { listenTo, restOf } from '../support/client.ts';

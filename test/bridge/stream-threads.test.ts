@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { saveAutoThreads } from '../../home/installed.ts';
 import { loadStreamRecord, saveStreamRecord } from '../../home/stream-record.ts';
 import { writeJson } from '../../home/whole-file.ts';
 import type { FaultyRequest } from '../support/as-discord.mjs';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanInbound, guardForPrompt } from '../../core/clean-input.ts';
+import { cleanInbound, guardForPrompt } from '../../core/untrusted-text.ts';
 
 /** Any 16-bit units, including half surrogate pairs, with many low ones. */
 const units = fc

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explain, ThreadmuxError } from '../../core/errors.ts';
-import { errnoOf, fileError, isDiskFull, plainError } from '../../core/file-errors.ts';
+import { errnoOf, explain, fileError, isDiskFull, plainError, ThreadmuxError } from '../../core/errors.ts';
 
 const errno = (code: string, path?: string) =>
   Object.assign(new Error(`${code}: as the system says it`), { code, syscall: 'write', path });

@@ -54,11 +54,11 @@ describe('JSON that is nested too deep', () => {
     expect(parseTranscriptEntry(line)).toBeUndefined();
   });
 
-  it('is not stored by the workspace, which would send it inside more levels', () => {
-    const body = (levels: number) => () => parseBody(Buffer.from(nested(levels)), 'application/json');
-    expect(body(50)()).toMatchObject({ uploads: [] });
-    expect(body(52)).toThrow();
-    expect(body(500_000)).toThrow();
+  it('is not stored by the workspace, which would send it inside more levels', async () => {
+    const body = async (levels: number) => parseBody(Buffer.from(nested(levels)), 'application/json');
+    expect(await body(50)).toMatchObject({ uploads: [] });
+    await expect(body(52)).rejects.toThrow();
+    await expect(body(500_000)).rejects.toThrow();
   });
 
   it('is not an answer of Discord, and not the settings of an agent', () => {

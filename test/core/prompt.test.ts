@@ -10,7 +10,7 @@ import {
   type PromptProgress,
   type PromptQuestion,
 } from '../../core/prompt.ts';
-import { customId, parseCustomId } from '../../core/prompt-button-id.ts';
+import { customId, parseCustomId } from '../../core/prompt-answer.ts';
 
 const does = (action: string, ...values: string[]): PromptAnswer => ({ action, values, text: '' });
 const writes = (text: string, action = 'text', ...values: string[]): PromptAnswer => ({

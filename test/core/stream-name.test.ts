@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSessionName } from '../../core/session-name.ts';
-import { streamName, streamTitle } from '../../core/stream-name.ts';
+import { isSessionName, streamName, streamTitle } from '../../core/session-name.ts';
 
 describe('the name of a terminal or a headless agent', () => {
   it.each([

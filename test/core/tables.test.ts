@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tablesToCode } from '../../core/tables.ts';
-import { displayWidth } from '../../core/width.ts';
+import { displayWidth, tablesToCode } from '../../core/tables.ts';
 
 const table = (...lines: string[]) => lines.join('\n');
 

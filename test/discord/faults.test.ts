@@ -1,7 +1,7 @@
 // The client against a server that fails in every known way: nothing is lost, and nothing is repeated.
 
 import { describe, expect, it, vi } from 'vitest';
-import { stableNonce } from '../../core/nonce.ts';
+import { stableNonce } from '../../core/snowflake.ts';
 import type { GatewaySession } from '../../discord/gateway-state.ts';
 import { createMessage } from '../../discord/messages.ts';
 import { activeThreads, ensureThread, openThreadChannel } from '../../discord/threads.ts';

@@ -1,7 +1,7 @@
 // One client under load against a server that counts as strictly as Discord.
 
 import { describe, expect, it } from 'vitest';
-import { stableNonce } from '../../core/nonce.ts';
+import { stableNonce } from '../../core/snowflake.ts';
 import { createMessage, react } from '../../discord/messages.ts';
 import { restOf } from '../support/client.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';

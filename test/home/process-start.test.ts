@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { isSameStart, parsePs, parseStat, processStart } from '../../home/process-start.ts';
+import { isSameStart, parsePs, parseStat, processStart } from '../../home/lock.ts';
 
 const stat = (name: string, state: string, start: string) =>
   `812 (${name}) ${state} 1 812 812 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 ${start} 999 888`;

@@ -14,9 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { linesBackwards } from '../../agents/claude/transcript/lines-backwards.ts';
 import { readTurn, toolAnswered } from '../../agents/claude/transcript/transcript.ts';
-import { waitUntilSettled } from '../../agents/claude/transcript/wait-until-settled.ts';
+import { linesBackwards, waitUntilSettled } from '../../agents/claude/transcript/transcript-file.ts';
 import { type HostFiles, hostFiles, localFiles } from '../../hosts/host-files.ts';
 import { smallDisk } from '../support/disk.ts';
 import { transcriptFixture } from '../support/hook-process.ts';

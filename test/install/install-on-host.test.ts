@@ -17,7 +17,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addThreadmux } from '../../agents/claude/settings.ts';
-import { loadAutoThreads } from '../../home/auto-threads.ts';
+import { loadAutoThreads } from '../../home/installed.ts';
 import { tryLock } from '../../home/lock.ts';
 import { writeWhole } from '../../home/whole-file.ts';
 import { findHostPaths } from '../../hosts/host-paths.ts';
@@ -101,7 +101,7 @@ describe('install --host', () => {
 
     const said = await must('install', '--host', 'mini');
     expect(said).toContain(`mini: ${there.home}/${SETTINGS}: added the hooks and the status line.`);
-    expect(said).toContain('mini: tmux: the running server has our hooks from now on.');
+    expect(said).toContain('mini: tmux: loaded the hooks into the running server.');
     const settings = readFileSync(join(there.home, SETTINGS), 'utf8');
     expect(settings).toContain(`THREADMUX_HOME='${ours}' ${ours}/bin/drop # threadmux`);
     expect(existsSync(join(ours, 'bin', 'drop'))).toBe(true);
@@ -109,13 +109,13 @@ describe('install --host', () => {
     expect(there.tmux('show-hooks', '-g')).toContain('@threadmux-event-');
 
     const installed = folderListing(there.home);
-    expect(await must('install', '--host', 'mini')).toContain('nothing to do');
+    expect(await must('install', '--host', 'mini')).toContain('already up to date');
     expect(folderListing(there.home)).toEqual(installed);
 
     expect(await must('uninstall', '--host', 'mini', '--dry-run')).toContain(`-`);
     expect(folderListing(there.home)).toEqual(installed);
     const gone = await must('uninstall', '--host', 'mini', '--purge');
-    expect(gone).toContain('the running server has lost our hooks');
+    expect(gone).toContain('removed the hooks from the running server');
     expect(there.tmux('show-hooks', '-g')).not.toContain('threadmux');
     expect(folderListing(there.home)).toEqual(before);
     expect(await must('uninstall', '--host', 'mini')).toContain('it holds nothing of ours');
@@ -253,7 +253,7 @@ describe('two users of one host', () => {
     const desk = machine(there, 'desk');
     await laptop.must('install', '--host', 'mini');
     await desk.must('install', '--host', 'mini');
-    expect(await laptop.must('install', '--host', 'mini')).toContain('nothing to do');
+    expect(await laptop.must('install', '--host', 'mini')).toContain('already up to date');
     const both = JSON.parse(readFileSync(join(there.home, SETTINGS), 'utf8'));
     expect(both.hooks.Stop).toHaveLength(3);
     expect(there.tmux('show-hooks', '-g').match(/session-created\[/g)).toHaveLength(2);
@@ -286,7 +286,7 @@ describe('a host that still has the program and the token of an earlier version'
     const { must } = machine(there);
 
     const said = await must('install', '--host', 'mini');
-    expect(said).toContain('mini: removed the program and the token that an earlier version put there.');
+    expect(said).toContain('mini: removed the program and the token of an earlier version.');
     await ended;
     expect(readdirSync(old)).toEqual(['for']);
     expect(holdsToken(there.home)).toEqual([]);

@@ -53,7 +53,7 @@ export function installSetup() {
     tmux: (...args: string[]) => execFileSync('tmux', args, { env, encoding: 'utf8', stdio: 'pipe' }),
     /** Runs a module with the path of home/user-owned-file.js and of the settings, without root rights. */
     asOrdinaryUser(code: string): string {
-      const args = ['--input-type=module', '-e', code, join(DIST, 'home', 'user-file.js'), settings];
+      const args = ['--input-type=module', '-e', code, join(DIST, 'home', 'user-owned-file.js'), settings];
       const uid = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       chmodSync(folder, 0o755);
       return execFileSync(process.execPath, args, { env, encoding: 'utf8', ...uid });

@@ -29,13 +29,13 @@ describe('install and uninstall', () => {
     expect(said).toEqual([
       `${me.settings}: added the hooks and the status line.`,
       `${me.home}/.tmux.conf: added the line that loads ${me.home}/.threadmux/tmux.conf.`,
-      'tmux: no server runs; the next one loads our hooks when it starts.',
+      'tmux: no server is running; the next one loads the hooks when it starts.',
     ]);
     expect(JSON.parse(me.read()).hooks).toEqual(hookSettings(me.paths).hooks);
     expect(readFileSync(`${me.home}/.threadmux/state/node`, 'utf8')).toBe(`${me.paths.node}\n`);
     expect(await me.uninstall()).toEqual([
-      `${me.settings}: removed, as there was none before.`,
-      `${me.home}/.tmux.conf: removed, as there was none before.`,
+      `${me.settings}: deleted, because install created it.`,
+      `${me.home}/.tmux.conf: deleted, because install created it.`,
     ]);
     expect(folderListing(me.home)).toEqual(before);
   });
@@ -67,10 +67,10 @@ describe('install and uninstall', () => {
     me.write(THEIRS);
     await me.install();
     const once = folderListing(me.home);
-    expect((await me.install())[0]).toBe(`${me.settings}: nothing to do, it is up to date.`);
+    expect((await me.install())[0]).toBe(`${me.settings}: already up to date.`);
     expect(folderListing(me.home)).toEqual(once);
     await me.uninstall();
-    expect(await me.uninstall()).toEqual([`${me.settings}: nothing to do, it holds nothing of ours.`]);
+    expect(await me.uninstall()).toEqual([`${me.settings}: nothing to remove.`]);
     expect(me.read()).toBe(THEIRS);
   });
 
@@ -151,7 +151,7 @@ describe('install and uninstall', () => {
     [
       'invalid JSON',
       (me: InstallSetup) => me.write('{"a": }'),
-      /settings.json was left as it is: it is not valid JSON: line 1/,
+      /settings.json was not changed: it is not valid JSON: line 1/,
     ],
     ['comments', (me: InstallSetup) => me.write('{\n/* mine */}'), /line 2 contains a comment/],
     ['bytes that are not text', (me: InstallSetup) => me.write(Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8 text/],
@@ -189,7 +189,7 @@ describe('install and uninstall', () => {
       node: '/usr/bin/node',
       dist: '/home/me/.npm/_npx/1/node_modules/threadmux/dist',
     };
-    await expect(me.install({ paths })).rejects.toThrow(/cache that npm empties/);
+    await expect(me.install({ paths })).rejects.toThrow(/npm cache/);
   });
 
   it('show what would change, and change nothing, with --dry-run', async () => {
@@ -199,7 +199,7 @@ describe('install and uninstall', () => {
     const shown = (await me.install({ dryRun: true })).join('\n');
     expect(shown).toContain(`${me.settings} would be changed:`);
     expect(shown).toMatch(/^\+ .*hooks\/drop/m);
-    expect(shown).toContain(`${me.home}/.tmux.conf would be made:`);
+    expect(shown).toContain(`${me.home}/.tmux.conf would be created:`);
     expect(folderListing(me.home)).toEqual(before);
     await me.install();
     const installed = folderListing(me.home);
@@ -245,9 +245,9 @@ describe('install and uninstall', () => {
     expect(folderListing(me.home)).toEqual(before);
   });
 
-  it('do not create a missing project', async () => {
+  it('do not make a project that is not there', async () => {
     const me = installSetup();
-    await expect(me.install({ project: `${me.home}/typo` })).rejects.toThrow(/there is no folder/);
+    await expect(me.install({ project: `${me.home}/typo` })).rejects.toThrow(/does not exist/);
     expect(folderListing(me.home)).toEqual([]);
   });
 
@@ -286,7 +286,7 @@ describe('install and uninstall', () => {
     const me = installSetup();
     me.tmux('new-session', '-d', '-s', 'first');
     const clean = me.tmux('show-hooks', '-g');
-    expect((await me.install()).at(-1)).toBe('tmux: the running server has our hooks from now on.');
+    expect((await me.install()).at(-1)).toBe('tmux: loaded the hooks into the running server.');
     const events = `${me.home}/.threadmux/state/tmux-events`;
     me.tmux('new-session', '-d', '-s', 'live');
     await vi.waitFor(() => expect(existsSync(events)).toBe(true), 20_000);
@@ -294,7 +294,7 @@ describe('install and uninstall', () => {
     await vi.waitFor(() => expect(() => me.tmux('list-sessions')).toThrow(), 20_000);
     me.tmux('new-session', '-d', '-s', 'again');
     expect(me.tmux('show-hooks', '-g')).toContain('session-created[8410]');
-    expect((await me.uninstall()).at(-1)).toBe('tmux: the running server has lost our hooks.');
+    expect((await me.uninstall()).at(-1)).toBe('tmux: removed the hooks from the running server.');
     expect(me.tmux('show-hooks', '-g')).toBe(clean);
   });
 
@@ -302,7 +302,7 @@ describe('install and uninstall', () => {
     const me = installSetup();
     await me.install();
     writeFileSync(`${me.home}/.threadmux/config.json`, '{}', { mode: 0o600 });
-    expect((await me.uninstall()).at(-1)).toMatch(/\.threadmux: stays, .*--purge/);
+    expect((await me.uninstall()).at(-1)).toMatch(/\.threadmux: kept, .*--purge/);
     expect(existsSync(`${me.home}/.threadmux/config.json`)).toBe(true);
     expect(existsSync(`${me.home}/.threadmux/tmux-event`)).toBe(false);
     await me.uninstall({ purge: true });

@@ -52,7 +52,7 @@ describe('the packed npm package', () => {
 
     const courier = join(me.home, '.threadmux', 'state', 'courier.pid');
     await vi.waitFor(() => expect(existsSync(courier)).toBe(true), 20_000);
-    expect(run('await it.runUninstall({ purge: true });')).toContain('took out our hooks');
+    expect(run('await it.runUninstall({ purge: true });')).toContain('removed the hooks');
     expect(folderListing(me.home)).toEqual(before);
   }, 120_000);
 });

@@ -3,8 +3,7 @@
 
 import { onTestFinished } from 'vitest';
 import { silentLog } from '../../core/log.ts';
-import { loadConfig } from '../../home/config-file.ts';
-import { loadLocalServer } from '../../home/local-server.ts';
+import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { type CourierContext, openCourierContexts } from '../../hooks/courier-context.ts';
 import { type Letter, parseLetter } from '../../hooks/letter.ts';
 import { postLetter } from '../../hooks/post-letter.ts';

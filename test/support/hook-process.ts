@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
+import { saveLocalServer } from '../../home/config-file.ts';
 import type { Home } from '../../home/home.ts';
-import { saveLocalServer } from '../../home/local-server.ts';
 import { holderOf } from '../../home/lock.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import type { Workspace } from '../../workspace/server.ts';

@@ -3,8 +3,7 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { runCourierHere } from '../../bin/run-courier.ts';
 import { createLog } from '../../core/log.ts';
-import { loadConfig } from '../../home/config-file.ts';
-import { loadLocalServer } from '../../home/local-server.ts';
+import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import type { TakenAnswer } from '../../threads/prompts/finish-prompt.ts';
 import { loadPromptRecords, type PromptRecord } from '../../threads/prompts/prompt-record.ts';

@@ -1,7 +1,7 @@
 // A thread that a user archived or deleted stays so until its session posts or they write.
 
 import { describe, expect, it, vi } from 'vitest';
-import { saveAutoThreads } from '../../home/auto-threads.ts';
+import { saveAutoThreads } from '../../home/installed.ts';
 import { reconcile, type Setting, startSetting, WAIT } from '../bridge/bridge-setup.ts';
 import { threadNames } from '../support/hook-process.ts';
 

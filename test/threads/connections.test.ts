@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../core/log.ts';
-import { localServer } from '../../home/local-server.ts';
+import { localServer } from '../../home/config-file.ts';
 import { openConnections } from '../../threads/connections.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 

@@ -96,7 +96,7 @@ describe('the hook of a headless agent', () => {
     child.kill('SIGTERM');
     await once(child, 'exit');
     const next = startBridgeProgram(machine, {}, ['up', '--port', '0']);
-    await vi.waitFor(() => expect(next.said()).toContain('threadmux is up'), 20_000);
+    await vi.waitFor(() => expect(next.said()).toContain('threadmux is running'), 20_000);
     expect(existsSync(kept) ? readFileSync(kept, 'utf8') : '').not.toContain(workspace.token);
   });
 });

@@ -3,8 +3,8 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import type { ServerConfig } from '../../core/config.ts';
-import { saveAutoThreads } from '../../home/auto-threads.ts';
-import { localServer } from '../../home/local-server.ts';
+import { localServer } from '../../home/config-file.ts';
+import { saveAutoThreads } from '../../home/installed.ts';
 import { addressOf, openSuggestions, reconcile, type Setting, startSetting, WAIT } from '../bridge/bridge-setup.ts';
 import { FAKE_CLAUDE, startFakeClaude } from '../support/fake-claude.ts';
 import { DROP, threadNames, threadsOf } from '../support/hook-process.ts';

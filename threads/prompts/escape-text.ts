@@ -1,7 +1,7 @@
 // Words of others inside our own lines: nothing in them is Markdown, a mention or invisible, and
 // none is ever longer than the room it has.
 
-import { neutralise, spelledOut } from '../../core/neutralise.ts';
+import { neutralise, spelledOut } from '../../core/untrusted-text.ts';
 
 /** In one line, with everything in it visible. Of a long text only as much as may be needed for this room is looked at. */
 export function visible(text: string, room = Number.POSITIVE_INFINITY): string {

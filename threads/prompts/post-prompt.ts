@@ -3,8 +3,8 @@
 import { isThreadmuxError } from '../../core/errors.ts';
 import { keepTrying } from '../../core/keep-trying.ts';
 import type { Log } from '../../core/log.ts';
-import { stableNonce } from '../../core/nonce.ts';
 import type { Prompt } from '../../core/prompt.ts';
+import { stableNonce } from '../../core/snowflake.ts';
 import {
   type ComponentRow,
   createMessage,

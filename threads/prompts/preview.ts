@@ -1,7 +1,7 @@
 // What a tool will do, in full: a command, a change of a file, or its input as it is. What is too
 // long for a message shows its beginning and its end, and comes whole as a file.
 
-import { insideFence, neutralise, spelledOut } from '../../core/neutralise.ts';
+import { insideFence, neutralise, spelledOut } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 import { escapeCode, fitsPlain } from './escape-text.ts';
 

@@ -1,7 +1,7 @@
 // The buttons and menus under a prompt.
 
 import { optionValue, type Prompt, type PromptProgress, type PromptQuestion } from '../../core/prompt.ts';
-import { customId } from '../../core/prompt-button-id.ts';
+import { customId } from '../../core/prompt-answer.ts';
 import { button, row } from '../../discord/buttons.ts';
 import type { ComponentRow } from '../../discord/messages.ts';
 import { firstPart, visible } from './escape-text.ts';

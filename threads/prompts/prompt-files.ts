@@ -1,9 +1,8 @@
 // The records of prompts on the disk.
 
 import { join } from 'node:path';
-import { cancelPendingWrite, removeBestEffort, writeBestEffort } from '../../home/best-effort-write.ts';
 import type { Home } from '../../home/home.ts';
-import { readJson, writeJson } from '../../home/whole-file.ts';
+import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../../home/whole-file.ts';
 import { type OpenPrompt, type PromptRecord, promptRecordSchema } from './prompt-record.ts';
 
 export interface PromptFiles {

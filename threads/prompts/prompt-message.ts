@@ -1,9 +1,9 @@
 // What a prompt's message shows: while it is open, and when it is over.
 
 import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
-import { insideFence } from '../../core/neutralise.ts';
 import type { Prompt, PromptProgress } from '../../core/prompt.ts';
 import type { ShownPrompt } from '../../core/prompt-answer.ts';
+import { insideFence } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 import { promptEndText } from './decision.ts';
 import { escapeCode, escapeText } from './escape-text.ts';

@@ -2,9 +2,9 @@
 // is. Text that tries to hide (bidi overrides, zero-width characters, fences) is made visible.
 
 import type { PermissionUpdate } from '../../agents/claude/hook-input.ts';
-import { neutralise } from '../../core/neutralise.ts';
 import type { PromptProgress, PromptQuestion } from '../../core/prompt.ts';
 import { splitMessage } from '../../core/split.ts';
+import { neutralise } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 import { escapeCode, escapeText, fitsCode, fitsPlain } from './escape-text.ts';
 import { hidesPart } from './hidden-markdown.ts';

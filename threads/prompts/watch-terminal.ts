@@ -2,11 +2,10 @@
 // answered there: the transcript does when the tool has run, the screen does at once.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasDialog } from '../../agents/claude/dialog-line.ts';
 import { screenFingerprint } from '../../agents/claude/screen/fingerprint.ts';
-import { readScreen } from '../../agents/claude/screen/screen.ts';
+import { hasDialog, readScreen } from '../../agents/claude/screen/screen.ts';
 import { openTool, readTurn, toolAnswered } from '../../agents/claude/transcript/transcript.ts';
-import type { FileSource } from '../../core/file-source.ts';
+import type { FileSource } from '../../home/file-source.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
 import type { PromptPane } from './prompt-record.ts';

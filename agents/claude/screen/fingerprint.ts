@@ -2,8 +2,7 @@
 // the same one. It includes the pane and the program, but not spinners and clocks outside of a dialog, or no button would ever work.
 
 import { createHash } from 'node:crypto';
-import { hasDialog } from '../dialog-line.ts';
-import { type ClaudeScreen, readScreen } from './screen.ts';
+import { type ClaudeScreen, hasDialog, readScreen } from './screen.ts';
 
 /** The state of a pane at one moment. */
 export interface PaneView {

@@ -1,9 +1,18 @@
 // Classifies what Claude Code's pane shows. Only a visible, empty box that has the focus counts as safe to type into;
 // everything that is not recognised is `unknown`, and nothing is typed into it.
 
-import { type AnsiRow, parseAnsi } from '../ansi.ts';
-import { type Box, findBox, hasStash, isBusy, menuOpen, modeOf, type PermissionMode } from './box.ts';
-import { type Dialog, findDialog } from './dialog.ts';
+import {
+  type AnsiRow,
+  type Box,
+  findBox,
+  hasStash,
+  isBusy,
+  menuOpen,
+  modeOf,
+  type PermissionMode,
+  parseAnsi,
+} from './box.ts';
+import { type Dialog, findDialog } from './describe.ts';
 
 export type ClaudeScreen =
   | {
@@ -150,4 +159,17 @@ function hasKeyboard(box: Box, { cursorX, cursorY }: PaneFacts): boolean {
 
 function lastText(rows: readonly AnsiRow[]): string {
   return rows.findLast((row) => row.text !== '')?.text ?? '';
+}
+
+/**
+ * The line that Claude Code shows below every dialog, as an extended regular expression for tmux. It is checked on the screen
+ * before typing, and again inside tmux at the moment a key is pressed.
+ */
+export const DIALOG = '^ *(Esc to cancel|Enter to select|Enter to confirm)';
+
+const DIALOG_LINE = new RegExp(DIALOG, 'm');
+
+/** A dialog may be open above a box that looks ready; typed text would then answer the dialog. */
+export function hasDialog(text: string): boolean {
+  return DIALOG_LINE.test(text);
 }

@@ -2,10 +2,9 @@
 // depends on the turn and not on the file. Lines of subagents and thinking are left out.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { FileSource } from '../../../core/file-source.ts';
-import { toolLabel } from '../tool-label.ts';
-import { parseTranscriptEntry, type TranscriptEntry } from './entry.ts';
-import { linesBackwards } from './lines-backwards.ts';
+import type { FileSource } from '../../../home/file-source.ts';
+import { parseTranscriptEntry, type TranscriptEntry, toolLabel } from './entry.ts';
+import { linesBackwards } from './transcript-file.ts';
 
 export interface TranscriptTurn {
   /** The `prompt_id` in the hook inputs of this turn; older versions of Claude Code have none. */

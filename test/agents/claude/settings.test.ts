@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { wrappedCommandIn } from '../../../agents/claude/hook-commands.ts';
-import { inspectSettings } from '../../../agents/claude/inspect-settings.ts';
 import {
   addThreadmux,
   hookSettings,
+  inspectSettings,
   ownStatusline,
   removeThreadmux,
   showsStatusline,

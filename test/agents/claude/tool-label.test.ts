@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolLabel } from '../../../agents/claude/tool-label.ts';
+import { toolLabel } from '../../../agents/claude/transcript/entry.ts';
 
 describe('toolLabel', () => {
   it.each([

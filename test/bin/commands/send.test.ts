@@ -84,7 +84,7 @@ describe('send', () => {
       attachments: [],
     };
     writeJson(join(machine.home.folder('inbox'), `${message.id}.json`), message);
-    expect((await run(['send', 'web', 'me first', ...NOW])).stderr).toContain('on its way');
+    expect((await run(['send', 'web', 'me first', ...NOW])).stderr).toContain('is being typed into that pane');
     expect(claude.prompts()).toEqual([]);
     release?.();
     expect((await run(['send', 'web', 'nobody there', ...NOW])).status).toBe(0);
@@ -116,7 +116,7 @@ describe('send', () => {
     const own = await cli.run(['send', '--', 'hello'], { env: { TMUX, TMUX_PANE } });
     expect(own).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('itself runs in that pane'),
+      stderr: expect.stringContaining('is running in that pane'),
     });
 
     cli.tmux.call('new-session', '-d', '-s', 'dead', 'true', ';', 'set', '-p', 'remain-on-exit', 'on');
@@ -144,8 +144,8 @@ describe('capture', () => {
       cli.run(['capture', 'long', '-n', '999999999']),
       cli.run(['capture', 'long', '-n', '25', '--json']),
     ]);
-    expect(screen.stdout.split('\n').slice(0, 2)).toEqual(['[… 281 earlier lines left out]', 'line 282']);
-    expect(some.stdout).toBe('[… 297 earlier lines left out]\nline 298\nline 299\nline 300\n');
+    expect(screen.stdout.split('\n').slice(0, 2)).toEqual(['[… 281 earlier lines omitted]', 'line 282']);
+    expect(some.stdout).toBe('[… 297 earlier lines omitted]\nline 298\nline 299\nline 300\n');
     expect(all.stdout.split('\n').slice(0, 1)).toEqual(['line 1']);
     expect(json.data()).toMatchObject({
       lines: 25,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { launchdPlist, systemdUnit, UNLESS_78 } from '../../../core/service-unit.ts';
+import { launchdPlist, systemdUnit, UNLESS_78 } from '../../../bin/commands/service.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { binWith, startCli } from '../cli.ts';
 
@@ -118,7 +118,7 @@ describe('service install and remove', () => {
     const token = 'MTIzNDU2Nzg5MDEyMzQ1Njc4OQ.GabcDE.secretsecretsecretsecretsecret';
     const done = await run(['service', 'install'], { DISCORD_BOT_TOKEN: token });
     expect(done).toMatchObject({ status: 0, stdout: `${unit}\n` });
-    expect(done.stderr).toContain('DISCORD_BOT_TOKEN is set only here');
+    expect(done.stderr).toContain('does not get DISCORD_BOT_TOKEN from this shell');
     expect(readFileSync(unit, 'utf8')).toBe(printed.stdout);
     expect(readFileSync(unit, 'utf8') + env()).not.toContain('secretsecret');
     expect((await run(['service', 'remove'])).status).toBe(0);
@@ -143,7 +143,7 @@ describe('service install and remove', () => {
     const done = await run(['service', 'install']);
     expect(done.status).toBe(1);
     expect(done.stderr).toContain('Failed to connect to bus');
-    expect(done.stderr).toContain(`Start it yourself where it works: ${manager} `);
+    expect(done.stderr).toContain(`To start it yourself, run: ${manager} `);
     expect(existsSync(unit)).toBe(true);
   });
 

@@ -59,7 +59,7 @@ describe('start and stop', () => {
       const seen = await cli.run(['capture', 'build', '--json']);
       expect(seen.data()).toMatchObject({ dead: true, exitStatus: 3, text: 'built\nbut' });
     }, WAIT);
-    expect((await cli.run(['start', 'build'])).stderr).toContain('its program has ended');
+    expect((await cli.run(['start', 'build'])).stderr).toContain('its program has exited');
     const { sessions } = (await cli.run(['list', '--json'])).data();
     expect(sessions).toMatchObject([{ name: 'build', state: 'dead' }]);
   });

@@ -43,7 +43,7 @@ describe('threadmux thread', () => {
     const closed = await run(['thread', 'close', 'web']);
     expect([closed.status, closed.stdout]).toEqual([0, '']);
     expect(closed.stderr).toBe(
-      'The thread of web on here is archived. It opens again when its session speaks or you write there.\n',
+      'The thread of web on here is archived. It opens again when the session reports something or you write in it.\n',
     );
     expect(await threadNames(workspace)).toEqual(['([agent] web)']);
     const again = await run(['thread', 'open', 'web', '--json']);

@@ -37,7 +37,7 @@ function others(findings: readonly Finding[]): readonly Finding[] {
 /** A process that holds a lock, like a bridge or a courier, and does nothing else. */
 async function holding(lock: string): Promise<ChildProcess> {
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
-  const module = join(import.meta.dirname, '../../..', 'dist', 'home', 'lock.js');
+  const module = join(import.meta.dirname, '../../../dist', 'home', 'lock.js');
   const code = `import(${JSON.stringify(module)}).then(({ tryLock }) => { tryLock(${JSON.stringify(lock)}); setInterval(() => {}, 1000); })`;
   const child = spawn(process.execPath, ['-e', code], { stdio: 'ignore' });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -74,7 +74,7 @@ describe('doctor with a correct set-up', () => {
     const fresh = await correctSetup();
     rmSync(fresh.root, { recursive: true });
     const findings = await fresh.examine();
-    expect(findings).toContainEqual(fault('home', 'nothing was set up', 'threadmux init', 'warn'));
+    expect(findings).toContainEqual(fault('home', 'not set up yet', 'threadmux init', 'warn'));
     expect(findings.filter(({ level }) => level === 'fail')).toEqual([]);
     expect(() => readFileSync(fresh.root)).toThrow(/ENOENT/);
   });
@@ -107,7 +107,9 @@ describe('doctor, checking the machine,', () => {
   it('finds that the agent is not installed', async () => {
     const ill = await correctSetup();
     ill.configure((config) => Object.assign(config, { agent: { command: ['no-such-agent'] } }));
-    expect(await ill.examine()).toContainEqual(fault('agent', '`no-such-agent` was not found', 'Install it', 'warn'));
+    expect(await ill.examine()).toContainEqual(
+      fault('agent', '`no-such-agent` is not installed', 'Install it', 'warn'),
+    );
   });
 
   it('finds the token in the environment of every pane, and does not print it', async () => {
@@ -116,7 +118,7 @@ describe('doctor, checking the machine,', () => {
     ill.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'x');
     const findings = await ill.examine();
     expect(findings).toContainEqual(
-      fault('tmux-environment', 'gives DISCORD_BOT_TOKEN', 'set-environment -g -u DISCORD_BOT_TOKEN'),
+      fault('tmux-environment', 'passes DISCORD_BOT_TOKEN', 'set-environment -g -u DISCORD_BOT_TOKEN'),
     );
     expect(JSON.stringify(findings)).not.toContain('very-secret-indeed');
   });
@@ -126,15 +128,15 @@ describe('doctor, checking the threadmux home,', () => {
   it('finds a home that others can open, and does not change it', async () => {
     const ill = await correctSetup();
     chmodSync(ill.root, 0o755);
-    expect(await ill.examine()).toContainEqual(fault('home', 'open to others \\(mode 755\\)', 'chmod 700'));
-    expect(await ill.examine()).toContainEqual(fault('home', 'open to others', 'chmod 700'));
+    expect(await ill.examine()).toContainEqual(fault('home', 'Other users can access .*\\(mode 755\\)', 'chmod 700'));
+    expect(await ill.examine()).toContainEqual(fault('home', 'Other users can access', 'chmod 700'));
   });
 
   it('finds a home that is a symbolic link', async () => {
     const ill = await correctSetup();
     renameSync(ill.root, `${ill.root}-elsewhere`);
     symlinkSync(`${ill.root}-elsewhere`, ill.root);
-    expect(await ill.examine()).toContainEqual(fault('home', 'not a folder of your own', 'THREADMUX_HOME'));
+    expect(await ill.examine()).toContainEqual(fault('home', 'is not a folder', 'THREADMUX_HOME'));
   });
 
   it('finds a configuration that is not JSON', async () => {
@@ -161,7 +163,7 @@ describe('doctor, checking the threadmux home,', () => {
     const ill = await correctSetup();
     ill.configure((config) => Object.assign(config, { roots: ['/', '~/no-such-folder'] }));
     const found = (await ill.examine()).filter(({ says }) => says.includes('"roots"'));
-    expect(found).toEqual([fault('config', '~/no-such-folder, and there is no', 'Make it', 'warn')]);
+    expect(found).toEqual([fault('config', '~/no-such-folder, which does not exist', 'Create the folder', 'warn')]);
   });
 
   it('finds that nobody is allowed to write', async () => {
@@ -170,15 +172,15 @@ describe('doctor, checking the threadmux home,', () => {
     expect(await ill.examine()).toContainEqual(fault('config', 'allow names nobody', 'your own user id'));
   });
 
-  it('finds that threadmux is not running, and that it was killed', async () => {
+  it('finds that nothing runs, and that it was killed the last time', async () => {
     const ill = await correctSetup();
-    expect(await ill.examine()).toContainEqual(fault('bridge', 'does not run', 'threadmux up', 'warn'));
+    expect(await ill.examine()).toContainEqual(fault('bridge', 'is not running', 'threadmux up', 'warn'));
     const lock = join(ill.root, 'state', 'bridge.lock');
     const bridge = await holding(lock);
     expect(others(await ill.examine()).filter(({ part }) => part === 'bridge')).toEqual([]);
     bridge.kill('SIGKILL');
     await vi.waitFor(() => expect(holderOf(lock)).toBeUndefined());
-    expect(await ill.examine()).toContainEqual(fault('bridge', 'ended without a goodbye', 'threadmux up', 'warn'));
+    expect(await ill.examine()).toContainEqual(fault('bridge', 'it was killed', 'threadmux up', 'warn'));
   });
 
   it('finds a second threadmux with another home', async () => {
@@ -186,7 +188,12 @@ describe('doctor, checking the threadmux home,', () => {
     const bridge = await holding(join(ill.root, 'state', 'bridge.lock'));
     const env = { ...ill.env, THREADMUX_HOME: `${ill.root}-other` };
     expect(await ill.examine({ env })).toContainEqual(
-      fault('bridge', `Another threadmux runs .*process ${bridge.pid}`, 'same THREADMUX_HOME', 'warn'),
+      fault(
+        'bridge',
+        `Another threadmux is running .*process ${bridge.pid}`,
+        'set THREADMUX_HOME to the same folder',
+        'warn',
+      ),
     );
   });
 
@@ -217,9 +224,9 @@ describe('doctor, checking the threadmux home,', () => {
     writeFileSync(join(ill.root, 'outbox', 'aside', '1-77.1-100000000.1'), '');
     const findings = await ill.examine();
     expect(findings).toContainEqual(
-      fault('outbox', '1 of Claude.s messages could not be delivered, the oldest for 1 h', 'threadmux logs'),
+      fault('outbox', '1 of Claude.s messages are not delivered, the oldest for 1 h', 'threadmux logs'),
     );
-    expect(findings).toContainEqual(fault('outbox', 'set aside in', 'threadmux logs', 'warn'));
+    expect(findings).toContainEqual(fault('outbox', 'They are in', 'threadmux logs', 'warn'));
   });
 });
 
@@ -228,7 +235,7 @@ describe('doctor, checking the server,', () => {
     const ill = await correctSetup();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { token: 'wrong-token' }));
     const findings = await ill.examine();
-    expect(findings).toContainEqual(fault('token', 'refuses the bot.s token', 'Reset Token'));
+    expect(findings).toContainEqual(fault('token', 'rejects the bot token', 'Reset Token'));
     expect(JSON.stringify(findings)).not.toContain('wrong-token');
   });
 
@@ -253,7 +260,7 @@ describe('doctor, checking the server,', () => {
     expect(await ill.examine()).toContainEqual(
       fault(
         'permissions',
-        'lacks permissions in #.*: Create Public Threads, .*Read Message History',
+        'needs more permissions in #.*: Create Public Threads, .*Read Message History',
         'permissions=326417615936',
       ),
     );
@@ -263,11 +270,11 @@ describe('doctor, checking the server,', () => {
     const ill = await correctSetup();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { channel: '1234567890123456789' }));
     expect(await ill.examine()).toContainEqual(
-      fault('channel', 'no channel 1234567890123456789 any more', 'threadmux init'),
+      fault('channel', 'the channel 1234567890123456789 no longer exists', 'threadmux init'),
     );
   });
 
-  it('finds that the bot may not see the channel', async () => {
+  it('finds that the bot cannot see the channel', async () => {
     const ill = await correctSetup({
       faults: {
         onRequest: ({ path }) =>
@@ -276,16 +283,14 @@ describe('doctor, checking the server,', () => {
             : undefined,
       },
     });
-    expect(await ill.examine()).toContainEqual(fault('channel', 'may not see the channel', 'oauth2/authorize'));
+    expect(await ill.examine()).toContainEqual(fault('channel', 'cannot see the channel', 'oauth2/authorize'));
   });
 
   it('finds a server that is unreachable', async () => {
     const ill = await correctSetup();
     const api = await deadServer();
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { api }));
-    expect(await ill.examine()).toContainEqual(
-      fault('server', 'cannot be reached .*ECONNREFUSED', 'Check the network'),
-    );
+    expect(await ill.examine()).toContainEqual(fault('server', 'Cannot reach .*ECONNREFUSED', 'Check the network'));
   });
 
   it('finds that our clock is wrong', async () => {
@@ -309,7 +314,7 @@ describe('doctor, checking the server,', () => {
     const ill = await correctSetup();
     const { api, token, channelId: channel, userId: user } = ill.workspace;
     ill.configure((config) => Object.assign(config, { servers: [] }));
-    expect(await ill.examine()).toContainEqual(fault('workspace', 'has never run', 'threadmux up', 'warn'));
+    expect(await ill.examine()).toContainEqual(fault('workspace', 'has not been started yet', 'threadmux up', 'warn'));
     const remember = (at: string) => {
       mkdirSync(join(ill.root, 'state'), { recursive: true, mode: 0o700 });
       const local = JSON.stringify({ api: at, token, channel, user });
@@ -318,7 +323,7 @@ describe('doctor, checking the server,', () => {
     remember(api);
     expect(others(await ill.examine()).map(({ part }) => part)).not.toContain('workspace');
     remember(await deadServer());
-    expect(await ill.examine()).toContainEqual(fault('workspace', 'does not answer', 'threadmux up'));
+    expect(await ill.examine()).toContainEqual(fault('workspace', 'does not respond', 'threadmux up'));
   });
 
   it('finds an unknown user and the bot itself in the list of allowed users', async () => {
@@ -327,9 +332,7 @@ describe('doctor, checking the server,', () => {
     ill.configure(({ servers }) => Object.assign(servers[0] ?? {}, { allow: [userId, botId, '1234567890123456789'] }));
     const findings = await ill.examine();
     expect(findings).toContainEqual(fault('allow', `the bot itself, ${botId}`, 'Copy User ID'));
-    expect(findings).toContainEqual(
-      fault('allow', '1234567890123456789, and there is no such user', 'Copy User ID', 'warn'),
-    );
+    expect(findings).toContainEqual(fault('allow', '1234567890123456789, which is not a user', 'Copy User ID', 'warn'));
   });
 });
 
@@ -337,7 +340,7 @@ describe('doctor, checking Claude Code,', () => {
   it('finds that the hooks are not installed', async () => {
     const ill = await correctSetup();
     expect(await ill.examine()).toContainEqual(
-      fault('hooks', 'does not have our hooks', '`threadmux install`', 'warn'),
+      fault('hooks', 'hooks are not installed', '`threadmux install`', 'warn'),
     );
   });
 
@@ -361,7 +364,7 @@ describe('doctor, checking Claude Code,', () => {
     const dist = join(dirname(ill.env.HOME ?? ''), 'package', 'dist');
     rmSync(dist, { recursive: true });
     expect(await ill.examine()).toContainEqual(
-      fault('hooks-path', `call ${dist}/hooks/drop, which is not there`, 'threadmux install'),
+      fault('hooks-path', `call ${dist}/hooks/drop, which no longer exists`, 'threadmux install'),
     );
   });
 
@@ -371,7 +374,9 @@ describe('doctor, checking Claude Code,', () => {
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     delete settings.hooks.Stop;
     writeFileSync(ill.settings, JSON.stringify(settings));
-    expect(await ill.examine()).toContainEqual(fault('hooks', 'Only some .* missing: Stop\\.', 'threadmux install'));
+    expect(await ill.examine()).toContainEqual(
+      fault('hooks', 'Some hooks are missing .*: Stop\\.', 'threadmux install'),
+    );
   });
 
   it('finds that all hooks are disabled', async () => {
@@ -386,7 +391,7 @@ describe('doctor, checking Claude Code,', () => {
     const ill = await correctSetup();
     await ill.install();
     writeFileSync(ill.settings, `${readFileSync(ill.settings, 'utf8')},`);
-    expect(await ill.examine()).toContainEqual(fault('settings', 'cannot read .*settings.json', 'Correct it'));
+    expect(await ill.examine()).toContainEqual(fault('settings', 'cannot read .*settings.json', 'Correct the file'));
   });
 
   it('finds a status line that is not ours', async () => {
@@ -395,14 +400,18 @@ describe('doctor, checking Claude Code,', () => {
     const settings = JSON.parse(readFileSync(ill.settings, 'utf8'));
     settings.statusLine = { type: 'command', command: 'date' };
     writeFileSync(ill.settings, JSON.stringify(settings));
-    expect(await ill.examine()).toContainEqual(fault('statusline', 'not ours', 'threadmux install', 'warn'));
+    expect(await ill.examine()).toContainEqual(
+      fault('statusline', 'has another status line', 'threadmux install', 'warn'),
+    );
   });
 
   it('finds that the Node.js of the hooks is missing', async () => {
     const ill = await correctSetup();
     await ill.install();
     writeFileSync(join(ill.root, 'state', 'node'), '/opt/gone/bin/node\n');
-    expect(await ill.examine()).toContainEqual(fault('hooks-node', 'is gone: /opt/gone/bin/node', 'threadmux install'));
+    expect(await ill.examine()).toContainEqual(
+      fault('hooks-node', 'start /opt/gone/bin/node, which no longer works', 'threadmux install'),
+    );
   });
 
   it('finds that hooks and bridge use different homes', async () => {
@@ -410,7 +419,7 @@ describe('doctor, checking Claude Code,', () => {
     await ill.install();
     const env = { ...ill.env, THREADMUX_HOME: `${ill.root}-other` };
     expect(await ill.examine({ env })).toContainEqual(
-      fault('hooks-home', `letters in ${ill.root}, but threadmux looks in ${ill.root}-other`, 'THREADMUX_HOME'),
+      fault('hooks-home', `write to ${ill.root}, but threadmux reads ${ill.root}-other`, 'THREADMUX_HOME'),
     );
   });
 
@@ -419,7 +428,7 @@ describe('doctor, checking Claude Code,', () => {
     await ill.install();
     ill.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'x');
     expect(await ill.examine()).toContainEqual(
-      fault('tmux-hooks', 'does not tell of sessions', 'threadmux install', 'warn'),
+      fault('tmux-hooks', 'does not report new and closed sessions', 'threadmux install', 'warn'),
     );
   });
 });

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { addThreadmux } from '../../../agents/claude/settings.ts';
 import type { Finding } from '../../../bin/doctor/finding.ts';
 import { judgeClock, judgeMachine, judgeNode } from '../../../bin/doctor/machine.ts';
-import { filesForHosts } from '../../../bin/files-for-hosts.ts';
 import { cksum } from '../../../hosts/probe-home.ts';
 import { installOn } from '../../../install/install-on-host.ts';
+import { filesForHosts } from '../../../install/program-files.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
 import { folderListing } from '../../install/folder-listing.ts';
 import { startBareHost } from '../../support/bare-host.ts';
@@ -59,7 +59,7 @@ describe('doctor, checking a host over ssh,', () => {
   it('checks every configured host if none is named', async () => {
     const { sick, server } = await hostOf();
     expect(await sick.examine({ sshConfig: server.configFile })).toContainEqual(
-      expect.objectContaining({ part: 'host', level: 'ok', says: 'far can be reached.' }),
+      expect.objectContaining({ part: 'host', level: 'ok', says: 'far is reachable.' }),
     );
   });
 
@@ -86,8 +86,8 @@ describe('doctor, checking a host over ssh,', () => {
     const host = await hostOf({ tmux: '/opt/gone/tmux' });
     writeFileSync(join(host.server.home, '.profile'), 'PATH=/usr/bin:/bin; export PATH\n');
     const findings = await host.examine();
-    expect(findings).toContainEqual(fault('tmux', 'not found on far', 'Install tmux 3.2'));
-    expect(findings).toContainEqual(fault('agent', '`claude` was not found on far', 'Install it', 'warn'));
+    expect(findings).toContainEqual(fault('tmux', 'not installed on far', 'Install tmux 3.2'));
+    expect(findings).toContainEqual(fault('agent', '`claude` is not installed on far', 'Install it', 'warn'));
   });
 
   it('finds a clock that is off', async () => {
@@ -102,8 +102,8 @@ describe('doctor, checking a host over ssh,', () => {
     const host = await hostOf();
     const remedy = 'threadmux install --host far';
     expect(troubles(await host.examine())).toEqual([
-      fault('home', 'Our scripts are not on far yet', 'threadmux up', 'warn'),
-      fault('hooks', 'only sessions started with `!new` report by themselves', remedy, 'warn'),
+      fault('home', 'The threadmux scripts are not on far yet', 'threadmux up', 'warn'),
+      fault('hooks', 'only sessions started with `!new` report to their threads', remedy, 'warn'),
     ]);
   });
 
@@ -114,7 +114,7 @@ describe('doctor, checking a host over ssh,', () => {
     const settings = join(host.server.home, '.claude', 'settings.json');
     writeFileSync(settings, addThreadmux('', paths));
     const findings = await host.examine();
-    expect(findings).toContainEqual(fault('hooks', 'does not have our hooks', 'install', 'warn'));
+    expect(findings).toContainEqual(fault('hooks', 'hooks are not installed', 'install', 'warn'));
   });
 
   it('finds scripts of another version, and a bell that is not a pipe', async () => {
@@ -122,7 +122,7 @@ describe('doctor, checking a host over ssh,', () => {
     await host.install();
     writeFileSync(join(host.ours, 'bin', 'drop'), '#!/bin/sh\n');
     expect(troubles(await host.examine())).toEqual([
-      fault('home', 'not those of this version: bin/drop', 'Restart threadmux', 'warn'),
+      fault('home', 'from another version: bin/drop', 'Restart threadmux', 'warn'),
     ]);
     rmSync(join(host.ours, 'bell'));
     expect(await host.examine()).toContainEqual(fault('home', 'bell on far is missing', 'install'));
@@ -135,7 +135,7 @@ describe('doctor, checking a host over ssh,', () => {
     await host.install();
     host.server.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'shop');
     expect(troubles(await host.examine())).toEqual([
-      fault('tmux-hooks', 'does not tell of sessions', 'threadmux install --host far', 'warn'),
+      fault('tmux-hooks', 'does not report new and closed sessions', 'threadmux install --host far', 'warn'),
     ]);
   });
 
@@ -146,8 +146,8 @@ describe('doctor, checking a host over ssh,', () => {
     writeFileSync(join(server.home, "it's; $(x)"), 'a file');
     const found = (await examine()).filter(({ part }) => part === 'config');
     expect(found).toEqual([
-      fault('config', '"roots" of far names /nowhere, and', 'Make it there, or', 'warn'),
-      fault('config', /names ~\/it's; \$\(x\), and there is no such folder/, '', 'warn'),
+      fault('config', '"roots" of far contains /nowhere, which', 'Create the folder there, or', 'warn'),
+      fault('config', /contains ~\/it's; \$\(x\), which does not exist/, '', 'warn'),
     ]);
   });
 
@@ -157,14 +157,14 @@ describe('doctor, checking a host over ssh,', () => {
     mkdirSync(join(host.ours, 'outbox', '12.3'), { recursive: true });
     writeFileSync(join(host.ours, 'outbox', '12.3', '100000001.7'), 'threadmux 2\n\n{}\n');
     expect(troubles(await host.examine())).toEqual([
-      fault('letters', '^1 letter waits on far', 'threadmux up', 'warn'),
+      fault('letters', '^1 letter is waiting on far', 'threadmux up', 'warn'),
     ]);
   });
 
   it('finds a disk that is almost full', async () => {
     const host = await hostOf();
     host.program('df', 'echo header; echo "/dev/disk 1000 900 500 99% /"');
-    expect(await host.examine()).toContainEqual(fault('disk', 'disk of far has only 0 MB left', 'Make room'));
+    expect(await host.examine()).toContainEqual(fault('disk', 'disk of far has only 0 MB left', 'Free some space'));
   });
 
   it('finds the program and the token of an earlier version', async () => {

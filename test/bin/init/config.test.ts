@@ -49,7 +49,7 @@ describe('threadmux init over an existing configuration', () => {
     await person.run(answers(workspace), workspace.token);
     const text = readFileSync(person.config, 'utf8');
     const again = await person.run({ yes: true });
-    expect(again).toMatchObject({ status: 0, said: expect.stringContaining('stays as it is') });
+    expect(again).toMatchObject({ status: 0, said: expect.stringContaining('is up to date') });
     expect(readFileSync(person.config, 'utf8')).toBe(text);
     expect(person.backups()).toEqual([]);
   });
@@ -59,7 +59,7 @@ describe('threadmux init over an existing configuration', () => {
     person.write('{"servers": [');
     expect(await person.run({ local: true, yes: true })).toMatchObject({
       status: 78,
-      said: expect.stringContaining('was left alone'),
+      said: expect.stringContaining('was not changed'),
     });
     expect(readFileSync(person.config, 'utf8')).toBe('{"servers": [');
   });
@@ -71,7 +71,7 @@ describe('threadmux init for the local workspace', () => {
     const { status, said } = await person.run({ local: true, yes: true });
     expect({ status, said }).toMatchObject({
       status: 0,
-      said: expect.stringContaining('came back in'),
+      said: expect.stringContaining('and back in'),
     });
     expect(person.read()).toEqual({});
   });
@@ -79,7 +79,7 @@ describe('threadmux init for the local workspace', () => {
   it('warns that the environment still selects Discord', async () => {
     const flags = { local: true, yes: true, roundTrip: false };
     const { said } = await newcomer().run(flags, '', { DISCORD_BOT_TOKEN: 'x' });
-    expect(said).toMatch(/! DISCORD_BOT_TOKEN in the environment: with them Discord is used/);
+    expect(said).toMatch(/! DISCORD_BOT_TOKEN set in the environment: threadmux would use Discord/);
   });
 
   it('removes Discord from the configuration, and makes a backup', async () => {
@@ -106,7 +106,7 @@ describe('threadmux init for the local workspace', () => {
   it('refuses flags for Discord', async () => {
     expect(await newcomer().run({ local: true, channel: '1', yes: true })).toMatchObject({
       status: 2,
-      said: expect.stringContaining('--local goes with no flag about Discord'),
+      said: expect.stringContaining('--local cannot be used with Discord options'),
     });
   });
 });
@@ -119,8 +119,8 @@ describe('threadmux init with other machines', () => {
     const flags = { local: true, yes: true, roundTrip: false, host: ['mini=far'] };
     const { status, said } = await person.run(flags);
     expect(status).toBe(0);
-    expect(said).toMatch(/✓ mini can be reached\.\n✓ tmux \d.* on mini\./);
-    expect(said).toContain('✓ The clock of mini agrees');
+    expect(said).toMatch(/✓ mini is reachable\.\n✓ tmux \d.* on mini\./);
+    expect(said).toContain('✓ The clock of mini matches');
     expect(said).not.toContain('Node.js');
     expect(person.read()).toEqual({ hosts: { mini: { ssh: 'far' } } });
     expect(statSync(join(person.root, 'ssh'), { throwIfNoEntry: false })).toBeUndefined();
@@ -134,7 +134,7 @@ describe('threadmux init with other machines', () => {
     const flags = { local: true, roundTrip: false, host: 'far' };
     expect(await person.run(flags)).toMatchObject({
       status: 2,
-      said: expect.stringMatching(/✗ .*Connection refused[\s\S]*--yes is missing/),
+      said: expect.stringMatching(/✗ .*Connection refused[\s\S]*--yes is required/),
     });
     expect(person.hasHome()).toBe(false);
     expect(await person.run({ ...flags, yes: true })).toMatchObject({ status: 0 });

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readHost } from '../../../bin/init/hosts.ts';
-import { checkUserIds } from '../../../bin/init/pairing.ts';
+import { checkUserIds } from '../../../bin/init/messages.ts';
 import { startTestWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 import { newcomer } from './wizard.ts';
 
@@ -19,7 +19,7 @@ describe('threadmux init with flags', () => {
     const { status, said } = await person.run(answers(workspace), `${workspace.token}\n`);
     expect({ status, said }).toMatchObject({
       status: 0,
-      said: expect.stringContaining('came back in'),
+      said: expect.stringContaining('and back in'),
     });
     const { api, token, channelId: channel, userId } = workspace;
     expect(person.read()).toEqual({ servers: [{ api, token, channel, allow: [userId] }] });
@@ -27,7 +27,7 @@ describe('threadmux init with flags', () => {
     expect(statSync(person.root).mode & 0o777).toBe(0o700);
     expect(said).not.toContain(token);
     const { body } = await workspace.bot('GET', `/channels/${channel}/threads/archived/public`);
-    expect(body.threads).toMatchObject([{ name: 'threadmux: set-up check', thread_metadata: { archived: true } }]);
+    expect(body.threads).toMatchObject([{ name: 'threadmux: setup test', thread_metadata: { archived: true } }]);
   });
 
   it('creates no thread if it is told not to', async () => {
@@ -77,7 +77,7 @@ describe('threadmux init with flags', () => {
         const flags = { ...answers(workspace), [left]: undefined };
         expect(await person.run(flags, workspace.token)).toEqual({
           status: 2,
-          said: expect.stringContaining(`${flag} is missing`),
+          said: expect.stringContaining(`${flag} is required`),
         });
         expect(person.hasHome()).toBe(false);
       }),
@@ -87,7 +87,7 @@ describe('threadmux init with flags', () => {
   it('asks for the first answer if none is given', async () => {
     expect(await newcomer().run({})).toMatchObject({
       status: 2,
-      said: expect.stringContaining('--local or --token-file is missing'),
+      said: expect.stringContaining('--local or --token-file is required'),
     });
   });
 
@@ -127,7 +127,7 @@ describe('threadmux init with flags', () => {
     const person = newcomer();
     expect(await person.run(answers(workspace), workspace.token)).toEqual({
       status: 1,
-      said: expect.stringMatching(/lacks permissions in #\S+: Add Reactions\n.*permissions=326417615936/),
+      said: expect.stringMatching(/needs more permissions in #\S+: Add Reactions\n.*permissions=326417615936/),
     });
     expect(person.hasHome()).toBe(false);
   });
@@ -144,11 +144,11 @@ describe('threadmux init with flags', () => {
   });
 
   it.each([
-    ['here=elsewhere', /is what this machine is called/],
-    ['a b=c', /not a name for a host/],
-    ['x=-oProxyCommand=touch', /not a name that ssh takes/],
-    ['-x', /not a name that ssh takes/],
-    ['me@', /not a name for a host/],
+    ['here=elsewhere', /is the name of this machine/],
+    ['a b=c', /not a valid host name/],
+    ['x=-oProxyCommand=touch', /not a valid ssh name/],
+    ['-x', /not a valid ssh name/],
+    ['me@', /not a valid host name/],
   ])('refuses the host %s', (text, said) => {
     expect(() => readHost(text, 'here')).toThrow(said);
   });

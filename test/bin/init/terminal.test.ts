@@ -13,43 +13,43 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     person.useSsh(server.configFile);
     const terminal = person.sit({ api });
 
-    await terminal.sees('The bot token (it is not shown):');
+    await terminal.sees('Bot token (hidden):');
     terminal.type('not-the-token');
-    await terminal.sees('✗ That token is refused.');
-    await terminal.sees(/refused[\s\S]*The bot token/);
+    await terminal.sees('✗ Discord rejects this token.');
+    await terminal.sees(/rejects[\s\S]*Bot token/);
     terminal.type(token);
     await terminal.sees('✓ Message Content Intent is on.');
 
-    await terminal.sees(/In which channel shall the threads live\?\n.*#\S+ in threadmux\n/);
+    await terminal.sees(/Which channel do you want to use for the threads\?\n.*#\S+ in threadmux\n/);
     terminal.type('');
-    await terminal.sees('✓ The bot has every permission it needs');
+    await terminal.sees('✓ The bot has all permissions it needs');
 
-    await terminal.sees('or Enter to be found by a code:');
+    await terminal.sees('or press Enter to pair with a code:');
     terminal.type('');
-    const [, code = ''] = await terminal.sees(/Write this in #[\s\S]*\n│ {6}([A-Z2-9]{6})\n/);
+    const [, code = ''] = await terminal.sees(/Write this code in #[\s\S]*\n│ {6}([A-Z2-9]{6})\n/);
     const [invitation] = await owner.messages(channel);
-    expect(invitation?.content).toContain('write the code here');
+    expect(invitation?.content).toContain('write the code from your terminal');
     expect(invitation?.content).not.toContain(code);
     await owner.say(channel, 'AAAAAA');
     await owner.say(channel, code.toLowerCase());
-    await terminal.sees(`you (${userId}) wrote it. May they type into your sessions?`);
+    await terminal.sees(`you (${userId}) wrote the code. Allow this user to write to your sessions?`);
     terminal.press('y');
-    await terminal.sees(`May speak: ${userId}`);
+    await terminal.sees(`Allowed users: ${userId}`);
     expect((await owner.messages(channel)).map(({ id }) => id)).not.toContain(invitation?.id);
-    await terminal.sees("Another person's user id");
+    await terminal.sees('Another user id');
     terminal.type('');
 
-    await terminal.sees('A machine to reach by ssh');
+    await terminal.sees('Add a machine over ssh');
     terminal.type('me@-bad');
-    await terminal.sees('is not a name for a host');
+    await terminal.sees('is not a valid host name');
     terminal.type('mini=far');
-    await terminal.sees('✓ The clock of mini agrees');
+    await terminal.sees('✓ The clock of mini matches');
     terminal.type('');
 
     await terminal.sees('● Yes / ○ No');
     expect(person.hasHome()).toBe(false);
     terminal.type('');
-    await terminal.sees('came back in');
+    await terminal.sees('and back in');
     await terminal.sees('ended with 0');
     expect(person.read()).toEqual({
       servers: [{ api, token, channel, allow: [userId] }],
@@ -64,17 +64,17 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     const { api, channelId: channel, userId, person: owner } = workspace;
     const person = newcomer();
     const terminal = person.sit({ api, channel, yes: true });
-    await terminal.sees('The bot token');
+    await terminal.sees('Bot token');
     terminal.type(workspace.token);
-    await terminal.sees('or Enter to be found by a code:');
+    await terminal.sees('or press Enter to pair with a code:');
     terminal.type('');
     const [, code = ''] = await terminal.sees(/\n│ {6}([A-Z2-9]{6})\n/);
     await owner.say(channel, code);
     await terminal.sees('○ Yes / ● No');
     terminal.type('');
-    await terminal.sees(/your sessions\?\n│ {2}No\n[\s\S]*or Enter to be found by a code:/);
+    await terminal.sees(/your sessions\?\n│ {2}No\n[\s\S]*or press Enter to pair with a code:/);
     terminal.type(userId);
-    await terminal.sees("Another person's user id");
+    await terminal.sees('Another user id');
     terminal.type('');
     await terminal.sees('ended with 0');
     expect(person.read().servers).toMatchObject([{ allow: [userId] }]);
@@ -84,37 +84,37 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     const workspace = await startTestWorkspace();
     const { api, token, channelId: channel, userId, person: owner } = workspace;
     const stages = [
-      { flags: {}, before: 'Where do you want to meet your sessions?' },
-      { flags: { api }, before: 'The bot token' },
-      { flags: { api }, before: 'The bot token', key: 'C-d' },
-      { flags: { api }, before: 'The bot token', key: 'Escape' },
+      { flags: {}, before: 'Where do you want to chat with your sessions?' },
+      { flags: { api }, before: 'Bot token' },
+      { flags: { api }, before: 'Bot token', key: 'C-d' },
+      { flags: { api }, before: 'Bot token', key: 'Escape' },
       {
         flags: { api, channel },
         typed: token,
-        before: 'found by a code:',
+        before: 'pair with a code:',
         enters: '',
         until: /\n│ {6}[A-Z2-9]{6}\n/,
       },
       {
         flags: { api, channel, allow: userId },
         typed: token,
-        before: 'A machine to reach',
+        before: 'Add a machine',
         enters: '',
-        until: /Write it/,
+        until: /Write these changes/,
       },
     ];
     for (const { flags, typed, before, enters, until, key = 'C-c' } of stages) {
       const person = newcomer();
       const terminal = person.sit(flags);
       if (typed !== undefined) {
-        await terminal.sees('The bot token');
+        await terminal.sees('Bot token');
         terminal.type(typed);
       }
       await terminal.sees(before);
       if (enters !== undefined) terminal.type(enters);
       if (until !== undefined) await terminal.sees(until);
       terminal.press(key);
-      await terminal.sees(/Stopped. Nothing was changed.\n[\s\S]*ended with 130/);
+      await terminal.sees(/Cancelled. Nothing was changed.\n[\s\S]*ended with 130/);
       expect(person.hasHome()).toBe(false);
       await vi.waitFor(async () => expect(await owner.messages(channel)).toEqual([]));
     }
@@ -135,7 +135,7 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     });
     const { api, userId: allow } = workspace;
     const terminal = newcomer().sit({ api, allow });
-    await terminal.sees('The bot token');
+    await terminal.sees('Bot token');
     terminal.type(workspace.token);
     await terminal.sees('#a⟨U+001B⟩[2Jb⟨U+001B⟩]0;c⟨U+0007⟩ in threadmux');
     terminal.press('C-c');
@@ -153,10 +153,10 @@ describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
     const { api, channelId: channel, userId: allow } = workspace;
     const person = newcomer();
     const terminal = person.sit({ api, channel, allow, yes: true, roundTrip: false });
-    await terminal.sees('The bot token');
+    await terminal.sees('Bot token');
     terminal.type(workspace.token);
     await terminal.sees('Message Content Intent is off');
-    await terminal.sees('Press Enter when that is done');
+    await terminal.sees('press Enter to check again');
     flags = 1 << 19;
     terminal.type('');
     await terminal.sees('✓ Message Content Intent is on.');

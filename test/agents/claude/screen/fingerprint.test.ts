@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseAnsi } from '../../../../agents/claude/ansi.ts';
+import { parseAnsi } from '../../../../agents/claude/screen/box.ts';
 import { dialogPatterns, type PaneView, screenFingerprint } from '../../../../agents/claude/screen/fingerprint.ts';
 
 const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens', '2.1.197', '120x40');

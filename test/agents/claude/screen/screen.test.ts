@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAnsi } from '../../../../agents/claude/ansi.ts';
+import { parseAnsi } from '../../../../agents/claude/screen/box.ts';
 import { boxHolds, describeScreen } from '../../../../agents/claude/screen/describe.ts';
 import { type ClaudeScreen, type PaneFacts, readScreen } from '../../../../agents/claude/screen/screen.ts';
 

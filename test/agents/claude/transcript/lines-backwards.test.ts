@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { linesBackwards, type TailOptions } from '../../../../agents/claude/transcript/lines-backwards.ts';
+import { linesBackwards, type TailOptions } from '../../../../agents/claude/transcript/transcript-file.ts';
 
 function fileWith(content: string | Buffer): string {
   const dir = mkdtempSync(join(tmpdir(), 'threadmux-tail-'));

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { waitUntilSettled } from '../../../../agents/claude/transcript/wait-until-settled.ts';
+import { waitUntilSettled } from '../../../../agents/claude/transcript/transcript-file.ts';
 
 function fileWith(content: string): string {
   const dir = mkdtempSync(join(tmpdir(), 'threadmux-settle-'));

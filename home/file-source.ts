@@ -1,7 +1,20 @@
-// A file source for the files of this machine.
+// Reads files that grow while they are read, on this machine or on another.
 
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import type { FileSource } from '../core/file-source.ts';
+
+export interface OpenFile {
+  readonly size: number;
+  /** Undefined if the file has become shorter since it was opened, or was replaced. */
+  read(from: number, length: number): Promise<Buffer | undefined>;
+  /** Zero if the file was removed or replaced. */
+  sizeNow(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface FileSource {
+  /** Undefined unless there is a readable regular file. */
+  open(path: string): Promise<OpenFile | undefined>;
+}
 
 export const localFileSource: FileSource = {
   async open(path) {

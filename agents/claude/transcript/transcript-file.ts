@@ -1,8 +1,8 @@
 // Reads the lines of a growing file backwards from its end. The cost depends on how far the caller reads, not on the size of
 // the file; only complete lines are returned, and at most one line and one chunk are in memory.
 
-import type { FileSource } from '../../../core/file-source.ts';
-import { localFileSource } from '../../../home/local-file.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FileSource, localFileSource } from '../../../home/file-source.ts';
 
 type TailLine =
   | { readonly kind: 'line'; readonly text: string }
@@ -70,4 +70,44 @@ function* finished(line: Pending): Generator<TailLine> {
   if (line.pieces.length === 0) return yield { kind: 'too-long', bytes: line.bytes };
   const text = Buffer.concat(line.pieces).toString('utf8').replace(BYTE_ORDER_MARK, '');
   yield { kind: 'line', text: text.endsWith('\r') ? text.slice(0, -1) : text };
+}
+
+// Waits until a transcript stops growing and ends in a complete line, for versions of Claude Code that call Stop before the
+// reply is written. The file is polled: the wait is short, and a watcher starts slower and does not work on network drives.
+
+interface SettleOptions {
+  /** How long the file must stay unchanged. */
+  readonly quietMs?: number;
+  readonly deadlineMs?: number;
+  readonly pollMs?: number;
+  /** Where the file is; by default this machine. */
+  readonly files?: FileSource | undefined;
+}
+
+/** True once the file is unchanged and ends in a complete line; false if that did not happen in time. */
+export async function waitUntilSettled(path: string, options: SettleOptions = {}): Promise<boolean> {
+  const { quietMs = 250, deadlineMs = 5_000, pollMs = 50, files = localFileSource } = options;
+  const deadline = performance.now() + deadlineMs;
+  let seen = await lookAt(files, path);
+  let since = performance.now();
+  try {
+    for (;;) {
+      if (seen?.endsInLine && performance.now() - since >= quietMs) return true;
+      if (performance.now() >= deadline) return false;
+      await sleep(pollMs);
+      if (seen !== undefined && (await seen.file.sizeNow()) === seen.file.size) continue;
+      await seen?.file.close();
+      seen = await lookAt(files, path);
+      since = performance.now();
+    }
+  } finally {
+    await seen?.file.close();
+  }
+}
+
+async function lookAt(files: FileSource, path: string) {
+  const file = await files.open(path);
+  if (file === undefined) return undefined;
+  const end = file.size === 0 ? undefined : await file.read(file.size - 1, 1);
+  return { file, endsInLine: end?.[0] === 0x0a };
 }
