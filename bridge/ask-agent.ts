@@ -8,8 +8,8 @@ import type { Agent } from '../streams/agent/agent.ts';
 import type { AskedTurn } from '../streams/agent/job.ts';
 import type { Notices } from '../threads/notices.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
-import type { FetchedFiles } from './incoming-files.ts';
-import type { StatusReactions } from './status-reactions.ts';
+import type { StatusReactions } from './outcomes.ts';
+import type { FetchedFiles } from './typed-text.ts';
 
 interface AskOptions {
   readonly inbox: Inbox;

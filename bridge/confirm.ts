@@ -5,13 +5,12 @@ import { DIALOG, hasDialog } from '../agents/claude/dialog-line.ts';
 import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
-import type { ThreadRecord } from '../threads/thread-record.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { readPane, type TypedState } from './attempt.ts';
 import type { Waits } from './delivery.ts';
-import { type SeenScreen, seenScreen } from './seen-screen.ts';
-import type { SharedLook } from './shared-look.ts';
+import { type SeenScreen, type SharedLook, seenScreen } from './seen-screen.ts';
 
 export interface ConfirmOptions {
   readonly tmux: Tmux;

@@ -4,7 +4,7 @@
 import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
 import { type ClaudeScreen, isShell } from '../agents/claude/screen/screen.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
-import type { ThreadRecord } from '../threads/thread-record.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
 import type { LookResult } from '../tmux/look.ts';
 
 export type TypingStep =

@@ -8,10 +8,9 @@ import type { ThreadRef } from '../discord/threads.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './attempt.ts';
 import { confirm } from './confirm.ts';
 import type { AcceptedMessage } from './inbox.ts';
-import { type FetchedFiles, fetchAttachments } from './incoming-files.ts';
 import type { JourneyOptions } from './journey.ts';
-import { createSharedLook } from './shared-look.ts';
-import { composeForClaude, composePlain } from './typed-text.ts';
+import { createSharedLook } from './seen-screen.ts';
+import { composeForClaude, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 
 /** Resolves when it was typed, or will not be; the receipt is waited for in the background. */
 type Deliver = (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;

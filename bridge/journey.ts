@@ -12,16 +12,15 @@ import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { tryBestEffort } from '../home/best-effort-write.ts';
-import type { KnownThreads } from '../threads/known-threads.ts';
+import type { KnownThreads } from '../threads/connections.ts';
 import type { TakenAnswer } from '../threads/prompts/finish-prompt.ts';
 import type { Shared } from '../threads/shared-parts.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
-import type { Outcomes } from './outcomes.ts';
+import type { Outcomes, StatusReactions } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
-import type { StatusReactions } from './status-reactions.ts';
 
 export interface JourneyOptions extends Shared {
   readonly server: ServerConfig;

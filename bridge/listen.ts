@@ -9,15 +9,14 @@ import type { Log } from '../core/log.ts';
 import type { TextMeaning, WrittenText } from '../core/prompt-answer.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
-import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/message-content.ts';
 import { messagesAfter, refusedWith } from '../discord/messages.ts';
 import { type DiscordMessage, guildCreateSchema, isWritten, messageSchema, readySchema } from '../discord/payloads.ts';
+import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/permissions.ts';
 import { PAUSES } from '../discord/response.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import type { KnownThreads } from '../threads/known-threads.ts';
-import type { Cursors } from './cursors.ts';
-import { type AcceptedMessage, type Inbox, isFresh } from './inbox.ts';
+import type { KnownThreads } from '../threads/connections.ts';
+import { type AcceptedMessage, type Cursors, type Inbox, isFresh } from './inbox.ts';
 import { type RouteAction, type RouteContext, route } from './route.ts';
 
 interface ListenOptions {

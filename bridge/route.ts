@@ -2,7 +2,6 @@
 
 import { cleanInbound } from '../core/clean-input.ts';
 import type { ServerConfig } from '../core/config.ts';
-import { type RefusedSpeaker, refusalReason } from './allow-list.ts';
 
 export interface Incoming {
   readonly id: string;
@@ -48,4 +47,22 @@ export function route(message: Incoming, where: RouteContext, server: Pick<Serve
   if (where === 'channel') return { kind: 'ignore', because: 'talk' };
   if (text === '' && message.attachments === 0) return { kind: 'ignore', because: 'empty' };
   return { kind: 'forward', text };
+}
+
+// Who may speak. The one function that every way in asks: messages, taps, modals, slash commands, autocomplete and what
+// was missed while we were away.
+
+interface Speaker {
+  readonly userId: string;
+  readonly isBot: boolean;
+  readonly isWebhook: boolean;
+}
+
+type RefusedSpeaker = 'bot' | 'webhook' | 'not listed';
+
+/** Undefined: may speak. By user id alone; names and roles can be given to anybody. */
+export function refusalReason(speaker: Speaker, server: Pick<ServerConfig, 'allow'>): RefusedSpeaker | undefined {
+  if (speaker.isWebhook) return 'webhook';
+  if (speaker.isBot) return 'bot';
+  return server.allow.includes(speaker.userId) ? undefined : 'not listed';
 }

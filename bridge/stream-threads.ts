@@ -11,13 +11,13 @@ import { archiveThread, freshThread, type ThreadChannel, type ThreadRef } from '
 import { forgetStream, loadStreamRecords, type StreamRecord, saveStreamRecord } from '../home/stream-record.ts';
 import { type Agent, type AgentParts, openAgent } from '../streams/agent/agent.ts';
 import { followTerminal, startTerminal, type Terminal, type TerminalParts } from '../streams/terminal/terminal.ts';
-import type { Registry } from '../threads/registry.ts';
+import type { Registry, ThreadRecord } from '../threads/registry.ts';
 import type { RemoteHosts } from '../threads/remote-hosts.ts';
 import type { HostList } from '../tmux/host-list.ts';
+import { isPaneFormat } from '../tmux/pane.ts';
 import { closePipe } from '../tmux/pipe.ts';
-import { listSessions } from '../tmux/sessions.ts';
-import { tmuxOn } from '../tmux/tmux.ts';
-import { killLeftOver, paneRecordOf } from './terminal-pane.ts';
+import { killSession, listSessions } from '../tmux/sessions.ts';
+import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 
 export type StreamThread =
   | { readonly kind: 'terminal'; readonly terminal: Terminal; record(): StreamRecord }
@@ -102,13 +102,8 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     const { kind, host, dir, asked, order, skipPermissions } = wanted;
     const homeThere = hosts.isLocal(host) ? undefined : await remote.home(host);
     const welcome = streamWelcome({ kind, name, host, dir, asked });
-    const thread = await freshThread(
-      place,
-      streamTitle(kind, homeThere === undefined ? name : `${name}@${host}`),
-      welcome,
-      options.members,
-      order,
-    );
+    const title = streamTitle(kind, homeThere === undefined ? name : `${name}@${host}`);
+    const thread = await freshThread(place, title, welcome, options.members, order);
     options.onThread(thread);
     const record: StreamRecord = {
       ...{ kind, name, dir, asked, order, skipPermissions },
@@ -224,4 +219,29 @@ async function endAgent(agent: Agent): Promise<string> {
   const worked = agent.state() === 'working';
   await agent.end();
   return worked ? 'It was ended while it worked.' : 'It was ended.';
+}
+
+// A terminal's pane, as the rest of the bridge knows panes: what is written in its thread is typed there, and `!screen`
+// and `!key` work as in any session.
+
+function paneRecordOf(record: StreamRecord, host: string): ThreadRecord | undefined {
+  const { pane } = record;
+  if (pane === undefined) return undefined;
+  return {
+    ...{ ...pane, host, thread: record.thread, server: record.server, sessionName: record.name, cwd: record.dir },
+    ...{ command: '', claudeSession: '', transcript: '', state: 'idle', shell: 'terminal', at: record.startedAt },
+    ...{ channel: '', title: '', last: record.thread, posted: [], deliveries: [] },
+    ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
+  };
+}
+
+/** Only one that we began: its output goes through a pipe. Somebody else may have one of that name by now. */
+async function killLeftOver(tmux: Tmux, name: string): Promise<void> {
+  const session = (await listSessions(tmux)).find((one) => one.name === name);
+  if (session === undefined) return;
+  const { serverPid, pane } = session;
+  const same = isPaneFormat({ serverPid, paneId: pane.id, panePid: pane.pid });
+  const piped = `#{&&:${same},#{pane_pipe}}`;
+  const said = await tmux.run(['display-message', '-p', '-t', pane.id, piped]);
+  if (said.trim() === '1') await killSession(tmux, session);
 }

@@ -1,6 +1,13 @@
 // What is typed for a message: its text made safe for Claude Code's box, and the paths of its files.
 
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { cleanInbound, guardForPrompt } from '../core/clean-input.ts';
+import { isThreadmuxError } from '../core/errors.ts';
+import { download } from '../discord/http-pool.ts';
+import { writeWhole } from '../home/whole-file.ts';
+import type { Shared } from '../threads/shared-parts.ts';
+import type { AcceptedMessage } from './inbox.ts';
 
 export type TypedText =
   /** Claude Code confirms it by its UserPromptSubmit hook. */
@@ -25,4 +32,66 @@ export function composeForClaude(
 export function composePlain(message: string, paths: readonly string[]): TypedText {
   const text = [cleanInbound(message), ...paths].filter(Boolean).join(' ');
   return text === '' ? { kind: 'nothing' } : { kind: 'prompt', text };
+}
+
+// Files of a message, put on the session's own host: ~/.threadmux/files/<message id>/. Their names come from strangers'
+// phones and are reduced to what no shell, tmux or Claude reads anything into.
+
+export interface FetchedFiles {
+  readonly paths: readonly string[];
+  /** One sentence for each file that could not be had. */
+  readonly failed: readonly string[];
+}
+
+const MAX_BYTES = 50 * 2 ** 20;
+const TIMEOUT_MS = 30_000;
+const WRITE = `umask 077; d=$3/files/$1; mkdir -p "$d" && cat > "$d/.$2" && mv "$d/.$2" "$d/$2" && printf '%s' "$d/$2" && exit
+rm -f "$d/.$2"; exit 1`;
+
+export async function fetchAttachments(
+  message: AcceptedMessage,
+  host: string,
+  { api, home, hosts, remote }: { api: string } & Pick<Shared, 'home' | 'hosts' | 'remote'>,
+): Promise<FetchedFiles> {
+  const paths: string[] = [];
+  const failed: string[] = [];
+  for (const [at, file] of message.attachments.entries()) {
+    try {
+      const data = await download(file.url, { api, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
+      const name = safeName(file.filename, at);
+      paths.push(await put(message.id, name, data));
+    } catch (error) {
+      if (isThreadmuxError(error, 'host_unreachable')) throw error; // the message waits with its files
+      failed.push((error as Error).message);
+    }
+  }
+  return { paths, failed };
+
+  async function put(id: string, name: string, data: Uint8Array): Promise<string> {
+    if (!hosts.isLocal(host))
+      return hosts.get(host).sh(WRITE, [id, name, await remote.home(host)], {
+        input: data,
+        doing: `copy ${name}`,
+        timeoutMs: 120_000,
+      });
+    const folder = join(home.folder('files'), id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeWhole(join(folder, name), data);
+    return join(folder, name);
+  }
+}
+
+/** Characters of at most four bytes each, with room for the number before them. */
+const NAME_LENGTH = 60;
+
+/** Letters, digits, dot, dash and underscore; no leading dot or dash; never two of one name. */
+export function safeName(filename: string, at: number): string {
+  const plain = filename.normalize('NFC').replace(/[^\p{L}\p{N}._-]+/gu, '_');
+  const clean =
+    [...plain]
+      .slice(-NAME_LENGTH)
+      .join('')
+      .replace(/^[._-]+/, '') || 'file';
+  // A first file that is called "2-x" must not meet a second one called "x".
+  return at === 0 && !/^\d+-/.test(clean) ? clean : `${at + 1}-${clean}`;
 }

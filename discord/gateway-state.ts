@@ -54,7 +54,7 @@ export type GatewayEffect =
   | { readonly do: 'hangUp' }
   | { readonly do: 'stop'; readonly why: string };
 
-export type GatewayStep = readonly [GatewayState, ...GatewayEffect[]];
+type GatewayStep = readonly [GatewayState, ...GatewayEffect[]];
 
 /** A session that could not be resumed so often will not be: its server may be gone for good. */
 const RESUMES_TRIED = 3;
@@ -164,4 +164,33 @@ function again(
 
 function connect(session: GatewaySession | undefined, attempt: number, pace: GatewayPace): GatewayEffect {
   return { do: 'connect', url: session?.resumeUrl, attempt, pace };
+}
+
+// Which events were received and not yet handled. Events may finish in any order; what is saved is the last one before
+// the first that is still open, so that nothing is ever skipped.
+
+interface HandledEvents {
+  /** Opens an entry for one event; call what it gives when the event was handled. */
+  open(at: GatewaySession): () => void;
+}
+
+interface Entry {
+  readonly at: GatewaySession;
+  done: boolean;
+}
+
+export function createHandledEvents(save: (session: GatewaySession) => void): HandledEvents {
+  const entries: Entry[] = [];
+  return {
+    open(at) {
+      const entry: Entry = { at, done: false };
+      entries.push(entry);
+      return () => {
+        entry.done = true;
+        let handled: GatewaySession | undefined;
+        while (entries[0]?.done) handled = entries.shift()?.at;
+        if (handled !== undefined) save(handled);
+      };
+    },
+  };
 }

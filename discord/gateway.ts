@@ -8,8 +8,8 @@ import type * as ws from 'ws';
 import { ThreadmuxError } from '../core/errors.ts';
 import { pauseMs } from '../core/keep-trying.ts';
 import { type Log, silentLog } from '../core/log.ts';
-import { gatewayBotSchema, helloSchema, parsePayload, readyEventSchema } from './gateway-payload.ts';
 import {
+  createHandledEvents,
   firstGatewayState,
   type GatewayEffect,
   type GatewayEvent,
@@ -17,8 +17,8 @@ import {
   type GatewayState,
   nextGatewayStep,
 } from './gateway-state.ts';
-import { createHandledEvents } from './handled-events.ts';
 import { USER_AGENT } from './http-pool.ts';
+import { gatewayBotSchema, helloSchema, parsePayload, readyEventSchema } from './payloads.ts';
 import type { Rest } from './rest.ts';
 
 /** `live`: it happens now; an event that a resume repeats may be minutes old. */

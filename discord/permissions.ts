@@ -1,5 +1,7 @@
 // What a member may do in a channel, by Discord's rules: roles first, then what the channel takes and gives. Pure.
 
+import { type DiscordMessage, isWritten } from './payloads.ts';
+
 interface Overwrite {
   /** Of a role, or of a member. */
   readonly id: string;
@@ -73,4 +75,35 @@ function applied(granted: bigint, step: readonly Overwrite[]): bigint {
   const deny = step.reduce((sum, one) => sum | BigInt(one.deny), 0n);
   const allow = step.reduce((sum, one) => sum | BigInt(one.allow), 0n);
   return (granted & ~deny) | allow;
+}
+
+// Without the message content intent Discord delivers messages with nothing in them and no error. These tell that
+// silence from a person who wrote nothing.
+
+const MAY_READ = (1 << 18) | (1 << 19);
+
+export const CONTENT_HINT =
+  'Turn on "Message Content Intent" in the Discord developer portal (Bot, Privileged Gateway Intents) and restart threadmux.';
+
+/** From READY: whether the intent is switched on for the application at all. */
+export function mayReadContent(applicationFlags: number): boolean {
+  return (applicationFlags & MAY_READ) !== 0;
+}
+
+/** A person's message cannot be wholly empty, so this one was emptied on its way. */
+export function looksEmptied(message: DiscordMessage): boolean {
+  const parts = [
+    message.attachments,
+    message.embeds,
+    message.components,
+    message.sticker_items,
+    message.message_snapshots,
+  ];
+  return (
+    isWritten(message) &&
+    !message.author.bot &&
+    message.content === '' &&
+    message.poll === undefined &&
+    parts.every((part) => part.length === 0)
+  );
 }

@@ -1,8 +1,6 @@
 // What the server taught us about its limits, so that we wait before it has to say no.
 // Time is passed in, from a clock that never goes back; nothing here sleeps.
 
-import type { Endpoint } from './endpoint.ts';
-
 /** Added to every wait: timers fire a little early, and a reset is rounded. */
 const MARGIN_MS = 50;
 /** Discord allows 50. The rest is for other processes with the same token, such as `doctor`. */
@@ -212,4 +210,36 @@ function createInvalidCount() {
       return slots.reduce((sum, { count }) => sum + count, 0) > TOO_MANY_INVALID;
     },
   };
+}
+
+// Which requests share a rate limit, and which of them may be sent twice.
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface Endpoint {
+  /** The request with its ids left out: what a bucket hash is learned for. */
+  readonly key: string;
+  /** The channel, guild or webhook the limit is counted for. */
+  readonly major: string;
+  /** Interaction callbacks have three seconds and no limit: they wait for nobody. */
+  readonly urgent: boolean;
+}
+
+export function endpointOf(method: Method, path: string, body?: unknown): Endpoint {
+  const bare = path.split('?')[0] ?? path;
+  const major = bare.match(/^\/(?:channels|guilds)\/(\d+)|^\/webhooks\/(\d+\/[^/]+)/);
+  const shape = bare
+    .replace(/^\/(webhooks|interactions)\/\d+\/[^/]+/, '/$1/:id/:token')
+    .replace(/\/reactions\/.*/, '/reactions/:any')
+    .replace(/\d{15,20}/g, ':id');
+  return {
+    key: `${method} ${shape}${renames(method, shape, body) ? ' name' : ''}`,
+    major: major?.[1] ?? major?.[2] ?? '',
+    urgent: shape.startsWith('/interactions/') || shape.startsWith('/webhooks/'),
+  };
+}
+
+/** Renaming has a limit of its own, of minutes: archiving must not stand behind it in the queue. */
+function renames(method: Method, shape: string, body: unknown): boolean {
+  return method === 'PATCH' && shape === '/channels/:id' && typeof body === 'object' && body !== null && 'name' in body;
 }

@@ -8,11 +8,10 @@ import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { pauseMs } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { type Log, silentLog } from '../core/log.ts';
-import { type Endpoint, endpointOf, isRepeatable, type Method } from './endpoint.ts';
 import { addressOf, openPool, USER_AGENT } from './http-pool.ts';
-import { onAbort } from './on-abort.ts';
+import { type Endpoint, endpointOf, type Method } from './rate-limits.ts';
 import { judgeResponse, PAUSES, type RestResponse, unreachable } from './response.ts';
-import { createSendQueue } from './send-queue.ts';
+import { createSendQueue, onAbort } from './send-queue.ts';
 
 export interface FileUpload {
   readonly name: string;
@@ -193,4 +192,12 @@ function mayHaveArrived(cause: unknown): boolean {
 function reason(cause: unknown): string {
   const { code, message } = cause as { code?: string; message?: string };
   return [message, code].filter(Boolean).join(' ') || String(cause);
+}
+
+/** A request whose repetition does no harm, so that a lost answer may be asked for again. */
+export function isRepeatable(method: Method, path: string, body: unknown): boolean {
+  if (method !== 'POST') return true;
+  if (typeof body === 'object' && body !== null && 'enforce_nonce' in body) return true;
+  // The second of these is refused (THREAD_ALREADY_CREATED, ALREADY_ACKNOWLEDGED), and the callers know what that means.
+  return /\/(typing|threads|callback)$/.test(path.split('?')[0] ?? path);
 }

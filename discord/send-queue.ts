@@ -1,9 +1,7 @@
 // Requests that wait until the limits let them go. One list and one timer for all of them, so a limit that
 // is learned now also holds for what was queued before.
 
-import type { Endpoint } from './endpoint.ts';
-import { onAbort } from './on-abort.ts';
-import { createRateLimits, type RateLimitAnswer, type RateLimitTicket } from './rate-limits.ts';
+import { createRateLimits, type Endpoint, type RateLimitAnswer, type RateLimitTicket } from './rate-limits.ts';
 import { unreachable } from './response.ts';
 
 interface SendQueue {
@@ -84,4 +82,21 @@ export function createSendQueue(onSlowed: (isSlowed: boolean) => void, perSecond
 
     blocked: (route, scope, ms) => limits.blocked(route, scope, ms, now()),
   };
+}
+
+// Listens to several signals at once. What AbortSignal.any makes stays in memory as long as the signals do; plain
+// listeners do not.
+
+/** Calls `act` once when one of them is aborted, with its reason. Returns the function that stops listening. */
+export function onAbort(signals: readonly AbortSignal[], act: (reason: unknown) => void): () => void {
+  const stop = () => {
+    for (const signal of signals) signal.removeEventListener('abort', tell);
+  };
+  const tell = () => {
+    stop();
+    act(signals.find(({ aborted }) => aborted)?.reason);
+  };
+  for (const signal of signals) signal.addEventListener('abort', tell);
+  if (signals.some(({ aborted }) => aborted)) tell();
+  return stop;
 }

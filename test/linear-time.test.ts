@@ -7,9 +7,8 @@ import { displayWidth } from '../core/width.ts';
 import { filterOutput } from '../streams/terminal/filter.ts';
 import { planTextMessages as planTerminal } from '../streams/terminal/plan.ts';
 import { blockOfEnd, slicesOf } from '../streams/terminal/slices.ts';
-import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/escape-text.ts';
-import { hidesPart } from '../threads/prompts/hidden-markdown.ts';
-import { permissionText, planText, questionText } from '../threads/prompts/prompt-text.ts';
+import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/preview.ts';
+import { hidesPart, permissionText, planText, questionText } from '../threads/prompts/prompt-text.ts';
 
 const SIGNS = [
   'x',

@@ -9,7 +9,8 @@ import { insideFence, neutralise } from '../core/neutralise.ts';
 import { splitMessage } from '../core/split.ts';
 import { tablesToCode } from '../core/tables.ts';
 import { takeOutgoingFiles } from '../hooks/outgoing-files.ts';
-import { stripBlocks } from '../hooks/strip-blocks.ts';
+import { stripBlocks } from '../hooks/stop.ts';
+
 // @ts-expect-error: a script of the page, without types
 import { oneLine } from '../workspace/page/session-state.js';
 

@@ -15,10 +15,10 @@ import type { Home } from '../home/home.ts';
 import { loadStreamRecords } from '../home/stream-record.ts';
 import { watchFolder } from '../home/watch-folder.ts';
 import type { HostList } from '../tmux/host-list.ts';
-import type { KnownThreads } from './known-threads.ts';
+import type { KnownThreads } from './connections.ts';
 import { postNotice } from './notices.ts';
+import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
-import { sessionPanes } from './session-panes.ts';
 import type { Threads } from './session-threads.ts';
 import type { Shared } from './shared-parts.ts';
 

@@ -2,17 +2,19 @@
 // other choice.
 
 import type { Config } from '../core/config.ts';
+import { isThreadmuxError } from '../core/errors.ts';
 import { parseThreadTitle } from '../core/session-name.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import { lookAtPane } from '../tmux/look.ts';
+import { currentPane, readTmuxVariable } from '../tmux/pane.ts';
+import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
-import { sessionPanes } from './session-panes.ts';
-import { type Threads, titleOf } from './session-threads.ts';
-import { sessionKey, type ThreadRecord } from './thread-record.ts';
+import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
+import { type SessionPane, type Threads, titleOf } from './session-threads.ts';
 
 export interface FoundPane {
   readonly tmux: Tmux;
@@ -117,4 +119,103 @@ function titled(session: Parameters<typeof titleOf>[0], config: Config): string 
   } catch {
     return undefined;
   }
+}
+
+// The sessions of a host with the pane that has their focus, on every tmux server that we know there.
+
+const ALIVE_MS = 10_000;
+
+/** Hooks report from any server a person runs, not only from the one that new sessions go to. */
+export async function sessionPanes(
+  hosts: HostList,
+  host: string,
+  records: readonly Pick<ThreadRecord, 'socket'>[],
+  timeoutMs: number,
+): Promise<readonly SessionPane[]> {
+  const own = await socketOf(hosts, host);
+  const sockets = new Set([own, ...records.map(({ socket }) => socket)]);
+  const lists = await Promise.all(
+    [...sockets]
+      .filter((socket) => socket !== undefined)
+      .map(async (socket) =>
+        (await listSessions(tmuxOn(hosts.get(host), socket), { timeoutMs })).map((session) =>
+          toSessionPane(host, socket, session),
+        ),
+      ),
+  );
+  return lists.flat();
+}
+
+/** An unreachable host rejects: its sessions are not known to be gone. */
+export async function isAlive(hosts: HostList, record: ThreadRecord): Promise<boolean> {
+  const tmux = tmuxOn(hosts.get(record.host), record.socket);
+  const sessions = await listSessions(tmux, { timeoutMs: ALIVE_MS });
+  return sessions.some((one) => sessionKey(toSessionPane(record.host, '', one)) === sessionKey(record));
+}
+
+/** The socket of the server that new sessions are started on; undefined while none runs. */
+export function socketOf(hosts: HostList, host: string): Promise<string | undefined> {
+  return hosts
+    .tmux(host)
+    .run(['display-message', '-p', '#{socket_path}'])
+    .then((path) => path.trim())
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error, 'session_not_found')) return undefined;
+      throw error;
+    });
+}
+
+export function toSessionPane(host: string, socket: string, session: Session): SessionPane {
+  const { pane } = session;
+  return {
+    ...{ host, socket, serverPid: session.serverPid, paneId: pane.id, panePid: pane.pid },
+    ...{ sessionId: session.id, sessionName: session.name, group: session.group },
+    ...{ command: pane.command, path: pane.path },
+  };
+}
+
+// Which tmux session a letter came from: the pane that ran the hook, on its own server, whoever is attached where. A
+// pane that is gone before its last letter is known from the registry.
+
+/** `again` when the pane may run something else than a moment ago. */
+export type SessionLookup = (
+  host: string,
+  tmux: string,
+  pane: string,
+  again?: boolean,
+) => Promise<SessionPane | undefined>;
+
+const FRESH_MS = 10_000;
+const KEPT = 1_000;
+
+export function createSessionLookup(hosts: HostList, registry: Registry): SessionLookup {
+  const seen = new Map<string, { readonly at: number; readonly session: SessionPane }>();
+
+  function remembered(host: string, tmux: string, pane: string): SessionPane | undefined {
+    const server = readTmuxVariable(tmux);
+    const record = server === undefined ? undefined : registry.ofPane(host, server.pid, pane);
+    if (record === undefined) return undefined;
+    // Only what a session is: the rest of the record may have changed before this is written back.
+    const { host: on, socket, serverPid, paneId, panePid, sessionId } = record;
+    const { sessionName, group, command, cwd: path } = record;
+    return {
+      ...{ host: on, socket, serverPid, paneId, panePid, sessionId },
+      ...{ sessionName, group, command, path },
+    };
+  }
+
+  return async (host, tmux, pane, again = false) => {
+    const key = `${host}|${tmux}|${pane}`;
+    const known = seen.get(key);
+    if (known !== undefined && !again && Date.now() - known.at < FRESH_MS) return known.session;
+    const registered = remembered(host, tmux, pane);
+    // Asking another host takes a round trip, and renamed sessions are noticed there by tmux's own hooks.
+    if (registered !== undefined && !again && !hosts.isLocal(host)) return registered;
+    const found = await currentPane(hosts.get(host), tmux, pane);
+    if (found === undefined) return known?.session ?? registered;
+    const session = { ...found, host };
+    if (seen.size >= KEPT) seen.clear();
+    seen.set(key, { at: Date.now(), session });
+    return session;
+  };
 }

@@ -3,8 +3,8 @@
 
 import { parseThreadTitle } from '../core/session-name.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { sessionKey, type ThreadRecord } from './registry.ts';
 import { type SessionPane, titleOf } from './session-threads.ts';
-import { sessionKey, type ThreadRecord } from './thread-record.ts';
 
 export interface HostState {
   readonly host: string;

@@ -1,11 +1,12 @@
 // The registry: all thread records, in memory and on disk. One process writes it. A write that fails (a full disk) is
 // tried again; what is in memory counts meanwhile.
 
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import * as z from 'zod';
 import { removeBestEffort, writeBestEffort } from '../home/best-effort-write.ts';
 import type { Home } from '../home/home.ts';
-import { loadThreadRecords, sessionKey, type ThreadRecord } from './thread-record.ts';
+import { readJson } from '../home/whole-file.ts';
 
 export interface Registry {
   get(thread: string): ThreadRecord | undefined;
@@ -64,4 +65,95 @@ export function openRegistry(home: Home): Registry {
       }
     },
   };
+}
+
+// What we know of one thread: its session, its pane, what was posted there and what was typed. One file per thread in
+// threads/. Only the process that holds the courier's lock writes them; everybody may read them.
+
+const deliverySchema = z.object({
+  /** The id that marks the pane: the message's own, or that of the Retry that typed it again. */
+  id: z.string(),
+  message: z.string(),
+  /** What the person wrote, as it was typed, without the files. */
+  words: z.string(),
+  /** The paths of the message's files, as they were typed. */
+  paths: z.array(z.string()).readonly().default([]),
+  at: z.number(),
+  state: z.enum(['typed', 'submitted', 'unconfirmed']),
+  /** The letter that confirmed it: a letter that is read twice confirms nothing twice. */
+  receipt: z.string().default(''),
+  /** When that letter was written. */
+  submittedAt: z.number().default(0),
+  /** The message that says it is not confirmed, or NO_NOTICE if only ⚠️ was set; empty if nothing was said. */
+  notice: z.string().default(''),
+});
+/** The message has ⚠️, but the notice could not be posted. */
+export const NO_NOTICE = '-';
+export type DeliveryRecord = Readonly<z.output<typeof deliverySchema>>;
+
+const postedSchema = z.object({
+  letter: z.string(),
+  pane: z.string(),
+  messages: z.array(z.string()).readonly(),
+});
+export type PostedPart = Readonly<z.output<typeof postedSchema>>;
+
+export const threadRecordSchema = z.object({
+  thread: z.string(),
+  /** The name of the server in the configuration. */
+  server: z.string().default(''),
+  channel: z.string().default(''),
+  title: z.string().default(''),
+  host: z.string(),
+  socket: z.string(),
+  serverPid: z.number(),
+  paneId: z.string(),
+  panePid: z.number(),
+  sessionId: z.string(),
+  sessionName: z.string(),
+  /** Of grouped sessions the name changes with the newest member; the group stays. */
+  group: z.string().optional(),
+  /** The program in the foreground when the hook ran: the agent. */
+  command: z.string(),
+  cwd: z.string(),
+  /** Empty until a hook of the agent has reported. */
+  claudeSession: z.string(),
+  transcript: z.string(),
+  state: z.enum(['working', 'waiting', 'idle', 'ended']),
+  /** Not an agent but a plain shell, one we started on the person's order or one that was there; or a terminal that streams. */
+  shell: z.enum(['no', 'ours', 'found', 'terminal']).default('no'),
+  at: z.number(),
+  /** No letter that is still to be posted has left anything up to this message. */
+  last: z.string().default('0'),
+  /** The last letters that were posted whole, oldest first. */
+  posted: z.array(postedSchema).readonly().default([]),
+  /** Messages typed into the pane, oldest first. */
+  deliveries: z.array(deliverySchema).readonly().default([]),
+  /** When the agent last ended a turn. */
+  stoppedAt: z.number().default(0),
+  /** Who archived the thread. One that a person archived stays so until its session speaks or they write. */
+  archived: z.enum(['no', 'us', 'person']).default('no'),
+  /** The session is closed. */
+  closed: z.boolean().default(false),
+  /** A person deleted the thread. */
+  deleted: z.boolean().default(false),
+  /** The person was told that replies cannot be heard, because the agent runs without our hooks. */
+  toldUnheard: z.boolean().default(false),
+});
+export type ThreadRecord = Readonly<z.output<typeof threadRecordSchema>>;
+
+export function loadThreadRecords(home: Home): readonly ThreadRecord[] {
+  const folder = home.folder('threads');
+  return readdirSync(folder)
+    .filter((name) => /^\d+\.json$/.test(name))
+    .flatMap((name) => readJson(join(folder, name), threadRecordSchema) ?? []);
+}
+
+/** Grouped sessions are one session with several views. */
+export function sessionKey(session: {
+  readonly serverPid: number;
+  readonly sessionId: string;
+  readonly group?: string | undefined;
+}): string {
+  return `${session.serverPid}:${session.group ?? session.sessionId}`;
 }

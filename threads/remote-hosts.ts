@@ -2,7 +2,7 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { putScripts } from '../hosts/put-scripts.ts';
+import { putScripts } from '../hosts/host-home.ts';
 import type { HostList } from '../tmux/host-list.ts';
 
 type Reachable =

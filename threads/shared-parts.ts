@@ -8,13 +8,11 @@ import { retryPendingWrites } from '../home/best-effort-write.ts';
 import type { Home } from '../home/home.ts';
 import { type HostList, openHostList } from '../tmux/host-list.ts';
 import { type Connections, openConnections } from './connections.ts';
-import { createPaneFinder, type PaneFinder } from './panes.ts';
+import { createPaneFinder, createSessionLookup, isAlive, type PaneFinder, type SessionLookup } from './panes.ts';
 import { openPrompts, type Prompts, type PromptsOptions } from './prompts/prompts.ts';
 import { createPromptWatch, type WatchTimes } from './prompts/watch-prompt.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
 import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
-import { createSessionLookup, type SessionLookup } from './session-of.ts';
-import { isAlive } from './session-panes.ts';
 import { openThreads, type Threads } from './session-threads.ts';
 
 export interface Shared {

@@ -6,7 +6,7 @@ import type { Config } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
-import { readTmuxVariable } from '../../tmux/current-pane.ts';
+import { readTmuxVariable } from '../../tmux/pane.ts';
 import { findTarget, openSessionFinder, type SessionTarget } from '../find-session.ts';
 import { printJson } from '../print.ts';
 

@@ -11,7 +11,7 @@ import { cleanInbound } from '../../core/clean-input.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { newest } from '../../core/snowflake.ts';
-import { leaveMode } from '../../tmux/leave-mode.ts';
+import { leaveMode } from '../../tmux/keys.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { findTarget, openSessionFinder, paneOf, type SessionFinder, type SessionTarget } from '../find-session.ts';

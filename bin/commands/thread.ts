@@ -6,15 +6,15 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { readJson } from '../../home/whole-file.ts';
-import { openOutbox } from '../../hooks/outbox.ts';
 import {
   type OrderOutcome,
   orderLetter,
   orderOutcomeSchema,
   outcomePath,
   type ThreadOrder,
-} from '../../hooks/thread-order.ts';
-import { socketOf, toSessionPane } from '../../threads/session-panes.ts';
+} from '../../hooks/letter.ts';
+import { openOutbox } from '../../hooks/outbox.ts';
+import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import { findTarget, openSessionFinder, type SessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, withProgress } from '../print.ts';
 import { startCourier } from '../start-courier.ts';

@@ -3,8 +3,7 @@
 import { isOfInstallation } from '../../agents/claude/hook-commands.ts';
 import { inspectSettings } from '../../agents/claude/inspect-settings.ts';
 import type { Host } from '../../hosts/host.ts';
-import { missingFiles, missingFolders, probeHost } from '../../hosts/probe.ts';
-import { type HostHome, probeHome } from '../../hosts/probe-home.ts';
+import { type HostHome, missingFiles, missingFolders, probeHome, probeHost } from '../../hosts/probe.ts';
 import { hookPlaceOf } from '../../tmux/tmux-hooks.ts';
 import { filesForHosts } from '../files-for-hosts.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';

@@ -11,8 +11,7 @@ import {
   inspectChannel,
   listChannels,
 } from '../../discord/inspect-server.ts';
-import { CONTENT_HINT } from '../../discord/message-content.ts';
-import { inviteLink } from '../../discord/permissions.ts';
+import { CONTENT_HINT, inviteLink } from '../../discord/permissions.ts';
 import { connectRest, type Rest } from '../../discord/rest.ts';
 import type { CleanUp } from '../clean-up.ts';
 import type { Questions } from '../questions.ts';

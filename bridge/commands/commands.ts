@@ -5,10 +5,9 @@ import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { untrustedHint } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
-import { keyCommand, screenCommand, shortKeyCommands } from './keys.ts';
+import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys.ts';
 import { killCommand, newCommand } from './new.ts';
 import { sessionsCommand } from './sessions.ts';
-import { stopCommand } from './stop.ts';
 import { agentCommand, doneCommand, statusCommand, terminalCommand } from './streams.ts';
 
 const retry: Command = {

@@ -7,8 +7,7 @@ import { dialogPatterns, screenFingerprint } from '../../agents/claude/screen/fi
 import { ThreadmuxError } from '../../core/errors.ts';
 import { isNewer } from '../../core/snowflake.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
-import { keyButtons } from '../../discord/buttons.ts';
-import type { MessageDraft } from '../../discord/messages.ts';
+import { keyButtons, type MessageDraft } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import { renderPicture } from '../../streams/picture/picture.ts';
 import { screenBlock } from '../../threads/notices.ts';
@@ -18,6 +17,7 @@ import { lookAtPane } from '../../tmux/look.ts';
 import type { PaneGuard } from '../../tmux/pane.ts';
 import { isFresh } from '../inbox.ts';
 import { type Command, type CommandCall, type CommandContext, replyWith } from './command.ts';
+import { streamOf } from './streams.ts';
 
 /** What people call keys, in tmux's words. */
 const CALLED: Readonly<Record<string, string>> = {
@@ -63,11 +63,7 @@ function named(word: string): string {
 }
 
 /** On a person's word: what a terminal makes of it is in its thread anyway. */
-export async function pressAsked(
-  order: CommandCall,
-  keys: readonly string[],
-  tools: CommandContext,
-): Promise<MessageDraft> {
+async function pressAsked(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<MessageDraft> {
   const shown = await press(order, keys, tools);
   const isTerminal = order.thread !== undefined && tools.streams.of(order.thread.id)?.kind === 'terminal';
   return isTerminal && !shown.content.startsWith('⚠️') ? replyWith(`⌨️ ${keys.join(' ')}`) : shown;
@@ -84,7 +80,7 @@ async function press(order: CommandCall, keys: readonly string[], tools: Command
 }
 
 /** A button as it was tapped: what it was shown under, and in which message. */
-export interface KeyButton {
+interface KeyButton {
   readonly key: string;
   readonly print: string | undefined;
   readonly messageId: string;
@@ -208,3 +204,16 @@ async function paneOf(thread: ThreadRef | undefined, tools: CommandContext): Pro
     });
   return pane;
 }
+
+// !stop: whatever runs in this thread is interrupted, each kind in its own way.
+
+export const stopCommand: Command = {
+  name: 'stop',
+  usage: '!stop',
+  about: 'interrupt Claude (Esc, once), a terminal (Ctrl-C), or end what a headless agent does',
+  async run(order, tools) {
+    const stream = streamOf(order, tools);
+    if (stream?.kind !== 'agent') return pressAsked(order, [stream?.kind === 'terminal' ? 'C-c' : 'Escape'], tools);
+    return replyWith((await stream.agent.stop()) ? 'Stopping it.' : 'Nothing runs.');
+  },
+};

@@ -3,8 +3,8 @@
 
 import { formatDuration } from '../../core/duration.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
 import type { Threads } from '../../threads/session-threads.ts';
-import type { ThreadRecord } from '../../threads/thread-record.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import { listSessions, type Session } from '../../tmux/sessions.ts';
 import { type Command, type CommandContext, replyWith } from './command.ts';

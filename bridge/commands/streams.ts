@@ -6,9 +6,15 @@ import { parsedJson } from '../../core/json.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { archiveThread } from '../../discord/threads.ts';
 import type { RemoteHosts } from '../../threads/remote-hosts.ts';
-import { agentCommandOn } from '../agent-command.ts';
 import type { StreamThread } from '../stream-threads.ts';
-import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import {
+  agentCommandOn,
+  type Command,
+  type CommandCall,
+  type CommandContext,
+  type CommandReply,
+  replyWith,
+} from './command.ts';
 import { sessionAge } from './sessions.ts';
 
 export const terminalCommand: Command = {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { TypedState } from '../../bridge/attempt.ts';
 import { type ConfirmOptions, confirm } from '../../bridge/confirm.ts';
-import { createSharedLook } from '../../bridge/shared-look.ts';
+import { createSharedLook } from '../../bridge/seen-screen.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { type FakeClaude, startFakeClaude } from '../support/fake-claude.ts';
 import { startMachine } from '../support/hook-process.ts';

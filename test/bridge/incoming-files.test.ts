@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { download } from '../../discord/download.ts';
+import { download } from '../../discord/http-pool.ts';
 import { startSetting } from './bridge-setup.ts';
 
 describe('a message with files', () => {

@@ -3,8 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { Faults } from '../support/as-discord.mjs';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf, messageNow } from '../support/prompt-pane.ts';

@@ -1,8 +1,7 @@
 // Which prompt a word, a tap or a field decides: only the one the person saw, on its own message in its own thread.
 
 import { describe, expect, it, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { Fault, Faults } from '../support/as-discord.mjs';
 import {
   buttonOf,

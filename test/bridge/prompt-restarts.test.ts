@@ -3,8 +3,7 @@
 
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { PromptDecision } from '../../core/prompt.ts';
 import { writeJson } from '../../home/whole-file.ts';
 import { decisionOutput, promptOf } from '../../threads/prompts/decision.ts';

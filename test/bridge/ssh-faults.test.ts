@@ -2,8 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import { untilPrompts, WAIT } from './bridge-setup.ts';
 import { startFar } from './remote-host.ts';

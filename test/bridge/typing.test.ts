@@ -1,8 +1,7 @@
 // What somebody writes in a thread is what Claude is given: proven by the stand-in's own record, and shown on the message.
 
 import { describe, expect, it, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf } from '../support/prompt-pane.ts';

@@ -4,8 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
-import { createHookAnswers } from '../../threads/prompts/answers.ts';
-import { withRemoteAnswers } from '../../threads/prompts/remote-answers.ts';
+import { createHookAnswers, withRemoteAnswers } from '../../threads/prompts/answers.ts';
 import { startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
 

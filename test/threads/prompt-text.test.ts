@@ -9,9 +9,8 @@ import {
   type PromptQuestion,
 } from '../../core/prompt.ts';
 import { decisionOutput, promptEndText, promptOf } from '../../threads/prompts/decision.ts';
-import { escapeText } from '../../threads/prompts/escape-text.ts';
-import { promptButtons } from '../../threads/prompts/prompt-buttons.ts';
-import { contentOf } from '../../threads/prompts/prompt-message.ts';
+import { contentOf, promptButtons } from '../../threads/prompts/post-prompt.ts';
+import { escapeText } from '../../threads/prompts/preview.ts';
 import type { PromptEnd } from '../../threads/prompts/prompt-record.ts';
 import {
   PROMPT_TEXT_LIMIT,

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import type { Prompt, PromptDecision } from '../../core/prompt.ts';
-import { escapeText } from './escape-text.ts';
+import { escapeText } from './preview.ts';
 import type { PromptEnd } from './prompt-record.ts';
 
 const questionsSchema = z.object({

@@ -2,13 +2,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
-import { keyButtons } from '../../discord/buttons.ts';
+import { keyButtons } from '../../discord/messages.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
 import type { HookAnswers } from './answers.ts';
 import { decisionOutput } from './decision.ts';
 import type { PromptMessages } from './post-prompt.ts';
-import type { PromptFiles } from './prompt-files.ts';
-import type { OpenPrompt, PromptEnd } from './prompt-record.ts';
+import type { OpenPrompt, PromptEnd, PromptFiles } from './prompt-record.ts';
 import type { PromptWatch } from './watch-prompt.ts';
 
 export type TakenAnswer =

@@ -4,7 +4,7 @@ import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
-import type { SessionLookup } from '../session-of.ts';
+import type { SessionLookup } from '../panes.ts';
 import type { Threads } from '../session-threads.ts';
 import type { PromptPane, PromptRecord } from './prompt-record.ts';
 

@@ -1,14 +1,17 @@
 // Prompts that wait for an answer, one file each in prompts/. What was decided is written down here before it is acted
 // on, so that a crash neither loses nor repeats a decision.
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
+import type { Log } from '../../core/log.ts';
 import type { Prompt, PromptAnswer } from '../../core/prompt.ts';
 import type { AnsweredOn } from '../../core/prompt-answer.ts';
+import { cancelPendingWrite, removeBestEffort, writeBestEffort } from '../../home/best-effort-write.ts';
 import type { Home } from '../../home/home.ts';
-import { readJson } from '../../home/whole-file.ts';
+import { readJson, writeJson } from '../../home/whole-file.ts';
+import type { HookAnswers } from './answers.ts';
 
 const bySchema = z.object({ id: z.string(), name: z.string() });
 type AnsweredBy = Readonly<z.output<typeof bySchema>>;
@@ -43,7 +46,7 @@ const paneSchema = z.object({
 });
 export type PromptPane = Readonly<z.output<typeof paneSchema>>;
 
-export const promptRecordSchema = z.object({
+const promptRecordSchema = z.object({
   /** Random, and known to nobody but the waiting hook, us and the buttons. */
   id: z.string().regex(/^[\w-]{22,32}$/),
   thread: z.string(),
@@ -104,4 +107,63 @@ export interface GivenAnswer {
   readonly by: AnsweredBy;
   /** The interaction or message it came with. */
   readonly order: string;
+}
+
+// The records of prompts on the disk.
+
+export interface PromptFiles {
+  read(id: string): PromptRecord | undefined;
+  /** On the disk before it counts. */
+  save(one: OpenPrompt, to: Partial<PromptRecord>): void;
+  /** Memory counts; it is written as soon as the disk has room. */
+  note(one: OpenPrompt, to: Partial<PromptRecord>): void;
+  remove(id: string): void;
+}
+
+export function createPromptFiles(home: Home): PromptFiles {
+  const path = (id: string) => join(home.folder('prompts'), `${id}.json`);
+  return {
+    read: (id) => readJson(path(id), promptRecordSchema),
+    save(one, to) {
+      const record = { ...one.record, ...to };
+      writeJson(path(record.id), record);
+      cancelPendingWrite(path(record.id));
+      one.record = record;
+    },
+    note(one, to) {
+      one.record = { ...one.record, ...to };
+      writeBestEffort(path(one.record.id), one.record);
+    },
+    remove: (id) => removeBestEffort(path(id)),
+  };
+}
+
+// What prompts leave on the disk: their records, and the bells and answers of hooks that were killed.
+
+/** A late tap is told what became of the prompt, this long. */
+const RECORD_KEPT_MS = 24 * 3_600_000;
+const ANSWER_KEPT_MS = 3_600_000;
+
+/** Removes what is old and belongs to no prompt that is open and to no hook that waits. */
+export function sweepPrompts(home: Home, isOpen: (id: string) => boolean, answers: HookAnswers, log: Log): void {
+  const now = Date.now();
+  const remove = ({ path }: { readonly path: string }) => rmSync(path, { force: true });
+  try {
+    filesIn(home.folder('prompts'))
+      .filter(({ id, at }) => now - at > RECORD_KEPT_MS && !isOpen(id))
+      .forEach(remove);
+    filesIn(home.folder('answers'))
+      .filter(({ id, at }) => now - at > ANSWER_KEPT_MS && !isOpen(id) && !answers.isWaiting(id))
+      .forEach(remove);
+  } catch (error) {
+    log.warn('sweeping prompts', { because: (error as Error).message });
+  }
+}
+
+function filesIn(folder: string) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    return at === undefined ? [] : [{ id: name.split('.')[0] ?? '', path, at }];
+  });
 }

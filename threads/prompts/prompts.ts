@@ -12,26 +12,24 @@ import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
 import type { Home } from '../../home/home.ts';
 import type { HostList } from '../../tmux/host-list.ts';
+import type { SessionLookup } from '../panes.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
-import type { SessionLookup } from '../session-of.ts';
 import type { Threads } from '../session-threads.ts';
-import { createHookAnswers } from './answers.ts';
+import { createHookAnswers, withRemoteAnswers } from './answers.ts';
 import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { type AskLetter, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
-import { createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
-import { createPromptFiles } from './prompt-files.ts';
-import { asShown } from './prompt-message.ts';
+import { asShown, createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
 import {
+  createPromptFiles,
   type GivenAnswer,
   inputOf,
   loadPromptRecords,
   type OpenPrompt,
   type PromptEnd,
   type PromptRecord,
+  sweepPrompts,
 } from './prompt-record.ts';
-import { withRemoteAnswers } from './remote-answers.ts';
-import { sweepPrompts } from './remove-leftovers.ts';
 import type { PromptWatch, WatchedPrompt } from './watch-prompt.ts';
 
 export interface Prompts {

@@ -6,7 +6,7 @@ import { addThreadmux } from '../../../agents/claude/settings.ts';
 import type { Finding } from '../../../bin/doctor/finding.ts';
 import { judgeClock, judgeMachine, judgeNode } from '../../../bin/doctor/machine.ts';
 import { filesForHosts } from '../../../bin/files-for-hosts.ts';
-import { cksum } from '../../../hosts/probe-home.ts';
+import { cksum } from '../../../hosts/probe.ts';
 import { installOn } from '../../../install/install-on-host.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
 import { listing } from '../../install/listing.ts';
