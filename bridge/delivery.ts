@@ -171,10 +171,14 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (record === undefined || record.claudeSession !== '' || record.toldUnheard) return;
     registry.change(id, { toldUnheard: true });
     await outcomes.say(id, [id, 'unheard', record.panePid], {
-      content:
-        'ℹ️ This agent runs without our hooks, so its replies do not appear here. Run `threadmux install` once, then start it again (`claude --continue`). `!screen` shows what it says.',
+      content: `ℹ️ This agent runs without our hooks, so its replies do not appear here. ${howToInstall(record.host)}`,
       silent: true,
     });
+  }
+
+  function howToInstall(host: string): string {
+    const on = options.hosts.isLocal(host) ? '' : ` --host ${host}`;
+    return `Run \`threadmux install${on}\` on ${config.host} once and restart the agent (\`claude --continue\`); until then, use \`!screen\`.`;
   }
 
   async function done(message: AcceptedMessage, tell: (message: AcceptedMessage) => Promise<void>): Promise<void> {

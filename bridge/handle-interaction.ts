@@ -23,6 +23,7 @@ import {
 import { button, type ComponentRow, editMessage, row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { KEEPS_TRYING } from '../threads/prompts/finish-prompt.ts';
 import type { Prompts } from '../threads/prompts/prompts.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { runCommand } from './commands/commands.ts';
@@ -175,11 +176,7 @@ export function createPromptTaps({
       .catch((error: Error) => error);
     if (given === 'taken' || given === 'no answer') return; // the prompt shows it
     if (given === 'waits')
-      return followUpPrivately(
-        rest,
-        interaction,
-        '📨 Its host cannot be reached now. Your answer is given as soon as it is back.',
-      );
+      return followUpPrivately(rest, interaction, `📨 ${prompts.waitsBecause(tap.prompt)} ${KEEPS_TRYING}`);
     log.info('answer for nobody', {
       prompt: tap.prompt,
       because: given instanceof Error ? given.message : given,

@@ -7,13 +7,12 @@ import type { ServerConfig } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { optionValue } from '../core/prompt.ts';
 import { looksLikeAnswer } from '../core/prompt-answer.ts';
-import { untrustedCode } from '../core/untrusted-text.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { tryBestEffort } from '../home/best-effort-write.ts';
 import type { KnownThreads } from '../threads/connections.ts';
-import type { TakenAnswer } from '../threads/prompts/finish-prompt.ts';
+import { KEEPS_TRYING, type TakenAnswer } from '../threads/prompts/finish-prompt.ts';
 import type { Shared } from '../threads/shared-parts.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
@@ -106,7 +105,7 @@ export function createJourney(options: JourneyOptions): Journey {
         by: { id: message.authorId, name: message.author },
         order: message.id,
       });
-    const given = await whenBack(message, answer).catch((error: Error) => {
+    const given = await whenBack(message, answers.id, answer).catch((error: Error) => {
       signal.throwIfAborted();
       log.warn('an answer was not taken', { message: message.id, because: error.message });
       return 'undelivered' as const;
@@ -126,14 +125,17 @@ export function createJourney(options: JourneyOptions): Journey {
   }
 
   /** Asks again until the answer does not wait for its host any more. */
-  async function whenBack(message: AcceptedMessage, answer: () => Promise<TakenAnswer>): Promise<TakenAnswer> {
+  async function whenBack(
+    message: AcceptedMessage,
+    prompt: string,
+    answer: () => Promise<TakenAnswer>,
+  ): Promise<TakenAnswer> {
     const host = options.threads.registry.get(message.channelId)?.host ?? '';
     for (let isTold = false; ; isTold = true) {
       options.remote.wanted(host);
       const given = await answer();
       if (given !== 'waits') return given;
-      const because = `${untrustedCode(host)} cannot be reached. Your answer is given when it is back.`;
-      if (!isTold) await outcomes.waiting(message, because, undefined);
+      if (!isTold) await outcomes.waiting(message, `${prompts.waitsBecause(prompt)} ${KEEPS_TRYING}`, undefined);
       await options.remote.untilBack(host, ANSWER_AGAIN_MS, signal);
       signal.throwIfAborted();
     }

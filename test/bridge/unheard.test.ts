@@ -102,6 +102,13 @@ describe('a plain shell', () => {
   });
 });
 
+it('tells for a session on another host to install the hooks on that host', { timeout: 60_000 }, async () => {
+  const far = await startFar({ waits: { heardWithinMs: 500 } });
+  const claude = await far.farClaude('web');
+  await far.untilMarked(await far.say(claude, 'hello'), '✅');
+  await far.answer(claude, /^ℹ️ .*`threadmux install --host far`/);
+});
+
 describe('a host that goes away between Enter and the receipt', () => {
   it('is said within seconds, and the message is ✅ when it is back', {
     timeout: 90_000,

@@ -1,7 +1,9 @@
 // The end of a prompt: its answer is given to the hook, its message says how it ended, and a look at the terminal proves it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import { keyButtons } from '../../discord/messages.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
 import type { HookAnswers } from './answers.ts';
@@ -20,6 +22,9 @@ export type TakenAnswer =
   | 'waits'
   /** It was the decision, but the hook was gone before it could take it. */
   | 'undelivered';
+
+/** Follows the reason why an answer waits. */
+export const KEEPS_TRYING = 'threadmux keeps trying to deliver your answer.';
 
 interface PromptFinisherParts {
   readonly answers: HookAnswers;
@@ -72,6 +77,7 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
       const output = decisionOutput(one.input, one.prompt, ended.decision);
       const given = await answers.give(id, output).catch((error: Error) => {
         log.info('an answer waits', { id, because: error.message });
+        one.waitsBecause = whyItWaits(error, host);
         void parts.untilBack(host, GIVE_AGAIN_MS, signal).then(() => signal.aborted || again());
         return 'waits' as const;
       });
@@ -99,4 +105,10 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
       answers.clear(id);
     },
   };
+}
+
+function whyItWaits(error: Error, host: string): string {
+  if (isThreadmuxError(error, 'host_unreachable')) return `${untrustedCode(host)} cannot be reached.`;
+  const hint = isThreadmuxError(error) ? error.hint : undefined;
+  return [`${untrustedReason(error)}.`, hint].filter(Boolean).join(' ');
 }

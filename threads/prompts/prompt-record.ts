@@ -80,6 +80,8 @@ export interface OpenPrompt {
   record: PromptRecord;
   prompt: Prompt;
   readonly input: PermissionRequestInput;
+  /** Why the hook does not have the answer yet, in sentences for the user. */
+  waitsBecause?: string;
 }
 
 export function loadPromptRecords(home: Home): readonly PromptRecord[] {

@@ -39,6 +39,8 @@ export interface Prompts {
   inThread(thread: string): readonly ShownPrompt[];
   isOpenFor(claudeSession: string): boolean;
   answer(given: GivenAnswer): Promise<TakenAnswer>;
+  /** Why the hook of this prompt does not have its answer yet; empty if nothing is known. */
+  waitsBecause(id: string): string;
   isBusy(): boolean;
   /** What an earlier process left: it goes on. */
   takeUp(): void;
@@ -216,6 +218,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         const ended: PromptEnd = now === 'open' ? { kind: 'decided', decision: next.decision, by } : { kind: now };
         return end(one, ended, order);
       }),
+    waitsBecause: (id) => open.get(id)?.waitsBecause ?? '',
     isBusy: () => open.size + over.size > 0,
     takeUp() {
       sweep();
