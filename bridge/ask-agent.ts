@@ -48,7 +48,7 @@ export function createAskAgent(options: AskOptions): AskAgent {
     if (before > 0) {
       await marks.set(channelId, id, 'waiting');
       await say(channelId, [id, 'waits'], {
-        content: `📨 It waits for its turn: ${before === 1 ? 'one prompt is' : `${before} prompts are`} before it.`,
+        content: `📨 Your message waits: ${before === 1 ? 'one prompt is' : `${before} prompts are`} before it.`,
         replyTo: id,
         silent: true,
       });

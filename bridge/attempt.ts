@@ -85,7 +85,7 @@ export async function attemptDelivery(message: TypedState, options: AttemptOptio
     const found = await options.panes.find(message.thread, true);
     if (found === undefined) return failed(notRunning(message.thread));
     const second = await typeInto(message, options, found.tmux, found.record);
-    return second === 'gone' ? failed('The pane is gone: its session was closed.') : second;
+    return second === 'gone' ? failed('The pane is gone, because its session was closed.') : second;
   } catch (error) {
     if (isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed'))
       return waiting(untrustedReason(error), undefined, isThreadmuxError(error, 'host_unreachable'));
@@ -96,8 +96,8 @@ export async function attemptDelivery(message: TypedState, options: AttemptOptio
 
 function notRunning({ title }: ThreadRef): string {
   return /^\[(?:terminal|headless)\] /.test(title)
-    ? 'This one was ended. `!terminal` and `!agent` start another.'
-    : 'Its session is not running. `!new` with its name starts it again.';
+    ? 'It was ended. `!terminal` and `!agent` start a new one.'
+    : 'The session is not running. `!new` with its name starts it again.';
 }
 
 async function typeInto(
@@ -150,7 +150,7 @@ async function typeInto(
     case 'type': {
       if (hasDialog(text ?? '')) return waiting('Claude shows a dialog.', shown);
       if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now()))
-        return waiting('An earlier message is on its way into the box.', shown);
+        return waiting('An earlier message is still being typed.', shown);
       options.onTyping();
       const delivery = await typeMessage(
         tmux,
@@ -167,11 +167,11 @@ async function typeInto(
       if (delivery.kind === 'text-only')
         return {
           kind: 'unconfirmed',
-          because: 'The text is in the box, but something came up before Enter.',
+          because: 'The text is in the input box, but the screen changed before Enter was pressed.',
           screen: shown,
         };
       options.onUntyped();
-      return waiting(`The pane changed while we looked (${delivery.because}).`, shown);
+      return waiting(`The pane changed before the text was typed (${delivery.because}).`, shown);
     }
   }
 }

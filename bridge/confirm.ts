@@ -70,12 +70,13 @@ async function confirmByHook(message: TypedState, options: ConfirmOptions): Prom
     if (vain >= VAIN_LOOKS)
       return {
         kind: 'unproven',
-        because: seen.kind === 'standing' ? 'It is still in the box: Enter does not submit it.' : '',
+        because:
+          seen.kind === 'standing' ? 'The text is still in the input box, because Enter does not submit it.' : '',
         screen: seen.screen,
       };
     if (seen.kind === 'standing') await pressOnceMore(message, options);
   }
-  return { kind: 'unproven', because: 'A day has passed.', screen: undefined };
+  return { kind: 'unproven', because: 'It was not submitted within a day.', screen: undefined };
 }
 
 /** No hook reports: that it left the box, and what came of it, is the proof. */
@@ -97,7 +98,7 @@ async function confirmByScreen(message: TypedState, options: ConfirmOptions): Pr
     if (gone >= GONE_LOOKS) return { kind: 'submitted', by: 'screen', dialog: undefined };
     if (seen.kind === 'standing' && tries > 4) await pressOnceMore(message, options);
   }
-  return { kind: 'unproven', because: 'It is still in the box.', screen: undefined };
+  return { kind: 'unproven', because: 'The text is still in the input box.', screen: undefined };
 }
 
 /** Tells once that the host is away: at once if it cannot be reached, else when a second look fails as well. */

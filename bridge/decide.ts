@@ -34,14 +34,15 @@ const FOUND_STARTS_WITHIN_MS = 10_000;
 
 export function decide(facts: PaneState): TypingStep {
   const { look, screen, record, standing } = facts;
-  if (look.kind === 'gone') return { do: 'refuse', because: 'The pane is gone: its session was closed.' };
+  if (look.kind === 'gone') return { do: 'refuse', because: 'The pane is gone, because its session was closed.' };
   if (look.serverPid !== record.serverPid || look.panePid !== record.panePid)
     return {
       do: 'refuse',
-      because: 'Another program runs in that pane now, or tmux was restarted.',
+      because: 'Another program runs in the pane now, or tmux was restarted.',
     };
-  if (look.inputOff) return { do: 'wait', because: 'The pane takes no input (select-pane -d).' };
-  if (look.synchronized) return { do: 'wait', because: 'The pane shares its input with others (synchronize-panes).' };
+  if (look.inputOff) return { do: 'wait', because: 'The pane accepts no input (tmux select-pane -d).' };
+  if (look.synchronized)
+    return { do: 'wait', because: 'The pane shares its input with other panes (tmux synchronize-panes).' };
   if (record.shell === 'terminal') return decideForTerminal(look);
   if (!facts.isAgent) return decideForShell(look, facts);
   switch (screen.kind) {
@@ -72,7 +73,7 @@ function decideForDraft(screen: ClaudeScreen & { kind: 'draft' }, standing: stri
   if (ours === 'no' && !screen.stashed) return { do: 'type', stash: true };
   return {
     do: 'wait',
-    because: ours === 'yes' ? 'An earlier message still stands in the box.' : describeScreen(screen),
+    because: ours === 'yes' ? 'An earlier message is still in the input box.' : describeScreen(screen),
   };
 }
 
@@ -82,13 +83,14 @@ function decideForShell(look: LookResult & { kind: 'pane' }, facts: PaneState): 
   if (look.mode !== undefined) return { do: 'leave-mode' };
   const mayRun = record.shell === 'ours' || facts.allowShell;
   const mayStart = record.shell === 'found' && now - record.at < FOUND_STARTS_WITHIN_MS;
-  if (mayStart && !(mayRun && isShell(look.command))) return { do: 'wait', because: 'No agent has started there yet.' };
+  if (mayStart && !(mayRun && isShell(look.command)))
+    return { do: 'wait', because: 'No agent has started in the pane yet.' };
   if (!mayRun)
     return {
       do: 'refuse',
       because: isShell(look.command)
-        ? 'A plain shell is there, and "allowShell" is not set in the configuration.'
-        : `${untrustedCode(look.command)} runs there, and threadmux does not recognise it as an agent.`,
+        ? 'The pane runs a plain shell, not an agent. Set "allowShell": true in the configuration to run messages as commands.'
+        : `${untrustedCode(look.command)} runs in the pane, and threadmux does not recognise it as an agent.`,
     };
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
     ? { do: 'run' }
@@ -104,7 +106,8 @@ function decideForTerminal(look: LookResult & { kind: 'pane' }): TypingStep {
   if (look.dead)
     return {
       do: 'refuse',
-      because: 'The program has ended. `!done` archives this thread; `!terminal <dir> <command>` starts another.',
+      because:
+        'The program has ended. Archive this thread with `!done`, or start another with `!terminal <dir> <command>`.',
     };
   return look.mode === undefined ? { do: 'run' } : { do: 'leave-mode' };
 }

@@ -95,7 +95,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       });
       if (turn.kind !== 'wait') return turn;
       if (isTooOld(deliveryId)) {
-        const because = `It has waited for a day. ${turn.because}`;
+        const because = `It could not be typed within a day. ${turn.because}`;
         return { kind: 'failed', because, screen: turn.screen };
       }
       if (told !== turn.because && (turn.surely || Date.now() - began > waits.patienceMs)) {

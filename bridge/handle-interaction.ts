@@ -69,7 +69,7 @@ export function createInteractionHandler(
       return log.info('a button nobody made', { kind: kind ?? '' });
     if (kind === 'retry-asks')
       return followUp(rest, interaction, {
-        content: 'It was typed and may have arrived. Send it again?',
+        content: 'This message was typed and may have been submitted. Send it again anyway?',
         components: [row(button('Send it again', `retry:${what}`, 'bad'))],
       });
     if (kind === 'retry') {
@@ -85,7 +85,7 @@ export function createInteractionHandler(
       return followUpPrivately(
         rest,
         interaction,
-        '⚠️ Not pressed: a key was pressed under this screen already. Tap “Screen” to see what the pane shows now.',
+        '⚠️ Not pressed: a button under this screen was already used. Tap “Screen” to see the pane now.',
       );
     // The way to try again stays, whatever keys are pressed meanwhile.
     const kept = (interaction.message.components as ComponentRow[]).filter((one) =>
@@ -116,7 +116,7 @@ export function createInteractionHandler(
         because: stranger ?? (isForged ? 'not our message' : 'elsewhere'),
       });
       if (interaction.type !== AUTOCOMPLETE_INTERACTION)
-        await replyPrivately(rest, interaction, 'You may not use this here.');
+        await replyPrivately(rest, interaction, 'You are not allowed to use this here.');
       return;
     }
     const asked = restOf(interaction);
@@ -185,11 +185,11 @@ export function createPromptTaps({
       return followUpPrivately(
         rest,
         interaction,
-        `⚠️ Your answer did not get there: ${untrustedReason(given)}\nThe dialog in the terminal is still open. Tap again later.`,
+        `⚠️ Your answer was not delivered: ${untrustedReason(given)}\nThe prompt is still open. Tap again later.`,
       );
     if (given === 'undelivered')
       return followUpPrivately(rest, interaction, '⚠️ Your answer did not reach the agent. Answer in the terminal.');
-    await followUpPrivately(rest, interaction, 'This prompt is over; nothing was changed.');
+    await followUpPrivately(rest, interaction, 'This prompt is already closed. Nothing was changed.');
     if (interaction.message !== undefined)
       await editMessage(rest, thread.id, interaction.message.id, { components: [] });
   }

@@ -40,13 +40,13 @@ export async function writeToProgram(
   if (delivery.kind === 'text-only' && delivery.because !== 'dead')
     return {
       kind: 'unconfirmed',
-      because: `The text is there, but Enter was not pressed (${delivery.because}): \`!enter\` presses it.`,
+      because: `The text was typed, but Enter was not pressed (${delivery.because}). Press it with \`!enter\`.`,
       screen: undefined,
     };
   if (delivery.kind === 'refused')
     return {
       kind: 'failed',
-      because: `The program took nothing (${delivery.because}).`,
+      because: `The program accepted no input (${delivery.because}).`,
       screen: undefined,
     };
   return { kind: 'ran', output: undefined };

@@ -28,7 +28,7 @@ export interface Outcomes {
 }
 
 const UNCLEAR =
-  '⚠️ Not taken as an answer, because it may not be about the prompt that is open now. Tap a button under the prompt, or reply to its message.';
+  '⚠️ Not used as an answer, because it may not be meant for the open prompt. Tap a button under the prompt, or reply to its message.';
 
 const CHECK = 'Check the screen before you send it again.';
 
@@ -58,7 +58,7 @@ export function createOutcomes(parts: {
     typed: (message) => marks.set(message.channelId, message.id, 'typed'),
     async unreachable(message, because) {
       await say(message.channelId, [message.id, 'unreachable'], {
-        content: `🔌 Typed, but its host cannot be reached now, so it is not confirmed yet. ${because}`,
+        content: `🔌 Typed, but not confirmed yet, because the pane cannot be read now. ${because}`,
         replyTo: message.id,
         silent: true,
       });
@@ -100,7 +100,7 @@ export function createOutcomes(parts: {
     async corrected(channelId, { message, notice }) {
       await marks.correct(channelId, message);
       if (notice === NO_NOTICE) return;
-      const after = { content: '✅ It was submitted after all.', components: [] };
+      const after = { content: '✅ Submitted. The confirmation was late.', components: [] };
       await editMessage(parts.rest, channelId, notice, after).catch(warn);
     },
     async unclear(message) {

@@ -41,7 +41,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
       const raw = await rest.call('GET', `${path}?limit=${LOOKED_THROUGH}`);
       return markedSchema.array().parse(raw).find(isOpen); // newest first
     }
-    if (!isDiscordId(messageId)) throw new ThreadmuxError('bad_usage', 'that is not the id of a message');
+    if (!isDiscordId(messageId)) throw new ThreadmuxError('bad_usage', 'This is not a message id.');
     const message = markedSchema.parse(await rest.call('GET', `${path}/${messageId}`));
     return isOpen(message) ? message : undefined;
   }
@@ -50,8 +50,8 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
   return async (messageId, orderId, thread) => {
     const message = await find(messageId, thread);
     if (message === undefined || again.has(message.id))
-      throw new ThreadmuxError('bad_usage', 'there is no failed message to type once more', {
-        hint: 'A message that failed has ⚠️ on it.',
+      throw new ThreadmuxError('bad_usage', 'There is no failed message to type again.', {
+        hint: 'Failed messages are marked with ⚠️.',
       });
     const accepted: AcceptedMessage = {
       ...acceptedOf({ ...message, channel_id: thread.id }),
@@ -63,7 +63,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
     void send(accepted, thread)
       .catch(() => {}) // whoever sends says what became of it
       .finally(() => again.delete(message.id));
-    return '🔁 It is typed once more.';
+    return '🔁 Typing it again.';
   };
 }
 

@@ -130,9 +130,9 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     const names = live.map(({ name }) => `\`${name}\``).join(', ');
     throw new ThreadmuxError(
       'busy',
-      `there are ${live.length} terminals and headless agents, and no more than ${options.maxThreads} at a time are allowed`,
+      `There are already ${live.length} terminals and headless agents, and the limit is ${options.maxThreads}.`,
       {
-        hint: `End one with \`!kill <name>\`: ${names}. "maxThreads" in the configuration allows more.`,
+        hint: `End one with \`!kill <name>\` (${names}), or raise "maxThreads" in the configuration.`,
       },
     );
   }
@@ -218,7 +218,7 @@ function closed(stream: StreamThread): Promise<void> {
 async function endAgent(agent: Agent): Promise<string> {
   const worked = agent.state() === 'working';
   await agent.end();
-  return worked ? 'It was ended while it worked.' : 'It was ended.';
+  return worked ? 'It was ended while it was working.' : 'It was ended.';
 }
 
 // A terminal's pane, as the rest of the bridge knows panes: what is written in its thread is typed there, and `!screen`

@@ -62,10 +62,10 @@ const RESUMES_TRIED = 3;
 /** Close codes after which trying again cannot help; the text tells the person what to fix. */
 export const FATAL_CLOSE_CODES: Readonly<Record<number, string>> = {
   4004: 'Discord refused the bot token. Reset it in the developer portal (Bot, Reset Token) and put the new one into the configuration.',
-  4010: 'Discord refused the shard. This is a fault of threadmux: please report it.',
+  4010: 'Discord refused the shard. This is a bug in threadmux. Please report it.',
   4011: 'The bot is in too many servers for one connection. Use a bot of your own for threadmux.',
-  4012: 'Discord no longer speaks this gateway version. Update threadmux.',
-  4013: 'Discord refused the intents. This is a fault of threadmux: please report it.',
+  4012: 'Discord no longer supports this gateway version. Update threadmux.',
+  4013: 'Discord refused the intents. This is a bug in threadmux. Please report it.',
   4014: 'The bot may not read messages. Turn on "Message Content Intent" in the Discord developer portal (Bot, Privileged Gateway Intents).',
 };
 

@@ -60,7 +60,7 @@ interface DownloadRules {
 
 export async function download(url: string, rules: DownloadRules): Promise<Uint8Array> {
   const from = ownAddress(url, rules.api);
-  if (from === undefined) throw refused(url, 'it is not on the server’s own attachment host');
+  if (from === undefined) throw refused(url, 'its address is not an attachment of this server');
   const signal = AbortSignal.timeout(rules.timeoutMs);
   const options = { headers: { 'user-agent': USER_AGENT }, signal };
   try {

@@ -178,8 +178,8 @@ async function createThread(
     await Promise.all(['@me', ...members].map((who) => addMember(place.rest, thread.id, who)));
     return thread;
   }
-  throw new ThreadmuxError('discord_refused', `making the thread "${title}": it was deleted as soon as it was made`, {
-    hint: 'Wait some minutes and try again.',
+  throw new ThreadmuxError('discord_refused', `The thread "${title}" was deleted right after it was created.`, {
+    hint: 'Wait a few minutes and try again.',
   });
 }
 

@@ -47,7 +47,7 @@ const SETTLE_MS = 300;
 const UNWATCHED_MS = 2_000;
 
 const YOUNG_MS = 60_000;
-const LEFT = '➡️ This session is not followed in this thread any more.';
+const LEFT = '➡️ This session no longer uses this thread.';
 
 export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const { home, config, hosts, threads, log } = options;

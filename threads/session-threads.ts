@@ -137,7 +137,7 @@ export function openThreads(options: ThreadsOptions): Threads {
   async function toNowhere(known: ThreadRecord): Promise<void> {
     if (connections.named(known.server) === undefined) return;
     registry.change(known.thread, { server: '', channel: '' });
-    await leave(known, '⏹️ This session is not followed any more: its directory is no project’s.');
+    await leave(known, '⏹️ Messages of this session are no longer posted, because its directory belongs to no project.');
   }
 
   return {

@@ -13,9 +13,9 @@ import { agentCommand, doneCommand, statusCommand, terminalCommand } from './str
 const retry: Command = {
   name: 'retry',
   usage: '!retry [message id]',
-  about: 'type the last message that failed once more',
+  about: 'type the last failed message again',
   async run(order, tools) {
-    if (order.thread === undefined) throw new ThreadmuxError('bad_usage', 'this belongs into the thread of a session');
+    if (order.thread === undefined) throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.');
     return replyWith(await tools.retry(order.rest.trim(), order.id, order.thread));
   },
 };
@@ -28,10 +28,10 @@ const sh: Command = {
   about: 'run a command in a shell of the session’s host (only with "allowShell")',
   async run(order, tools) {
     if (!tools.config.allowShell)
-      throw new ThreadmuxError('bad_usage', 'shell commands are off', {
+      throw new ThreadmuxError('bad_usage', '`!sh` is turned off.', {
         hint: 'Set "allowShell": true in the configuration to allow them.',
       });
-    if (order.rest === '') throw new ThreadmuxError('bad_usage', '`!sh` needs a command');
+    if (order.rest === '') throw new ThreadmuxError('bad_usage', '`!sh` needs a command, such as `!sh git status`.');
     const host = order.thread === undefined ? tools.config.defaultHost : tools.panes.hostOf(order.thread);
     // The command goes as data on stdin: nothing of it is ever part of a command line.
     const script = 'sh 2>&1 || echo "[exit code $?]"';
@@ -79,7 +79,7 @@ export async function runCommand(name: string, order: CommandCall, tools: Comman
   const command = ALL.find((one) => one.name === name);
   if (command === undefined)
     return replyWith(
-      `⚠️ \`!${name.replace(/[^\w-]/g, '').slice(0, 30)}\` is not a command, and a message that begins with \`!\` is never typed.\n${helpText()}`,
+      `⚠️ \`!${name.replace(/[^\w-]/g, '').slice(0, 30)}\` is not a command. Messages that start with \`!\` are never typed.\n${helpText()}`,
     );
   try {
     return await command.run(order, tools);

@@ -141,11 +141,11 @@ async function strike(
 async function shownAfter(pane: FoundPane, pressed: Press | undefined): Promise<MessageDraft> {
   if (pressed === undefined)
     return replyWith(
-      '⚠️ Not pressed: written while threadmux was not listening, or too long ago. `!screen` shows what the pane shows now.',
+      '⚠️ Not pressed: the command is too old, or came while threadmux was not running. Check the pane with `!screen` and press the key again.',
     );
   if (pressed.kind === 'refused') {
     if (pressed.because === 'dialog' || pressed.because === 'changing') return changed(pane);
-    return replyWith(`⚠️ No key was pressed: ${WHY[pressed.because] ?? pressed.because}.`);
+    return replyWith(`⚠️ Not pressed: ${WHY[pressed.because] ?? pressed.because}.`);
   }
   await sleep(SEEN_AFTER_MS);
   return showScreen(pane);
@@ -153,7 +153,7 @@ async function shownAfter(pane: FoundPane, pressed: Press | undefined): Promise<
 
 async function changed(pane: FoundPane): Promise<MessageDraft> {
   const shown = await showScreen(pane);
-  const words = '⚠️ Not pressed: the screen has changed since. These buttons belong to what it shows now.';
+  const words = '⚠️ Not pressed: the screen has changed. Use the buttons under this new screen.';
   return { ...shown, content: `${words}\n${shown.content}`.slice(0, 2_000) };
 }
 
@@ -169,7 +169,7 @@ const WHY: Readonly<Record<string, string>> = {
 /** As a picture if it can be drawn, else as text. It takes the place of the picture shown before. */
 export async function showScreen({ tmux, record }: FoundPane): Promise<MessageDraft> {
   const seen = await lookAtPane(tmux, record, { wholeRows: true });
-  if (seen.kind === 'gone') return replyWith('The pane is gone: its session was closed.');
+  if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
   const cursor = seen.cursorShown ? seen.cursor : undefined;
   const picture = await renderPicture(seen.ansi, seen, cursor);
   const components = [keyButtons(screenFingerprint(record.paneId, seen))];
@@ -194,13 +194,13 @@ function inWords(screen: string): string {
 
 async function paneOf(thread: ThreadRef | undefined, tools: CommandContext): Promise<FoundPane> {
   if (thread === undefined)
-    throw new ThreadmuxError('bad_usage', 'this belongs into the thread of a session', {
-      hint: 'Open the thread; `!sessions` lists them.',
+    throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.', {
+      hint: '`!sessions` lists the sessions and their threads.',
     });
   const pane = await tools.panes.find(thread, true);
   if (pane === undefined)
-    throw new ThreadmuxError('session_not_found', 'nothing has reported from this session yet', {
-      hint: 'Start Claude in it, with the hooks installed.',
+    throw new ThreadmuxError('session_not_found', 'The session of this thread was not found.', {
+      hint: '`!new` with its name starts it again.',
     });
   return pane;
 }
@@ -210,7 +210,7 @@ async function paneOf(thread: ThreadRef | undefined, tools: CommandContext): Pro
 export const stopCommand: Command = {
   name: 'stop',
   usage: '!stop',
-  about: 'interrupt Claude (Esc, once), a terminal (Ctrl-C), or end what a headless agent does',
+  about: 'interrupt Claude (Esc), a terminal (Ctrl-C) or a headless agent',
   async run(order, tools) {
     const stream = streamOf(order, tools);
     if (stream?.kind !== 'agent') return pressAsked(order, [stream?.kind === 'terminal' ? 'C-c' : 'Escape'], tools);

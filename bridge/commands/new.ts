@@ -23,7 +23,7 @@ const SILENT_FOR_MS = 20_000;
 export const newCommand: Command = {
   name: 'new',
   usage: '!new <name> [host] [directory] [-- command]',
-  about: 'start a session: Claude, or the command after `--`; alone, a headless agent starts afresh',
+  about: 'start a session: Claude, or the command after `--`. Without a name: restart this headless agent',
   async run(order, tools) {
     const stream = streamOf(order, tools);
     if (order.rest === '' && stream?.kind === 'agent') return restartStream(stream);
@@ -45,7 +45,7 @@ export const newCommand: Command = {
       command,
     });
     if (!created)
-      return replyWith(`Session ${untrustedCode(wanted.name)} is there already${linkOf(wanted, session, tools)}.`);
+      return replyWith(`Session ${untrustedCode(wanted.name)} already exists${linkOf(wanted, session, tools)}.`);
     const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
     if (agent !== undefined) return untilItSpeaks(wanted, session, thread, tools);
     return replyWith(
@@ -60,16 +60,16 @@ export const killCommand: Command = {
   about: 'end a session, a terminal or a headless agent (its exact name, `name@host` on another host)',
   async run(order, tools) {
     const [name = '', host = tools.config.defaultHost] = order.rest.trim().split('@');
-    if (name === '') throw usage('`!kill <name>` needs the exact name of a session');
+    if (name === '') throw usage('`!kill` needs the exact name of a session.');
     const stream = tools.streams.named(order.rest.trim());
     if (stream !== undefined) return endStream(stream, tools);
     const found = (await findOurSessions(host, tools)).find(({ session }) => session.name === name);
     if (found === undefined)
       throw new ThreadmuxError(
         'session_not_found',
-        `there is no session ${untrustedCode(name)} on ${untrustedCode(host)}`,
+        `There is no session ${untrustedCode(name)} on ${untrustedCode(host)}.`,
         {
-          hint: '`!sessions` lists them; the name has to be exact.',
+          hint: '`!sessions` lists them. Use the exact name.',
         },
       );
     await killSession(tools.hosts.tmux(host), found.session);
@@ -104,7 +104,7 @@ export function parseNew(rest: string, { config, hosts }: Pick<CommandContext, '
   const names = words.filter((word) => !/^[~/]/.test(word));
   const [host = config.defaultHost] = names;
   if (directories.length > 1 || names.length > 1)
-    throw usage(`I cannot tell what ${untrustedCode(words.join(' '))} means`);
+    throw usage(`It is not clear what ${untrustedCode(words.join(' '))} means.`);
   hosts.get(host); // an unknown host is said at once
   return {
     name: parseSessionName(name),
@@ -164,7 +164,7 @@ async function whatItShows(
   const pane = await tools.panes.find({ id, title, parentId: channel });
   const shown = pane === undefined ? replyWith('') : await showScreen(pane);
   const words = asks
-    ? 'Claude asks something before it starts. The buttons press keys.'
+    ? 'Claude asks something before it starts. Answer with the buttons.'
     : 'Claude has not reported yet. This is what its pane shows.';
   await tools.say(id, [id, 'starts', panePid], {
     ...shown,
@@ -176,8 +176,8 @@ async function whatItShows(
 function endedAtOnce({ name, host }: Wanted, last: string): ThreadmuxError {
   return new ThreadmuxError(
     'session_not_found',
-    `${untrustedCode(name)} ended on ${untrustedCode(host)} as soon as it was started. ${last === '' ? 'It said nothing.' : `Its last words:\n${screenBlock(last)}`}`,
-    { hint: 'Try the same in a terminal of that host.' },
+    `${untrustedCode(name)} ended on ${untrustedCode(host)} right after it was started. ${last === '' ? 'It printed nothing.' : `Its last output:\n${screenBlock(last)}`}`,
+    { hint: 'Run the same command in a terminal on that host to see why.' },
   );
 }
 
@@ -196,7 +196,7 @@ async function bind(
   await killSession(tools.hosts.tmux(host), session);
   throw new ThreadmuxError(
     'bad_usage',
-    `${untrustedCode(name)} was not started: no channel of this server takes sessions of ${untrustedCode(directory)}`,
+    `${untrustedCode(name)} was not started, because no channel of this server is for sessions in ${untrustedCode(directory)}.`,
     {
       hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.',
     },

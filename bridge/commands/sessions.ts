@@ -15,7 +15,7 @@ const ROOM = 1_900;
 export const sessionsCommand: Command = {
   name: 'sessions',
   usage: '!sessions',
-  about: 'all sessions of all hosts, and what they do',
+  about: 'list all sessions on all hosts, and what they do',
   async run(_order, tools) {
     const lists = await Promise.all(tools.hosts.names().map((host) => listHost(host, tools)));
     const lines = lists.flat();

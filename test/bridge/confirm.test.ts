@@ -61,7 +61,7 @@ describe('proof of a message', () => {
     const verdict = await confirm(message, proof);
     expect(verdict).toMatchObject({
       kind: 'unproven',
-      because: expect.stringContaining('still in the box'),
+      because: expect.stringContaining('still in the input box'),
     });
     expect(await claude.tell('close')).toMatchObject({ box: 'hello you', swallowed: 2 });
   });

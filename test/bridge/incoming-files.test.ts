@@ -82,7 +82,7 @@ describe('download', () => {
     '',
   ])('asks nobody for %s', async (url) => {
     const { origin, asked } = await serve();
-    await expect(download(url, rules(origin))).rejects.toThrow(/own attachment host/);
+    await expect(download(url, rules(origin))).rejects.toThrow(/not an attachment of this server/);
     expect(asked).toEqual([]);
   });
 });

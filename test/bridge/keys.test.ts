@@ -13,9 +13,9 @@ import { aWhile, type Setting, screenOf, startSetting, WAIT } from './bridge-set
 
 const SHOWN = /^What `web` shows:$/;
 const CHANGED = /^⚠️ Not pressed: the screen has changed/;
-const MISSED = /^⚠️ Not pressed: written while threadmux was not listening/;
+const MISSED = /^⚠️ Not pressed: the command is too old/;
 
-const USED = /^⚠️ Not pressed: a key was pressed under this screen already/;
+const USED = /^⚠️ Not pressed: a button under this screen was already used/;
 
 /** Puts the clock by which orders grow old ahead. */
 function laterBy(ms: number): void {

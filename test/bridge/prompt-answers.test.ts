@@ -15,7 +15,7 @@ import {
 } from '../support/prompt-pane.ts';
 import { aWhile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
 
-const UNCLEAR = /^⚠️ Not taken as an answer.*Tap a button/s;
+const UNCLEAR = /^⚠️ Not used as an answer.*Tap a button/s;
 
 async function start(faults: Faults = {}) {
   const setting = await startSetting({ faults });

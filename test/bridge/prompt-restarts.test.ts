@@ -12,7 +12,7 @@ import { readIfThere } from '../support/hook-process.ts';
 import { decisionIn, messageNow, promptIn, startHook, startPromptPane, verdictOf } from '../support/prompt-pane.ts';
 import { aWhile, screenOf, startSetting, WAIT } from './bridge-setup.ts';
 
-const UNCLEAR = /^⚠️ Not taken as an answer.*Tap a button/s;
+const UNCLEAR = /^⚠️ Not used as an answer.*Tap a button/s;
 const BY = { id: '1', name: 'you' };
 
 const TEXTS: readonly (readonly [string, PromptDecision])[] = [

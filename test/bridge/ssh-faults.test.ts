@@ -81,7 +81,7 @@ describe('a host', () => {
       ...{ text: 'yesterday', attachments: [] },
     });
     await far.restart();
-    await far.answer(claude, /^⚠️ Not delivered\. It has waited for a day\./);
+    await far.answer(claude, /^⚠️ Not delivered\. It could not be typed within a day\./);
     await far.ssh.start();
     await far.untilMarked(await far.say(claude, 'today'), '✅');
     expect(claude.prompts()).toEqual(['today']);

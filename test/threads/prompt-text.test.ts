@@ -445,8 +445,8 @@ describe('the verdict', () => {
   it.each<[Prompt, PromptEnd, string]>([
     [permission, { kind: 'answered' }, '🖥️ Answered in the terminal.'],
     [permission, { kind: 'exited' }, '⏹️ Claude has exited.'],
-    [permission, { kind: 'called off' }, '⏹️ Called off in the terminal.'],
-    [permission, { kind: 'time is up' }, '⌛ Nobody answered here; the dialog in the terminal is still open.'],
+    [permission, { kind: 'called off' }, '⏹️ Cancelled in the terminal.'],
+    [permission, { kind: 'time is up' }, '⌛ Not answered here in time. Answer in the terminal, where the dialog is still open.'],
     [permission, decided({ kind: 'allow', always: false }), '✅ **Allowed** — a\\*b'],
     [permission, decided({ kind: 'allow', always: true }), '✅ **Always allowed** — a\\*b'],
     [permission, decided({ kind: 'deny', reason: '' }), '⛔ **Denied** — a\\*b'],
