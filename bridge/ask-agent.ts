@@ -1,4 +1,4 @@
-// A message for a headless agent: it waits for its turn, and shows on itself what became of it.
+// Gives a message to a headless agent, one per turn, and shows the outcome as a reaction on the message.
 
 import { cleanInbound } from '../core/clean-input.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
@@ -27,14 +27,14 @@ export function createAskAgent(options: AskOptions): AskAgent {
   const { inbox, marks, log, signal } = options;
   const inTurn = createKeyedQueue();
 
-  /** The prompt itself matters more than what we have to say about it. */
+  /** A notice that cannot be posted must not stop the prompt. */
   const say: Notices = (channelId, about, draft) =>
     options.say(channelId, about, draft).catch((error: Error) => {
       log.warn('saying something', { because: error.message });
       return undefined;
     });
 
-  /** In the order they were written, however long a file takes. Undefined: there is nothing to ask. */
+  /** Keeps the order in which messages were written, however long a download takes. Undefined if the message is empty. */
   async function ask(message: AcceptedMessage, agent: Agent): Promise<AskedTurn | undefined> {
     const { channelId, id } = message;
     const { paths, failed } = await options.fetch(message);

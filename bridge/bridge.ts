@@ -1,5 +1,5 @@
-// The bridge: one gateway connection per server, and everything a message needs on its way into its pane. It wires the
-// parts; it decides nothing. journey.ts tells the way.
+// Starts the bridge: one gateway connection per server, and everything that takes a message into its pane. It only connects
+// the parts; journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
 import { type ConfigEnvironment, rootsOfHosts, type ServerConfig } from '../core/config.ts';
@@ -32,7 +32,7 @@ import { createRetry } from './retry.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
 
-/** Guilds, messages of guilds, and what is in them. */
+/** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
 const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
 export interface Bridge {

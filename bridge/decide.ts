@@ -1,5 +1,5 @@
-// What to do with a message, from what the pane shows. Pure. Only a box that is really there is
-// ever typed into; everything else is left alone and said.
+// Decides from what the pane shows whether a message is typed, waits or is refused. Pure. Text is typed only into a box that
+// is certainly visible.
 
 import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
 import { type ClaudeScreen, isShell } from '../agents/claude/screen/screen.ts';
@@ -11,7 +11,7 @@ export type TypingStep =
   | { readonly do: 'type'; readonly stash: boolean }
   | { readonly do: 'run' }
   | { readonly do: 'leave-mode' }
-  /** Somebody has to settle something first; it is looked at again. */
+  /** Look again later. */
   | { readonly do: 'wait'; readonly because: string }
   | { readonly do: 'refuse'; readonly because: string };
 
@@ -19,17 +19,17 @@ export interface PaneState {
   readonly look: LookResult;
   readonly screen: ClaudeScreen;
   readonly record: Pick<ThreadRecord, 'panePid' | 'serverPid' | 'shell' | 'claudeSession' | 'at'>;
-  /** An agent runs there: its hooks say so, or its screen does. */
+  /** Its hooks or its screen show that an agent runs there. */
   readonly isAgent: boolean;
   readonly allowShell: boolean;
-  /** A text of ours that was typed and has not been confirmed yet. */
+  /** A text that we typed and that is not confirmed yet. */
   readonly standing: string | undefined;
   readonly now: number;
 }
 
-/** An agent that was started a moment ago has not reported yet. */
+/** A newly started agent may need this long until it reports. */
 const STARTS_WITHIN_MS = 60_000;
-/** A session that was made by hand a moment ago may be about to start one. */
+/** In a session that the user just created, an agent may start within this time. */
 const FOUND_STARTS_WITHIN_MS = 10_000;
 
 export function decide(facts: PaneState): TypingStep {
@@ -65,8 +65,8 @@ export function decide(facts: PaneState): TypingStep {
 }
 
 /**
- * A second stash would be lost under the first. And what may be a text of ours must not be stashed away: right after
- * its Enter the box still shows it, and whoever waits for its receipt presses Enter again if it stays.
+ * Claude Code keeps only one stash. A text that may be ours must not be stashed: right after Enter the box still shows it, and
+ * confirm.ts presses Enter again if it stays.
  */
 function decideForDraft(screen: ClaudeScreen & { kind: 'draft' }, standing: string | undefined): TypingStep {
   const ours = standing === undefined ? 'no' : boxHolds(screen, standing);
@@ -101,7 +101,7 @@ function isStarting({ record, now }: PaneState): boolean {
   return record.claudeSession === '' && now - record.at < STARTS_WITHIN_MS;
 }
 
-/** Whatever runs there, what is written is its input: that is what it was started for. */
+/** In a terminal, every message is input for the program that runs there. */
 function decideForTerminal(look: LookResult & { kind: 'pane' }): TypingStep {
   if (look.dead)
     return {

@@ -1,5 +1,5 @@
-// Taps and slash commands. Each is acknowledged at once, asked the same question as a message
-// (who is this?), and then acted on in its own time.
+// Handles button taps, forms and slash commands. Each is checked against the allow-list like a message, and acknowledged before
+// it is acted on.
 
 import type { ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
@@ -87,7 +87,7 @@ export function createInteractionHandler(
         interaction,
         '⚠️ Not pressed: a button under this screen was already used. Tap “Screen” to see the pane now.',
       );
-    // The way to try again stays, whatever keys are pressed meanwhile.
+    // Keep the Retry button.
     const kept = (interaction.message.components as ComponentRow[]).filter((one) =>
       /"retry(?:-asks)?:/.test(JSON.stringify(one)),
     );
@@ -97,7 +97,7 @@ export function createInteractionHandler(
       ...shown,
       components,
     });
-    // The message shows the screen as it is now. A dialog that is still there may have been answered: that has to be looked at.
+    // The message shows the current screen, so its buttons can be used again, except for a dialog that may already be answered.
     const thread = order.thread?.id ?? '';
     const last = used.get(thread);
     if (what === 'look' || (last?.tap === order.id && !last.isDialog)) used.delete(thread);
@@ -134,7 +134,7 @@ export function createInteractionHandler(
   };
 }
 
-// Taps on prompts and the fields they open. Acknowledged at once; what an answer means is the prompt's to say.
+// Taps on prompts, and the forms that they open.
 
 interface PromptTaps {
   /** False if the tap does not belong to a prompt. */

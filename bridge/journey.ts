@@ -31,18 +31,18 @@ export interface JourneyOptions extends Shared {
   readonly signal: AbortSignal;
   readonly settleMs?: number;
   readonly waits: Partial<Waits>;
-  /** To a headless agent, if the thread is one's; undefined if it is not. */
+  /** Gives the message to a headless agent; undefined if the thread has none. */
   readonly toStream: (message: AcceptedMessage, thread: ThreadRef) => Promise<void> | undefined;
-  /** What is written there is a program's input, and nothing is read into it. */
+  /** Messages in a terminal's thread are typed unchanged. */
   readonly isTerminal: (threadId: string) => boolean;
   readonly tools: () => CommandContext;
 }
 
 interface Journey {
   begin(message: AcceptedMessage, todo: RouteAction): void;
-  /** Into its pane, or to the headless agent whose thread it is. Never rejects. */
+  /** Sends it into its pane or to its headless agent. Never rejects. */
   send(message: AcceptedMessage, thread: ThreadRef): Promise<void>;
-  /** Everything an earlier process left, in the order it was written. */
+  /** Continues with the messages that an earlier process left, in order. */
   takeUp(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function createJourney(options: JourneyOptions): Journey {
   const deliver = createDeliver(options);
   /** One queue per session: messages are typed in the order they were written. */
   const inTurn = createKeyedQueue();
-  /** Keys must not wait for messages, but for each other: a pane takes no key that was ordered before the last one. */
+  /** Keys wait only for other keys, not for messages: a pane refuses a key that is older than the last one. */
   const keysInTurn = createKeyedQueue();
 
   const begin = (message: AcceptedMessage, todo: RouteAction) =>
@@ -69,7 +69,7 @@ export function createJourney(options: JourneyOptions): Journey {
     await send(message, thread);
   }
 
-  /** Noted before it is said: what was done on an order is not done again. */
+  /** Stores the reply before it is posted, so that a command never runs twice. */
   async function command(
     message: AcceptedMessage,
     todo: Extract<RouteAction, { kind: 'command' }>,
@@ -88,7 +88,7 @@ export function createJourney(options: JourneyOptions): Journey {
     await answer.after?.(message.channelId);
   }
 
-  /** Whether it is done with. What was meant for a prompt is given to its hook or typed, never both. */
+  /** True if the message is finished. A message is given to the prompt or typed, never both. */
   async function answered(message: AcceptedMessage): Promise<boolean> {
     const { answers } = message;
     if (answers === undefined) return false;
@@ -124,7 +124,7 @@ export function createJourney(options: JourneyOptions): Journey {
     }
   }
 
-  /** Asks again until the answer does not wait for its host any more. */
+  /** Repeats until the hook has the answer, or will not take it. */
   async function whenBack(
     message: AcceptedMessage,
     prompt: string,
@@ -154,7 +154,7 @@ export function createJourney(options: JourneyOptions): Journey {
     });
   });
 
-  /** Undefined for what is over: the thread is gone, or nobody would be heard with it any more. */
+  /** Undefined if the thread is gone, or the message would be ignored now. */
   async function todoOf(message: AcceptedMessage): Promise<RouteAction | undefined> {
     const inChannel = options.channels.includes(message.channelId);
     if (!inChannel && (await known.find(message.channelId)) === undefined) return undefined;
@@ -176,7 +176,7 @@ export function createJourney(options: JourneyOptions): Journey {
           if (todo === undefined) inbox.done(message.id);
           else begin(message, todo);
         } catch (error) {
-          // A thread that we may not see now must not keep everything else from starting.
+          // A thread without access must not stop the start.
           if (!refusedWith(error, MISSING_ACCESS, MISSING_PERMISSIONS)) throw error;
           log.warn('a message stays where it is', { message: message.id });
         }

@@ -1,4 +1,4 @@
-// What a person is told about their message: one mark on it, and one notice if there is something to say.
+// Shows the user what happened to a message: one reaction, and one notice if needed.
 
 import type { Log } from '../core/log.ts';
 import { button, editMessage, keyButtons, react, row, unreact } from '../discord/messages.ts';
@@ -17,13 +17,13 @@ export interface Outcomes {
   unreachable(message: AcceptedMessage, because: string): Promise<void>;
   /** `dialog`: what the command opened. */
   submitted(message: AcceptedMessage, dialog?: SeenScreen): Promise<void>;
-  /** Resolves with the id of what was said, if there was something to say. */
+  /** Resolves with the id of the notice, if one was posted. */
   ended(message: AcceptedMessage, outcome: Exclude<AttemptOutcome, { kind: 'typed' }>): Promise<string | undefined>;
-  /** Its receipt came after the person was told that it is not confirmed. */
+  /** The receipt came after "not confirmed" was posted. */
   corrected(channelId: string, delivery: Pick<DeliveryRecord, 'message' | 'notice'>): Promise<void>;
-  /** A prompt is open, and this may not be about it. */
+  /** A prompt is open, and the message may not be an answer to it. */
   unclear(message: AcceptedMessage): Promise<void>;
-  /** Never rejects: the message itself matters more than what we have to say about it. */
+  /** Never rejects: a notice that cannot be posted must not stop the message. */
   say: Notices;
 }
 
@@ -90,7 +90,7 @@ export function createOutcomes(parts: {
       return say(message.channelId, [message.id, outcome.kind, outcome.because], {
         content: `${words}${screen}`,
         components: [
-          // What may have arrived is not sent again without a question.
+          // Ask first if the message may have been submitted.
           row(button('Retry', `retry${outcome.kind === 'failed' ? '' : '-asks'}:${message.id}`, 'primary')),
           ...(outcome.screen === undefined ? [] : [keyButtons(outcome.screen.print)]),
         ],
@@ -113,16 +113,16 @@ export function createOutcomes(parts: {
   };
 }
 
-// What became of a message, shown on the message itself: one reaction at a time.
+// Status reactions: at most one per message.
 
 export const REACTIONS = { waiting: '📨', typed: '👀', submitted: '✅', failed: '⚠️' } as const;
 type StatusReaction = keyof typeof REACTIONS;
 
 export interface StatusReactions {
   set(channelId: string, messageId: string, mark: StatusReaction): Promise<void>;
-  /** A receipt that came after the message was given up. */
+  /** Replaces ⚠️ when a late receipt arrives. */
   correct(channelId: string, messageId: string): Promise<void>;
-  /** What an earlier attempt, or an earlier process, may have left on it: the next mark replaces it. */
+  /** Reactions that an earlier attempt or process may have left; the next one replaces them. */
   assume(messageId: string, marks: readonly StatusReaction[]): void;
 }
 
@@ -144,7 +144,7 @@ export function createStatusReactions(rest: Rest, log: Log): StatusReactions {
           react(rest, channelId, messageId, REACTIONS[mark]),
           ...before.filter((old) => old !== mark).map((old) => unreact(rest, channelId, messageId, REACTIONS[old])),
         ]);
-      // A mark that cannot be set must not hold up the message.
+      // A reaction that cannot be set must not hold up the message.
       // The thread is archived if the session was closed a moment ago.
       await unarchiveAndRetry(rest, channelId, change, { archiveAgain: true }).catch((error: Error) =>
         log.info('marking a message', { mark, because: error.message }),

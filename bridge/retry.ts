@@ -1,5 +1,5 @@
-// A message that failed is typed once more, on the person's order: by its Retry button or by !retry.
-// Only what is marked as failed, so that two taps do not type it twice.
+// Types a failed message again, by its Retry button or by !retry. Only messages that are marked as failed, so that two taps do
+// not type it twice.
 
 import * as z from 'zod';
 import type { ServerConfig } from '../core/config.ts';
@@ -46,7 +46,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
     return isOpen(message) ? message : undefined;
   }
 
-  /** The order's own id is newer than any message typed so far, so the pane takes it. */
+  /** The id of the Retry is newer than all typed messages, so the pane accepts it. */
   return async (messageId, orderId, thread) => {
     const message = await find(messageId, thread);
     if (message === undefined || again.has(message.id))

@@ -1,4 +1,4 @@
-// Decides what one message means. Pure: it looks at the message and never acts.
+// Decides whether a message is ignored, a command, or typed, and who may write. Pure.
 
 import { cleanInbound } from '../core/clean-input.ts';
 import type { ServerConfig } from '../core/config.ts';
@@ -9,7 +9,7 @@ export interface Incoming {
   readonly authorId: string;
   readonly fromBot: boolean;
   readonly fromWebhook: boolean;
-  /** A default message or a reply; not Discord telling about itself. */
+  /** A normal message or a reply, not a system message. */
   readonly written: boolean;
   readonly text: string;
   readonly attachments: number;
@@ -26,7 +26,7 @@ type RouteDecision =
   | { readonly kind: 'forward'; readonly text: string }
   | { readonly kind: 'command'; readonly name: string; readonly rest: string };
 
-/** What is to be done about a message that is heard. */
+/** What to do with a message that is not ignored. */
 export type RouteAction = Exclude<RouteDecision, { kind: 'ignore' }>;
 
 export function route(message: Incoming, where: RouteContext, server: Pick<ServerConfig, 'allow'>): RouteDecision {
@@ -39,7 +39,7 @@ export function route(message: Incoming, where: RouteContext, server: Pick<Serve
   if (stranger !== undefined) return { kind: 'ignore', because: stranger };
 
   const text = cleanInbound(message.text).trim();
-  // A message that begins with "!" is ours to answer. It is never typed: Claude Code would run it.
+  // A message that starts with "!" is a command. It is never typed, because Claude Code would run it in a shell.
   if (text.startsWith('!')) {
     const [, name = '', rest = ''] = text.match(/^!(\S*)\s*(.*)$/s) ?? [];
     return { kind: 'command', name: name.toLowerCase(), rest: rest.trim() };
@@ -49,8 +49,7 @@ export function route(message: Incoming, where: RouteContext, server: Pick<Serve
   return { kind: 'forward', text };
 }
 
-// Who may speak. The one function that every way in asks: messages, taps, modals, slash commands, autocomplete and what
-// was missed while we were away.
+// Who may write: the only check, for messages (live or missed), taps, forms, slash commands and autocomplete.
 
 interface Speaker {
   readonly userId: string;
@@ -60,7 +59,7 @@ interface Speaker {
 
 type RefusedSpeaker = 'bot' | 'webhook' | 'not listed';
 
-/** Undefined: may speak. By user id alone; names and roles can be given to anybody. */
+/** Undefined if allowed. Checks only the user id, because anybody can get a name or a role. */
 export function refusalReason(speaker: Speaker, server: Pick<ServerConfig, 'allow'>): RefusedSpeaker | undefined {
   if (speaker.isWebhook) return 'webhook';
   if (speaker.isBot) return 'bot';

@@ -1,4 +1,4 @@
-// A screen as it was seen, to be shown to the person with buttons that belong to it.
+// The screen of a pane as it was seen, with the fingerprint that ties key buttons to it.
 
 import { type PaneView, screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
 import { type LookResult, lookAtPane as lookAt } from '../tmux/look.ts';
@@ -15,10 +15,10 @@ export function seenScreen(pane: { readonly paneId: string }, view: PaneView): S
   return { text: view.text, print: screenFingerprint(pane.paneId, view) };
 }
 
-// A look at a pane serves every message that waits there: two hundred of them cost no more than one.
+// Shares one look at a pane among all messages that wait there.
 
 interface Freshness {
-  /** A look that began longer ago than this is not good enough; 0: only one of our own is. */
+  /** Accept a look that began at most this long ago; 0 means a new look. */
   readonly maxAgeMs: number;
   readonly signal: AbortSignal;
 }

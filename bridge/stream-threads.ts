@@ -1,5 +1,4 @@
-// The threads that stream, as the bridge sees them: which there are, how one begins and ends, and what
-// is taken up again after a restart.
+// Terminals and headless agents of one server: starts and ends them, and restores them after a restart.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
@@ -35,7 +34,7 @@ interface WantedStream {
 }
 
 export interface StreamThreads {
-  /** Takes up what an earlier process left. */
+  /** Restores what an earlier process left. */
   recover(): Promise<void>;
   of(thread: string): StreamThread | undefined;
   named(name: string): StreamThread | undefined;
@@ -43,7 +42,7 @@ export interface StreamThreads {
   begin(wanted: WantedStream): Promise<StreamThread>;
   /** Ends it and resolves with a summary; its thread is still to be archived. */
   end(stream: StreamThread): Promise<string>;
-  /** Every message made anywhere. */
+  /** Called with every new message. */
   heard(data: unknown): void;
   /** Something has happened on another host. */
   wake(): void;
@@ -93,7 +92,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
 
   const all = () => [...streams.values()].sort((a, b) => a.record().startedAt - b.record().startedAt);
 
-  /** One at a time: two orders at once must not both find the last place free, nor take one name. */
+  /** One at a time, so that two commands cannot both take the last free place or the same name. */
   async function begin(wanted: WantedStream): Promise<StreamThread> {
     const known = all().find((stream) => stream.record().order === wanted.order);
     if (known !== undefined) return known;
@@ -145,13 +144,13 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
 
   async function recoverOne(record: StreamRecord): Promise<void> {
     if (record.kind === 'agent' || record.pane !== undefined) return void take(record);
-    // We were killed while it was being started: it was not promised yet, and nothing of it may stay.
+    // We were killed while starting it. The user was not told yet, so remove everything.
     const tidied = tidyUp(record);
     if (record.far === undefined) await tidied;
     else tidied.catch((error: Error) => log.warn('a terminal', { because: error.message }));
   }
 
-  /** What could not be started. It is known until nothing of it runs any more. */
+  /** Removes a terminal that was not started. Its record stays until nothing of it runs. */
   async function tidyUp(record: StreamRecord): Promise<void> {
     saveStreamRecord(home, { ...record, ended: { at: Date.now(), how: 'not started' } });
     await killLeftOver(hosts.tmux(hostOf(record)), record.name);
@@ -202,7 +201,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
       await (stream.kind === 'agent' ? stream.agent.end() : closed(stream));
       const { pane } = stream.record();
       const host = hosts.get(hostOf(stream.record()));
-      // The program goes on as a session like any other; nobody reads its log any more.
+      // The program continues as a normal session; its log is no longer read.
       if (pane !== undefined) await closePipe(tmuxOn(host, pane.socket), pane).catch(() => {});
       drop(thread);
     },
@@ -210,7 +209,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
   };
 }
 
-/** A terminal's program goes on in tmux; an agent's ends with us. */
+/** A terminal's program continues in tmux; a headless agent ends with the bridge. */
 function closed(stream: StreamThread): Promise<void> {
   return stream.kind === 'terminal' ? stream.terminal.close() : stream.agent.close();
 }
@@ -221,8 +220,7 @@ async function endAgent(agent: Agent): Promise<string> {
   return worked ? 'It was ended while it was working.' : 'It was ended.';
 }
 
-// A terminal's pane, as the rest of the bridge knows panes: what is written in its thread is typed there, and `!screen`
-// and `!key` work as in any session.
+// The registry's record of a terminal's pane, so that typing, `!screen` and `!key` work as in any session.
 
 function paneRecordOf(record: StreamRecord, host: string): ThreadRecord | undefined {
   const { pane } = record;
@@ -235,7 +233,7 @@ function paneRecordOf(record: StreamRecord, host: string): ThreadRecord | undefi
   };
 }
 
-/** Only one that we began: its output goes through a pipe. Somebody else may have one of that name by now. */
+/** Kills only a session with an output pipe: another session may have this name by now. */
 async function killLeftOver(tmux: Tmux, name: string): Promise<void> {
   const session = (await listSessions(tmux)).find((one) => one.name === name);
   if (session === undefined) return;

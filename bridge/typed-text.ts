@@ -1,4 +1,4 @@
-// What is typed for a message: its text made safe for Claude Code's box, and the paths of its files.
+// What is typed for a message: its text, made safe for Claude Code's input box, and the paths of its files.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { AcceptedMessage } from './inbox.ts';
 export type TypedText =
   /** Claude Code confirms it by its UserPromptSubmit hook. */
   | { readonly kind: 'prompt'; readonly text: string }
-  /** A slash command of the allow-list: no hook tells of it, the screen does. */
+  /** An allowed slash command. No hook reports it, so the screen confirms it. */
   | { readonly kind: 'slash'; readonly text: string }
   | { readonly kind: 'nothing' };
 
@@ -28,18 +28,18 @@ export function composeForClaude(
   return whole === '' ? { kind: 'nothing' } : { kind: 'prompt', text: guardForPrompt(whole) };
 }
 
-/** For a program that is not Claude: as it was written, and paths in one line. */
+/** For other programs: the unchanged text, and paths on the same line. */
 export function composePlain(message: string, paths: readonly string[]): TypedText {
   const text = [cleanInbound(message), ...paths].filter(Boolean).join(' ');
   return text === '' ? { kind: 'nothing' } : { kind: 'prompt', text };
 }
 
-// Files of a message, put on the session's own host: ~/.threadmux/files/<message id>/. Their names come from strangers'
-// phones and are reduced to what no shell, tmux or Claude reads anything into.
+// A message's files are stored on the session's host, in files/<message id>/ of our home. Their names are not trusted and are reduced
+// to characters that mean nothing to a shell, tmux or Claude.
 
 export interface FetchedFiles {
   readonly paths: readonly string[];
-  /** One sentence for each file that could not be had. */
+  /** One sentence per file that could not be stored. */
   readonly failed: readonly string[];
 }
 
@@ -92,6 +92,6 @@ export function safeName(filename: string, at: number): string {
       .slice(-NAME_LENGTH)
       .join('')
       .replace(/^[._-]+/, '') || 'file';
-  // A first file that is called "2-x" must not meet a second one called "x".
+  // A first file named "2-x" must not collide with a second one named "x".
   return at === 0 && !/^\d+-/.test(clean) ? clean : `${at + 1}-${clean}`;
 }

@@ -1,5 +1,4 @@
-// The commands, and the one way to run them. A message that begins with "!" and is none of them is
-// answered with the list: it is never typed.
+// The list of commands, and how they are run. An unknown command is answered with the list and never typed.
 
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { untrustedHint } from '../../core/untrusted-text.ts';
@@ -33,7 +32,7 @@ const sh: Command = {
       });
     if (order.rest === '') throw new ThreadmuxError('bad_usage', '`!sh` needs a command, such as `!sh git status`.');
     const host = order.thread === undefined ? tools.config.defaultHost : tools.panes.hostOf(order.thread);
-    // The command goes as data on stdin: nothing of it is ever part of a command line.
+    // The command is data on stdin, never part of a command line.
     const script = 'sh 2>&1 || echo "[exit code $?]"';
     const printed = await tools.hosts
       .get(host)
@@ -74,7 +73,7 @@ export function pressesKeys(name: string): boolean {
   return [keyCommand, stopCommand, ...shortKeyCommands].some((command) => command.name === name);
 }
 
-/** Every outcome is something to say, refusals too. */
+/** Never rejects: errors become replies. */
 export async function runCommand(name: string, order: CommandCall, tools: CommandContext): Promise<CommandReply> {
   const command = ALL.find((one) => one.name === name);
   if (command === undefined)

@@ -1,5 +1,4 @@
-// !screen, !stop, !key and its short forms: the pane of this thread, seen and pressed. Keys come
-// from a list; nothing here can spell a command.
+// !screen, !stop, !key and its short forms. Only keys from a list can be pressed, so no text can be typed with them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG } from '../../agents/claude/dialog-line.ts';
@@ -19,7 +18,7 @@ import { isFresh } from '../inbox.ts';
 import { type Command, type CommandCall, type CommandContext, replyWith } from './command.ts';
 import { streamOf } from './streams.ts';
 
-/** What people call keys, in tmux's words. */
+/** tmux's names for common names of keys. */
 const CALLED: Readonly<Record<string, string>> = {
   esc: 'Escape',
   escape: 'Escape',
@@ -62,14 +61,14 @@ function named(word: string): string {
   return CALLED[word.toLowerCase()] ?? word;
 }
 
-/** On a person's word: what a terminal makes of it is in its thread anyway. */
+/** The reply shows the screen, except in a terminal, whose output streams anyway. */
 async function pressAsked(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<MessageDraft> {
   const shown = await press(order, keys, tools);
   const isTerminal = order.thread !== undefined && tools.streams.of(order.thread.id)?.kind === 'terminal';
   return isTerminal && !shown.content.startsWith('⚠️') ? replyWith(`⌨️ ${keys.join(' ')}`) : shown;
 }
 
-/** In turn: an order that overtakes another makes that one look like a repeat, and its keys would be dropped. */
+/** One at a time: the pane would drop the keys of a command that was overtaken by a newer one. */
 async function press(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<MessageDraft> {
   const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
     const pane = await paneOf(order.thread, tools);
@@ -79,7 +78,7 @@ async function press(order: CommandCall, keys: readonly string[], tools: Command
   return shownAfter(pane, pressed);
 }
 
-/** A button as it was tapped: what it was shown under, and in which message. */
+/** A tapped button, the fingerprint of its screen, and its message. */
 interface KeyButton {
   readonly key: string;
   readonly print: string | undefined;
@@ -93,8 +92,8 @@ export type UsedScreens = Map<
 >;
 
 /**
- * A button under a screen: pressed only if the pane still shows what the button was shown under, and once. A program that is
- * busy still shows a dialog that was answered, and would take a second key for the next one. Undefined if it is used up.
+ * Presses a button's key only if the pane still shows the same screen, and only once: a busy program still shows an answered
+ * dialog, and a second key would answer the next one. Undefined if the button was already used.
  */
 export async function pressUnder(
   order: CommandCall,
@@ -110,7 +109,7 @@ export async function pressUnder(
     const { tmux, record } = pane;
     const seen = await lookAtPane(tmux, record);
     if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen) !== print) return { pane, pressed: CHANGED };
-    // Checked once more inside tmux: a dialog may come up, or give way to another, after the look.
+    // tmux checks this again, because a dialog may appear or change after the look.
     const shows = dialogPatterns(seen);
     const still = shows.length === 0 ? { dialog: DIALOG } : { shows };
     used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
@@ -133,7 +132,7 @@ async function strike(
   keys: readonly string[],
   guard: PaneGuard,
 ): Promise<Press | undefined> {
-  // Here, and not when the order came: it may have waited for tmux or for other keys, while the screen changed.
+  // Checked here, because the command may have waited for tmux or other keys while the screen changed.
   if (!isFresh(order.liveAt, performance.now())) return undefined;
   return pressKeys(tmux, guard, order.id, keys);
 }
@@ -166,7 +165,7 @@ const WHY: Readonly<Record<string, string>> = {
   synchronized: 'the pane shares its input with others',
 };
 
-/** As a picture if it can be drawn, else as text. It takes the place of the picture shown before. */
+/** As a picture if possible, otherwise as text. It replaces the previous picture. */
 export async function showScreen({ tmux, record }: FoundPane): Promise<MessageDraft> {
   const seen = await lookAtPane(tmux, record, { wholeRows: true });
   if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
@@ -180,7 +179,7 @@ export async function showScreen({ tmux, record }: FoundPane): Promise<MessageDr
 
 const DESCRIPTION = 1_000;
 
-/** For those who cannot see the picture: the last lines, as many as fit. */
+/** The alternative text of the picture: the last lines that fit. */
 function inWords(screen: string): string {
   const text = screen
     .split('\n')
@@ -205,7 +204,7 @@ async function paneOf(thread: ThreadRef | undefined, tools: CommandContext): Pro
   return pane;
 }
 
-// !stop: whatever runs in this thread is interrupted, each kind in its own way.
+// !stop interrupts an agent, a terminal or a headless agent.
 
 export const stopCommand: Command = {
   name: 'stop',

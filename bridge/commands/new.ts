@@ -1,5 +1,4 @@
-// !new and !kill: sessions made and ended from the thread list. Names are exact; what is started
-// reports itself, so nobody has to guess when it is ready.
+// !new and !kill start and end sessions, by exact name.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasDialog } from '../../agents/claude/dialog-line.ts';
@@ -16,7 +15,7 @@ import { showScreen } from './keys.ts';
 import { findOurSessions } from './sessions.ts';
 import { endStream, restartStream, streamOf } from './streams.ts';
 
-/** Until then it may only be drawing. */
+/** Before this, the screen may not be drawn completely. */
 const ASKS_AFTER_MS = 1_500;
 const SILENT_FOR_MS = 20_000;
 
@@ -94,7 +93,7 @@ interface Wanted {
   readonly command: readonly string[] | undefined;
 }
 
-/** Order does not matter after the name: a path is a directory, anything else is a host. */
+/** After the name, a path is a directory and any other word is a host, in any order. */
 export function parseNew(rest: string, { config, hosts }: Pick<CommandContext, 'config' | 'hosts'>): Wanted {
   const [before = '', ...after] = rest.split(/(?:^|\s)--(?:\s|$)/);
   const command = after.join(' -- ').split(/\s+/).filter(Boolean);
@@ -121,8 +120,8 @@ function usage(what: string): ThreadmuxError {
 }
 
 /**
- * Claude's own SessionStart makes the thread; no timer guesses it. Before that it may ask something (is this folder to be
- * trusted?), or end: then its screen tells, in the thread. It is Claude all the same, and never typed into as a shell.
+ * Waits for Claude's first report. If Claude asks something first (such as whether to trust the folder) or ends, its screen is
+ * shown in the thread.
  */
 async function untilItSpeaks(
   wanted: Wanted,
@@ -181,7 +180,7 @@ function endedAtOnce({ name, host }: Wanted, last: string): ThreadmuxError {
   );
 }
 
-/** Its thread is there before it reports: what is written there meanwhile waits. */
+/** Creates the thread before the first report; messages there wait. */
 async function bind(
   { name, host, directory }: Wanted,
   session: Session,

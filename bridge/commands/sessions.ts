@@ -1,5 +1,4 @@
-// !sessions: every session of every host in one list. A host that does not answer in time is
-// marked, and the others are shown all the same.
+// !sessions lists the sessions of all hosts. A host that does not answer in time is marked.
 
 import { formatDuration } from '../../core/duration.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
@@ -44,7 +43,7 @@ export async function findSessions(
   }));
 }
 
-/** Those that belong to this server; the others are named nowhere in it. */
+/** Only sessions of this server: others must not be mentioned here. */
 export async function findOurSessions(
   host: string,
   { hosts, threads, server }: Pick<CommandContext, 'hosts' | 'threads' | 'server'>,
@@ -81,7 +80,7 @@ function line({ host, session, record }: FoundSessions, { config }: CommandConte
   return `${sign(session, record)} ${untrustedCode(session.name + where)}${thread} ${stateShown(session, record)} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
 }
 
-/** Without a report it is the name of whatever program runs there. */
+/** Without a report, the state is the name of the running program, which is not trusted. */
 function stateShown(session: Session, record: ThreadRecord | undefined): string {
   const word = sessionState(session, record);
   return record === undefined && !session.pane.dead ? untrustedCode(word) : word;

@@ -54,7 +54,7 @@ function typed(option: Option) {
   return 'type' in option ? option : { type: STRING, ...option };
 }
 
-/** The words a person would have written after "!name". */
+/** The text that follows "!name" in a message. */
 export function restOf(interaction: Interaction): string {
   const value = (name: string) => {
     const found = interaction.data?.options.find((option) => option.name === name)?.value;
@@ -86,7 +86,7 @@ export function restOf(interaction: Interaction): string {
 
 const DEADLINE_MS = 1_500;
 
-/** Hosts that are slow or away must not cost the others their suggestions. */
+/** A slow or unreachable host must not delay the suggestions of others. */
 export async function suggestions(interaction: Interaction, tools: CommandContext): Promise<readonly string[]> {
   const focused = interaction.data?.options.find((option) => option.focused);
   const begun = String(focused?.value ?? '').toLowerCase();

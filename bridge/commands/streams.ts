@@ -1,5 +1,4 @@
-// !terminal, !agent, !done and !status: threads that stream, begun and ended from anywhere. What is
-// special about `!stop`, `!new` and `!kill` for them is here, too.
+// !terminal, !agent, !done and !status: start, end and list terminals and headless agents.
 
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
@@ -95,7 +94,7 @@ export const statusCommand: Command = {
   },
 };
 
-/** `!kill` by name, and `!done`: ended, summed up where it was ordered and in its own thread, archived. */
+/** For `!kill` and `!done`: ends it, posts the summary here and in its thread, and archives the thread. */
 export async function endStream(stream: StreamThread, tools: CommandContext): Promise<CommandReply> {
   const { name, thread } = stream.record();
   const summary = await tools.streams.end(stream);
@@ -122,7 +121,7 @@ export async function restartStream(stream: StreamThread & { kind: 'agent' }): P
 const TERMINAL_HINT = 'Example: `!terminal shop npm run dev`; put a name with spaces in quotes.';
 const AGENT_HINT = 'Example: `!agent shop Run the tests and fix what fails`';
 
-/** The first word, or what stands in quotes, is the directory. */
+/** The first word, or a quoted text, is the directory. */
 function parseStream(rest: string, hint: string): { dir: string; rest: string } {
   const [, quoted, word, after = ''] = rest.match(/^(?:("(?:[^"\\]|\\.)*")|(\S+))(?:\s+(.*))?$/s) ?? [];
   const dir = quoted === undefined ? (word ?? '') : unquoted(quoted);
