@@ -1,5 +1,5 @@
-// One attempt to type a message: look, decide, type, Enter. It can be repeated after any step, because marks in the pane
-// record what was done.
+// One attempt to type a message: look, decide, type, Enter. It can be repeated after any step, because marks in the
+// pane record what was done.
 
 import { DIALOG, hasDialog } from '../agents/claude/dialog-line.ts';
 import { timesShown } from '../agents/claude/screen/describe.ts';
@@ -180,8 +180,9 @@ async function typeInto(
 const ARRIVES_WITHIN_MS = 2_000;
 
 /**
- * While Claude Code is too busy to read, its box looks empty although a text and Enter are waiting in the terminal. Text that is
- * typed then would join that message, so an unconfirmed earlier message must be visible as submitted first.
+ * While Claude Code is too busy to read, its box looks empty although a text and Enter are waiting in the terminal.
+ * Text that is typed then would join that message, so an unconfirmed earlier message must be visible as submitted
+ * first.
  */
 export function hasArrived({ text, before, at }: AttemptState, screen: string, now: number): boolean {
   return now - at > ARRIVES_WITHIN_MS || timesShown(screen, text) > timesShown(before, text);

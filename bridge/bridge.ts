@@ -1,5 +1,5 @@
-// Starts the bridge: one gateway connection per server, and everything that takes a message into its pane. It only connects
-// the parts; journey.ts shows the steps.
+// Starts the bridge: one gateway connection per server, and everything that takes a message into its pane. It only
+// connects the parts; journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
 import { type ConfigEnvironment, rootsOfHosts, type ServerConfig } from '../core/config.ts';

@@ -1,4 +1,5 @@
-// Waits for the receipt: proof that a typed message was submitted. The agent's hook reports it; without hooks, the screen shows it.
+// Waits for the receipt: proof that a typed message was submitted. The agent's hook reports it; without hooks, the
+// screen shows it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG, hasDialog } from '../agents/claude/dialog-line.ts';

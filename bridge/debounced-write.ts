@@ -1,5 +1,5 @@
-// Writes the newest value after a short delay, so that a burst of values is one write. If the process is killed before that,
-// events are repeated, never skipped. On a full disk it tries again.
+// Writes the newest value after a short delay, so that a burst of values is one write. If the process is killed before
+// that, events are repeated, never skipped. On a full disk it tries again.
 
 import { tryBestEffort } from '../home/best-effort-write.ts';
 

@@ -1,5 +1,5 @@
-// Decides from what the pane shows whether a message is typed, waits or is refused. Pure. Text is typed only into a box that
-// is certainly visible.
+// Decides from what the pane shows whether a message is typed, waits or is refused. Pure. Text is typed only into a box
+// that is certainly visible.
 
 import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
 import { type ClaudeScreen, isShell } from '../agents/claude/screen/screen.ts';
@@ -65,8 +65,8 @@ export function decide(facts: PaneState): TypingStep {
 }
 
 /**
- * Claude Code keeps only one stash. A text that may be ours must not be stashed: right after Enter the box still shows it, and
- * confirm.ts presses Enter again if it stays.
+ * Claude Code keeps only one stash. A text that may be ours must not be stashed: right after Enter the box still shows
+ * it, and confirm.ts presses Enter again if it stays.
  */
 function decideForDraft(screen: ClaudeScreen & { kind: 'draft' }, standing: string | undefined): TypingStep {
   const ours = standing === undefined ? 'no' : boxHolds(screen, standing);

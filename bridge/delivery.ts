@@ -1,4 +1,5 @@
-// Takes one message into its pane: files, text, look, decide, type, Enter, receipt. Each step can be repeated after a crash.
+// Takes one message into its pane: files, text, look, decide, type, Enter, receipt. Each step can be repeated after a
+// crash.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';

@@ -1,5 +1,5 @@
-// Handles button taps, forms and slash commands. Each is checked against the allow-list like a message, and acknowledged before
-// it is acted on.
+// Handles button taps, forms and slash commands. Each is checked against the allow-list like a message, and
+// acknowledged before it is acted on.
 
 import type { ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
@@ -97,7 +97,8 @@ export function createInteractionHandler(
       ...shown,
       components,
     });
-    // The message shows the current screen, so its buttons can be used again, except for a dialog that may already be answered.
+    // The message shows the current screen, so its buttons can be used again, except for a dialog that may already be
+    // answered.
     const thread = order.thread?.id ?? '';
     const last = used.get(thread);
     if (what === 'look' || (last?.tap === order.id && !last.isDialog)) used.delete(thread);

@@ -1,5 +1,5 @@
-// The inbox: accepted messages whose outcome is not known yet, one file each. A message is stored before anything is done with
-// it, so that a crash neither skips nor repeats it.
+// The inbox: accepted messages whose outcome is not known yet, one file each. A message is stored before anything is
+// done with it, so that a crash neither skips nor repeats it.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,8 +28,8 @@ export const acceptedMessageSchema = z.object({
   /** The name of the server it was written on; others share the folder. */
   server: z.string().default(''),
   /**
-   * What the message means if a prompt was open when it arrived: the answer to that prompt, or unclear. Stored first, so that it
-   * is never both given to the prompt and typed.
+   * What the message means if a prompt was open when it arrived: the answer to that prompt, or unclear. Stored first,
+   * so that it is never both given to the prompt and typed.
    */
   answers: z.union([shownPromptSchema, z.literal('unclear')]).optional(),
   /** The reply of a command that was run; only the reply must still be posted. */
@@ -38,8 +38,8 @@ export const acceptedMessageSchema = z.object({
 });
 export type AcceptedMessage = Omit<z.output<typeof acceptedMessageSchema>, 'server'> & {
   /**
-   * When the gateway delivered it (`performance.now`). Missing if it was missed or replayed. Never stored, so that no message is
-   * live after a restart.
+   * When the gateway delivered it (`performance.now`). Missing if it was missed or replayed. Never stored, so that no
+   * message is live after a restart.
    */
   readonly liveAt?: number;
 };
@@ -87,8 +87,8 @@ function orderOf({ deliveryId, id }: Pick<AcceptedMessage, 'deliveryId' | 'id'>)
   return deliveryId ?? id;
 }
 
-// Cursors: how far each channel and thread was read. Messages from before the first run are never acted on; later messages are
-// acted on once.
+// Cursors: how far each channel and thread was read. Messages from before the first run are never acted on; later
+// messages are acted on once.
 
 const schema = z.object({ since: z.string(), read: z.record(z.string(), z.string()) });
 

@@ -1,4 +1,5 @@
-// Journey in: a message that was accepted reaches the pane of its session. It is in the inbox until its outcome is known.
+// Journey in: a message that was accepted reaches the pane of its session. It is in the inbox until its outcome is
+// known.
 //
 //   listen.ts → route.ts → inbox.ts → here: a command is run, an answer goes to its prompt, everything else waits in the
 //   queue of its session → delivery.ts → attempt.ts (look, decide, type, Enter) → confirm.ts (the receipt) → outcomes.ts

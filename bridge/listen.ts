@@ -1,5 +1,5 @@
-// Takes messages from the gateway into the inbox. Every message of our threads and channels, live or missed, is accepted once, in
-// order, and is on disk before anything is done with it.
+// Takes messages from the gateway into the inbox. Every message of our threads and channels, live or missed, is
+// accepted once, in order, and is on disk before anything is done with it.
 
 import type { ServerConfig } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';

@@ -1,5 +1,5 @@
-// Types into a program that is not Claude. A plain shell runs the text as a command, and its output is returned; other programs
-// get the text as input.
+// Types into a program that is not Claude. A plain shell runs the text as a command, and its output is returned; other
+// programs get the text as input.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lookAtPane } from '../tmux/look.ts';

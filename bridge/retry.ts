@@ -1,5 +1,5 @@
-// Types a failed message again, by its Retry button or by !retry. Only messages that are marked as failed, so that two taps do
-// not type it twice.
+// Types a failed message again, by its Retry button or by !retry. Only messages that are marked as failed, so that two
+// taps do not type it twice.
 
 import * as z from 'zod';
 import type { ServerConfig } from '../core/config.ts';

@@ -34,8 +34,8 @@ export function composePlain(message: string, paths: readonly string[]): TypedTe
   return text === '' ? { kind: 'nothing' } : { kind: 'prompt', text };
 }
 
-// A message's files are stored on the session's host, in files/<message id>/ of our home. Their names are not trusted and are reduced
-// to characters that mean nothing to a shell, tmux or Claude.
+// A message's files are stored on the session's host, in files/<message id>/ of our home. Their names are not trusted
+// and are reduced to characters that mean nothing to a shell, tmux or Claude.
 
 export interface FetchedFiles {
   readonly paths: readonly string[];

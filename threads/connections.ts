@@ -9,7 +9,7 @@ import { getThread, openThreadChannel, ourThread, type ThreadChannel, type Threa
 interface Connection {
   readonly server: ServerConfig;
   readonly rest: Rest;
-  /** The channel, and who we are there; asked for once. */
+  /** The channel and our user id there; requested once. */
   place(channel: string): Promise<ThreadChannel>;
 }
 
@@ -20,14 +20,14 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** `servers` is asked each time: the configuration may change, and the local workspace may start later. */
+/** `servers` is called each time, because the configuration may change and the local workspace may start later. */
 export function openConnections(
   servers: () => readonly ServerConfig[],
   options: Pick<RestOptions, 'perSecond'> & { readonly log: Log },
 ): Connections {
   const open = new Map<string, Omit<Connection, 'server'>>();
 
-  /** The same server may come as another object each time, so what is known is kept by its address and token. */
+  /** Keyed by address and token, because the same server may be passed as a different object. */
   function of(server: ServerConfig): Connection {
     const key = `${server.api} ${server.token}`;
     const known = open.get(key) ?? connect(server);
@@ -64,21 +64,21 @@ export function channelsOf(server: ServerConfig): readonly string[] {
   return [...new Set([server.channel, ...server.projects.map(({ channel }) => channel)])];
 }
 
-// The threads that count: under a channel of ours and made by our bot. Messages name only the thread's id, so what we
-// know of each is kept here and asked for when it is missing.
+// Our threads: created by our bot in one of our channels. Messages contain only the thread's id, so the rest is kept
+// here and requested if it is missing.
 
 export interface KnownThreads {
   readonly rest: Rest;
-  /** What the gateway tells of a thread. */
+  /** A thread as the gateway reports it. */
   hear(channel: unknown): ThreadRef | undefined;
-  /** One that we made or found ourselves. */
+  /** A thread that we created or found. */
   learn(thread: ThreadRef): void;
   forget(id: string): void;
   find(id: string): Promise<ThreadRef | undefined>;
   all(): readonly ThreadRef[];
 }
 
-/** Other people's threads are remembered as such, but not for ever. */
+/** How many ids of other people's threads are remembered. */
 const FOREIGN_KEPT = 1_000;
 
 export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[]): KnownThreads {

@@ -1,5 +1,4 @@
-// Which pane a thread speaks to: the one in its record. If that pane is gone, the session's present one; there is no
-// other choice.
+// Finds the pane of a thread: the one in its record or, if that is gone, the session's current pane.
 
 import type { Config } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
@@ -24,7 +23,7 @@ export interface FoundPane {
 type AThread = Pick<ThreadRef, 'id' | 'title' | 'parentId'>;
 
 export interface PaneFinder {
-  /** Undefined: there is no such session. `again` looks whether the pane we know is still there. */
+  /** Undefined if the session does not exist. `again` checks whether the recorded pane still exists. */
   find(thread: AThread, again?: boolean): Promise<FoundPane | undefined>;
   hostOf(thread: Pick<ThreadRef, 'id' | 'title'>): string;
 }
@@ -41,7 +40,7 @@ export function createPaneFinder(
     parseThreadTitle(title)?.host ??
     config.defaultHost;
 
-  /** By its identity in tmux, else by its name: it was started again, or the registry was lost. */
+  /** By its tmux ids, otherwise by its name, because it may have been restarted or the registry lost. */
   async function locate(thread: AThread): Promise<ThreadRecord | undefined> {
     const host = hostOf(thread);
     const known = registry.get(thread.id);
@@ -49,7 +48,7 @@ export function createPaneFinder(
     const channel = known?.channel || thread.parentId;
     const session =
       (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
-      // One of that name that belongs to another channel is none of this thread's.
+      // A session with this name that belongs to another channel is not this thread's.
       sessions.find(
         (one) => titled(one, config) === (known?.title ?? thread.title) && destinationOf(one.path)?.channel === channel,
       );
@@ -90,7 +89,7 @@ export function createPaneFinder(
   };
 }
 
-/** What a record has beside its session. */
+/** The fields of a record that are not about its session. */
 type OfThread = Pick<
   ThreadRecord,
   | 'thread'
@@ -121,11 +120,11 @@ function titled(session: Parameters<typeof titleOf>[0], config: Config): string 
   }
 }
 
-// The sessions of a host with the pane that has their focus, on every tmux server that we know there.
+// Lists the sessions of a host, each with its active pane, on all tmux servers that we know there.
 
 const ALIVE_MS = 10_000;
 
-/** Hooks report from any server a person runs, not only from the one that new sessions go to. */
+/** Hooks report from every tmux server of the user, not only from the one for new sessions. */
 export async function sessionPanes(
   hosts: HostList,
   host: string,
@@ -146,7 +145,7 @@ export async function sessionPanes(
   return lists.flat();
 }
 
-/** An unreachable host rejects: its sessions are not known to be gone. */
+/** Rejects if the host is unreachable, because its sessions may still exist. */
 export async function isAlive(hosts: HostList, record: ThreadRecord): Promise<boolean> {
   const tmux = tmuxOn(hosts.get(record.host), record.socket);
   const sessions = await listSessions(tmux, { timeoutMs: ALIVE_MS });
@@ -174,10 +173,10 @@ export function toSessionPane(host: string, socket: string, session: Session): S
   };
 }
 
-// Which tmux session a letter came from: the pane that ran the hook, on its own server, whoever is attached where. A
-// pane that is gone before its last letter is known from the registry.
+// Finds the session that a letter came from, by the pane and tmux server of its hook. If the pane is gone, the registry
+// still knows it.
 
-/** `again` when the pane may run something else than a moment ago. */
+/** `again` ignores the cache, because the pane may run another program now. */
 export type SessionLookup = (
   host: string,
   tmux: string,
@@ -195,7 +194,7 @@ export function createSessionLookup(hosts: HostList, registry: Registry): Sessio
     const server = readTmuxVariable(tmux);
     const record = server === undefined ? undefined : registry.ofPane(host, server.pid, pane);
     if (record === undefined) return undefined;
-    // Only what a session is: the rest of the record may have changed before this is written back.
+    // Only the session's fields: the others may change before this is written back.
     const { host: on, socket, serverPid, paneId, panePid, sessionId } = record;
     const { sessionName, group, command, cwd: path } = record;
     return {
@@ -209,7 +208,7 @@ export function createSessionLookup(hosts: HostList, registry: Registry): Sessio
     const known = seen.get(key);
     if (known !== undefined && !again && Date.now() - known.at < FRESH_MS) return known.session;
     const registered = remembered(host, tmux, pane);
-    // Asking another host takes a round trip, and renamed sessions are noticed there by tmux's own hooks.
+    // Asking another host takes a round trip, and its tmux hooks report renamed sessions.
     if (registered !== undefined && !again && !hosts.isLocal(host)) return registered;
     const found = await currentPane(hosts.get(host), tmux, pane);
     if (found === undefined) return known?.session ?? registered;

@@ -1,5 +1,5 @@
-// The registry: all thread records, in memory and on disk. One process writes it. A write that fails (a full disk) is
-// tried again; what is in memory counts meanwhile.
+// The registry: all thread records, in memory and on disk. One process writes it. A failed write (full disk) is tried
+// again; until then the memory is right.
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,14 +67,14 @@ export function openRegistry(home: Home): Registry {
   };
 }
 
-// What we know of one thread: its session, its pane, what was posted there and what was typed. One file per thread in
-// threads/. Only the process that holds the courier's lock writes them; everybody may read them.
+// The record of one thread: its session and pane, what was posted and what was typed. One file per thread. Only the
+// process with the courier's lock writes them.
 
 const deliverySchema = z.object({
-  /** The id that marks the pane: the message's own, or that of the Retry that typed it again. */
+  /** The id that marks the pane: that of the message, or of its Retry. */
   id: z.string(),
   message: z.string(),
-  /** What the person wrote, as it was typed, without the files. */
+  /** The text as it was typed, without the files. */
   words: z.string(),
   /** The paths of the message's files, as they were typed. */
   paths: z.array(z.string()).readonly().default([]),
@@ -111,7 +111,7 @@ export const threadRecordSchema = z.object({
   panePid: z.number(),
   sessionId: z.string(),
   sessionName: z.string(),
-  /** Of grouped sessions the name changes with the newest member; the group stays. */
+  /** The name of a grouped session changes with its newest member; the group does not. */
   group: z.string().optional(),
   /** The program in the foreground when the hook ran: the agent. */
   command: z.string(),
@@ -120,24 +120,24 @@ export const threadRecordSchema = z.object({
   claudeSession: z.string(),
   transcript: z.string(),
   state: z.enum(['working', 'waiting', 'idle', 'ended']),
-  /** Not an agent but a plain shell, one we started on the person's order or one that was there; or a terminal that streams. */
+  /** What runs there: an agent ('no'), a shell that `!new` started or that was found, or a terminal that streams. */
   shell: z.enum(['no', 'ours', 'found', 'terminal']).default('no'),
   at: z.number(),
-  /** No letter that is still to be posted has left anything up to this message. */
+  /** Messages up to this one do not belong to a letter that must still be posted. */
   last: z.string().default('0'),
-  /** The last letters that were posted whole, oldest first. */
+  /** The last completely posted letters, oldest first. */
   posted: z.array(postedSchema).readonly().default([]),
   /** Messages typed into the pane, oldest first. */
   deliveries: z.array(deliverySchema).readonly().default([]),
   /** When the agent last ended a turn. */
   stoppedAt: z.number().default(0),
-  /** Who archived the thread. One that a person archived stays so until its session speaks or they write. */
+  /** Who archived the thread. A thread that a user archived stays so until its session posts or a user writes. */
   archived: z.enum(['no', 'us', 'person']).default('no'),
   /** The session is closed. */
   closed: z.boolean().default(false),
-  /** A person deleted the thread. */
+  /** A user deleted the thread. */
   deleted: z.boolean().default(false),
-  /** The person was told that replies cannot be heard, because the agent runs without our hooks. */
+  /** The user was told that replies do not appear, because the agent runs without our hooks. */
   toldUnheard: z.boolean().default(false),
 });
 export type ThreadRecord = Readonly<z.output<typeof threadRecordSchema>>;

@@ -92,8 +92,8 @@ export type UsedScreens = Map<
 >;
 
 /**
- * Presses a button's key only if the pane still shows the same screen, and only once: a busy program still shows an answered
- * dialog, and a second key would answer the next one. Undefined if the button was already used.
+ * Presses a button's key only if the pane still shows the same screen, and only once: a busy program still shows an
+ * answered dialog, and a second key would answer the next one. Undefined if the button was already used.
  */
 export async function pressUnder(
   order: CommandCall,

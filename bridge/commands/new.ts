@@ -120,8 +120,8 @@ function usage(what: string): ThreadmuxError {
 }
 
 /**
- * Waits for Claude's first report. If Claude asks something first (such as whether to trust the folder) or ends, its screen is
- * shown in the thread.
+ * Waits for Claude's first report. If Claude asks something first (such as whether to trust the folder) or ends, its
+ * screen is shown in the thread.
  */
 async function untilItSpeaks(
   wanted: Wanted,

@@ -14,7 +14,7 @@ import type { RemoteHosts } from '../remote-hosts.ts';
 export interface HookAnswers {
   /** 'taken': the hook has it. 'gone': nobody waits, and nobody will take it. Safe to repeat. */
   give(id: string, answer: string): Promise<'taken' | 'gone'>;
-  /** Lets the hook leave without a word. */
+  /** Lets the hook exit without an answer. */
   release(id: string): void;
   isWaiting(id: string): boolean;
   /** Removes what is left of a prompt that is over. */

@@ -1,4 +1,4 @@
-// From what Claude Code asks to a prompt of ours, and from a decision back to what it reads.
+// Converts Claude Code's request into a prompt, and a decision into the output that Claude Code reads.
 
 import * as z from 'zod';
 import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';

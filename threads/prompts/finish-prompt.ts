@@ -1,4 +1,4 @@
-// The end of a prompt: its answer is given to the hook, its message says how it ended, and a look at the terminal proves it.
+// Ends a prompt: gives the answer to the hook, shows the end in the message, and checks the terminal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../../core/errors.ts';
@@ -14,11 +14,11 @@ import type { PromptWatch } from './watch-prompt.ts';
 
 export type TakenAnswer =
   | 'taken'
-  /** It says nothing about what is asked now. */
+  /** It does not answer the question. */
   | 'no answer'
-  /** Nobody waits for it any more. */
+  /** The prompt has already ended. */
   | 'over'
-  /** It is the decision, and the hook gets it when its host is back. */
+  /** It is the decision, and the hook gets it as soon as possible. */
   | 'waits'
   /** It was the decision, but the hook was gone before it could take it. */
   | 'undelivered';
@@ -43,7 +43,7 @@ interface PromptFinisherParts {
 interface PromptFinisher {
   /** Gives the decision to the hook, or lets it leave without one. Safe to repeat; `again` is called when it should be. */
   act(one: OpenPrompt, ended: PromptEnd, again: () => void): Promise<Exclude<TakenAnswer, 'no answer'>>;
-  /** Shows the end. A crash before it is noted as shown shows it again. */
+  /** Shows the end; again if a crash happens before it is recorded. */
   show(one: OpenPrompt): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
     async show(one) {
       const { id, headless, undelivered, ended = { kind: 'called off' } } = one.record;
       log.info('prompt is over', { id, how: ended.kind });
-      // The hook may have been killed with the answer in its hands: then the dialog is still there.
+      // The hook may have been killed after it took the answer; then the dialog is still open.
       const mayStay = !headless && (ended.kind === 'decided' || ended.kind === 'called off');
       const looking = mayStay ? stillOpen(one) : undefined;
       await cards.close(one, ended);

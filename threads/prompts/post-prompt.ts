@@ -1,4 +1,4 @@
-// The message of a prompt in its thread: posted, kept up to date, closed.
+// Posts, updates and closes the message of a prompt.
 
 import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
@@ -31,7 +31,7 @@ import { type PromptText, permissionText, planText, questionText } from './promp
 export interface PromptMessages {
   /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
   post(one: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>>;
-  /** Not waited for: a slow server must not keep the next answer from being heard. */
+  /** In the background: a slow server must not delay the next answer. */
   show(one: OpenPrompt): void;
   /** Tries until the server has taken or refused it. */
   close(one: OpenPrompt, ended: PromptEnd, buttons?: readonly ComponentRow[]): Promise<void>;
@@ -153,7 +153,8 @@ function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: Prompt
     case 'permission':
       return permissionText(input.tool_name, input.tool_input, input.cwd, input.permission_suggestions);
     case 'plan': {
-      // Whoever approves it approves all of it, such as commands that it may run; in front, so that no length hides it.
+      // The user approves all of this, such as commands that may run. It comes first, so that a long text cannot hide
+      // it.
       const { plan, ...others } = input.tool_input;
       const more = typeof plan === 'string' ? others : input.tool_input;
       const text = typeof plan === 'string' ? plan : '';
@@ -200,7 +201,7 @@ export function promptButtons(id: string, prompt: Prompt, progress: PromptProgre
   }
 }
 
-/** One button an option; a menu past five, or where several may be chosen. */
+/** One button per option; a menu for more than five options or a multiple choice. */
 function questionButtons(id: string, asked: PromptQuestion, at: number): readonly ComponentRow[] {
   const last = row(
     button('Other…', customId(id, '~other', optionValue(at, 0))),

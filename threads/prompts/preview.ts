@@ -103,8 +103,7 @@ function pointsIn(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
-// Words of others inside our own lines: nothing in them is Markdown, a mention or invisible, and none is ever longer
-// than the room it has.
+// Quotes untrusted text in our lines: no Markdown, no mentions, nothing invisible, and never longer than `room`.
 
 /** In one line, with everything in it visible. Of a long text only as much as may be needed for this room is looked at. */
 export function visible(text: string, room = Number.POSITIVE_INFINITY): string {
@@ -145,7 +144,7 @@ export function fitsCode(text: string, room: number): boolean {
   return text.length <= room && escapeCode(text).length <= room;
 }
 
-/** Never ends in half of a character. */
+/** Never cuts a surrogate pair. */
 export function firstPart(text: string, room: number): string {
   return text.length <= room ? text : `${text.slice(0, room - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -34,7 +34,7 @@ const promptEndSchema = z.discriminatedUnion('kind', [
   /** The hook is gone without an answer, and the dialog is still open. */
   z.object({ kind: z.literal('abandoned') }),
 ]);
-/** How a prompt came to its end. */
+/** How a prompt ended. */
 export type PromptEnd = Readonly<z.output<typeof promptEndSchema>>;
 
 const paneSchema = z.object({
@@ -111,11 +111,11 @@ export interface GivenAnswer {
   readonly order: string;
 }
 
-// The records of prompts on the disk.
+// Reads and writes the records of prompts.
 
 export interface PromptFiles {
   read(id: string): PromptRecord | undefined;
-  /** On the disk before it counts. */
+  /** Stored before it takes effect. */
   save(one: OpenPrompt, to: Partial<PromptRecord>): void;
   /** Memory counts; it is written as soon as the disk has room. */
   note(one: OpenPrompt, to: Partial<PromptRecord>): void;
@@ -140,7 +140,7 @@ export function createPromptFiles(home: Home): PromptFiles {
   };
 }
 
-// What prompts leave on the disk: their records, and the bells and answers of hooks that were killed.
+// Removes old records of prompts, and bells and answers of hooks that were killed.
 
 /** A late tap is told what became of the prompt, this long. */
 const RECORD_KEPT_MS = 24 * 3_600_000;

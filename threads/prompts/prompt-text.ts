@@ -138,7 +138,7 @@ function everything(questions: readonly PromptQuestion[]): string {
     .join('\n\n');
 }
 
-/** What "always" would change: whoever taps it has to know all of it. */
+/** Everything that "always" would change, because the user must see it before tapping. */
 function rules(suggestions: readonly PermissionUpdate[]): {
   text: string;
   files: readonly FileUpload[];
@@ -170,7 +170,7 @@ function namesOf(update: PermissionUpdate): readonly string[] {
   return (names.length === 0 ? [type] : names).map((name) => `${what}${name}${where}`);
 }
 
-// Whether Markdown shows less than it holds. What a person approves is shown whole, or comes as a file, too.
+// Detects Markdown that hides part of its text. Such text is also attached as a file, so that the user sees all of it.
 
 /** A spoiler, a link with a text of its own, a link's definition, a time, an emoji, a mention, an escaped sign. */
 const HIDES = /\|\||\]\(|\]\[|\]:|<t:|<a?:|<id:|<[@#/]|\\[!-/:-@[-`{-~]/;

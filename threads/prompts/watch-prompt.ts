@@ -1,4 +1,5 @@
-// Watches a prompt that is open: whether the terminal was faster, whether the hook still waits, whether its time is up.
+// Watches an open prompt: whether it was answered in the terminal, whether the hook still waits, and whether its time
+// is up.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasDialog } from '../../agents/claude/dialog-line.ts';
@@ -25,7 +26,7 @@ export type PromptWatch = (record: PromptRecord, input: PermissionRequestInput) 
 const HALF_A_DAY_MS = 12 * 3_600_000;
 /** Claude Code waits for the hook when a background agent asks. */
 const FOR_AGENTS_MS = 60_000;
-/** Whoever answers in the terminal sees it in the thread within two seconds. */
+/** An answer in the terminal is shown in the thread within two seconds. */
 export const LOOK_MS = 900;
 
 /** Tests have less time. */
@@ -98,8 +99,8 @@ export function patienceMs(
   return agent === undefined || headless ? HALF_A_DAY_MS : FOR_AGENTS_MS;
 }
 
-// Whether the dialog in the terminal is still open. Nobody tells a waiting hook that the person answered there: the
-// transcript does when the tool has run, the screen does at once.
+// Checks whether the dialog in the terminal is still open. Claude Code does not tell a waiting hook about an answer
+// there: the screen shows it at once, the transcript after the tool has run.
 
 interface ToolRequest {
   readonly transcript: string;
@@ -113,7 +114,7 @@ interface ToolRequest {
 
 type TerminalDialog =
   | 'open'
-  /** Somebody answered there, or pressed Esc. */
+  /** A user answered there, or pressed Esc. */
   | 'answered'
   | 'exited';
 
@@ -213,7 +214,7 @@ function tellingWords(input: Readonly<Record<string, unknown>>): readonly string
     .filter((one) => one !== '');
 }
 
-/** The terminal breaks lines where it likes. */
+/** The terminal may break lines anywhere. */
 function squashed(text: string): string {
   return text.replace(/\s/g, '');
 }
