@@ -1,17 +1,17 @@
-// Connections to one web server. Beside web addresses there is `unix:<path of a socket>:<path of the URL>`, for the local workspace:
-// only our own user can listen at a socket in the home, while anybody can take a port.
+// Connections to one web server. `unix:<socket path>:<URL path>` is for the local workspace: only our own user can
+// listen on a socket in our home, but any user can take a port.
 
 import { type Dispatcher, Pool } from 'undici';
 import { ThreadmuxError } from '../core/errors.ts';
 import { VERSION } from '../core/version.ts';
 
-/** Discord's edge refuses clients that do not name themselves in this form. */
+/** Discord refuses clients without a user agent of this form. */
 export const USER_AGENT = `DiscordBot (https://www.npmjs.com/package/threadmux, ${VERSION})`;
 
 interface Address {
   readonly origin: string;
   readonly path: string;
-  /** Where connections go instead of to the origin's host. */
+  /** The socket to connect to instead of the origin's host. */
   readonly socketPath?: string;
 }
 
@@ -30,7 +30,7 @@ export function openPool({ origin, socketPath }: Address, timeoutMs: number): Po
   });
 }
 
-/** One request to a server that is not asked again, so that no connection stays. */
+/** One request without a pool, so that no connection stays open. */
 export async function requestOnce<T>(
   url: string,
   options: Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'method'>,
@@ -46,13 +46,12 @@ export async function requestOnce<T>(
   }
 }
 
-// Fetches what people attach to their messages. Only from the server's own attachment hosts, never through a redirect,
-// and never more than was agreed.
+// Downloads attachments: only from the server's own attachment hosts, without redirects, and at most `maxBytes`.
 
 const DISCORD_HOSTS: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
 
 interface DownloadRules {
-  /** The API we speak to: a local workspace serves its attachments itself. */
+  /** The API address; a local workspace serves its own attachments. */
   readonly api: string;
   readonly maxBytes: number;
   readonly timeoutMs: number;
@@ -81,7 +80,7 @@ export async function download(url: string, rules: DownloadRules): Promise<Uint8
   }
 }
 
-/** The local workspace is asked through its socket, whatever port an address names: another user may have that port now. */
+/** The local workspace is reached through its socket, whatever port the address has: another user may have taken that port. */
 function ownAddress(url: string, api: string): string | undefined {
   const asked = URL.canParse(url) ? new URL(url) : undefined;
   if (asked === undefined) return undefined;

@@ -1,5 +1,5 @@
-// Looks at what the bot is and may do, for setting up and for finding faults. It only reads. What a server
-// that speaks less than Discord does not answer is left undefined, not taken for a fault.
+// Reads what the bot is and may do, for init and doctor. Whatever a server does not report stays undefined and is not
+// an error.
 
 import * as z from 'zod';
 import { clockDifference } from '../core/clock-difference.ts';
@@ -134,9 +134,9 @@ async function told<T extends z.ZodType>(rest: Rest, path: string, schema: T): P
   }
 }
 
-// One question that needs no token: does the server answer, and what time is it there?
+// Asks the server for its time; this needs no token.
 
-/** How many milliseconds the server's clock is ahead of ours; undefined if it does not tell. To the second. */
+/** How many milliseconds the server's clock is ahead of ours, accurate to a second; undefined if it is not reported. */
 export async function serverClock(api: string, timeoutMs = 8_000): Promise<number | undefined> {
   const asked = Date.now();
   try {

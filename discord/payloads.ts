@@ -1,4 +1,4 @@
-// The objects of Discord that we read, reduced to what we use. Everything else passes by.
+// The Discord objects that we read, reduced to the fields that we use.
 
 import * as z from 'zod';
 import { parseJson } from '../core/json.ts';
@@ -72,12 +72,12 @@ export const readySchema = z.object({
   application: z.object({ id: z.string(), flags: z.number().default(0) }),
 });
 
-/** Default messages and replies; the rest is Discord telling about itself. */
+/** Normal messages and replies; other types are system messages. */
 export function isWritten(message: DiscordMessage): boolean {
   return message.type === 0 || message.type === 19;
 }
 
-// What the gateway says, as far as the connection itself is concerned.
+// Payloads of the gateway connection.
 
 const payloadSchema = z.object({
   op: z.number(),
@@ -102,5 +102,5 @@ export function parsePayload(text: string): z.output<typeof payloadSchema> | und
   }
 }
 
-/** What is kept of a gateway session between two processes. */
+/** What is stored of a gateway session. */
 export const gatewaySessionSchema = z.object({ id: z.string(), resumeUrl: z.string(), seq: z.number() });
