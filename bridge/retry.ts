@@ -61,7 +61,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
     inbox.put(accepted);
     marks.assume(message.id, ['failed']);
     void send(accepted, thread)
-      .catch(() => {}) // whoever sends says what became of it
+      .catch(() => {}) // `send` reports the outcome itself
       .finally(() => again.delete(message.id));
     return '🔁 Typing it again.';
   };

@@ -56,7 +56,7 @@ export function createPromptMessages(parts: {
     const rest = restOf(record);
     if (rest === undefined || !/^\d+$/.test(record.message)) return;
     const act = () => editMessage(rest, record.thread, record.message, draft);
-    // When its session is over, the message must be right for whoever opens the thread later.
+    // When its session is over, the message must be right when a user opens the thread later.
     await unarchiveAndRetry(rest, record.thread, act, { archiveAgain: true });
   }
 

@@ -175,7 +175,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
       // Another host may report only its own panes.
       if (letter.thread !== undefined && !options.hosts.isLocal(host)) return;
       answers.from(id, host, letter.asker ?? 0);
-      if (store.read(id)?.ended !== undefined) return; // its letter comes once more
+      if (store.read(id)?.ended !== undefined) return; // its letter was read again
       // A hook that was killed before: the agent itself tells us that its dialog is open. What may be on the screen
       // gets its end.
       if (!answers.isWaiting(id) && !before?.isUnsure) return forget(id, 'its hook is gone');
