@@ -233,7 +233,7 @@ describe('!done', () => {
   it('elsewhere than in such a thread says what it is for', async () => {
     const { setting, channelId } = await start();
     await setting.say(channelId, '!done');
-    await setting.answer(channelId, /^⚠️ this is not the thread of a terminal/);
+    await setting.answer(channelId, /^⚠️ This is not the thread of a terminal/);
     await setting.say(channelId, '!done nobody');
     await setting.answer(channelId, /^⚠️ There is no terminal or headless agent `nobody`/);
   });
