@@ -12,10 +12,9 @@ import { type CourierContexts, openCourierContexts } from '../hooks/courier-cont
 import { takeCourierLock } from '../hooks/courier-lock.ts';
 import { runCourier } from '../hooks/courier-loop.ts';
 import { hostOutbox, putHostLetter } from '../hooks/host-letters.ts';
-import { parseLetter } from '../hooks/letter.ts';
+import { carryOutOrder, parseLetter } from '../hooks/letter.ts';
 import { openOutbox } from '../hooks/outbox.ts';
 import { letterArrived, postLetter, postSetAsideNotice } from '../hooks/post-letter.ts';
-import { carryOutOrder } from '../hooks/thread-order.ts';
 import { type Collector, keepCollecting } from '../hosts/collect.ts';
 import { filesForHosts } from '../install/program-files.ts';
 import { openShared, type Shared } from '../threads/shared-parts.ts';

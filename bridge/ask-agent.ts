@@ -1,4 +1,4 @@
-// A message for a headless agent: it waits for its turn, and shows on itself what became of it.
+// Gives a message to a headless agent, one per turn, and shows the outcome as a reaction on the message.
 
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
@@ -7,8 +7,8 @@ import type { Agent } from '../streams/agent/agent.ts';
 import type { AskedTurn } from '../streams/agent/state.ts';
 import type { Notices } from '../threads/notices.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
-import type { FetchedFiles } from './incoming-files.ts';
-import type { StatusReactions } from './status-reactions.ts';
+import type { StatusReactions } from './outcomes.ts';
+import type { FetchedFiles } from './typed-text.ts';
 
 interface AskOptions {
   readonly inbox: Inbox;
@@ -26,14 +26,14 @@ export function createAskAgent(options: AskOptions): AskAgent {
   const { inbox, marks, log, signal } = options;
   const inTurn = createKeyedQueue();
 
-  /** The prompt itself matters more than what we have to say about it. */
+  /** A notice that cannot be posted must not stop the prompt. */
   const say: Notices = (channelId, about, draft) =>
     options.say(channelId, about, draft).catch((error: Error) => {
       log.warn('saying something', { because: error.message });
       return undefined;
     });
 
-  /** In the order they were written, however long a file takes. Undefined: there is nothing to ask. */
+  /** Keeps the order in which messages were written, however long a download takes. Undefined if the message is empty. */
   async function ask(message: AcceptedMessage, agent: Agent): Promise<AskedTurn | undefined> {
     const { channelId, id } = message;
     const { paths, failed } = await options.fetch(message);
@@ -47,7 +47,7 @@ export function createAskAgent(options: AskOptions): AskAgent {
     if (before > 0) {
       await marks.set(channelId, id, 'waiting');
       await say(channelId, [id, 'waits'], {
-        content: `📨 It waits for its turn: ${before === 1 ? 'one prompt is' : `${before} prompts are`} before it.`,
+        content: `📨 Your message waits: ${before === 1 ? 'one prompt is' : `${before} prompts are`} before it.`,
         replyTo: id,
         silent: true,
       });

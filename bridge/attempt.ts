@@ -1,5 +1,5 @@
-// One attempt to type a message: look, decide, type, Enter. It may be repeated at any step: the marks in the pane tell
-// what was done.
+// One attempt to type a message: look, decide, type, Enter. It can be repeated after any step, because marks in the
+// pane record what was done.
 
 import { timesShown } from '../agents/claude/screen/describe.ts';
 import { type ClaudeScreen, DIALOG, hasDialog, isShell, readScreen } from '../agents/claude/screen/screen.ts';
@@ -8,8 +8,8 @@ import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { PaneFinder } from '../threads/panes.ts';
-import type { ThreadRecord } from '../threads/thread-record.ts';
-import { leaveMode } from '../tmux/leave-mode.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
+import { leaveMode } from '../tmux/keys.ts';
 import { type LookResult, lookAtPane } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { typeMessage } from '../tmux/type-message.ts';
@@ -20,7 +20,7 @@ import type { TypedText } from './typed-text.ts';
 
 /** A message on its way into its pane. */
 export interface TypedState {
-  /** Grows with every attempt the person orders; the pane remembers it. */
+  /** A newer id for each Retry; the pane stores the last one. */
   readonly deliveryId: string;
   readonly thread: ThreadRef;
   readonly typed: Exclude<TypedText, { kind: 'nothing' }>;
@@ -31,11 +31,11 @@ interface AttemptOptions {
   readonly allowShell: boolean;
   readonly signal: AbortSignal;
   readonly settleMs?: number;
-  /** The text of ours in this thread that was typed last and is not confirmed yet. */
+  /** The last text that was typed in this thread, if it is not confirmed yet. */
   readonly standing: () => AttemptState | undefined;
   /** Right before the first key. */
   readonly onTyping: () => void;
-  /** Nothing of it is in the pane, whatever an earlier attempt began. */
+  /** Called when none of the text is in the pane, even if an earlier attempt had started. */
   readonly onUntyped: () => void;
 }
 
@@ -53,11 +53,11 @@ export type AttemptOutcome =
       readonly record: ThreadRecord;
       readonly before: string;
     }
-  /** Without an output if that streams into the thread anyway. */
+  /** No output if it streams into the thread anyway. */
   | { readonly kind: 'ran'; readonly output: string | undefined }
   /** Nothing was typed. */
   | { readonly kind: 'failed'; readonly because: string; readonly screen: SeenScreen | undefined }
-  /** Text or keys are in the pane, and nobody knows whether they were submitted. */
+  /** Text or keys are in the pane, and it is unknown whether they were submitted. */
   | {
       readonly kind: 'unconfirmed';
       readonly because: string;
@@ -68,7 +68,7 @@ interface Waiting {
   readonly kind: 'wait';
   readonly because: string;
   readonly screen: SeenScreen | undefined;
-  /** No need to see whether it passes by itself. */
+  /** Tell the user at once, because it will not end by itself within seconds. */
   readonly surely: boolean;
 }
 
@@ -80,11 +80,11 @@ export async function attemptDelivery(message: TypedState, options: AttemptOptio
     if (pane === undefined) return failed(notRunning(message.thread));
     const first = await typeInto(message, options, pane.tmux, pane.record);
     if (first !== 'gone') return first;
-    // An agent that was started again has another pane than the one we remember.
+    // A restarted agent runs in another pane than the recorded one.
     const found = await options.panes.find(message.thread, true);
     if (found === undefined) return failed(notRunning(message.thread));
     const second = await typeInto(message, options, found.tmux, found.record);
-    return second === 'gone' ? failed('The pane is gone: its session was closed.') : second;
+    return second === 'gone' ? failed('The pane is gone, because its session was closed.') : second;
   } catch (error) {
     if (isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed'))
       return waiting(untrustedReason(error), undefined, isThreadmuxError(error, 'host_unreachable'));
@@ -95,8 +95,8 @@ export async function attemptDelivery(message: TypedState, options: AttemptOptio
 
 function notRunning({ title }: ThreadRef): string {
   return /^\[(?:terminal|headless)\] /.test(title)
-    ? 'This one was ended. `!terminal` and `!agent` start another.'
-    : 'Its session is not running. `!new` with its name starts it again.';
+    ? 'It was ended. `!terminal` and `!agent` start a new one.'
+    : 'The session is not running. `!new` with its name starts it again.';
 }
 
 async function typeInto(
@@ -109,7 +109,7 @@ async function typeInto(
   const isOther = seen.kind === 'gone' || seen.serverPid !== record.serverPid || seen.panePid !== record.panePid;
   if (isOther && record.shell !== 'terminal') return 'gone';
   const { screen, isAgent } = readPane(seen, record);
-  // Typed by an attempt before a crash or a lost connection: only its receipt is still to come.
+  // An attempt before a crash or a lost connection has typed it. Only the receipt is missing.
   if (wasEntered(seen, message.deliveryId))
     return isAgent
       ? { kind: 'typed', tmux, record, before: '' }
@@ -125,7 +125,7 @@ async function typeInto(
     ...{ look: seen, screen, record, isAgent, allowShell: options.allowShell },
     ...{ standing: standing?.text, now: Date.now() },
   });
-  // What runs without our hooks is guarded by what was seen a moment ago.
+  // Without hooks, the program that was just seen must still be in the foreground.
   const isReported = record.shell === 'no' && record.claudeSession !== '';
   const { command } = isReported || seen.kind === 'gone' ? record : seen;
   const guard = { pane: record, command, dialog: DIALOG };
@@ -139,7 +139,7 @@ async function typeInto(
       return waiting('The pane is in copy mode.', shown);
     case 'run': {
       options.onTyping();
-      // In a terminal one program may start another at any moment: all of them are meant.
+      // In a terminal, one program may start another at any moment, and the input is for all of them.
       const ran = isStreaming(record)
         ? await writeToProgram(tmux, { pane: record, command: undefined }, message)
         : await runInShell(tmux, { pane: record, command }, message);
@@ -149,7 +149,7 @@ async function typeInto(
     case 'type': {
       if (hasDialog(text ?? '')) return waiting('Claude shows a dialog.', shown);
       if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now()))
-        return waiting('An earlier message is on its way into the box.', shown);
+        return waiting('An earlier message is still being typed.', shown);
       options.onTyping();
       const delivery = await typeMessage(
         tmux,
@@ -166,27 +166,28 @@ async function typeInto(
       if (delivery.kind === 'text-only')
         return {
           kind: 'unconfirmed',
-          because: 'The text is in the box, but something came up before Enter.',
+          because: 'The text is in the input box, but the screen changed before Enter was pressed.',
           screen: shown,
         };
       options.onUntyped();
-      return waiting(`The pane changed while we looked (${delivery.because}).`, shown);
+      return waiting(`The pane changed before the text was typed (${delivery.because}).`, shown);
     }
   }
 }
 
-/** After this it is judged by the box alone. */
+/** After this time, only the input box decides. */
 const ARRIVES_WITHIN_MS = 2_000;
 
 /**
- * While Claude Code is too busy to read, the box looks empty although a text and its Enter are on the way; what is typed
- * then becomes one message with it. So the earlier one has to be seen submitted, if it is not confirmed yet.
+ * While Claude Code is too busy to read, its box looks empty although a text and Enter are waiting in the terminal.
+ * Text that is typed then would join that message, so an unconfirmed earlier message must be visible as submitted
+ * first.
  */
 export function hasArrived({ text, before, at }: AttemptState, screen: string, now: number): boolean {
   return now - at > ARRIVES_WITHIN_MS || timesShown(screen, text) > timesShown(before, text);
 }
 
-/** What the pane shows, and whether an agent runs there. One that never reported is known by its screen alone. */
+/** What the pane shows, and whether an agent runs there. An agent without hooks is recognised by its screen. */
 export function readPane(
   seen: LookResult,
   record: Pick<ThreadRecord, 'command' | 'shell' | 'claudeSession'>,
@@ -202,7 +203,7 @@ export function readPane(
 }
 
 export function screenOf(seen: LookResult & { kind: 'pane' }, record: Pick<ThreadRecord, 'command'>): ClaudeScreen {
-  // As tmux prints it, with a line end after the last line too.
+  // tmux ends the last line with a newline, too.
   return readScreen(`${seen.ansi}\n`, {
     cursorX: seen.cursor.x,
     cursorY: seen.cursor.y,
@@ -216,7 +217,7 @@ export function screenOf(seen: LookResult & { kind: 'pane' }, record: Pick<Threa
   });
 }
 
-/** What it prints is in the thread as soon as it is printed. */
+/** Its output streams into the thread. */
 function isStreaming({ shell }: ThreadRecord): boolean {
   return shell === 'terminal';
 }
@@ -225,7 +226,7 @@ function wasEntered(seen: LookResult, deliveryId: string): boolean {
   return seen.kind === 'pane' && isMarked(seen.typed.enter, deliveryId);
 }
 
-/** Ids grow from message to message, and the pane keeps the last one. */
+/** Ids grow with each message, and the pane stores the last one. */
 function isMarked(mark: string | undefined, deliveryId: string): boolean {
   return mark !== undefined && !isNewer(deliveryId, mark);
 }

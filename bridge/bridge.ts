@@ -1,5 +1,5 @@
-// The bridge: one gateway connection per server, and everything a message needs on its way into its pane. It wires the
-// parts; it decides nothing. journey.ts tells the way.
+// Starts the bridge: one gateway connection per server, and everything that takes a message into its pane. It only
+// connects the parts; journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
 import { type ConfigEnvironment, rootsOfHosts, type ServerConfig } from '../core/config.ts';
@@ -7,34 +7,30 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
-import { gatewaySessionSchema } from '../discord/gateway-payload.ts';
 import type { GatewaySession } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
+import { gatewaySessionSchema } from '../discord/payloads.ts';
 import { readJson, writeBestEffort } from '../home/whole-file.ts';
 import { openAllowedDirectories, openAllowedHostDirectories } from '../streams/allowed-directories.ts';
-import { channelsOf } from '../threads/connections.ts';
-import { createKnownThreads, type KnownThreads } from '../threads/known-threads.ts';
+import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
 import { createNotices } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-parts.ts';
 import { createAskAgent } from './ask-agent.ts';
 import type { CommandContext } from './commands/command.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
-import { openCursors } from './cursors.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import type { Waits } from './delivery.ts';
-import { createInteractionHandler } from './handle-interaction.ts';
-import { openInbox } from './inbox.ts';
-import { fetchAttachments } from './incoming-files.ts';
+import { createInteractionHandler, createPromptTaps } from './handle-interaction.ts';
+import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
 import { listen } from './listen.ts';
-import { createOutcomes } from './outcomes.ts';
-import { createPromptTaps } from './prompt-taps.ts';
+import { createOutcomes, createStatusReactions } from './outcomes.ts';
 import { createRetry } from './retry.ts';
-import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
+import { fetchAttachments } from './typed-text.ts';
 
-/** Guilds, messages of guilds, and what is in them. */
+/** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
 const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
 export interface Bridge {

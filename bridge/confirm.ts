@@ -1,17 +1,17 @@
-// The receipt: proof that a typed message was submitted. The agent's hook says so; where it has none, its screen does.
+// Waits for the receipt: proof that a typed message was submitted. The agent's hook reports it; without hooks, the
+// screen shows it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
 import { DIALOG, hasDialog } from '../agents/claude/screen/screen.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
-import type { ThreadRecord } from '../threads/thread-record.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { readPane, type TypedState } from './attempt.ts';
 import type { Waits } from './delivery.ts';
-import { type SeenScreen, seenScreen } from './seen-screen.ts';
-import type { SharedLook } from './shared-look.ts';
+import { type SeenScreen, type SharedLook, seenScreen } from './seen-screen.ts';
 
 export interface ConfirmOptions {
   readonly tmux: Tmux;
@@ -22,7 +22,7 @@ export interface ConfirmOptions {
   readonly isHeard: () => boolean;
   /** Whether the receipt comes within this time. */
   readonly receipt: (ms: number) => Promise<boolean>;
-  /** Said once: the host is away, and what was typed there stays typed. */
+  /** Called once when the pane cannot be read. */
   readonly onUnreachable: (because: string) => Promise<void>;
   readonly waits: Pick<Waits, 'confirmMs' | 'screenMs'>;
 }
@@ -39,12 +39,12 @@ type Confirmation =
       readonly screen: SeenScreen | undefined;
     };
 
-/** Looks at a pane that does nothing about it, after which the receipt will not come any more. */
+/** After this many looks at an idle pane, the receipt will not come. */
 const VAIN_LOOKS = 4;
 const LONGEST_MS = 24 * 3_600_000;
 const LONGEST_PAUSE_MS = 5_000;
 const SCREEN_LOOKS = 12;
-/** Looks that find the box without it: one alone may have come before the text was drawn. */
+/** Looks at a box without the text. One look is not enough: the text may not be drawn yet. */
 const GONE_LOOKS = 3;
 const BY_HOOK = { kind: 'submitted', by: 'hook', dialog: undefined } as const;
 
@@ -60,7 +60,7 @@ async function confirmByHook(message: TypedState, options: ConfirmOptions): Prom
   const away = createAway(options);
   for (let vain = 0; Date.now() < deadline; ) {
     if (await options.receipt(waitMs)) return BY_HOOK;
-    // What another message's look saw will do, if it was well after our own text was typed.
+    // Another message's look is good enough if it began well after this text was typed.
     const seen = await lookAgain(message, options, waitMs / 2);
     if (seen.kind === 'unseen') {
       await away(seen);
@@ -71,22 +71,23 @@ async function confirmByHook(message: TypedState, options: ConfirmOptions): Prom
     if (vain >= VAIN_LOOKS)
       return {
         kind: 'unproven',
-        because: seen.kind === 'standing' ? 'It is still in the box: Enter does not submit it.' : '',
+        because:
+          seen.kind === 'standing' ? 'The text is still in the input box, because Enter does not submit it.' : '',
         screen: seen.screen,
       };
     if (seen.kind === 'standing') await pressOnceMore(message, options);
   }
-  return { kind: 'unproven', because: 'A day has passed.', screen: undefined };
+  return { kind: 'unproven', because: 'It was not submitted within a day.', screen: undefined };
 }
 
-/** No hook reports: that it left the box, and what came of it, is the proof. */
+/** No hook reports, so the proof is that the text has left the box. */
 async function confirmByScreen(message: TypedState, options: ConfirmOptions): Promise<Confirmation> {
   const deadline = Date.now() + LONGEST_MS;
   const away = createAway(options);
   for (let tries = 0, gone = 0; tries < SCREEN_LOOKS && Date.now() < deadline; ) {
     if (await options.receipt(options.waits.screenMs)) return BY_HOOK;
     const seen = await lookAgain(message, options);
-    // While nothing can be seen, nothing is concluded.
+    // Conclude nothing while the pane cannot be read.
     if (seen.kind === 'unseen') {
       await away(seen);
       continue;
@@ -98,10 +99,10 @@ async function confirmByScreen(message: TypedState, options: ConfirmOptions): Pr
     if (gone >= GONE_LOOKS) return { kind: 'submitted', by: 'screen', dialog: undefined };
     if (seen.kind === 'standing' && tries > 4) await pressOnceMore(message, options);
   }
-  return { kind: 'unproven', because: 'It is still in the box.', screen: undefined };
+  return { kind: 'unproven', because: 'The text is still in the input box.', screen: undefined };
 }
 
-/** Tells once that the host is away: at once if it cannot be reached, else when a second look fails as well. */
+/** Reports once that the pane cannot be read: at once if the host is unreachable, otherwise after a second failed look. */
 function createAway({ onUnreachable, signal }: ConfirmOptions) {
   let looks = 0;
   let told = false;
@@ -115,7 +116,7 @@ function createAway({ onUnreachable, signal }: ConfirmOptions) {
   };
 }
 
-/** Only if it stands there still after a moment: a draft that came back in its place must not be sent. */
+/** Looks again first, because a restored draft of the user must not be submitted. */
 async function pressOnceMore(message: TypedState, options: ConfirmOptions): Promise<void> {
   await sleep(500, undefined, { signal: options.signal });
   if ((await lookAgain(message, options)).kind !== 'standing') return;

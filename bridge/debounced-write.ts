@@ -1,11 +1,11 @@
-// Writes the newest value a moment after it came, so that a burst of values is one write. What is
-// lost when the process is killed in between is only ever repeated, never skipped. A full disk is waited for.
+// Writes the newest value after a short delay, so that a burst of values is one write. If the process is killed before
+// that, events are repeated, never skipped. On a full disk it tries again.
 
 import { tryBestEffort } from '../home/whole-file.ts';
 
 interface DebouncedWrite<T> {
   set(value: T): void;
-  /** Writes what is still due. */
+  /** Writes a pending value now. */
   flush(): void;
 }
 

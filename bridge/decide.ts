@@ -1,17 +1,17 @@
-// What to do with a message, from what the pane shows. Pure. Only a box that is really there is
-// ever typed into; everything else is left alone and said.
+// Decides from what the pane shows whether a message is typed, waits or is refused. Pure. Text is typed only into a box
+// that is certainly visible.
 
 import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
 import { type ClaudeScreen, isShell } from '../agents/claude/screen/screen.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
-import type { ThreadRecord } from '../threads/thread-record.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
 import type { LookResult } from '../tmux/look.ts';
 
 export type TypingStep =
   | { readonly do: 'type'; readonly stash: boolean }
   | { readonly do: 'run' }
   | { readonly do: 'leave-mode' }
-  /** Somebody has to settle something first; it is looked at again. */
+  /** Look again later. */
   | { readonly do: 'wait'; readonly because: string }
   | { readonly do: 'refuse'; readonly because: string };
 
@@ -19,29 +19,30 @@ export interface PaneState {
   readonly look: LookResult;
   readonly screen: ClaudeScreen;
   readonly record: Pick<ThreadRecord, 'panePid' | 'serverPid' | 'shell' | 'claudeSession' | 'at'>;
-  /** An agent runs there: its hooks say so, or its screen does. */
+  /** Its hooks or its screen show that an agent runs there. */
   readonly isAgent: boolean;
   readonly allowShell: boolean;
-  /** A text of ours that was typed and has not been confirmed yet. */
+  /** A text that we typed and that is not confirmed yet. */
   readonly standing: string | undefined;
   readonly now: number;
 }
 
-/** An agent that was started a moment ago has not reported yet. */
+/** A newly started agent may need this long until it reports. */
 const STARTS_WITHIN_MS = 60_000;
-/** A session that was made by hand a moment ago may be about to start one. */
+/** In a session that the user just created, an agent may start within this time. */
 const FOUND_STARTS_WITHIN_MS = 10_000;
 
 export function decide(facts: PaneState): TypingStep {
   const { look, screen, record, standing } = facts;
-  if (look.kind === 'gone') return { do: 'refuse', because: 'The pane is gone: its session was closed.' };
+  if (look.kind === 'gone') return { do: 'refuse', because: 'The pane is gone, because its session was closed.' };
   if (look.serverPid !== record.serverPid || look.panePid !== record.panePid)
     return {
       do: 'refuse',
-      because: 'Another program runs in that pane now, or tmux was restarted.',
+      because: 'Another program runs in the pane now, or tmux was restarted.',
     };
-  if (look.inputOff) return { do: 'wait', because: 'The pane takes no input (select-pane -d).' };
-  if (look.synchronized) return { do: 'wait', because: 'The pane shares its input with others (synchronize-panes).' };
+  if (look.inputOff) return { do: 'wait', because: 'The pane accepts no input (tmux select-pane -d).' };
+  if (look.synchronized)
+    return { do: 'wait', because: 'The pane shares its input with other panes (tmux synchronize-panes).' };
   if (record.shell === 'terminal') return decideForTerminal(look);
   if (!facts.isAgent) return decideForShell(look, facts);
   switch (screen.kind) {
@@ -64,15 +65,15 @@ export function decide(facts: PaneState): TypingStep {
 }
 
 /**
- * A second stash would be lost under the first. And what may be a text of ours must not be stashed away: right after
- * its Enter the box still shows it, and whoever waits for its receipt presses Enter again if it stays.
+ * Claude Code keeps only one stash. A text that may be ours must not be stashed: right after Enter the box still shows
+ * it, and confirm.ts presses Enter again if it stays.
  */
 function decideForDraft(screen: ClaudeScreen & { kind: 'draft' }, standing: string | undefined): TypingStep {
   const ours = standing === undefined ? 'no' : boxHolds(screen, standing);
   if (ours === 'no' && !screen.stashed) return { do: 'type', stash: true };
   return {
     do: 'wait',
-    because: ours === 'yes' ? 'An earlier message still stands in the box.' : describeScreen(screen),
+    because: ours === 'yes' ? 'An earlier message is still in the input box.' : describeScreen(screen),
   };
 }
 
@@ -82,13 +83,14 @@ function decideForShell(look: LookResult & { kind: 'pane' }, facts: PaneState): 
   if (look.mode !== undefined) return { do: 'leave-mode' };
   const mayRun = record.shell === 'ours' || facts.allowShell;
   const mayStart = record.shell === 'found' && now - record.at < FOUND_STARTS_WITHIN_MS;
-  if (mayStart && !(mayRun && isShell(look.command))) return { do: 'wait', because: 'No agent has started there yet.' };
+  if (mayStart && !(mayRun && isShell(look.command)))
+    return { do: 'wait', because: 'No agent has started in the pane yet.' };
   if (!mayRun)
     return {
       do: 'refuse',
       because: isShell(look.command)
-        ? 'A plain shell is there, and "allowShell" is not set in the configuration.'
-        : `${untrustedCode(look.command)} runs there, and threadmux does not recognise it as an agent.`,
+        ? 'The pane runs a plain shell, not an agent. Set "allowShell": true in the configuration to run messages as commands.'
+        : `${untrustedCode(look.command)} runs in the pane, and threadmux does not recognise it as an agent.`,
     };
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
     ? { do: 'run' }
@@ -99,12 +101,13 @@ function isStarting({ record, now }: PaneState): boolean {
   return record.claudeSession === '' && now - record.at < STARTS_WITHIN_MS;
 }
 
-/** Whatever runs there, what is written is its input: that is what it was started for. */
+/** In a terminal, every message is input for the program that runs there. */
 function decideForTerminal(look: LookResult & { kind: 'pane' }): TypingStep {
   if (look.dead)
     return {
       do: 'refuse',
-      because: 'The program has ended. `!done` archives this thread; `!terminal <dir> <command>` starts another.',
+      because:
+        'The program has ended. Archive this thread with `!done`, or start another with `!terminal <dir> <command>`.',
     };
   return look.mode === undefined ? { do: 'run' } : { do: 'leave-mode' };
 }

@@ -1,4 +1,5 @@
-// One message into its pane: files, text, look, decide, type, Enter, receipt. Each step may be repeated after a crash.
+// Takes one message into its pane: files, text, look, decide, type, Enter, receipt. Each step can be repeated after a
+// crash.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
@@ -8,12 +9,11 @@ import type { ThreadRef } from '../discord/threads.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './attempt.ts';
 import { confirm } from './confirm.ts';
 import type { AcceptedMessage } from './inbox.ts';
-import { type FetchedFiles, fetchAttachments } from './incoming-files.ts';
 import type { JourneyOptions } from './journey.ts';
-import { createSharedLook } from './shared-look.ts';
-import { composeForClaude, composePlain } from './typed-text.ts';
+import { createSharedLook } from './seen-screen.ts';
+import { composeForClaude, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 
-/** Resolves when it was typed, or will not be; the receipt is waited for in the background. */
+/** Resolves when the message was typed or has failed. The receipt is awaited in the background. */
 type Deliver = (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
 
 const GIVE_UP_MS = 24 * 3_600_000;
@@ -26,7 +26,7 @@ export interface Waits {
   readonly confirmMs: number;
   /** Between two looks at the screen of an agent that reports nothing. */
   readonly screenMs: number;
-  /** A message that waits longer is said to wait. */
+  /** The user is told about a message that waits longer. */
   readonly patienceMs: number;
   /** An agent that has just started reports within this time. */
   readonly heardWithinMs: number;
@@ -48,7 +48,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   async function deliver(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
     options.remote.wanted(options.panes.hostOf(thread));
     const deliveryId = message.deliveryId ?? message.id;
-    // Submitted before a restart: only its mark is still to be set.
+    // It was submitted before a restart. Only its reaction is missing.
     if (receipts.isSubmitted(thread.id, deliveryId)) return done(message, outcomes.submitted);
     const { paths, failed } = await fetched(message, thread);
     if (failed.length > 0)
@@ -69,7 +69,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const { before } = outcome;
     standing.set(thread.id, { deliveryId, text: typed.text, before, at: Date.now() });
     await outcomes.typed(message);
-    // The next message need not wait for this one's receipt: Claude Code keeps a queue of its own.
+    // Do not hold up the next message: Claude Code has its own queue.
     void prove(message, way, outcome).catch((error: Error) => {
       if (!signal.aborted) log.error('confirming a message', { message: message.id, because: error.message });
     });
@@ -96,7 +96,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       });
       if (turn.kind !== 'wait') return turn;
       if (isTooOld(deliveryId)) {
-        const because = `It has waited for a day. ${turn.because}`;
+        const because = `It could not be typed within a day. ${turn.because}`;
         return { kind: 'failed', because, screen: turn.screen };
       }
       if (told !== turn.because && (turn.surely || Date.now() - began > waits.patienceMs)) {
@@ -104,13 +104,13 @@ export function createDeliver(options: JourneyOptions): Deliver {
         await outcomes.waiting(message, turn.because, turn.screen);
       }
       const pauseMs = Math.min(LONGEST_PAUSE_MS, 250 * 1.5 ** Math.min(tries, 20));
-      // A host that is back is tried at once.
+      // Try at once when the host is reachable again.
       await options.remote.untilBack(options.panes.hostOf(thread), pauseMs, signal);
       signal.throwIfAborted();
     }
   }
 
-  /** Files go to the session's own host: while it is away, the message waits with them. */
+  /** Files are stored on the session's host. While it is unreachable, the message waits. */
   async function fetched(message: AcceptedMessage, thread: ThreadRef): Promise<FetchedFiles> {
     for (let told = ''; ; await sleep(FILES_PAUSE_MS, undefined, { signal })) {
       try {
@@ -145,7 +145,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (proof.by === 'screen' && way.typed.kind === 'prompt') await tellUnheard(thread);
   }
 
-  /** "Not delivered" is only said of what was surely not typed. */
+  /** Says "Not delivered" only if nothing was typed. */
   async function ended(
     message: AcceptedMessage,
     thread: ThreadRef,
@@ -163,7 +163,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     receipts.noticed(thread.id, deliveryId, notice);
   }
 
-  /** Once per session: its replies do not arrive, and how to change that. */
+  /** Explains, once per session, why replies do not appear. */
   async function tellUnheard({ id }: ThreadRef): Promise<void> {
     const { registry } = options.threads;
     if (registry.get(id)?.toldUnheard) return;
@@ -172,15 +172,19 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (record === undefined || record.claudeSession !== '' || record.toldUnheard) return;
     registry.change(id, { toldUnheard: true });
     await outcomes.say(id, [id, 'unheard', record.panePid], {
-      content:
-        'ℹ️ This agent runs without our hooks, so its replies do not appear here. Run `threadmux install` once, then start it again (`claude --continue`). `!screen` shows what it says.',
+      content: `ℹ️ This agent runs without our hooks, so its replies do not appear here. ${howToInstall(record.host)}`,
       silent: true,
     });
   }
 
+  function howToInstall(host: string): string {
+    const on = options.hosts.isLocal(host) ? '' : ` --host ${host}`;
+    return `Run \`threadmux install${on}\` on ${config.host} once and restart the agent (\`claude --continue\`); until then, use \`!screen\`.`;
+  }
+
   async function done(message: AcceptedMessage, tell: (message: AcceptedMessage) => Promise<void>): Promise<void> {
     await tell(message);
-    // What could not be said because we are stopping is said after the next start.
+    // If we are stopping, keep the message: the outcome is posted after the next start.
     if (!signal.aborted) inbox.done(message.id);
   }
 
@@ -188,12 +192,12 @@ export function createDeliver(options: JourneyOptions): Deliver {
     deliver(message, thread).catch(async (error: Error) => {
       if (signal.aborted) return;
       log.error('sending a message', { message: message.id, because: error.stack ?? '' });
-      // A fault of ours: the person must hear of it all the same.
+      // A bug in threadmux: tell the user, too.
       await ended(message, thread, { kind: 'failed', because: untrustedReason(error), screen: undefined });
     });
 }
 
-/** What has waited for a day is given up: nobody expects it to be typed any more. */
+/** After a day, nobody expects the message to be typed. */
 function isTooOld(deliveryId: string): boolean {
   return Date.now() > snowflakeTime(deliveryId) + GIVE_UP_MS;
 }

@@ -1,9 +1,10 @@
-// Taps and slash commands. Each is acknowledged at once, asked the same question as a message
-// (who is this?), and then acted on in its own time.
+// Handles button taps, forms and slash commands. Each is checked against the allow-list like a message, and
+// acknowledged before it is acted on.
 
 import type { ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
-import { button, row } from '../discord/buttons.ts';
+import { parseCustomId, type Tap } from '../core/prompt-answer.ts';
+import { untrustedReason } from '../core/untrusted-text.ts';
 import {
   AUTOCOMPLETE_INTERACTION,
   COMMAND_INTERACTION,
@@ -13,20 +14,22 @@ import {
   type Interaction,
   interactionSchema,
   MODAL_INTERACTION,
+  openModal,
   replyPrivately,
   suggest,
   takeCommand,
   takeTap,
 } from '../discord/interactions.ts';
-import { type ComponentRow, editMessage } from '../discord/messages.ts';
+import { button, type ComponentRow, editMessage, row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import { refusalReason } from './allow-list.ts';
+import { KEEPS_TRYING } from '../threads/prompts/finish-prompt.ts';
+import type { Prompts } from '../threads/prompts/prompts.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { runCommand } from './commands/commands.ts';
 import { pressUnder, type UsedScreens } from './commands/keys.ts';
 import { restOf, suggestions } from './commands/slash.ts';
-import type { PromptTaps } from './prompt-taps.ts';
+import { refusalReason } from './route.ts';
 
 interface InteractionHandlerOptions {
   readonly rest: Rest;
@@ -66,7 +69,7 @@ export function createInteractionHandler(
       return log.info('a button nobody made', { kind: kind ?? '' });
     if (kind === 'retry-asks')
       return followUp(rest, interaction, {
-        content: 'It was typed and may have arrived. Send it again?',
+        content: 'This message was typed and may have been submitted. Send it again anyway?',
         components: [row(button('Send it again', `retry:${what}`, 'bad'))],
       });
     if (kind === 'retry') {
@@ -82,9 +85,9 @@ export function createInteractionHandler(
       return followUpPrivately(
         rest,
         interaction,
-        '⚠️ Not pressed: a key was pressed under this screen already. Tap “Screen” to see what the pane shows now.',
+        '⚠️ Not pressed: a button under this screen was already used. Tap “Screen” to see the pane now.',
       );
-    // The way to try again stays, whatever keys are pressed meanwhile.
+    // Keep the Retry button.
     const kept = (interaction.message.components as ComponentRow[]).filter((one) =>
       /"retry(?:-asks)?:/.test(JSON.stringify(one)),
     );
@@ -94,7 +97,8 @@ export function createInteractionHandler(
       ...shown,
       components,
     });
-    // The message shows the screen as it is now. A dialog that is still there may have been answered: that has to be looked at.
+    // The message shows the current screen, so its buttons can be used again, except for a dialog that may already be
+    // answered.
     const thread = order.thread?.id ?? '';
     const last = used.get(thread);
     if (what === 'look' || (last?.tap === order.id && !last.isDialog)) used.delete(thread);
@@ -113,7 +117,7 @@ export function createInteractionHandler(
         because: stranger ?? (isForged ? 'not our message' : 'elsewhere'),
       });
       if (interaction.type !== AUTOCOMPLETE_INTERACTION)
-        await replyPrivately(rest, interaction, 'You may not use this here.');
+        await replyPrivately(rest, interaction, 'You are not allowed to use this here.');
       return;
     }
     const asked = restOf(interaction);
@@ -129,4 +133,86 @@ export function createInteractionHandler(
         return onTap(interaction, order);
     }
   };
+}
+
+// Taps on prompts, and the forms that they open.
+
+interface PromptTaps {
+  /** False if the tap does not belong to a prompt. */
+  tapped(interaction: Interaction, thread: ThreadRef | undefined): Promise<boolean>;
+}
+
+const FIELD = 'words';
+const TITLES: Readonly<Record<string, string>> = {
+  reason: 'Why not?',
+  other: 'In your own words',
+};
+
+export function createPromptTaps({
+  rest,
+  prompts,
+  log,
+}: {
+  readonly rest: Rest;
+  readonly prompts: Prompts;
+  readonly log: Log;
+}): PromptTaps {
+  async function onTap(interaction: Interaction, thread: ThreadRef, tap: Tap): Promise<void> {
+    if (tap.asksForText && interaction.data?.components.length === 0) {
+      await openModal(rest, interaction, modal(interaction.data.custom_id ?? '', TITLES[tap.action] ?? 'Your words'));
+      return;
+    }
+    if (!(await takeTap(rest, interaction))) return;
+    const user = interaction.member?.user ?? interaction.user;
+    const values = tap.value === undefined ? (interaction.data?.values ?? []) : [tap.value];
+    const text = interaction.data?.components.find(({ custom_id }) => custom_id === FIELD)?.value ?? '';
+    const given = await prompts
+      .answer({
+        prompt: tap.prompt,
+        on: { thread: interaction.channel_id ?? '', message: interaction.message?.id ?? '' },
+        answer: { action: tap.action, values, text },
+        by: { id: user?.id ?? '', name: user?.username ?? '' },
+        order: interaction.id,
+      })
+      .catch((error: Error) => error);
+    if (given === 'taken' || given === 'no answer') return; // the prompt shows it
+    if (given === 'waits')
+      return followUpPrivately(rest, interaction, `📨 ${prompts.waitsBecause(tap.prompt)} ${KEEPS_TRYING}`);
+    log.info('answer for nobody', {
+      prompt: tap.prompt,
+      because: given instanceof Error ? given.message : given,
+    });
+    if (given instanceof Error)
+      return followUpPrivately(
+        rest,
+        interaction,
+        `⚠️ Your answer was not delivered: ${untrustedReason(given)}\nThe prompt is still open. Tap again later.`,
+      );
+    if (given === 'undelivered')
+      return followUpPrivately(rest, interaction, '⚠️ Your answer did not reach the agent. Answer in the terminal.');
+    await followUpPrivately(rest, interaction, 'This prompt is already closed. Nothing was changed.');
+    if (interaction.message !== undefined)
+      await editMessage(rest, thread.id, interaction.message.id, { components: [] });
+  }
+
+  return {
+    async tapped(interaction, thread) {
+      const tap = parseCustomId(interaction.data?.custom_id ?? '');
+      if (tap === undefined) return false;
+      if (thread !== undefined) await onTap(interaction, thread, tap);
+      return true;
+    },
+  };
+}
+
+function modal(customId: string, title: string) {
+  const field = {
+    type: 4 as const,
+    custom_id: FIELD,
+    style: 2 as const,
+    label: title,
+    required: true,
+    max_length: 2_000,
+  };
+  return { custom_id: customId, title, components: [{ type: 1 as const, components: [field] }] };
 }

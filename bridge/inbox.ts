@@ -1,12 +1,11 @@
-// Messages accepted and not yet done with, one file each. A message is here before anything is
-// done about it and leaves when its outcome is known: a crash neither skips nor repeats it.
+// The inbox: accepted messages whose outcome is not known yet, one file each. A message is stored before anything is
+// done with it, so that a crash neither skips nor repeats it.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { isNewer } from '../core/snowflake.ts';
-import { readJson, removeBestEffort, writeJson } from '../home/whole-file.ts';
-import type { Cursors } from './cursors.ts';
+import { isNewer, newest, snowflakeAt } from '../core/snowflake.ts';
+import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../home/whole-file.ts';
 
 const shownPromptSchema = z.object({
   id: z.string(),
@@ -28,25 +27,25 @@ export const acceptedMessageSchema = z.object({
   /** The name of the server it was written on; others share the folder. */
   server: z.string().default(''),
   /**
-   * What it was taken for when it came, while a prompt was open: the answer to that prompt, or unclear. Written down
-   * first, so that it is never given to the prompt and typed as well.
+   * What the message means if a prompt was open when it arrived: the answer to that prompt, or unclear. Stored first,
+   * so that it is never both given to the prompt and typed.
    */
   answers: z.union([shownPromptSchema, z.literal('unclear')]).optional(),
-  /** Of an order that was carried out: only this is still to be said. */
+  /** The reply of a command that was run; only the reply must still be posted. */
   answer: z.string().optional(),
   attachments: z.array(z.object({ id: z.string(), filename: z.string(), size: z.number(), url: z.string() })),
 });
 export type AcceptedMessage = Omit<z.output<typeof acceptedMessageSchema>, 'server'> & {
   /**
-   * When the gateway told us of it (of `performance.now`). Missing for a message that was missed or repeated; never
-   * stored, so that a message from the inbox is not live after a restart.
+   * When the gateway delivered it (`performance.now`). Missing if it was missed or replayed. Never stored, so that no
+   * message is live after a restart.
    */
   readonly liveAt?: number;
 };
 
 const FRESH_MS = 15_000;
 
-/** Whether a message came live, and was not held up since, by a full disk for example. */
+/** Whether a message came live and was not delayed since, for example by a full disk. */
 export function isFresh(liveAt: number | undefined, now: number): boolean {
   return liveAt !== undefined && now - liveAt < FRESH_MS;
 }
@@ -54,7 +53,7 @@ export function isFresh(liveAt: number | undefined, now: number): boolean {
 export interface Inbox {
   /** False if it was taken before. Durable when it returns. */
   take(message: AcceptedMessage): boolean;
-  /** One that was taken before, to be done once more. */
+  /** Stores an accepted message again. */
   put(message: AcceptedMessage): void;
   done(id: string): void;
   /** What an earlier process left, in the order in which it is typed. */
@@ -66,7 +65,7 @@ export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox 
   return {
     take(message) {
       if (cursors.isRead(message.channelId, message.id)) return false;
-      // First the message, then the cursor: between the two a crash repeats what is already here.
+      // The message first, then the cursor: a crash between them repeats a message that is already stored.
       writeJson(path(message.id), { ...message, server, liveAt: undefined });
       cursors.advance(message.channelId, message.id);
       return true;
@@ -82,7 +81,45 @@ export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox 
   };
 }
 
-/** The pane takes everything up to the last id it saw for typed, so a Retry goes where it was ordered. */
+/** The pane treats all ids up to the last one as typed, so a Retry is ordered by its own id. */
 function orderOf({ deliveryId, id }: Pick<AcceptedMessage, 'deliveryId' | 'id'>): string {
   return deliveryId ?? id;
+}
+
+// Cursors: how far each channel and thread was read. Messages from before the first run are never acted on; later
+// messages are acted on once.
+
+const schema = z.object({ since: z.string(), read: z.record(z.string(), z.string()) });
+
+export interface Cursors {
+  /** The last message that was read; for an unknown channel, the time of the first run. */
+  get(channelId: string): string;
+  isRead(channelId: string, messageId: string): boolean;
+  /** Durable when it returns. */
+  advance(channelId: string, messageId: string): void;
+  forget(channelId: string): void;
+  channels(): readonly string[];
+}
+
+export function openCursors(path: string, now = Date.now()): Cursors {
+  const stored = readJson(path, schema);
+  const since = stored?.since ?? snowflakeAt(now);
+  const read = new Map(Object.entries(stored?.read ?? {}));
+  if (stored === undefined) writeJson(path, { since, read: {} });
+  const get = (channelId: string) => read.get(channelId) ?? newest(since, channelId);
+  return {
+    get,
+    isRead: (channelId, messageId) => !isNewer(messageId, get(channelId)),
+    advance(channelId, messageId) {
+      if (!isNewer(messageId, get(channelId))) return;
+      // Written first: a message is acted on only if a restart would not act on it again.
+      writeJson(path, { since, read: { ...Object.fromEntries(read), [channelId]: messageId } });
+      cancelPendingWrite(path);
+      read.set(channelId, messageId);
+    },
+    forget(channelId) {
+      if (read.delete(channelId)) writeBestEffort(path, { since, read: Object.fromEntries(read) });
+    },
+    channels: () => [...read.keys()],
+  };
 }

@@ -1,4 +1,5 @@
-// Journey in: a message that was accepted reaches the pane of its session. It is in the inbox until its outcome is known.
+// Journey in: a message that was accepted reaches the pane of its session. It is in the inbox until its outcome is
+// known.
 //
 //   listen.ts → route.ts → inbox.ts → here: a command is run, an answer goes to its prompt, everything else waits in the
 //   queue of its session → delivery.ts → attempt.ts (look, decide, type, Enter) → confirm.ts (the receipt) → outcomes.ts
@@ -7,21 +8,19 @@ import type { ServerConfig } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { optionValue } from '../core/prompt.ts';
 import { looksLikeAnswer } from '../core/prompt-answer.ts';
-import { untrustedCode } from '../core/untrusted-text.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { tryBestEffort } from '../home/whole-file.ts';
-import type { KnownThreads } from '../threads/known-threads.ts';
-import type { TakenAnswer } from '../threads/prompts/finish-prompt.ts';
+import type { KnownThreads } from '../threads/connections.ts';
+import { KEEPS_TRYING, type TakenAnswer } from '../threads/prompts/finish-prompt.ts';
 import type { Shared } from '../threads/shared-parts.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
-import type { Outcomes } from './outcomes.ts';
+import type { Outcomes, StatusReactions } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
-import type { StatusReactions } from './status-reactions.ts';
 
 export interface JourneyOptions extends Shared {
   readonly server: ServerConfig;
@@ -33,18 +32,18 @@ export interface JourneyOptions extends Shared {
   readonly signal: AbortSignal;
   readonly settleMs?: number;
   readonly waits: Partial<Waits>;
-  /** To a headless agent, if the thread is one's; undefined if it is not. */
+  /** Gives the message to a headless agent; undefined if the thread has none. */
   readonly toStream: (message: AcceptedMessage, thread: ThreadRef) => Promise<void> | undefined;
-  /** What is written there is a program's input, and nothing is read into it. */
+  /** Messages in a terminal's thread are typed unchanged. */
   readonly isTerminal: (threadId: string) => boolean;
   readonly tools: () => CommandContext;
 }
 
 interface Journey {
   begin(message: AcceptedMessage, todo: RouteAction): void;
-  /** Into its pane, or to the headless agent whose thread it is. Never rejects. */
+  /** Sends it into its pane or to its headless agent. Never rejects. */
   send(message: AcceptedMessage, thread: ThreadRef): Promise<void>;
-  /** Everything an earlier process left, in the order it was written. */
+  /** Continues with the messages that an earlier process left, in order. */
   takeUp(): Promise<void>;
 }
 
@@ -55,7 +54,7 @@ export function createJourney(options: JourneyOptions): Journey {
   const deliver = createDeliver(options);
   /** One queue per session: messages are typed in the order they were written. */
   const inTurn = createKeyedQueue();
-  /** Keys must not wait for messages, but for each other: a pane takes no key that was ordered before the last one. */
+  /** Keys wait only for other keys, not for messages: a pane refuses a key that is older than the last one. */
   const keysInTurn = createKeyedQueue();
 
   const begin = (message: AcceptedMessage, todo: RouteAction) =>
@@ -71,7 +70,7 @@ export function createJourney(options: JourneyOptions): Journey {
     await send(message, thread);
   }
 
-  /** Noted before it is said: what was done on an order is not done again. */
+  /** Stores the reply before it is posted, so that a command never runs twice. */
   async function command(
     message: AcceptedMessage,
     todo: Extract<RouteAction, { kind: 'command' }>,
@@ -90,7 +89,7 @@ export function createJourney(options: JourneyOptions): Journey {
     await answer.after?.(message.channelId);
   }
 
-  /** Whether it is done with. What was meant for a prompt is given to its hook or typed, never both. */
+  /** True if the message is finished. A message is given to the prompt or typed, never both. */
   async function answered(message: AcceptedMessage): Promise<boolean> {
     const { answers } = message;
     if (answers === undefined) return false;
@@ -107,7 +106,7 @@ export function createJourney(options: JourneyOptions): Journey {
         by: { id: message.authorId, name: message.author },
         order: message.id,
       });
-    const given = await whenBack(message, answer).catch((error: Error) => {
+    const given = await whenBack(message, answers.id, answer).catch((error: Error) => {
       signal.throwIfAborted();
       log.warn('an answer was not taken', { message: message.id, because: error.message });
       return 'undelivered' as const;
@@ -126,15 +125,18 @@ export function createJourney(options: JourneyOptions): Journey {
     }
   }
 
-  /** Asks again until the answer does not wait for its host any more. */
-  async function whenBack(message: AcceptedMessage, answer: () => Promise<TakenAnswer>): Promise<TakenAnswer> {
+  /** Repeats until the hook has the answer, or will not take it. */
+  async function whenBack(
+    message: AcceptedMessage,
+    prompt: string,
+    answer: () => Promise<TakenAnswer>,
+  ): Promise<TakenAnswer> {
     const host = options.threads.registry.get(message.channelId)?.host ?? '';
     for (let isTold = false; ; isTold = true) {
       options.remote.wanted(host);
       const given = await answer();
       if (given !== 'waits') return given;
-      const because = `${untrustedCode(host)} cannot be reached. Your answer is given when it is back.`;
-      if (!isTold) await outcomes.waiting(message, because, undefined);
+      if (!isTold) await outcomes.waiting(message, `${prompts.waitsBecause(prompt)} ${KEEPS_TRYING}`, undefined);
       await options.remote.untilBack(host, ANSWER_AGAIN_MS, signal);
       signal.throwIfAborted();
     }
@@ -153,7 +155,7 @@ export function createJourney(options: JourneyOptions): Journey {
     });
   });
 
-  /** Undefined for what is over: the thread is gone, or nobody would be heard with it any more. */
+  /** Undefined if the thread is gone, or the message would be ignored now. */
   async function todoOf(message: AcceptedMessage): Promise<RouteAction | undefined> {
     const inChannel = options.channels.includes(message.channelId);
     if (!inChannel && (await known.find(message.channelId)) === undefined) return undefined;
@@ -175,7 +177,7 @@ export function createJourney(options: JourneyOptions): Journey {
           if (todo === undefined) inbox.done(message.id);
           else begin(message, todo);
         } catch (error) {
-          // A thread that we may not see now must not keep everything else from starting.
+          // A thread without access must not stop the start.
           if (!refusedWith(error, MISSING_ACCESS, MISSING_PERMISSIONS)) throw error;
           log.warn('a message stays where it is', { message: message.id });
         }

@@ -1,5 +1,5 @@
-// From the gateway to the inbox: every message of our threads and channels, live or missed, comes
-// through `accept` once, in order, and is on disk before anything is done about it.
+// Takes messages from the gateway into the inbox. Every message of our threads and channels, live or missed, is
+// accepted once, in order, and is on disk before anything is done with it.
 
 import type { ServerConfig } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
@@ -9,15 +9,14 @@ import type { Log } from '../core/log.ts';
 import type { TextMeaning, WrittenText } from '../core/prompt-answer.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
-import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/message-content.ts';
 import { messagesAfter, refusedWith } from '../discord/messages.ts';
 import { type DiscordMessage, guildCreateSchema, isWritten, messageSchema, readySchema } from '../discord/payloads.ts';
+import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/permissions.ts';
 import { PAUSES } from '../discord/response.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import type { KnownThreads } from '../threads/known-threads.ts';
-import type { Cursors } from './cursors.ts';
-import { type AcceptedMessage, type Inbox, isFresh } from './inbox.ts';
+import type { KnownThreads } from '../threads/connections.ts';
+import { type AcceptedMessage, type Cursors, type Inbox, isFresh } from './inbox.ts';
 import { type RouteAction, type RouteContext, route } from './route.ts';
 
 interface ListenOptions {
@@ -87,7 +86,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
     return { answers: meaning.kind === 'answer' ? meaning.prompt : ('unclear' as const) };
   }
 
-  /** Messages written while we were away, before any that arrives now. */
+  /** Reads the messages that were missed, before any new one. */
   async function catchUp(channelId: string): Promise<void> {
     try {
       const missed = await messagesAfter(rest, channelId, cursors.get(channelId));
@@ -109,13 +108,13 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
     for (const { id, last_message_id } of [...guild.threads, ...guild.channels])
       if (last_message_id) last.set(id, last_message_id);
     const ours = [...channels.filter((id) => last.has(id)), ...threads.all().map(({ id }) => id)];
-    // Threads we have read from that are not active now may have been archived since.
+    // Known threads that are not active may have been archived since.
     const away = cursors.channels().filter((id) => !last.has(id) && !ours.includes(id));
     const behind = ours.filter((id) => isNewer(last.get(id) ?? '0', cursors.get(id)));
     await Promise.all([...behind, ...away].map((id) => inTurn(id, () => insist(() => catchUp(id)))));
   }
 
-  /** A message that cannot be taken now (no network, a full disk) holds up those behind it. */
+  /** A message that cannot be stored now (no network, full disk) holds up the later ones. */
   const insist = (act: () => Promise<void>) =>
     keepTrying(act, {
       ...PAUSES,
@@ -164,7 +163,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
   };
 }
 
-/** Faults of the network and of the disk end some day; faults of ours do not. */
+/** Network and disk errors are temporary; bugs are not. */
 function passes(error: unknown): boolean {
   return isThreadmuxError(error, 'discord_unreachable') || (error as NodeJS.ErrnoException).syscall !== undefined;
 }

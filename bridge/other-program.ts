@@ -1,5 +1,5 @@
-// A program that is not Claude. In a plain shell the text runs as a command line, and what it printed
-// comes back; for any other it is its input.
+// Types into a program that is not Claude. A plain shell runs the text as a command, and its output is returned; other
+// programs get the text as input.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lookAtPane } from '../tmux/look.ts';
@@ -26,27 +26,27 @@ export async function runInShell(
   return { kind: 'ran', output: newLines(before, after) };
 }
 
-/** Text, and Enter, to whatever reads there. */
+/** Types the text and Enter. */
 export async function writeToProgram(
   tmux: Tmux,
   guard: { pane: PaneRef; command: string | undefined },
   message: TypedState,
 ): Promise<AttemptOutcome> {
   const text = { id: message.deliveryId, text: message.typed.text };
-  // What has one line is typed: an editor takes a paste for text, even where it waits for a command.
+  // One line is typed as keys, because an editor inserts pasted text even in command mode.
   const asKeys = guard.command === undefined && !/[\n\t]/.test(text.text);
   const delivery = await typeMessage(tmux, guard, text, { settleMs: SETTLE_MS, asKeys });
-  // A program may end at the first key, before Enter: it has taken what was meant for it.
+  // A program may exit at the first key, before Enter.
   if (delivery.kind === 'text-only' && delivery.because !== 'dead')
     return {
       kind: 'unconfirmed',
-      because: `The text is there, but Enter was not pressed (${delivery.because}): \`!enter\` presses it.`,
+      because: `The text was typed, but Enter was not pressed (${delivery.because}). Press it with \`!enter\`.`,
       screen: undefined,
     };
   if (delivery.kind === 'refused')
     return {
       kind: 'failed',
-      because: `The program took nothing (${delivery.because}).`,
+      because: `The program accepted no input (${delivery.because}).`,
       screen: undefined,
     };
   return { kind: 'ran', output: undefined };
@@ -70,7 +70,7 @@ async function lines(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
   return seen.kind === 'gone' ? [] : seen.text.trimEnd().split('\n');
 }
 
-/** What came after the prompt that was there: the line it stood on is shown again, with the command. */
+/** The lines after the old prompt; its own line is included, with the command. */
 export function newLines(before: readonly string[], after: readonly string[]): string {
   const kept = before.slice(0, -1);
   for (let overlap = Math.min(kept.length, after.length); overlap > 0; overlap--) {

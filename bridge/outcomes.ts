@@ -1,15 +1,14 @@
-// What a person is told about their message: one mark on it, and one notice if there is something to say.
+// Shows the user what happened to a message: one reaction, and one notice if needed.
 
 import type { Log } from '../core/log.ts';
-import { button, keyButtons, row } from '../discord/buttons.ts';
-import { editMessage } from '../discord/messages.ts';
+import { button, editMessage, keyButtons, react, row, unreact } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
+import { unarchiveAndRetry } from '../discord/threads.ts';
 import { type Notices, screenBlock } from '../threads/notices.ts';
-import { type DeliveryRecord, NO_NOTICE } from '../threads/thread-record.ts';
+import { type DeliveryRecord, NO_NOTICE } from '../threads/registry.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { SeenScreen } from './seen-screen.ts';
-import type { StatusReactions } from './status-reactions.ts';
 
 export interface Outcomes {
   waiting(message: AcceptedMessage, because: string, screen: SeenScreen | undefined): Promise<void>;
@@ -18,18 +17,18 @@ export interface Outcomes {
   unreachable(message: AcceptedMessage, because: string): Promise<void>;
   /** `dialog`: what the command opened. */
   submitted(message: AcceptedMessage, dialog?: SeenScreen): Promise<void>;
-  /** Resolves with the id of what was said, if there was something to say. */
+  /** Resolves with the id of the notice, if one was posted. */
   ended(message: AcceptedMessage, outcome: Exclude<AttemptOutcome, { kind: 'typed' }>): Promise<string | undefined>;
-  /** Its receipt came after the person was told that it is not confirmed. */
+  /** The receipt came after "not confirmed" was posted. */
   corrected(channelId: string, delivery: Pick<DeliveryRecord, 'message' | 'notice'>): Promise<void>;
-  /** A prompt is open, and this may not be about it. */
+  /** A prompt is open, and the message may not be an answer to it. */
   unclear(message: AcceptedMessage): Promise<void>;
-  /** Never rejects: the message itself matters more than what we have to say about it. */
+  /** Never rejects: a notice that cannot be posted must not stop the message. */
   say: Notices;
 }
 
 const UNCLEAR =
-  '⚠️ Not taken as an answer, because it may not be about the prompt that is open now. Tap a button under the prompt, or reply to its message.';
+  '⚠️ Not used as an answer, because it may not be meant for the open prompt. Tap a button under the prompt, or reply to its message.';
 
 const CHECK = 'Check the screen before you send it again.';
 
@@ -59,7 +58,7 @@ export function createOutcomes(parts: {
     typed: (message) => marks.set(message.channelId, message.id, 'typed'),
     async unreachable(message, because) {
       await say(message.channelId, [message.id, 'unreachable'], {
-        content: `🔌 Typed, but its host cannot be reached now, so it is not confirmed yet. ${because}`,
+        content: `🔌 Typed, but not confirmed yet, because the pane cannot be read now. ${because}`,
         replyTo: message.id,
         silent: true,
       });
@@ -91,7 +90,7 @@ export function createOutcomes(parts: {
       return say(message.channelId, [message.id, outcome.kind, outcome.because], {
         content: `${words}${screen}`,
         components: [
-          // What may have arrived is not sent again without a question.
+          // Ask first if the message may have been submitted.
           row(button('Retry', `retry${outcome.kind === 'failed' ? '' : '-asks'}:${message.id}`, 'primary')),
           ...(outcome.screen === undefined ? [] : [keyButtons(outcome.screen.print)]),
         ],
@@ -101,7 +100,7 @@ export function createOutcomes(parts: {
     async corrected(channelId, { message, notice }) {
       await marks.correct(channelId, message);
       if (notice === NO_NOTICE) return;
-      const after = { content: '✅ It was submitted after all.', components: [] };
+      const after = { content: '✅ Submitted. The confirmation was late.', components: [] };
       await editMessage(parts.rest, channelId, notice, after).catch(warn);
     },
     async unclear(message) {
@@ -112,4 +111,45 @@ export function createOutcomes(parts: {
       });
     },
   };
+}
+
+// Status reactions: at most one per message.
+
+export const REACTIONS = { waiting: '📨', typed: '👀', submitted: '✅', failed: '⚠️' } as const;
+type StatusReaction = keyof typeof REACTIONS;
+
+export interface StatusReactions {
+  set(channelId: string, messageId: string, mark: StatusReaction): Promise<void>;
+  /** Replaces ⚠️ when a late receipt arrives. */
+  correct(channelId: string, messageId: string): Promise<void>;
+  /** Reactions that an earlier attempt or process may have left; the next one replaces them. */
+  assume(messageId: string, marks: readonly StatusReaction[]): void;
+}
+
+export function createStatusReactions(rest: Rest, log: Log): StatusReactions {
+  const shown = new Map<string, readonly StatusReaction[]>();
+  const marks: StatusReactions = {
+    assume: (messageId, marks) => void shown.set(messageId, marks),
+    correct(channelId, messageId) {
+      shown.set(messageId, ['failed']);
+      return marks.set(channelId, messageId, 'submitted');
+    },
+    async set(channelId, messageId, mark) {
+      const before = shown.get(messageId) ?? [];
+      if (before.length === 1 && before[0] === mark) return;
+      if (mark === 'submitted' || mark === 'failed') shown.delete(messageId);
+      else shown.set(messageId, [mark]);
+      const change = () =>
+        Promise.all([
+          react(rest, channelId, messageId, REACTIONS[mark]),
+          ...before.filter((old) => old !== mark).map((old) => unreact(rest, channelId, messageId, REACTIONS[old])),
+        ]);
+      // A reaction that cannot be set must not hold up the message.
+      // The thread is archived if the session was closed a moment ago.
+      await unarchiveAndRetry(rest, channelId, change, { archiveAgain: true }).catch((error: Error) =>
+        log.info('marking a message', { mark, because: error.message }),
+      );
+    },
+  };
+  return marks;
 }

@@ -1,5 +1,5 @@
-// A message that failed is typed once more, on the person's order: by its Retry button or by !retry.
-// Only what is marked as failed, so that two taps do not type it twice.
+// Types a failed message again, by its Retry button or by !retry. Only messages that are marked as failed, so that two
+// taps do not type it twice.
 
 import * as z from 'zod';
 import type { ServerConfig } from '../core/config.ts';
@@ -10,8 +10,8 @@ import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import { acceptedOf, incomingOf } from './listen.ts';
+import { REACTIONS, type StatusReactions } from './outcomes.ts';
 import { route } from './route.ts';
-import { REACTIONS, type StatusReactions } from './status-reactions.ts';
 
 type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 
@@ -41,17 +41,17 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
       const raw = await rest.call('GET', `${path}?limit=${LOOKED_THROUGH}`);
       return markedSchema.array().parse(raw).find(isOpen); // newest first
     }
-    if (!isDiscordId(messageId)) throw new ThreadmuxError('bad_usage', 'that is not the id of a message');
+    if (!isDiscordId(messageId)) throw new ThreadmuxError('bad_usage', 'This is not a message id.');
     const message = markedSchema.parse(await rest.call('GET', `${path}/${messageId}`));
     return isOpen(message) ? message : undefined;
   }
 
-  /** The order's own id is newer than any message typed so far, so the pane takes it. */
+  /** The id of the Retry is newer than all typed messages, so the pane accepts it. */
   return async (messageId, orderId, thread) => {
     const message = await find(messageId, thread);
     if (message === undefined || again.has(message.id))
-      throw new ThreadmuxError('bad_usage', 'there is no failed message to type once more', {
-        hint: 'A message that failed has ⚠️ on it.',
+      throw new ThreadmuxError('bad_usage', 'There is no failed message to type again.', {
+        hint: 'Failed messages are marked with ⚠️.',
       });
     const accepted: AcceptedMessage = {
       ...acceptedOf({ ...message, channel_id: thread.id }),
@@ -61,9 +61,9 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
     inbox.put(accepted);
     marks.assume(message.id, ['failed']);
     void send(accepted, thread)
-      .catch(() => {}) // whoever sends says what became of it
+      .catch(() => {}) // `send` reports the outcome itself
       .finally(() => again.delete(message.id));
-    return '🔁 It is typed once more.';
+    return '🔁 Typing it again.';
   };
 }
 

@@ -1,8 +1,7 @@
-// Decides what one message means. Pure: it looks at the message and never acts.
+// Decides whether a message is ignored, a command, or typed, and who may write. Pure.
 
 import type { ServerConfig } from '../core/config.ts';
 import { cleanInbound } from '../core/untrusted-text.ts';
-import { type RefusedSpeaker, refusalReason } from './allow-list.ts';
 
 export interface Incoming {
   readonly id: string;
@@ -10,7 +9,7 @@ export interface Incoming {
   readonly authorId: string;
   readonly fromBot: boolean;
   readonly fromWebhook: boolean;
-  /** A default message or a reply; not Discord telling about itself. */
+  /** A normal message or a reply, not a system message. */
   readonly written: boolean;
   readonly text: string;
   readonly attachments: number;
@@ -27,7 +26,7 @@ type RouteDecision =
   | { readonly kind: 'forward'; readonly text: string }
   | { readonly kind: 'command'; readonly name: string; readonly rest: string };
 
-/** What is to be done about a message that is heard. */
+/** What to do with a message that is not ignored. */
 export type RouteAction = Exclude<RouteDecision, { kind: 'ignore' }>;
 
 export function route(message: Incoming, where: RouteContext, server: Pick<ServerConfig, 'allow'>): RouteDecision {
@@ -40,7 +39,7 @@ export function route(message: Incoming, where: RouteContext, server: Pick<Serve
   if (stranger !== undefined) return { kind: 'ignore', because: stranger };
 
   const text = cleanInbound(message.text).trim();
-  // A message that begins with "!" is ours to answer. It is never typed: Claude Code would run it.
+  // A message that starts with "!" is a command. It is never typed, because Claude Code would run it in a shell.
   if (text.startsWith('!')) {
     const [, name = '', rest = ''] = text.match(/^!(\S*)\s*(.*)$/s) ?? [];
     return { kind: 'command', name: name.toLowerCase(), rest: rest.trim() };
@@ -48,4 +47,21 @@ export function route(message: Incoming, where: RouteContext, server: Pick<Serve
   if (where === 'channel') return { kind: 'ignore', because: 'talk' };
   if (text === '' && message.attachments === 0) return { kind: 'ignore', because: 'empty' };
   return { kind: 'forward', text };
+}
+
+// Who may write: the only check, for messages (live or missed), taps, forms, slash commands and autocomplete.
+
+interface Speaker {
+  readonly userId: string;
+  readonly isBot: boolean;
+  readonly isWebhook: boolean;
+}
+
+type RefusedSpeaker = 'bot' | 'webhook' | 'not listed';
+
+/** Undefined if allowed. Checks only the user id, because anybody can get a name or a role. */
+export function refusalReason(speaker: Speaker, server: Pick<ServerConfig, 'allow'>): RefusedSpeaker | undefined {
+  if (speaker.isWebhook) return 'webhook';
+  if (speaker.isBot) return 'bot';
+  return server.allow.includes(speaker.userId) ? undefined : 'not listed';
 }

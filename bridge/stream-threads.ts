@@ -1,5 +1,4 @@
-// The threads that stream, as the bridge sees them: which there are, how one begins and ends, and what
-// is taken up again after a restart.
+// Terminals and headless agents of one server: starts and ends them, and restores them after a restart.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
@@ -10,13 +9,13 @@ import { archiveThread, freshThread, type ThreadChannel, type ThreadRef } from '
 import { forgetStream, loadStreamRecords, type StreamRecord, saveStreamRecord } from '../home/stream-record.ts';
 import { type Agent, type AgentParts, openAgent } from '../streams/agent/agent.ts';
 import { followTerminal, startTerminal, type Terminal, type TerminalParts } from '../streams/terminal/terminal.ts';
-import type { Registry } from '../threads/registry.ts';
+import type { Registry, ThreadRecord } from '../threads/registry.ts';
 import type { RemoteHosts } from '../threads/remote-hosts.ts';
 import type { HostList } from '../tmux/host-list.ts';
+import { isPaneFormat } from '../tmux/pane.ts';
 import { closePipe } from '../tmux/pipe.ts';
-import { listSessions } from '../tmux/sessions.ts';
-import { tmuxOn } from '../tmux/tmux.ts';
-import { killLeftOver, paneRecordOf } from './terminal-pane.ts';
+import { killSession, listSessions } from '../tmux/sessions.ts';
+import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 
 export type StreamThread =
   | { readonly kind: 'terminal'; readonly terminal: Terminal; record(): StreamRecord }
@@ -34,7 +33,7 @@ interface WantedStream {
 }
 
 export interface StreamThreads {
-  /** Takes up what an earlier process left. */
+  /** Restores what an earlier process left. */
   recover(): Promise<void>;
   of(thread: string): StreamThread | undefined;
   named(name: string): StreamThread | undefined;
@@ -42,7 +41,7 @@ export interface StreamThreads {
   begin(wanted: WantedStream): Promise<StreamThread>;
   /** Ends it and resolves with a summary; its thread is still to be archived. */
   end(stream: StreamThread): Promise<string>;
-  /** Every message made anywhere. */
+  /** Called with every new message. */
   heard(data: unknown): void;
   /** Something has happened on another host. */
   wake(): void;
@@ -92,7 +91,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
 
   const all = () => [...streams.values()].sort((a, b) => a.record().startedAt - b.record().startedAt);
 
-  /** One at a time: two orders at once must not both find the last place free, nor take one name. */
+  /** One at a time, so that two commands cannot both take the last free place or the same name. */
   async function begin(wanted: WantedStream): Promise<StreamThread> {
     const known = all().find((stream) => stream.record().order === wanted.order);
     if (known !== undefined) return known;
@@ -101,13 +100,8 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     const { kind, host, dir, asked, order, skipPermissions } = wanted;
     const homeThere = hosts.isLocal(host) ? undefined : await remote.home(host);
     const welcome = streamWelcome({ kind, name, host, dir, asked });
-    const thread = await freshThread(
-      place,
-      streamTitle(kind, homeThere === undefined ? name : `${name}@${host}`),
-      welcome,
-      options.members,
-      order,
-    );
+    const title = streamTitle(kind, homeThere === undefined ? name : `${name}@${host}`);
+    const thread = await freshThread(place, title, welcome, options.members, order);
     options.onThread(thread);
     const record: StreamRecord = {
       ...{ kind, name, dir, asked, order, skipPermissions },
@@ -134,9 +128,9 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     const names = live.map(({ name }) => `\`${name}\``).join(', ');
     throw new ThreadmuxError(
       'busy',
-      `there are ${live.length} terminals and headless agents, and no more than ${options.maxThreads} at a time are allowed`,
+      `There are already ${live.length} terminals and headless agents, and the limit is ${options.maxThreads}.`,
       {
-        hint: `End one with \`!kill <name>\`: ${names}. "maxThreads" in the configuration allows more.`,
+        hint: `End one with \`!kill <name>\` (${names}), or raise "maxThreads" in the configuration.`,
       },
     );
   }
@@ -149,13 +143,13 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
 
   async function recoverOne(record: StreamRecord): Promise<void> {
     if (record.kind === 'agent' || record.pane !== undefined) return void take(record);
-    // We were killed while it was being started: it was not promised yet, and nothing of it may stay.
+    // We were killed while starting it. The user was not told yet, so remove everything.
     const tidied = tidyUp(record);
     if (record.far === undefined) await tidied;
     else tidied.catch((error: Error) => log.warn('a terminal', { because: error.message }));
   }
 
-  /** What could not be started. It is known until nothing of it runs any more. */
+  /** Removes a terminal that was not started. Its record stays until nothing of it runs. */
   async function tidyUp(record: StreamRecord): Promise<void> {
     saveStreamRecord(home, { ...record, ended: { at: Date.now(), how: 'not started' } });
     await killLeftOver(hosts.tmux(hostOf(record)), record.name);
@@ -206,7 +200,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
       await (stream.kind === 'agent' ? stream.agent.end() : closed(stream));
       const { pane } = stream.record();
       const host = hosts.get(hostOf(stream.record()));
-      // The program goes on as a session like any other; nobody reads its log any more.
+      // The program continues as a normal session; its log is no longer read.
       if (pane !== undefined) await closePipe(tmuxOn(host, pane.socket), pane).catch(() => {});
       drop(thread);
     },
@@ -214,7 +208,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
   };
 }
 
-/** A terminal's program goes on in tmux; an agent's ends with us. */
+/** A terminal's program continues in tmux; a headless agent ends with the bridge. */
 function closed(stream: StreamThread): Promise<void> {
   return stream.kind === 'terminal' ? stream.terminal.close() : stream.agent.close();
 }
@@ -222,5 +216,29 @@ function closed(stream: StreamThread): Promise<void> {
 async function endAgent(agent: Agent): Promise<string> {
   const worked = agent.state() === 'working';
   await agent.end();
-  return worked ? 'It was ended while it worked.' : 'It was ended.';
+  return worked ? 'It was ended while it was working.' : 'It was ended.';
+}
+
+// The registry's record of a terminal's pane, so that typing, `!screen` and `!key` work as in any session.
+
+function paneRecordOf(record: StreamRecord, host: string): ThreadRecord | undefined {
+  const { pane } = record;
+  if (pane === undefined) return undefined;
+  return {
+    ...{ ...pane, host, thread: record.thread, server: record.server, sessionName: record.name, cwd: record.dir },
+    ...{ command: '', claudeSession: '', transcript: '', state: 'idle', shell: 'terminal', at: record.startedAt },
+    ...{ channel: '', title: '', last: record.thread, posted: [], deliveries: [] },
+    ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
+  };
+}
+
+/** Kills only a session with an output pipe: another session may have this name by now. */
+async function killLeftOver(tmux: Tmux, name: string): Promise<void> {
+  const session = (await listSessions(tmux)).find((one) => one.name === name);
+  if (session === undefined) return;
+  const { serverPid, pane } = session;
+  const same = isPaneFormat({ serverPid, paneId: pane.id, panePid: pane.pid });
+  const piped = `#{&&:${same},#{pane_pipe}}`;
+  const said = await tmux.run(['display-message', '-p', '-t', pane.id, piped]);
+  if (said.trim() === '1') await killSession(tmux, session);
 }

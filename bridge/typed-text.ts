@@ -1,11 +1,18 @@
-// What is typed for a message: its text made safe for Claude Code's box, and the paths of its files.
+// What is typed for a message: its text, made safe for Claude Code's input box, and the paths of its files.
 
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isThreadmuxError } from '../core/errors.ts';
 import { cleanInbound, guardForPrompt } from '../core/untrusted-text.ts';
+import { download } from '../discord/http-pool.ts';
+import { writeWhole } from '../home/whole-file.ts';
+import type { Shared } from '../threads/shared-parts.ts';
+import type { AcceptedMessage } from './inbox.ts';
 
 export type TypedText =
   /** Claude Code confirms it by its UserPromptSubmit hook. */
   | { readonly kind: 'prompt'; readonly text: string }
-  /** A slash command of the allow-list: no hook tells of it, the screen does. */
+  /** An allowed slash command. No hook reports it, so the screen confirms it. */
   | { readonly kind: 'slash'; readonly text: string }
   | { readonly kind: 'nothing' };
 
@@ -21,8 +28,70 @@ export function composeForClaude(
   return whole === '' ? { kind: 'nothing' } : { kind: 'prompt', text: guardForPrompt(whole) };
 }
 
-/** For a program that is not Claude: as it was written, and paths in one line. */
+/** For other programs: the unchanged text, and paths on the same line. */
 export function composePlain(message: string, paths: readonly string[]): TypedText {
   const text = [cleanInbound(message), ...paths].filter(Boolean).join(' ');
   return text === '' ? { kind: 'nothing' } : { kind: 'prompt', text };
+}
+
+// A message's files are stored on the session's host, in files/<message id>/ of our home. Their names are not trusted
+// and are reduced to characters that mean nothing to a shell, tmux or Claude.
+
+export interface FetchedFiles {
+  readonly paths: readonly string[];
+  /** One sentence per file that could not be stored. */
+  readonly failed: readonly string[];
+}
+
+const MAX_BYTES = 50 * 2 ** 20;
+const TIMEOUT_MS = 30_000;
+const WRITE = `umask 077; d=$3/files/$1; mkdir -p "$d" && cat > "$d/.$2" && mv "$d/.$2" "$d/$2" && printf '%s' "$d/$2" && exit
+rm -f "$d/.$2"; exit 1`;
+
+export async function fetchAttachments(
+  message: AcceptedMessage,
+  host: string,
+  { api, home, hosts, remote }: { api: string } & Pick<Shared, 'home' | 'hosts' | 'remote'>,
+): Promise<FetchedFiles> {
+  const paths: string[] = [];
+  const failed: string[] = [];
+  for (const [at, file] of message.attachments.entries()) {
+    try {
+      const data = await download(file.url, { api, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
+      const name = safeName(file.filename, at);
+      paths.push(await put(message.id, name, data));
+    } catch (error) {
+      if (isThreadmuxError(error, 'host_unreachable')) throw error; // the message waits with its files
+      failed.push((error as Error).message);
+    }
+  }
+  return { paths, failed };
+
+  async function put(id: string, name: string, data: Uint8Array): Promise<string> {
+    if (!hosts.isLocal(host))
+      return hosts.get(host).sh(WRITE, [id, name, await remote.home(host)], {
+        input: data,
+        doing: `copy ${name}`,
+        timeoutMs: 120_000,
+      });
+    const folder = join(home.folder('files'), id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeWhole(join(folder, name), data);
+    return join(folder, name);
+  }
+}
+
+/** Characters of at most four bytes each, with room for the number before them. */
+const NAME_LENGTH = 60;
+
+/** Letters, digits, dot, dash and underscore; no leading dot or dash; never two of one name. */
+export function safeName(filename: string, at: number): string {
+  const plain = filename.normalize('NFC').replace(/[^\p{L}\p{N}._-]+/gu, '_');
+  const clean =
+    [...plain]
+      .slice(-NAME_LENGTH)
+      .join('')
+      .replace(/^[._-]+/, '') || 'file';
+  // A first file named "2-x" must not collide with a second one named "x".
+  return at === 0 && !/^\d+-/.test(clean) ? clean : `${at + 1}-${clean}`;
 }

@@ -1,4 +1,4 @@
-// Discord's names for the codes in its refusals (JSON error codes). The workspace answers with the same.
+// Discord's JSON error codes, by their names. The workspace uses the same codes.
 
 export const UNKNOWN_APPLICATION = 10002;
 export const UNKNOWN_CHANNEL = 10003;

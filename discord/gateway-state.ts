@@ -1,16 +1,16 @@
-// The gateway protocol as a pure machine: (state, event) -> next state and what to do.
-// It owns no socket and no timer; gateway.ts does what the effects say.
+// The gateway protocol as a pure state machine: (state, event) -> next state and effects. gateway.ts has the socket and
+// the timers.
 
 export interface GatewaySession {
   readonly id: string;
   readonly resumeUrl: string;
-  /** The last event received; what was handled is kept by the shell, on disk. */
+  /** The last event received. gateway.ts stores which events were handled. */
   readonly seq: number;
 }
 
 interface Trying {
   readonly session: GatewaySession | undefined;
-  /** Connections in a row that did not get as far as READY or RESUMED. */
+  /** Connections in a row that did not reach READY or RESUMED. */
   readonly attempt: number;
   readonly failedResumes: number;
 }
@@ -40,7 +40,7 @@ export type GatewayEvent =
 type GatewayPace = 'backoff' | 'soon';
 
 export type GatewayEffect =
-  /** No url: ask for one. `pace` soon is the 1 to 5 s that an invalid session has to wait. */
+  /** Without a url, request one. `pace` "soon" is the 1 to 5 s that Discord requires after an invalid session. */
   | {
       readonly do: 'connect';
       readonly url: string | undefined;
@@ -54,22 +54,22 @@ export type GatewayEffect =
   | { readonly do: 'hangUp' }
   | { readonly do: 'stop'; readonly why: string };
 
-export type GatewayStep = readonly [GatewayState, ...GatewayEffect[]];
+type GatewayStep = readonly [GatewayState, ...GatewayEffect[]];
 
-/** A session that could not be resumed so often will not be: its server may be gone for good. */
+/** After this many failed resumes, start a new session: its server may be gone. */
 const RESUMES_TRIED = 3;
 
-/** Close codes after which trying again cannot help; the text tells the person what to fix. */
+/** Close codes after which a retry cannot help; the text says what to fix. */
 export const FATAL_CLOSE_CODES: Readonly<Record<number, string>> = {
   4004: 'Discord refused the bot token. Reset it in the developer portal (Bot, Reset Token) and put the new one into the configuration.',
-  4010: 'Discord refused the shard. This is a fault of threadmux: please report it.',
+  4010: 'Discord refused the shard. This is a bug in threadmux. Please report it.',
   4011: 'The bot is in too many servers for one connection. Use a bot of your own for threadmux.',
-  4012: 'Discord no longer speaks this gateway version. Update threadmux.',
-  4013: 'Discord refused the intents. This is a fault of threadmux: please report it.',
+  4012: 'Discord no longer supports this gateway version. Update threadmux.',
+  4013: 'Discord refused the intents. This is a bug in threadmux. Please report it.',
   4014: 'The bot may not read messages. Turn on "Message Content Intent" in the Discord developer portal (Bot, Privileged Gateway Intents).',
 };
 
-/** Close codes that void the session, so that the next connection has to identify afresh. */
+/** Close codes that end the session, so that the next connection must identify again. */
 const FORGETS_SESSION: ReadonlySet<number> = new Set([1000, 1001, 4003, 4005, 4007, 4008, 4009]);
 
 export function firstGatewayState(session: GatewaySession | undefined): GatewayState {
@@ -110,7 +110,7 @@ export function nextGatewayStep(state: GatewayState, event: GatewayEvent): Gatew
   }
 }
 
-/** Remembers how far we have read, so that a resume replays only what we missed. */
+/** Stores the position, so that a resume replays only missed events. */
 function count(state: GatewayState, seq: number): GatewayState {
   if (state.at !== 'live' && state.at !== 'authenticating') return state;
   if (state.session === undefined || seq <= state.session.seq) return state;
@@ -125,7 +125,7 @@ function greet(state: GatewayState & { at: 'greeting' }, intervalMs: number): Ga
   ];
 }
 
-/** No acknowledgement since the last beat means a dead line: hang up, so that we may resume. */
+/** Without an acknowledgement since the last heartbeat, the connection is dead: close it and resume. */
 function beat(state: GatewayState): GatewayStep {
   if (!('acked' in state)) return [state];
   if (!state.acked) return again(state, state.session, 'backoff', { do: 'hangUp' });
@@ -145,7 +145,7 @@ function closed(state: Exclude<GatewayState, { at: 'stopped' }>, code: number): 
   return again(state, FORGETS_SESSION.has(code) ? undefined : state.session, 'backoff');
 }
 
-/** The one way back: every reason to connect again passes here. */
+/** Every reconnect goes through this function. */
 function again(
   state: Exclude<GatewayState, { at: 'stopped' }>,
   session: GatewaySession | undefined,
@@ -164,4 +164,33 @@ function again(
 
 function connect(session: GatewaySession | undefined, attempt: number, pace: GatewayPace): GatewayEffect {
   return { do: 'connect', url: session?.resumeUrl, attempt, pace };
+}
+
+// Tracks received events until they are handled, in any order. The saved position is the last event before the first
+// unhandled one, so that none is skipped.
+
+interface HandledEvents {
+  /** Adds an event; call the result when it was handled. */
+  open(at: GatewaySession): () => void;
+}
+
+interface Entry {
+  readonly at: GatewaySession;
+  done: boolean;
+}
+
+export function createHandledEvents(save: (session: GatewaySession) => void): HandledEvents {
+  const entries: Entry[] = [];
+  return {
+    open(at) {
+      const entry: Entry = { at, done: false };
+      entries.push(entry);
+      return () => {
+        entry.done = true;
+        let handled: GatewaySession | undefined;
+        while (entries[0]?.done) handled = entries.shift()?.at;
+        if (handled !== undefined) save(handled);
+      };
+    },
+  };
 }

@@ -1,5 +1,5 @@
-// The shell around the gateway machine: the socket, the timers, and the one queue of events.
-// How far we have read is stored only after an event was handled: a crash repeats, never skips.
+// Runs the gateway state machine: the socket, the timers and the queue of events. The position is stored after an event
+// was handled: a crash can repeat events, but never skip one.
 
 import { createRequire } from 'node:module';
 import { connect as connectTo } from 'node:net';
@@ -8,8 +8,8 @@ import type * as ws from 'ws';
 import { ThreadmuxError } from '../core/errors.ts';
 import { pauseMs } from '../core/keep-trying.ts';
 import { type Log, silentLog } from '../core/log.ts';
-import { gatewayBotSchema, helloSchema, parsePayload, readyEventSchema } from './gateway-payload.ts';
 import {
+  createHandledEvents,
   firstGatewayState,
   type GatewayEffect,
   type GatewayEvent,
@@ -17,22 +17,22 @@ import {
   type GatewayState,
   nextGatewayStep,
 } from './gateway-state.ts';
-import { createHandledEvents } from './handled-events.ts';
 import { USER_AGENT } from './http-pool.ts';
+import { gatewayBotSchema, helloSchema, parsePayload, readyEventSchema } from './payloads.ts';
 import type { Rest } from './rest.ts';
 
-/** `live`: it happens now; an event that a resume repeats may be minutes old. */
+/** `live` is false for an event that a resume replays: it may be minutes old. */
 type EventHandler = (name: string, data: unknown, live: boolean) => Promise<void> | void;
 
 export interface GatewayOptions {
   readonly rest: Rest;
   readonly token: string;
   readonly intents: number;
-  /** Called in the order of the events; what it returns is waited for before the event counts as read. */
+  /** Called in order; an event counts as read when the promise resolves. */
   readonly handle: EventHandler;
   readonly load: () => GatewaySession | undefined;
   readonly save: (session: GatewaySession) => void;
-  /** Nothing more can be done: the token was refused, an intent is not allowed. */
+  /** A retry cannot help: the token or an intent was refused. */
   readonly onFatal: (error: ThreadmuxError) => void;
   readonly log?: Log;
   /** Divides all waiting times, for tests. */
@@ -45,7 +45,7 @@ export interface Gateway {
   close(): void;
 }
 
-/** As the CommonJS it is: where it is imported, Node.js parses it twice, and an idle bridge keeps 4 MB of that. */
+/** Loaded with require: with import, Node.js parses this CommonJS module twice and keeps 4 MB. */
 const { WebSocket } = createRequire(import.meta.url)('ws') as typeof ws;
 
 /** Any code but 1000 and 1001 keeps the session for a few minutes. */
@@ -127,7 +127,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     }
   }
 
-  /** A thousand identifies a day are allowed; past them Discord resets the token. */
+  /** Discord resets the token after a thousand identifies per day. */
   async function askForUrl(): Promise<string> {
     const bot = gatewayBotSchema.parse(await options.rest.call('GET', '/gateway/bot'));
     const { remaining, reset_after } = bot.session_start_limit;
@@ -204,7 +204,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ op, d }));
   }
 
-  /** Its own close event would count as a second loss of the same connection. */
+  /** Its close event would count as a second lost connection. */
   function hangUp(): void {
     const mine = socket;
     socket = undefined;
@@ -230,7 +230,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   };
 }
 
-/** Around a resume the same event may come twice. */
+/** After a resume, an event may come twice. */
 function isRepeated(state: GatewayState, seq: number): boolean {
   return 'session' in state && state.session !== undefined && seq <= state.session.seq;
 }

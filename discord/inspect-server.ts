@@ -1,11 +1,13 @@
-// Looks at what the bot is and may do, for setting up and for finding faults. It only reads. What a server
-// that speaks less than Discord does not answer is left undefined, not taken for a fault.
+// Reads what the bot is and may do, for init and doctor. Whatever a server does not report stays undefined and is not
+// an error.
 
 import * as z from 'zod';
+import { clockDifference } from '../core/duration.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { UNKNOWN_USER } from './error-codes.ts';
-import { mayReadContent } from './message-content.ts';
-import { missingPermissions, permissionsIn } from './permissions.ts';
+import { requestOnce, USER_AGENT } from './http-pool.ts';
+import { mayReadContent, missingPermissions, permissionsIn } from './permissions.ts';
+import { unreachable } from './response.ts';
 import type { Rest } from './rest.ts';
 
 export interface BotInfo {
@@ -129,5 +131,29 @@ async function told<T extends z.ZodType>(rest: Rest, path: string, schema: T): P
   } catch (error) {
     if (isThreadmuxError(error, 'discord_refused')) return undefined;
     throw error;
+  }
+}
+
+// Asks the server for its time; this needs no token.
+
+/** How many milliseconds the server's clock is ahead of ours, accurate to a second; undefined if it is not reported. */
+export async function serverClock(api: string, timeoutMs = 8_000): Promise<number | undefined> {
+  const asked = Date.now();
+  try {
+    const options = {
+      headers: { 'user-agent': USER_AGENT },
+      headersTimeout: timeoutMs,
+      signal: AbortSignal.timeout(timeoutMs),
+    };
+    const url = `${api.replace(/\/$/, '')}/gateway`;
+    const date = await requestOnce(url, options, timeoutMs, async ({ headers, body }) => {
+      await body.dump();
+      return headers.date;
+    });
+    const there = Date.parse(String(date ?? ''));
+    return Number.isNaN(there) ? undefined : clockDifference(there, asked, Date.now());
+  } catch (cause) {
+    const { code, message } = cause as { code?: string; message?: string };
+    throw unreachable(`asking ${api}: ${code ?? message ?? 'no answer'}`, cause);
   }
 }

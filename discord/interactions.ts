@@ -1,5 +1,5 @@
-// Taps, menus, modals and slash commands, and how they are answered. The first answer has three
-// seconds; it goes past every queue.
+// Answers taps, menus, forms and slash commands. The first answer must come within three seconds, so it bypasses all
+// queues.
 
 import type {
   APIInteractionResponse,
@@ -65,17 +65,17 @@ export const MODAL_INTERACTION = 5;
 
 const EPHEMERAL = 1 << 6;
 
-/** Only the person who tapped sees it. */
+/** Only the user who tapped sees it. */
 export const replyPrivately = (rest: Rest, to: Interaction, content: string) =>
   answer(rest, to, {
     type: 4,
     data: { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } },
   });
 
-/** Takes the tap; the message is changed later. */
+/** Acknowledges a tap; the message is edited later. */
 export const takeTap = (rest: Rest, to: Interaction) => answer(rest, to, { type: 6 });
 
-/** Takes a slash command; what there is to say follows with `followUp`. */
+/** Acknowledges a slash command; `followUp` sends the reply. */
 export const takeCommand = (rest: Rest, to: Interaction, hidden = false) =>
   answer(rest, to, { type: 5, ...(hidden ? { data: { flags: EPHEMERAL } } : {}) });
 
@@ -95,7 +95,7 @@ export async function followUp(rest: Rest, to: Interaction, draft: MessageDraft)
   await rest.call('PATCH', path, { body: bodyOf(draft), files: draft.files ?? [] });
 }
 
-/** Only the person who tapped sees it; after the tap itself was taken. */
+/** Only the user who tapped sees it. For taps that are already acknowledged. */
 export async function followUpPrivately(rest: Rest, to: Interaction, content: string): Promise<void> {
   const body = {
     content: content.slice(0, 1_900),
@@ -105,7 +105,7 @@ export async function followUpPrivately(rest: Rest, to: Interaction, content: st
   await rest.call('POST', `/webhooks/${to.application_id}/${to.token}`, { body });
 }
 
-/** False if it came too late: the tap's three seconds were over. */
+/** False if the three seconds were over. */
 async function answer(rest: Rest, to: Interaction, body: APIInteractionResponse): Promise<boolean> {
   try {
     await rest.call('POST', `/interactions/${to.id}/${to.token}/callback`, {
@@ -114,14 +114,14 @@ async function answer(rest: Rest, to: Interaction, body: APIInteractionResponse)
     });
     return true;
   } catch (error) {
-    // It was answered, and only the answer to our answer got lost.
+    // It was acknowledged; only the response was lost.
     if (refusedWith(error, ALREADY_ACKNOWLEDGED)) return true;
     if (refusedWith(error, UNKNOWN_INTERACTION)) return false;
     throw error;
   }
 }
 
-/** Writes the commands only if they changed: there is a limit of writes a day. */
+/** Writes the commands only if they changed, because writes per day are limited. */
 export async function registerCommands(
   rest: Rest,
   applicationId: string,
@@ -137,7 +137,7 @@ export async function registerCommands(
   return true;
 }
 
-/** Whether every field we would send is what the server has; it adds fields of its own. */
+/** Compares only the fields that we send, because the server adds others. */
 function holds(has: unknown, wants: unknown): boolean {
   if (Array.isArray(wants))
     return Array.isArray(has) && has.length === wants.length && wants.every((want, at) => holds(has[at], want));

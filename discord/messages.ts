@@ -1,5 +1,5 @@
-// Posting, editing, reacting and reading back. Every message carries a nonce made from what it is
-// about, so that a repeat makes no double, and no text of ours can ever ping anybody.
+// Posts, edits, reads and reacts to messages. Every message has a nonce made from its subject, so that a retry creates
+// no duplicate. No text can ping anybody.
 
 import type {
   APIActionRowComponent,
@@ -15,27 +15,27 @@ import type { CallOptions, FileUpload, Rest } from './rest.ts';
 
 export type ComponentRow = APIActionRowComponent<APIComponentInMessageActionRow>;
 
-export interface AttachedFile extends FileUpload {
-  /** For those who cannot see the file; at most 1,024 code points. */
+interface AttachedFile extends FileUpload {
+  /** The alternative text; at most 1,024 code points. */
   readonly description?: string;
 }
 
 export interface MessageDraft {
   readonly content: string;
   readonly components?: readonly ComponentRow[];
-  /** On an edit they take the place of the message's files, none of them too; left out, those stay. */
+  /** On an edit, they replace the message's files (an empty list removes them); if missing, the files stay. */
   readonly files?: readonly AttachedFile[];
   /** Posted without a notification. */
   readonly silent?: boolean;
   readonly replyTo?: string;
-  /** Users this message may ping; nobody else is ever pinged. */
+  /** The only users that this message may ping. */
   readonly ping?: readonly string[];
 }
 
 const SUPPRESS_EMBEDS = 1 << 2;
 const SUPPRESS_NOTIFICATIONS = 1 << 12;
 
-/** Undefined: it was posted before, and somebody has deleted it since. */
+/** Undefined if it was posted before and then deleted. */
 export async function createMessage(
   rest: Rest,
   channelId: string,
@@ -73,7 +73,7 @@ export async function editMessage(
   await rest.call('PATCH', path, { ...options, body, files: draft.files ?? [] });
 }
 
-/** What posting and editing have in common, by the bot itself and in answer to an interaction. */
+/** The part that is common to posting, editing and answering an interaction. */
 export function bodyOf(draft: Partial<MessageDraft>) {
   return {
     ...(draft.content === undefined ? {} : { content: draft.content }),
@@ -121,7 +121,7 @@ export async function getMessage(rest: Rest, channelId: string, id: string) {
   return messageSchema.parse(await rest.call('GET', `/channels/${channelId}/messages/${id}`));
 }
 
-/** Everything written after a message, oldest first. */
+/** All messages after this one, oldest first. */
 export async function messagesAfter(
   rest: Rest,
   channelId: string,
@@ -142,7 +142,7 @@ export function refusedWith(error: unknown, ...codes: readonly number[]): boolea
   return isThreadmuxError(error) && error.answer !== undefined && codes.includes(error.answer.code);
 }
 
-/** Its files are too large for the server, or for what stands in front of it. */
+/** The files are too large for the server, or for a proxy before it. */
 export function isTooLarge(error: unknown): boolean {
   if (refusedWith(error, REQUEST_TOO_LARGE, FILE_TOO_LARGE)) return true;
   return isThreadmuxError(error) && error.answer?.status === 413;
@@ -152,4 +152,33 @@ async function ignoring(codes: readonly number[], call: Promise<unknown>): Promi
   await call.catch((error: unknown) => {
     if (!refusedWith(error, ...codes)) throw error;
   });
+}
+
+// Buttons.
+
+const KEYS = [
+  ['Escape', 'Esc'],
+  ['Up', '↑'],
+  ['Down', '↓'],
+  ['Enter', 'Enter'],
+] as const;
+
+/** Key buttons for one screen. They work only while the pane shows the screen with this fingerprint. */
+export function keyButtons(print: string | undefined): ComponentRow {
+  const keys = print === undefined ? [] : KEYS.map(([key, label]) => button(label, `key:${key}:${print}`));
+  return row(...keys, button('Screen', 'key:look'));
+}
+
+export type ButtonStyle = 'primary' | 'plain' | 'good' | 'bad';
+const STYLES = { primary: 1, plain: 2, good: 3, bad: 4 } as const;
+const LABEL = 80;
+
+export function button(label: string, customId: string, style: ButtonStyle = 'plain') {
+  const points = [...label];
+  const text = points.length <= LABEL ? label : `${points.slice(0, LABEL - 1).join('')}…`;
+  return { type: 2 as const, style: STYLES[style], label: text || '…', custom_id: customId };
+}
+
+export function row(...components: readonly ReturnType<typeof button>[]): ComponentRow {
+  return { type: 1, components: [...components] };
 }

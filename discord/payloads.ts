@@ -1,6 +1,7 @@
-// The objects of Discord that we read, reduced to what we use. Everything else passes by.
+// The Discord objects that we read, reduced to the fields that we use.
 
 import * as z from 'zod';
+import { parseJson } from '../core/json.ts';
 
 const userSchema = z.object({
   id: z.string(),
@@ -71,7 +72,35 @@ export const readySchema = z.object({
   application: z.object({ id: z.string(), flags: z.number().default(0) }),
 });
 
-/** Default messages and replies; the rest is Discord telling about itself. */
+/** Normal messages and replies; other types are system messages. */
 export function isWritten(message: DiscordMessage): boolean {
   return message.type === 0 || message.type === 19;
 }
+
+// Payloads of the gateway connection.
+
+const payloadSchema = z.object({
+  op: z.number(),
+  d: z.unknown(),
+  s: z.number().nullish(),
+  t: z.string().nullish(),
+});
+export const helloSchema = z.object({ heartbeat_interval: z.number().positive() });
+
+export const readyEventSchema = z.object({ session_id: z.string(), resume_gateway_url: z.string() });
+
+export const gatewayBotSchema = z.object({
+  url: z.string(),
+  session_start_limit: z.object({ remaining: z.number(), reset_after: z.number() }),
+});
+
+export function parsePayload(text: string): z.output<typeof payloadSchema> | undefined {
+  try {
+    return payloadSchema.safeParse(parseJson(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is stored of a gateway session. */
+export const gatewaySessionSchema = z.object({ id: z.string(), resumeUrl: z.string(), seq: z.number() });

@@ -1,7 +1,9 @@
-// What a member may do in a channel, by Discord's rules: roles first, then what the channel takes and gives. Pure.
+// Computes what a member may do in a channel, by Discord's rules: roles first, then the channel's overwrites. Pure.
+
+import { type DiscordMessage, isWritten } from './payloads.ts';
 
 interface Overwrite {
-  /** Of a role, or of a member. */
+  /** The id of a role or a member. */
   readonly id: string;
   readonly allow: string;
   readonly deny: string;
@@ -14,7 +16,7 @@ export interface MemberPermissions {
   readonly memberRoles: readonly string[];
   readonly roles: readonly { readonly id: string; readonly permissions: string }[];
   readonly overwrites: readonly Overwrite[];
-  /** A moderator has silenced the member for a while. */
+  /** The member is in a time-out. */
   readonly timedOut: boolean;
 }
 
@@ -23,7 +25,7 @@ export interface Permission {
   readonly bit: number;
 }
 
-/** What docs/discord-setup.md asks for, and no more. */
+/** The same as in docs/discord-setup.md. */
 export const NEEDED_PERMISSIONS: readonly Permission[] = [
   { name: 'View Channel', bit: 10 },
   { name: 'Send Messages', bit: 11 },
@@ -37,14 +39,14 @@ export const NEEDED_PERMISSIONS: readonly Permission[] = [
 
 const ADMINISTRATOR = 1n << 3n;
 const EVERYTHING = (1n << 64n) - 1n;
-/** All that is left to a member in a time-out. */
+/** The permissions of a member in a time-out. */
 const SILENCED = (1n << 10n) | (1n << 16n);
 
 export function neededInteger(): string {
   return String(NEEDED_PERMISSIONS.reduce((sum, { bit }) => sum | (1n << BigInt(bit)), 0n));
 }
 
-/** The link by which somebody who may do so adds the bot to a server, with these permissions. */
+/** The link that adds the bot to a server with these permissions. */
 export function inviteLink(applicationId: string): string {
   return `https://discord.com/oauth2/authorize?client_id=${applicationId}&scope=bot+applications.commands&permissions=${neededInteger()}`;
 }
@@ -68,9 +70,39 @@ export function permissionsIn(standing: MemberPermissions): bigint {
   return standing.timedOut ? granted & SILENCED : granted;
 }
 
-/** Within one step what is allowed wins over what is denied. */
+/** Within one step, allow wins over deny. */
 function applied(granted: bigint, step: readonly Overwrite[]): bigint {
   const deny = step.reduce((sum, one) => sum | BigInt(one.deny), 0n);
   const allow = step.reduce((sum, one) => sum | BigInt(one.allow), 0n);
   return (granted & ~deny) | allow;
+}
+
+// Without the message content intent, Discord delivers empty messages and no error. These functions detect that.
+
+const MAY_READ = (1 << 18) | (1 << 19);
+
+export const CONTENT_HINT =
+  'Turn on "Message Content Intent" in the Discord developer portal (Bot, Privileged Gateway Intents) and restart threadmux.';
+
+/** From READY: whether the intent is enabled for the application. */
+export function mayReadContent(applicationFlags: number): boolean {
+  return (applicationFlags & MAY_READ) !== 0;
+}
+
+/** A user cannot send a completely empty message, so Discord has removed its content. */
+export function looksEmptied(message: DiscordMessage): boolean {
+  const parts = [
+    message.attachments,
+    message.embeds,
+    message.components,
+    message.sticker_items,
+    message.message_snapshots,
+  ];
+  return (
+    isWritten(message) &&
+    !message.author.bot &&
+    message.content === '' &&
+    message.poll === undefined &&
+    parts.every((part) => part.length === 0)
+  );
 }

@@ -1,30 +1,28 @@
-// What the server taught us about its limits, so that we wait before it has to say no.
-// Time is passed in, from a clock that never goes back; nothing here sleeps.
-
-import type { Endpoint } from './endpoint.ts';
+// Learns the server's rate limits from its answers, so that we wait before it refuses. The time is passed in, from a
+// monotonic clock.
 
 /** Added to every wait: timers fire a little early, and a reset is rounded. */
 const MARGIN_MS = 50;
 /** Discord allows 50. The rest is for other processes with the same token, such as `doctor`. */
 const GLOBAL_PER_SECOND = 45;
-/** While Discord is about to ban us. */
+/** The limit while a ban by Discord is near. */
 const SLOWED_PER_SECOND = 1;
 const BUCKETS_KEPT = 1_000;
 
 export interface RateLimits {
-  /** How long this request has to wait from now. Infinity: until another request has ended. */
+  /** How long this request must wait. Infinity means until another request has ended. */
   waitMs(route: Endpoint, now: number): number;
-  /** The one to send now, or how long none may be sent. Kinds of requests take turns; within one kind the oldest goes first. */
+  /** The next request to send, or how long to wait. Kinds of requests take turns; within a kind, the oldest is first. */
   next<T extends { readonly route: Endpoint }>(
     waiting: readonly T[],
     now: number,
   ): { readonly send: T } | { readonly waitMs: number };
-  /** Counts a request. Each one has to be ended, also when no answer came. */
+  /** Counts a request. Each must be ended, even without an answer. */
   sent(route: Endpoint, now: number): RateLimitTicket;
   ended(ticket: RateLimitTicket, answer: RateLimitAnswer | undefined, now: number): void;
-  /** The server said no to one route, or to everything. */
+  /** The server refused one route, or everything. */
   blocked(route: Endpoint, scope: 'route' | 'everything', ms: number, now: number): void;
-  /** Too many requests were refused lately: everything that is not urgent goes slowly. */
+  /** Too many requests were refused recently, so all that are not urgent are slowed down. */
   isSlowed(now: number): boolean;
 }
 
@@ -93,7 +91,7 @@ export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
     if (hashes.get(route.key) !== hash) adopt(route.key, hash);
     const known = bucketOf(route);
     const resetAt = now + resetAfter * 1_000 + MARGIN_MS;
-    // Answers overtake each other: unless this one is surely of a later window, the lower count is right.
+    // Answers may arrive out of order: unless this one is certainly from a later window, the lower count is right.
     const isLater = now >= known.resetAt || sentAt + resetAfter * 1_000 > known.resetAt;
     known.limit = number(headers['x-ratelimit-limit']) ?? 1;
     known.remaining = isLater ? remaining : Math.min(known.remaining, remaining);
@@ -113,7 +111,7 @@ export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
 
   function bucketOf(route: Endpoint): Bucket {
     const key = bucketKey(route);
-    // Nothing is known yet: one at a time until the first answer tells.
+    // Nothing is known yet: send one at a time until the first answer.
     const bucket = buckets.get(key) ?? { limit: 1, remaining: 1, resetAt: 0, inFlight: 0 };
     buckets.set(key, bucket);
     return bucket;
@@ -171,7 +169,7 @@ export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
   };
 }
 
-/** Requests under way may not be in what the server counted, so they are taken off. */
+/** The server may not have counted requests in flight, so subtract them. */
 function bucketWaitMs(bucket: Bucket | undefined, now: number): number {
   if (bucket === undefined) return 0;
   const isOver = now >= bucket.resetAt;
@@ -206,10 +204,42 @@ function createInvalidCount() {
       else slots.push({ since: now, count: 1 });
     },
     isTooMany(now: number): boolean {
-      // A slot is forgotten only when its last request is old enough.
+      // Drop a slot only when its last request is old enough.
       if (slots.some(({ since }) => now - since >= INVALID_WINDOW_MS + SLOT_MS))
         slots = slots.filter(({ since }) => now - since < INVALID_WINDOW_MS + SLOT_MS);
       return slots.reduce((sum, { count }) => sum + count, 0) > TOO_MANY_INVALID;
     },
   };
+}
+
+// Which requests share a rate limit.
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface Endpoint {
+  /** The request without its ids; a bucket hash is learned per key. */
+  readonly key: string;
+  /** The channel, guild or webhook the limit is counted for. */
+  readonly major: string;
+  /** Interaction callbacks have three seconds and no rate limit, so they never wait. */
+  readonly urgent: boolean;
+}
+
+export function endpointOf(method: Method, path: string, body?: unknown): Endpoint {
+  const bare = path.split('?')[0] ?? path;
+  const major = bare.match(/^\/(?:channels|guilds)\/(\d+)|^\/webhooks\/(\d+\/[^/]+)/);
+  const shape = bare
+    .replace(/^\/(webhooks|interactions)\/\d+\/[^/]+/, '/$1/:id/:token')
+    .replace(/\/reactions\/.*/, '/reactions/:any')
+    .replace(/\d{15,20}/g, ':id');
+  return {
+    key: `${method} ${shape}${renames(method, shape, body) ? ' name' : ''}`,
+    major: major?.[1] ?? major?.[2] ?? '',
+    urgent: shape.startsWith('/interactions/') || shape.startsWith('/webhooks/'),
+  };
+}
+
+/** Renaming has its own limit of minutes, and must not delay archiving. */
+function renames(method: Method, shape: string, body: unknown): boolean {
+  return method === 'PATCH' && shape === '/channels/:id' && typeof body === 'object' && body !== null && 'name' in body;
 }

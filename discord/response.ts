@@ -1,4 +1,4 @@
-// What one answer means: done, try again later, or give up. Pure.
+// Decides what an answer means: done, try again later, or give up. Pure.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
@@ -13,12 +13,12 @@ export interface RestResponse {
 
 type ResponseAction =
   | { readonly kind: 'done'; readonly value: unknown }
-  /** The server is busy with us: wait as long as it says; this uses up no patience. */
+  /** A rate limit: wait as long as the server says. This does not use up the patience. */
   | { readonly kind: 'limited'; readonly scope: 'route' | 'everything'; readonly waitMs: number }
   | { readonly kind: 'failed'; readonly error: ThreadmuxError }
   | { readonly kind: 'refused'; readonly error: ThreadmuxError };
 
-/** A ban by Discord's edge names no end; asking during one makes it longer. */
+/** A ban by Discord's proxy has no stated end, and requests during a ban extend it. */
 const BAN_MS = 60_000;
 
 export function judgeResponse(what: string, answer: RestResponse): ResponseAction {

@@ -1,6 +1,5 @@
-// One authorised client for Discord's REST API. It waits out limits before and after they bite,
-// repeats what may be repeated, keeps the order of requests to one route, and never sends a token
-// that was refused again.
+// A client for Discord's REST API. It obeys rate limits, retries what may be repeated, keeps the order of requests per
+// route, and never sends a refused token again.
 
 import { setMaxListeners } from 'node:events';
 import { type Dispatcher, FormData } from 'undici';
@@ -8,11 +7,10 @@ import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { pauseMs } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { type Log, silentLog } from '../core/log.ts';
-import { type Endpoint, endpointOf, isRepeatable, type Method } from './endpoint.ts';
 import { addressOf, openPool, USER_AGENT } from './http-pool.ts';
-import { onAbort } from './on-abort.ts';
+import { type Endpoint, endpointOf, type Method } from './rate-limits.ts';
 import { judgeResponse, PAUSES, type RestResponse, unreachable } from './response.ts';
-import { createSendQueue } from './send-queue.ts';
+import { createSendQueue, onAbort } from './send-queue.ts';
 
 export interface FileUpload {
   readonly name: string;
@@ -30,10 +28,10 @@ export interface CallOptions {
 export interface Rest {
   /** Resolves with the parsed answer (undefined for an empty one); rejects with a ThreadmuxError. */
   call(method: Method, path: string, options?: CallOptions): Promise<unknown>;
-  /** The same client, with the same limits and order, and another patience. Each has to be closed. */
+  /** The same client with another patience. Each must be closed. */
   withPatience(patienceMs: number): Rest;
-  /** Stops what waits in this one. The last one to be closed closes the connections. */
-  /** The Unix socket that everything goes through, the gateway too; undefined for a server on the network. */
+  /** Stops waiting requests. The last close closes the connections. */
+  /** The Unix socket for REST and the gateway; undefined for a server on the network. */
   readonly socketPath?: string | undefined;
   close(): Promise<void>;
 }
@@ -44,7 +42,7 @@ export interface RestOptions {
   readonly log?: Log;
   readonly timeoutMs?: number;
   readonly patienceMs?: number;
-  /** Requests per second, whatever they are. Tests allow more than Discord does. */
+  /** All requests per second. Tests allow more than Discord. */
   readonly perSecond?: number;
 }
 
@@ -170,7 +168,7 @@ interface Payload {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A form can be sent any number of times, unlike a stream. It has to be undici's own: the platform's may be of another version. */
+/** Unlike a stream, a form can be sent again. It must be undici's own class: that of Node.js may have another version. */
 function payloadOf({ body, files = [] }: CallOptions): Payload {
   if (files.length > 0) {
     const form = new FormData();
@@ -184,7 +182,7 @@ function payloadOf({ body, files = [] }: CallOptions): Payload {
     : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 }
 
-/** A connection that was never made cannot have delivered anything. */
+/** A connection that was never opened cannot have delivered anything. */
 function mayHaveArrived(cause: unknown): boolean {
   const code = (cause as { code?: string }).code;
   return !['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(code ?? '');
@@ -193,4 +191,12 @@ function mayHaveArrived(cause: unknown): boolean {
 function reason(cause: unknown): string {
   const { code, message } = cause as { code?: string; message?: string };
   return [message, code].filter(Boolean).join(' ') || String(cause);
+}
+
+/** Whether a request can be repeated safely after a lost answer. */
+export function isRepeatable(method: Method, path: string, body: unknown): boolean {
+  if (method !== 'POST') return true;
+  if (typeof body === 'object' && body !== null && 'enforce_nonce' in body) return true;
+  // The server refuses a repeat (THREAD_ALREADY_CREATED, ALREADY_ACKNOWLEDGED), and the callers handle that.
+  return /\/(typing|threads|callback)$/.test(path.split('?')[0] ?? path);
 }

@@ -1,13 +1,11 @@
-// Requests that wait until the limits let them go. One list and one timer for all of them, so a limit that
-// is learned now also holds for what was queued before.
+// Requests that wait for rate limits, in one list with one timer, so that a new limit also applies to requests that
+// wait already.
 
-import type { Endpoint } from './endpoint.ts';
-import { onAbort } from './on-abort.ts';
-import { createRateLimits, type RateLimitAnswer, type RateLimitTicket } from './rate-limits.ts';
+import { createRateLimits, type Endpoint, type RateLimitAnswer, type RateLimitTicket } from './rate-limits.ts';
 import { unreachable } from './response.ts';
 
 interface SendQueue {
-  /** Resolves when the request may be sent; it has to be sent then, and ended. */
+  /** Resolves when the request may be sent. It must then be sent and ended. */
   turn(route: Endpoint, signals: readonly AbortSignal[]): Promise<RateLimitTicket>;
   ended(ticket: RateLimitTicket, answer: RateLimitAnswer | undefined): void;
   blocked(route: Endpoint, scope: 'route' | 'everything', ms: number): void;
@@ -18,7 +16,7 @@ interface Waiting {
   go(ticket: RateLimitTicket): void;
 }
 
-/** Node's timers take no more. */
+/** The longest delay of a Node.js timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export function createSendQueue(onSlowed: (isSlowed: boolean) => void, perSecond?: number): SendQueue {
@@ -44,7 +42,7 @@ export function createSendQueue(onSlowed: (isSlowed: boolean) => void, perSecond
     }
   }
 
-  /** Many come and go in one moment; the list is looked through once for all of them. */
+  /** Looks once for many changes at the same time. */
   function lookSoon(): void {
     if (isLooking) return;
     isLooking = true;
@@ -84,4 +82,20 @@ export function createSendQueue(onSlowed: (isSlowed: boolean) => void, perSecond
 
     blocked: (route, scope, ms) => limits.blocked(route, scope, ms, now()),
   };
+}
+
+// Listens to several signals. A signal from AbortSignal.any would stay in memory as long as its sources.
+
+/** Calls `act` once when one of them is aborted, with its reason. Returns the function that stops listening. */
+export function onAbort(signals: readonly AbortSignal[], act: (reason: unknown) => void): () => void {
+  const stop = () => {
+    for (const signal of signals) signal.removeEventListener('abort', tell);
+  };
+  const tell = () => {
+    stop();
+    act(signals.find(({ aborted }) => aborted)?.reason);
+  };
+  for (const signal of signals) signal.addEventListener('abort', tell);
+  if (signals.some(({ aborted }) => aborted)) tell();
+  return stop;
 }

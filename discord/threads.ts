@@ -1,5 +1,5 @@
-// One thread a session. Creating one is safe to race from several processes and machines: all of
-// them make the same welcome message (same nonce), and a message carries one thread at most.
+// Finds, creates, renames and archives threads. Several processes can create the same thread at once: all post the same
+// welcome message (same nonce), and a message has at most one thread.
 
 import type { RESTPatchAPIChannelJSONBody, RESTPostAPIChannelMessagesThreadsJSONBody } from 'discord-api-types/v10';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -24,7 +24,7 @@ export interface ThreadRef {
   readonly lastMessageId: string | undefined;
 }
 
-/** Who we are and where we look; both are asked for once. */
+/** A channel, and our user id. */
 export interface ThreadChannel {
   readonly rest: Rest;
   readonly channelId: string;
@@ -42,7 +42,7 @@ export async function openThreadChannel(rest: Rest, channelId: string): Promise<
   return { rest, channelId, guildId, botId: channelSchema.pick({ id: true }).parse(me).id };
 }
 
-/** `isTaken` tells of threads that are another session's. */
+/** `isTaken` is true for threads of other sessions. */
 export async function ensureThread(
   place: ThreadChannel,
   title: string,
@@ -56,7 +56,7 @@ export async function ensureThread(
   return { ...found, archived: false };
 }
 
-/** A thread of its own for one order, whatever others of that title there are; asked for twice, it is still one. */
+/** Creates a new thread, even if the title exists. The same `order` always returns the same thread. */
 export function freshThread(
   place: ThreadChannel,
   title: string,
@@ -67,7 +67,7 @@ export function freshThread(
   return createThread(place, title, welcome, members, order);
 }
 
-/** Only threads under our channel that our bot made count: anybody can make one that looks alike. */
+/** Only threads that our bot created in our channel: anybody can create one with the same title. */
 export async function findThread(
   place: ThreadChannel,
   title: string,
@@ -99,7 +99,7 @@ async function* archivedThreads(place: ThreadChannel): AsyncGenerator<readonly T
   }
 }
 
-/** Undefined if it is gone, or not one of ours. */
+/** Undefined if it is gone or not ours. */
 export async function getThread(place: ThreadChannel, id: string): Promise<ThreadRef | undefined> {
   const channel = await getChannel(place.rest, id);
   return channel === undefined ? undefined : ourThread(place, channel)[0];
@@ -126,7 +126,7 @@ export const archiveThread = (rest: Rest, id: string) => modify(rest, id, { arch
 export const unarchiveThread = (rest: Rest, id: string, options: CallOptions = {}) =>
   modify(rest, id, { archived: false, locked: false }, options);
 
-/** Editing and reacting do not open an archived thread, and posting does not open a locked one: it is opened, and `act` done again. */
+/** Editing and reacting do not reopen an archived thread, and posting does not unlock a locked one. Reopens it and runs `act` again. */
 export async function unarchiveAndRetry<T>(
   rest: Rest,
   id: string,
@@ -152,7 +152,7 @@ async function modify(
   await rest.call('PATCH', `/channels/${id}`, { ...options, body });
 }
 
-/** A week without a word before Discord archives it by itself. */
+/** Discord archives the thread after a week without messages. */
 const AUTO_ARCHIVE_MINUTES = 10_080;
 const WELCOMES_TRIED = 4;
 
@@ -163,8 +163,7 @@ async function createThread(
   members: readonly string[],
   order = '',
 ): Promise<ThreadRef> {
-  // The same steps in every process that races: a welcome whose thread was deleted a moment ago
-  // is passed over by all of them, and they meet again at the next.
+  // All processes try the same nonces in the same order, so they agree even if a thread was just deleted.
   for (let round = 0; round < WELCOMES_TRIED; round++) {
     const nonce = stableNonce(...['welcome', place.channelId, title, round, ...(order === '' ? [] : [order])]);
     const message = await createMessage(place.rest, place.channelId, nonce, {
@@ -177,8 +176,8 @@ async function createThread(
     await Promise.all(['@me', ...members].map((who) => addMember(place.rest, thread.id, who)));
     return thread;
   }
-  throw new ThreadmuxError('discord_refused', `making the thread "${title}": it was deleted as soon as it was made`, {
-    hint: 'Wait some minutes and try again.',
+  throw new ThreadmuxError('discord_refused', `The thread "${title}" was deleted right after it was created.`, {
+    hint: 'Wait a few minutes and try again.',
   });
 }
 
@@ -198,7 +197,7 @@ async function startThread(place: ThreadChannel, messageId: string, title: strin
   }
 }
 
-/** Best effort: who is not a member can still open it, but is not notified of what happens there. */
+/** Best effort: users who are not members can open the thread, but get no notifications. */
 async function addMember(rest: Rest, id: string, who: string): Promise<void> {
   await rest.call('PUT', `/channels/${id}/thread-members/${who}`, { patienceMs: 0 }).catch(() => {});
 }

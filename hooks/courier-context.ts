@@ -1,15 +1,17 @@
 // The context that every handler of the courier gets, one per host; nothing is global.
 
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
+import * as z from 'zod';
 import { footer, loadStatus, parseStatusLineInput } from '../agents/claude/hook-input.ts';
 import { parsedJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
+import type { Home } from '../home/home.ts';
+import { readJson, writeBestEffort } from '../home/whole-file.ts';
 import type { Host } from '../hosts/host.ts';
 import { type HostFiles, hostFiles, localFiles } from '../hosts/host-files.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import type { Shared } from '../threads/shared-parts.ts';
-import { openPostedTexts, type PostedTexts } from './posted-texts.ts';
 import { createProgress, type Progress } from './progress.ts';
 
 /** The context for letters of one host. */
@@ -79,3 +81,57 @@ export function openCourierContexts(shared: Shared): CourierContexts {
 }
 
 const STATUS_BYTES = 100_000;
+
+// Remembers which texts of Claude were posted, by their ids in the transcript. The ids stay the same after renames,
+// restarts and a second Stop in one turn.
+
+const schema = z.record(
+  z.string(),
+  z.object({
+    prompt: z.string(),
+    texts: z.array(z.string()),
+    turn: z.string().default(''),
+  }),
+);
+
+type Entry = z.output<typeof schema>[string];
+
+interface PostedTexts {
+  has(claudeSession: string, text: string): boolean;
+  /** Whether anything was posted for this prompt. */
+  answered(claudeSession: string, prompt: string): boolean;
+  add(claudeSession: string, prompt: string, texts: readonly string[]): void;
+  /** A turn begins. Its id is used if Stop does not contain the prompt's id. */
+  begin(claudeSession: string, turn: string): void;
+  turnOf(claudeSession: string): string;
+}
+
+const SESSIONS_KEPT = 200;
+const TEXTS_KEPT = 400;
+
+function openPostedTexts(home: Home): PostedTexts {
+  const path = join(home.folder('state'), 'shown.json');
+  const sessions = new Map(Object.entries(readJson(path, schema) ?? {}));
+
+  function put(session: string, to: Partial<Entry>): void {
+    const before = sessions.get(session) ?? { prompt: '', texts: [], turn: '' };
+    sessions.delete(session);
+    sessions.set(session, { ...before, ...to });
+    for (const oldest of sessions.keys()) {
+      if (sessions.size <= SESSIONS_KEPT) break;
+      sessions.delete(oldest);
+    }
+    writeBestEffort(path, Object.fromEntries(sessions));
+  }
+
+  return {
+    has: (session, text) => sessions.get(session)?.texts.includes(text) ?? false,
+    answered: (session, prompt) => prompt !== '' && sessions.get(session)?.prompt === prompt,
+    add(session, prompt, texts) {
+      const before = sessions.get(session)?.texts ?? [];
+      put(session, { prompt, texts: [...before, ...texts].slice(-TEXTS_KEPT) });
+    },
+    begin: (session, turn) => put(session, { turn }),
+    turnOf: (session) => sessions.get(session)?.turn ?? '',
+  };
+}

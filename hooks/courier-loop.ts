@@ -11,10 +11,8 @@ import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { tryBestEffort } from '../home/whole-file.ts';
 import { LOCK_REFRESH_MS, refreshCourierLock } from './courier-lock.ts';
-import { type FailedLetter, openFailedLetters } from './failed-letters.ts';
-import { type Letter, readLetter } from './letter.ts';
-import { openOutbox } from './outbox.ts';
-import type { ThreadOrder } from './thread-order.ts';
+import { type Letter, readLetter, type ThreadOrder } from './letter.ts';
+import { type FailedLetter, openFailedLetters, openOutbox } from './outbox.ts';
 
 interface CourierOptions {
   readonly home: Home;

@@ -5,21 +5,24 @@ import type { HookEvent, HookInput } from '../agents/claude/hook-input.ts';
 import { isShell } from '../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { MessageDraft } from '../discord/messages.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
-import type { ThreadRecord } from '../threads/thread-record.ts';
-import { readTmuxVariable } from '../tmux/current-pane.ts';
+import { readTmuxVariable } from '../tmux/pane.ts';
 import type { CourierContext } from './courier-context.ts';
-import type { EventHandlerOf, EventOutcome, EventReport } from './events/event.ts';
-import { handleNotification } from './events/notification.ts';
-import { handlePreToolUse } from './events/pre-tool-use.ts';
-import { handleSessionEnd } from './events/session-end.ts';
-import { handleSessionStart } from './events/session-start.ts';
-import { handleStop } from './events/stop.ts';
-import { handleStopFailure } from './events/stop-failure.ts';
-import { handleUserPromptSubmit } from './events/user-prompt-submit.ts';
-import { fitMessage } from './fit-message.ts';
+import {
+  type EventHandlerOf,
+  type EventOutcome,
+  type EventReport,
+  handleNotification,
+  handlePreToolUse,
+  handleSessionEnd,
+  handleSessionStart,
+  handleStopFailure,
+  handleUserPromptSubmit,
+} from './events.ts';
 import type { Letter } from './letter.ts';
-import { postParts, withPosted } from './post-parts.ts';
+import { fitMessage, postParts, withPosted } from './post-parts.ts';
+import { handleStop } from './stop.ts';
 
 /** Calls `risky` before it processes the letter's text. */
 export async function postLetter(letter: Letter, context: CourierContext, risky: () => void = () => {}): Promise<void> {

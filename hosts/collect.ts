@@ -3,9 +3,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { formatDuration } from '../core/duration.ts';
-import { COLLECT } from './collect-script.ts';
+import { COLLECT, type CollectedLine, letterReader } from './collect-script.ts';
 import type { Host, StartedScript } from './host.ts';
-import { type CollectedLine, letterReader } from './letter-reader.ts';
 
 interface CollectOptions {
   readonly host: Host;

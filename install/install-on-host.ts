@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type InstalledPaths, isOfInstallation } from '../agents/claude/hook-commands.ts';
 import { loadInstalled } from '../home/installed.ts';
 import type { Host } from '../hosts/host.ts';
-import { findHostPaths, type HostPaths, removeHome, removeOldProgram } from '../hosts/host-paths.ts';
+import { findHostPaths, type HostPaths, putScripts, removeHome, removeOldProgram } from '../hosts/host-home.ts';
 import {
   checkHostFile,
   type HostFile,
@@ -14,7 +14,6 @@ import {
   removeHostFile,
   writeHostFile,
 } from '../hosts/host-user-files.ts';
-import { putScripts } from '../hosts/put-scripts.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { hookPlaceOf, unloadHooks } from '../tmux/tmux-hooks.ts';
 import {

@@ -9,12 +9,11 @@ import { splitMessage } from '../core/split.ts';
 import { displayWidth, tablesToCode } from '../core/tables.ts';
 import { cleanInbound, guardForPrompt, insideFence, neutralise } from '../core/untrusted-text.ts';
 import { takeOutgoingFiles } from '../hooks/outgoing-files.ts';
-import { stripBlocks } from '../hooks/strip-blocks.ts';
+import { stripBlocks } from '../hooks/stop.ts';
 import { filterOutput } from '../streams/emulator/filter.ts';
 import { blockOfEnd, planTextMessages as planTerminal, slicesOf } from '../streams/terminal/plan.ts';
-import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/escape-text.ts';
-import { hidesPart } from '../threads/prompts/hidden-markdown.ts';
-import { permissionText, planText, questionText } from '../threads/prompts/prompt-text.ts';
+import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/preview.ts';
+import { hidesPart, permissionText, planText, questionText } from '../threads/prompts/prompt-text.ts';
 // @ts-expect-error: a script of the page, without types
 import { oneLine } from '../workspace/page/session-state.js';
 

@@ -2,13 +2,14 @@
 
 import type { ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { channelSchema, type DiscordChannel } from '../discord/payloads.ts';
 import { connectRest, type Rest, type RestOptions } from '../discord/rest.ts';
-import { openThreadChannel, type ThreadChannel } from '../discord/threads.ts';
+import { getThread, openThreadChannel, ourThread, type ThreadChannel, type ThreadRef } from '../discord/threads.ts';
 
 interface Connection {
   readonly server: ServerConfig;
   readonly rest: Rest;
-  /** The channel, and who we are there; asked for once. */
+  /** The channel and our user id there; requested once. */
   place(channel: string): Promise<ThreadChannel>;
 }
 
@@ -19,14 +20,14 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** `servers` is asked each time: the configuration may change, and the local workspace may start later. */
+/** `servers` is called each time, because the configuration may change and the local workspace may start later. */
 export function openConnections(
   servers: () => readonly ServerConfig[],
   options: Pick<RestOptions, 'perSecond'> & { readonly log: Log },
 ): Connections {
   const open = new Map<string, Omit<Connection, 'server'>>();
 
-  /** The same server may come as another object each time, so what is known is kept by its address and token. */
+  /** Keyed by address and token, because the same server may be passed as a different object. */
   function of(server: ServerConfig): Connection {
     const key = `${server.api} ${server.token}`;
     const known = open.get(key) ?? connect(server);
@@ -61,4 +62,65 @@ export function openConnections(
 
 export function channelsOf(server: ServerConfig): readonly string[] {
   return [...new Set([server.channel, ...server.projects.map(({ channel }) => channel)])];
+}
+
+// Our threads: created by our bot in one of our channels. Messages contain only the thread's id, so the rest is kept
+// here and requested if it is missing.
+
+export interface KnownThreads {
+  readonly rest: Rest;
+  /** A thread as the gateway reports it. */
+  hear(channel: unknown): ThreadRef | undefined;
+  /** A thread that we created or found. */
+  learn(thread: ThreadRef): void;
+  forget(id: string): void;
+  find(id: string): Promise<ThreadRef | undefined>;
+  all(): readonly ThreadRef[];
+}
+
+/** How many ids of other people's threads are remembered. */
+const FOREIGN_KEPT = 1_000;
+
+export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[]): KnownThreads {
+  const ours = new Map<string, ThreadRef>();
+  const foreign = new Set<string>();
+  const ask = new Map<string, Promise<ThreadRef | undefined>>();
+
+  function hear(data: unknown): ThreadRef | undefined {
+    const channel: DiscordChannel | undefined = channelSchema.safeParse(data).data;
+    if (channel === undefined) return undefined;
+    const thread = places.flatMap((place) => ourThread(place, channel))[0];
+    if (thread === undefined) ours.delete(channel.id);
+    else ours.set(thread.id, thread);
+    return thread;
+  }
+
+  async function fetch(id: string): Promise<ThreadRef | undefined> {
+    for (const place of places) {
+      const thread = await getThread(place, id);
+      if (thread !== undefined) {
+        ours.set(id, thread);
+        return thread;
+      }
+    }
+    if (foreign.size >= FOREIGN_KEPT) foreign.clear();
+    foreign.add(id);
+    return undefined;
+  }
+
+  return {
+    rest,
+    hear,
+    learn: (thread) => void ours.set(thread.id, thread),
+    forget: (id) => void ours.delete(id),
+    all: () => [...ours.values()],
+    async find(id) {
+      if (foreign.has(id)) return undefined;
+      const known = ours.get(id);
+      if (known !== undefined) return known;
+      const asked = ask.get(id) ?? fetch(id).finally(() => ask.delete(id));
+      ask.set(id, asked);
+      return asked;
+    },
+  };
 }

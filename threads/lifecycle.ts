@@ -1,5 +1,5 @@
-// Keeps threads in step with tmux sessions made, renamed and closed by hand, on all hosts: when tmux tells of one, at
-// the start, and every few minutes, because what tmux tells is only a hint.
+// Keeps threads up to date with tmux sessions that users create, rename and close, on all hosts. Runs when tmux reports
+// a change, at start, and every few minutes, because a report can get lost.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -15,15 +15,15 @@ import { loadStreamRecords } from '../home/stream-record.ts';
 import { watchFolder } from '../home/watch-folder.ts';
 import { tryBestEffort } from '../home/whole-file.ts';
 import type { HostList } from '../tmux/host-list.ts';
-import type { KnownThreads } from './known-threads.ts';
+import type { KnownThreads } from './connections.ts';
 import { postNotice } from './notices.ts';
+import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
-import { sessionPanes } from './session-panes.ts';
 import type { Threads } from './session-threads.ts';
 import type { Shared } from './shared-parts.ts';
 
 interface Lifecycle {
-  /** Once now, over all hosts. */
+  /** Runs once now, for all hosts. */
   run(): Promise<void>;
   close(): void;
 }
@@ -33,7 +33,7 @@ interface LifecycleOptions {
   readonly config: Config;
   readonly hosts: HostList;
   readonly threads: Threads;
-  /** The open threads that the gateway told of, one list per server. */
+  /** The open threads that the gateway reported, per server. */
   readonly known: readonly KnownThreads[];
   readonly log: Log;
   readonly sessionsChanged: Shared['sessionsChanged'];
@@ -41,13 +41,13 @@ interface LifecycleOptions {
 
 const EVERY_MS = 3 * 60_000;
 const DEADLINE_MS = 10_000;
-/** Several events come at once when a session is made. */
+/** tmux reports several events when a session is created. */
 const SETTLE_MS = 300;
-/** Where the system cannot watch the folder of hints. */
+/** How often to look if the system cannot watch the folder. */
 const UNWATCHED_MS = 2_000;
 
 const YOUNG_MS = 60_000;
-const LEFT = '➡️ This session is not followed in this thread any more.';
+const LEFT = '➡️ This session no longer uses this thread.';
 
 export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const { home, config, hosts, threads, log } = options;
@@ -59,7 +59,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
 
   async function onHost(host: string): Promise<void> {
     const records = registry.all().filter((one) => one.host === host && !one.closed && one.shell !== 'terminal');
-    // An unreachable host is not one without sessions: this rejects, and nothing is closed.
+    // If the host is unreachable, this rejects and nothing is closed.
     const sessions = await sessionPanes(hosts, host, records, DEADLINE_MS);
     const strays = options.known
       .flatMap((known) => known.all())
@@ -78,7 +78,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     log.info('lifecycle', { do: change.do, what: nameOf(change) });
     switch (change.do) {
       case 'open':
-        // It may have reported since we looked, and a person may even have deleted its thread.
+        // It may have reported since, and a user may even have deleted its thread.
         if (registry.ofSession(change.session.host, change.session) !== undefined) return;
         return void (await threads.ensure(change.session, { directory: change.session.path }));
       case 'adopt': {
@@ -91,7 +91,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         return;
       }
       case 'rename':
-        // A letter that is read after the session has ended knows its name from here.
+        // Letters that are read after the session has ended get its name from here.
         registry.change(change.record.thread, { sessionName: change.sessionName });
         return threads.rename(change.record, change.title);
       case 'leave':
@@ -115,7 +115,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       case 'leave-stray': {
         const { id } = change.thread;
         const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
-        // A young one may just be on its way into the registry.
+        // A new thread may not be in the registry yet.
         if (known === undefined || Date.now() - snowflakeTime(id) < YOUNG_MS) return;
         await postNotice(known.rest, id, [id, 'left'], { content: LEFT, silent: true });
         return archiveThread(known.rest, id);
@@ -131,7 +131,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     );
   }
 
-  /** One at a time: two that run together would both miss the other's threads. */
+  /** One at a time: two runs at once would not see each other's threads. */
   function soon(): void {
     due ??= setTimeout(() => {
       due = undefined;

@@ -1,5 +1,5 @@
-// What the bridge itself says in a thread. Every saying has a nonce made from what it is about, so
-// that a crash in between does not make it say a thing twice.
+// Notices of the bridge in a thread. Each has a nonce made from its subject, so that it is not posted twice after a
+// crash.
 
 import { stableNonce } from '../core/snowflake.ts';
 import { insideFence, neutralise } from '../core/untrusted-text.ts';
@@ -7,7 +7,7 @@ import { createMessage, type MessageDraft } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveAndRetry } from '../discord/threads.ts';
 
-/** Resolves with the id of the message; undefined if somebody has deleted it. */
+/** Resolves with the id of the message; undefined if it was deleted. */
 export type Notices = (
   channelId: string,
   about: readonly (string | number)[],
@@ -31,11 +31,11 @@ export async function postNotice(
 
 const SCREEN_ROOM = 1_500;
 const SCREEN_LINES = 40;
-/** Far more than fits: of an output of megabytes only the end is looked at. */
+/** More than fits into a message; the rest of a long output is not processed. */
 const LOOKED_AT = 20_000;
 const CUT = '-# ⚠️ This is only the end: what stands above it does not fit here.';
 
-/** What the pane shows, as a block: its last lines, as many as fit. A dialog is answered by it, so nothing in it may hide. */
+/** The last lines of a pane that fit, as a code block. Users answer dialogs by it, so nothing in it may be hidden. */
 export function screenBlock(text: string): string {
   // Claude Code draws its prompt with a no-break space, which hides nothing.
   const screen = text.trimEnd().replaceAll('\u00a0', ' ');

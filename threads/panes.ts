@@ -1,18 +1,19 @@
-// Which pane a thread speaks to: the one in its record. If that pane is gone, the session's present one; there is no
-// other choice.
+// Finds the pane of a thread: the one in its record or, if that is gone, the session's current pane.
 
 import type { Config } from '../core/config.ts';
+import { isThreadmuxError } from '../core/errors.ts';
 import { parseThreadTitle } from '../core/session-name.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import { lookAtPane } from '../tmux/look.ts';
+import { currentPane, readTmuxVariable } from '../tmux/pane.ts';
+import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
-import { sessionPanes } from './session-panes.ts';
-import { type Threads, titleOf } from './session-threads.ts';
-import { sessionKey, type ThreadRecord } from './thread-record.ts';
+import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
+import { type SessionPane, type Threads, titleOf } from './session-threads.ts';
 
 export interface FoundPane {
   readonly tmux: Tmux;
@@ -22,7 +23,7 @@ export interface FoundPane {
 type AThread = Pick<ThreadRef, 'id' | 'title' | 'parentId'>;
 
 export interface PaneFinder {
-  /** Undefined: there is no such session. `again` looks whether the pane we know is still there. */
+  /** Undefined if the session does not exist. `again` checks whether the recorded pane still exists. */
   find(thread: AThread, again?: boolean): Promise<FoundPane | undefined>;
   hostOf(thread: Pick<ThreadRef, 'id' | 'title'>): string;
 }
@@ -39,7 +40,7 @@ export function createPaneFinder(
     parseThreadTitle(title)?.host ??
     config.defaultHost;
 
-  /** By its identity in tmux, else by its name: it was started again, or the registry was lost. */
+  /** By its tmux ids, otherwise by its name, because it may have been restarted or the registry lost. */
   async function locate(thread: AThread): Promise<ThreadRecord | undefined> {
     const host = hostOf(thread);
     const known = registry.get(thread.id);
@@ -47,7 +48,7 @@ export function createPaneFinder(
     const channel = known?.channel || thread.parentId;
     const session =
       (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
-      // One of that name that belongs to another channel is none of this thread's.
+      // A session with this name that belongs to another channel is not this thread's.
       sessions.find(
         (one) => titled(one, config) === (known?.title ?? thread.title) && destinationOf(one.path)?.channel === channel,
       );
@@ -88,7 +89,7 @@ export function createPaneFinder(
   };
 }
 
-/** What a record has beside its session. */
+/** The fields of a record that are not about its session. */
 type OfThread = Pick<
   ThreadRecord,
   | 'thread'
@@ -117,4 +118,103 @@ function titled(session: Parameters<typeof titleOf>[0], config: Config): string 
   } catch {
     return undefined;
   }
+}
+
+// Lists the sessions of a host, each with its active pane, on all tmux servers that we know there.
+
+const ALIVE_MS = 10_000;
+
+/** Hooks report from every tmux server of the user, not only from the one for new sessions. */
+export async function sessionPanes(
+  hosts: HostList,
+  host: string,
+  records: readonly Pick<ThreadRecord, 'socket'>[],
+  timeoutMs: number,
+): Promise<readonly SessionPane[]> {
+  const own = await socketOf(hosts, host);
+  const sockets = new Set([own, ...records.map(({ socket }) => socket)]);
+  const lists = await Promise.all(
+    [...sockets]
+      .filter((socket) => socket !== undefined)
+      .map(async (socket) =>
+        (await listSessions(tmuxOn(hosts.get(host), socket), { timeoutMs })).map((session) =>
+          toSessionPane(host, socket, session),
+        ),
+      ),
+  );
+  return lists.flat();
+}
+
+/** Rejects if the host is unreachable, because its sessions may still exist. */
+export async function isAlive(hosts: HostList, record: ThreadRecord): Promise<boolean> {
+  const tmux = tmuxOn(hosts.get(record.host), record.socket);
+  const sessions = await listSessions(tmux, { timeoutMs: ALIVE_MS });
+  return sessions.some((one) => sessionKey(toSessionPane(record.host, '', one)) === sessionKey(record));
+}
+
+/** The socket of the server that new sessions are started on; undefined while none runs. */
+export function socketOf(hosts: HostList, host: string): Promise<string | undefined> {
+  return hosts
+    .tmux(host)
+    .run(['display-message', '-p', '#{socket_path}'])
+    .then((path) => path.trim())
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error, 'session_not_found')) return undefined;
+      throw error;
+    });
+}
+
+export function toSessionPane(host: string, socket: string, session: Session): SessionPane {
+  const { pane } = session;
+  return {
+    ...{ host, socket, serverPid: session.serverPid, paneId: pane.id, panePid: pane.pid },
+    ...{ sessionId: session.id, sessionName: session.name, group: session.group },
+    ...{ command: pane.command, path: pane.path },
+  };
+}
+
+// Finds the session that a letter came from, by the pane and tmux server of its hook. If the pane is gone, the registry
+// still knows it.
+
+/** `again` ignores the cache, because the pane may run another program now. */
+export type SessionLookup = (
+  host: string,
+  tmux: string,
+  pane: string,
+  again?: boolean,
+) => Promise<SessionPane | undefined>;
+
+const FRESH_MS = 10_000;
+const KEPT = 1_000;
+
+export function createSessionLookup(hosts: HostList, registry: Registry): SessionLookup {
+  const seen = new Map<string, { readonly at: number; readonly session: SessionPane }>();
+
+  function remembered(host: string, tmux: string, pane: string): SessionPane | undefined {
+    const server = readTmuxVariable(tmux);
+    const record = server === undefined ? undefined : registry.ofPane(host, server.pid, pane);
+    if (record === undefined) return undefined;
+    // Only the session's fields: the others may change before this is written back.
+    const { host: on, socket, serverPid, paneId, panePid, sessionId } = record;
+    const { sessionName, group, command, cwd: path } = record;
+    return {
+      ...{ host: on, socket, serverPid, paneId, panePid, sessionId },
+      ...{ sessionName, group, command, path },
+    };
+  }
+
+  return async (host, tmux, pane, again = false) => {
+    const key = `${host}|${tmux}|${pane}`;
+    const known = seen.get(key);
+    if (known !== undefined && !again && Date.now() - known.at < FRESH_MS) return known.session;
+    const registered = remembered(host, tmux, pane);
+    // Asking another host takes a round trip, and its tmux hooks report renamed sessions.
+    if (registered !== undefined && !again && !hosts.isLocal(host)) return registered;
+    const found = await currentPane(hosts.get(host), tmux, pane);
+    if (found === undefined) return known?.session ?? registered;
+    const session = { ...found, host };
+    if (seen.size >= KEPT) seen.clear();
+    seen.set(key, { at: Date.now(), session });
+    return session;
+  };
 }

@@ -1,18 +1,10 @@
-// Receipts: the agent's own word that a message was submitted. The courier tells of submitted prompts, the registry
-// knows which messages stand in the pane, and whoever waits for one is woken. No request is needed.
+// Receipts: the agent's own reports that messages were submitted. The courier passes submitted prompts, the registry
+// knows which messages were typed, and those who wait are notified. No request is needed.
 
-import {
-  type ConfirmedDelivery,
-  confirmedBy,
-  confirmedByTurn,
-  type ReceiptLetter,
-  withDelivery,
-} from './deliveries.ts';
-import type { Registry } from './registry.ts';
-import { type DeliveryRecord, NO_NOTICE, type ThreadRecord } from './thread-record.ts';
+import { type DeliveryRecord, NO_NOTICE, type Registry, type ThreadRecord } from './registry.ts';
 
 export interface Receipts {
-  /** Before it is typed: the receipt may come before we know that it was. */
+  /** Called before it is typed, because the receipt may come before typing returns. */
   stand(thread: string, delivery: Pick<DeliveryRecord, 'id' | 'message' | 'paths' | 'words'>): void;
   /** Prompts that the agent of this thread has submitted. */
   submitted(thread: string, prompts: readonly string[], letter: ReceiptLetter): void;
@@ -21,18 +13,18 @@ export interface Receipts {
   /** Seen on the screen, where no hook reports. */
   seen(thread: string, id: string): void;
   unconfirmed(thread: string, id: string): void;
-  /** The person was told that it is not confirmed; `notice` is undefined if that could not be posted. */
+  /** The user was told that it is not confirmed; `notice` is undefined if that could not be posted. */
   noticed(thread: string, id: string, notice: string | undefined): void;
-  /** The person was told that it was submitted after all. */
+  /** The user was told that it was submitted. */
   corrected(thread: string, id: string): void;
-  /** It was not typed after all. */
+  /** It was not typed. */
   withdraw(thread: string, id: string): void;
   isSubmitted(thread: string, id: string): boolean;
-  /** It was typed, or typing it was begun. */
+  /** It was typed, or typing had started. */
   isStanding(thread: string, id: string): boolean;
-  /** Whether the receipt is there, or comes within this time. */
+  /** True if the receipt is there or comes within this time. */
   wait(thread: string, id: string, ms: number): Promise<boolean>;
-  /** Called with a delivery whose receipt came after the person was told that it is not confirmed; at first with those of an earlier process. */
+  /** Called for each receipt that came after "not confirmed" was posted, first for those of an earlier process. */
   onLate(listener: (thread: string, delivery: DeliveryRecord) => void): void;
 }
 
@@ -98,7 +90,7 @@ export function createReceipts(registry: Registry): Receipts {
       wake(id);
     },
     unconfirmed(thread, id) {
-      // A receipt that came in this very moment counts.
+      // A receipt that came in the meantime counts.
       if (!isSubmitted(thread, id)) change(thread, id, { state: 'unconfirmed' });
     },
     noticed(thread, id, notice = NO_NOTICE) {
@@ -136,4 +128,81 @@ export function createReceipts(registry: Registry): Receipts {
 
 function isLate({ state, notice }: DeliveryRecord): boolean {
   return state === 'submitted' && notice !== '';
+}
+
+// Finds which typed messages a submitted prompt was. Pure. Compares words, because the agent trims prompts and replaces
+// paths of images by its own marks.
+
+/** Deliveries kept per thread, so that late receipts find their message. */
+const KEPT = 200;
+const KEPT_MS = 25 * 3_600_000;
+
+function withDelivery(record: ThreadRecord, delivery: DeliveryRecord): readonly DeliveryRecord[] {
+  const others = record.deliveries.filter((one) => one.message !== delivery.message);
+  return [...others.filter(({ at }) => delivery.at - at < KEPT_MS), delivery].slice(-KEPT);
+}
+
+interface ConfirmedDelivery {
+  readonly deliveries: readonly DeliveryRecord[];
+  /** The ids of the matching deliveries; the oldest match wins. */
+  readonly ids: readonly string[];
+}
+
+/** The letter that reports submitted prompts. */
+interface ReceiptLetter {
+  readonly id: string;
+  readonly writtenAt: number;
+}
+
+/** A prompt was submitted. A letter that is read twice confirms nothing twice. */
+export function confirmedBy(
+  deliveries: readonly DeliveryRecord[],
+  prompts: readonly string[],
+  letter: ReceiptLetter,
+): ConfirmedDelivery {
+  if (deliveries.some(({ receipt }) => receipt === letter.id)) return { ids: [], deliveries };
+  return matched(deliveries, prompts, letter, Number.POSITIVE_INFINITY);
+}
+
+/**
+ * A turn that answered these prompts ended. Claude reads some prompts between two tools, without a hook; those that a
+ * hook has reported since the last turn (`since`) are matched first.
+ */
+export function confirmedByTurn(
+  deliveries: readonly DeliveryRecord[],
+  prompts: readonly string[],
+  letter: ReceiptLetter,
+  since: number,
+): ConfirmedDelivery {
+  return matched(deliveries, prompts, letter, since);
+}
+
+function matched(
+  deliveries: readonly DeliveryRecord[],
+  prompts: readonly string[],
+  letter: ReceiptLetter,
+  since: number,
+): ConfirmedDelivery {
+  const open = deliveries.filter(({ state, submittedAt }) => state !== 'submitted' || submittedAt > since);
+  const ids = prompts.flatMap((prompt) => {
+    const at = open.findIndex((delivery) => isSame(delivery, prompt));
+    const [found] = at < 0 ? [] : open.splice(at, 1);
+    return found === undefined || found.state === 'submitted' ? [] : [found.id];
+  });
+  const confirmed = (one: DeliveryRecord): DeliveryRecord =>
+    ids.includes(one.id) ? { ...one, state: 'submitted', receipt: letter.id, submittedAt: letter.writtenAt } : one;
+  return { ids, deliveries: deliveries.map(confirmed) };
+}
+
+const IMAGE = /\[Image #\d{1,4}\]/;
+
+function isSame({ words, paths }: DeliveryRecord, prompt: string): boolean {
+  if (paths.length === 0) return folded(prompt) === folded(words);
+  const rest = paths.reduce((text, path) => text.replaceAll(path, ' '), prompt).split(IMAGE);
+  const hasFile = rest.length > 1 || rest[0] !== prompt;
+  return hasFile && folded(rest.join(' ')) === folded(words.split(IMAGE).join(' '));
+}
+
+function folded(text: string): string {
+  return text.split(/\s+/).filter(Boolean).join(' ');
 }

@@ -1,10 +1,10 @@
-// What has to happen so that threads and sessions of one host agree again. Pure: the list of sessions is the truth, and
-// a host that could not be asked is not in it.
+// Decides what must change so that the threads of one host match its sessions. Pure. Must not be called for a host that
+// could not be asked.
 
 import { parseThreadTitle } from '../core/session-name.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { sessionKey, type ThreadRecord } from './registry.ts';
 import { type SessionPane, titleOf } from './session-threads.ts';
-import { sessionKey, type ThreadRecord } from './thread-record.ts';
 
 export interface HostState {
   readonly host: string;
@@ -14,7 +14,7 @@ export interface HostState {
   readonly records: readonly ThreadRecord[];
   /** Open threads of ours that the registry does not know. */
   readonly strays: readonly ThreadRef[];
-  /** The channel that the session belongs to; undefined: it is named nowhere. */
+  /** The channel of the session; undefined if it gets no thread. */
   readonly channelOf: (session: SessionPane) => string | undefined;
   /** Sessions that get no thread, by name. */
   readonly ignore: readonly string[];
@@ -36,7 +36,7 @@ export type ThreadChange =
   /** The session has a newer thread. */
   | { readonly do: 'leave'; readonly record: ThreadRecord; readonly to: ThreadRecord }
   | { readonly do: 'close-stray'; readonly thread: ThreadRef; readonly name: string }
-  /** The session has another thread, or is to have none. */
+  /** The session has another thread, or must not have one. */
   | { readonly do: 'leave-stray'; readonly thread: ThreadRef };
 
 export function reconcile(state: HostState): readonly ThreadChange[] {
@@ -96,7 +96,7 @@ export function reconcile(state: HostState): readonly ThreadChange[] {
   return changes;
 }
 
-/** Undefined for a name that no title can hold. */
+/** Undefined if the name does not fit into a title. */
 function titleOrNone(session: SessionPane, defaultHost: string): string | undefined {
   try {
     return titleOf(session, { defaultHost });

@@ -1,11 +1,11 @@
-// The registry: all thread records, in memory and on disk. One process writes it. A write that fails (a full disk) is
-// tried again; what is in memory counts meanwhile.
+// The registry: all thread records, in memory and on disk. One process writes it. A failed write (full disk) is tried
+// again; until then the memory is right.
 
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import * as z from 'zod';
 import type { Home } from '../home/home.ts';
-import { removeBestEffort, writeBestEffort } from '../home/whole-file.ts';
-import { loadThreadRecords, sessionKey, type ThreadRecord } from './thread-record.ts';
+import { readJson, removeBestEffort, writeBestEffort } from '../home/whole-file.ts';
 
 export interface Registry {
   get(thread: string): ThreadRecord | undefined;
@@ -64,4 +64,95 @@ export function openRegistry(home: Home): Registry {
       }
     },
   };
+}
+
+// The record of one thread: its session and pane, what was posted and what was typed. One file per thread. Only the
+// process with the courier's lock writes them.
+
+const deliverySchema = z.object({
+  /** The id that marks the pane: that of the message, or of its Retry. */
+  id: z.string(),
+  message: z.string(),
+  /** The text as it was typed, without the files. */
+  words: z.string(),
+  /** The paths of the message's files, as they were typed. */
+  paths: z.array(z.string()).readonly().default([]),
+  at: z.number(),
+  state: z.enum(['typed', 'submitted', 'unconfirmed']),
+  /** The letter that confirmed it: a letter that is read twice confirms nothing twice. */
+  receipt: z.string().default(''),
+  /** When that letter was written. */
+  submittedAt: z.number().default(0),
+  /** The message that says it is not confirmed, or NO_NOTICE if only ⚠️ was set; empty if nothing was said. */
+  notice: z.string().default(''),
+});
+/** The message has ⚠️, but the notice could not be posted. */
+export const NO_NOTICE = '-';
+export type DeliveryRecord = Readonly<z.output<typeof deliverySchema>>;
+
+const postedSchema = z.object({
+  letter: z.string(),
+  pane: z.string(),
+  messages: z.array(z.string()).readonly(),
+});
+export type PostedPart = Readonly<z.output<typeof postedSchema>>;
+
+export const threadRecordSchema = z.object({
+  thread: z.string(),
+  /** The name of the server in the configuration. */
+  server: z.string().default(''),
+  channel: z.string().default(''),
+  title: z.string().default(''),
+  host: z.string(),
+  socket: z.string(),
+  serverPid: z.number(),
+  paneId: z.string(),
+  panePid: z.number(),
+  sessionId: z.string(),
+  sessionName: z.string(),
+  /** The name of a grouped session changes with its newest member; the group does not. */
+  group: z.string().optional(),
+  /** The program in the foreground when the hook ran: the agent. */
+  command: z.string(),
+  cwd: z.string(),
+  /** Empty until a hook of the agent has reported. */
+  claudeSession: z.string(),
+  transcript: z.string(),
+  state: z.enum(['working', 'waiting', 'idle', 'ended']),
+  /** What runs there: an agent ('no'), a shell that `!new` started or that was found, or a terminal that streams. */
+  shell: z.enum(['no', 'ours', 'found', 'terminal']).default('no'),
+  at: z.number(),
+  /** Messages up to this one do not belong to a letter that must still be posted. */
+  last: z.string().default('0'),
+  /** The last completely posted letters, oldest first. */
+  posted: z.array(postedSchema).readonly().default([]),
+  /** Messages typed into the pane, oldest first. */
+  deliveries: z.array(deliverySchema).readonly().default([]),
+  /** When the agent last ended a turn. */
+  stoppedAt: z.number().default(0),
+  /** Who archived the thread. A thread that a user archived stays so until its session posts or a user writes. */
+  archived: z.enum(['no', 'us', 'person']).default('no'),
+  /** The session is closed. */
+  closed: z.boolean().default(false),
+  /** A user deleted the thread. */
+  deleted: z.boolean().default(false),
+  /** The user was told that replies do not appear, because the agent runs without our hooks. */
+  toldUnheard: z.boolean().default(false),
+});
+export type ThreadRecord = Readonly<z.output<typeof threadRecordSchema>>;
+
+export function loadThreadRecords(home: Home): readonly ThreadRecord[] {
+  const folder = home.folder('threads');
+  return readdirSync(folder)
+    .filter((name) => /^\d+\.json$/.test(name))
+    .flatMap((name) => readJson(join(folder, name), threadRecordSchema) ?? []);
+}
+
+/** Grouped sessions are one session with several views. */
+export function sessionKey(session: {
+  readonly serverPid: number;
+  readonly sessionId: string;
+  readonly group?: string | undefined;
+}): string {
+  return `${session.serverPid}:${session.group ?? session.sessionId}`;
 }

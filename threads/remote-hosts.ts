@@ -1,8 +1,8 @@
-// The other hosts: our home there, made at first use, and whether they can be reached.
+// Other hosts: our home there, created at first use, and whether they are reachable.
 
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { putScripts } from '../hosts/put-scripts.ts';
+import { putScripts } from '../hosts/host-home.ts';
 import type { HostList } from '../tmux/host-list.ts';
 
 type Reachable =
@@ -10,22 +10,22 @@ type Reachable =
   | { readonly kind: 'unreachable'; readonly since: number; readonly because: string };
 
 export interface RemoteHosts {
-  /** Our home on that host, absolute. Equipped once per process; a host that is away rejects. */
+  /** The path of our home on that host. Set up once per process; rejects if the host is unreachable. */
   home(host: string): Promise<string>;
   /** The settings with our hooks, for agents that are started there. */
   settings(host: string): Promise<string>;
   state(host: string): Reachable;
   heard(host: string, state: Reachable): void;
-  /** Resolves when the host is back, or after so long. */
+  /** Resolves when the host is reachable again, or after this time. */
   untilBack(host: string, ms: number, signal: AbortSignal): Promise<void>;
-  /** Somebody needs the host now: whoever waits to connect tries at once. */
+  /** The host is needed now: connect at once instead of waiting. */
   wanted(host: string): void;
   onWanted(host: string, tryNow: () => void): void;
 }
 
 interface RemoteHostsOptions {
   readonly hosts: HostList;
-  /** What we are called there: two bridges may use one host. */
+  /** Our name there, because two bridges may use one host. */
   readonly name: string;
   /** The scripts and settings, by their path in the home there. */
   readonly files: (name: string) => Readonly<Record<string, string>>;

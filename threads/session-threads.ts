@@ -1,22 +1,20 @@
-// The threads of sessions: found or made, renamed, moved, archived, and kept in the registry. Nothing else decides
-// where a session belongs.
+// Finds, creates, renames, moves and archives the threads of sessions. Only this file decides to which thread a session
+// belongs.
 
 import { homedir } from 'node:os';
-import type { Config } from '../core/config.ts';
+import type { Config, ServerConfig } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import { threadTitle } from '../core/session-name.ts';
 import { welcomeText } from '../core/welcome.ts';
 import { archiveThread, ensureThread, freshThread, renameThread, unarchiveThread } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
-import type { CurrentPane } from '../tmux/current-pane.ts';
+import type { CurrentPane } from '../tmux/pane.ts';
 import type { Connections } from './connections.ts';
-import { type Destination, destinationOf } from './destination.ts';
 import { postNotice } from './notices.ts';
-import { openRegistry, type Registry } from './registry.ts';
-import { sessionKey, type ThreadRecord } from './thread-record.ts';
+import { openRegistry, type Registry, sessionKey, type ThreadRecord } from './registry.ts';
 
-/** A session and the pane of it that is meant. */
+/** A session and one of its panes. */
 export interface SessionPane extends CurrentPane {
   readonly host: string;
 }
@@ -24,9 +22,9 @@ export interface SessionPane extends CurrentPane {
 export interface Threads {
   readonly registry: Registry;
   readonly connections: Connections;
-  /** Undefined: sessions of this directory are announced nowhere. */
+  /** Undefined if sessions in this directory get no thread. */
   destinationOf(directory: string): Destination | undefined;
-  /** The session's thread, found or made; undefined if it belongs nowhere. `gone` names one that was deleted. */
+  /** Finds or creates the session's thread; undefined if it gets none. `gone` is a thread that was deleted. */
   ensure(
     session: SessionPane,
     options: {
@@ -35,17 +33,17 @@ export interface Threads {
       readonly gone?: string;
     },
   ): Promise<ThreadRecord | undefined>;
-  /** Not at once: Discord lets a thread be renamed twice in ten minutes, and nothing waits for that. */
+  /** In the background, because Discord allows two renames per ten minutes. */
   rename(record: ThreadRecord, title: string): void;
-  /** The session has another thread now: says so in this one and archives it. */
+  /** Posts that the session has another thread now, and archives this one. */
   moveAway(old: ThreadRecord, to: ThreadRecord): Promise<void>;
-  /** By us: the session is over, or a command said so. */
+  /** Archived by us: the session has ended, or a command asked for it. */
   archive(thread: string, options?: { readonly closed?: boolean }): Promise<void>;
   /** A command said so. */
   reopen(thread: string): Promise<void>;
-  /** What the gateway says of a thread: a person archived or reopened it. */
+  /** The gateway reported that a thread was archived or reopened. */
   heard(thread: string, archived: boolean): void;
-  /** All threads that are open on this server: those of ours that are not were archived while we were away. */
+  /** All open threads of this server; the others were archived while we were not connected. */
   heardActive(server: string, open: ReadonlySet<string>): void;
 }
 
@@ -92,7 +90,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     const isTaken = await othersThreads(session, title);
     const members = to.server.allow;
     let thread = await ensureThread(place, title, welcome, members, isTaken);
-    // The server takes a welcome that is said again within minutes for the same, and gives back its thread.
+    // Discord treats a repeated welcome message within minutes as the same message, and returns its thread.
     if (isTaken(thread.id)) thread = await freshThread(place, title, welcome, members, sessionKey(session));
     const before = registry.get(thread.id);
     const isSame = before !== undefined && sessionKey(before) === sessionKey(session);
@@ -101,7 +99,7 @@ export function openThreads(options: ThreadsOptions): Threads {
       ...pane,
       ...{ thread: thread.id, server: to.server.name, channel: to.channel, title, cwd: path },
       ...{ claudeSession: '', transcript: '', state: 'idle', shell, at: Date.now() },
-      // What an older session of this name said is not what a letter of this one may have posted.
+      // Messages of an older session with this name are not messages of this one.
       last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
       ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
       ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
@@ -111,7 +109,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     return record;
   }
 
-  /** Whose session lives: under another name by now, or on another tmux server. */
+  /** Threads whose session still exists, under another name or on another tmux server. */
   async function othersThreads(session: SessionPane, title: string) {
     const others = registry.all().filter((one) => !one.closed && sessionKey(one) !== sessionKey(session));
     const called = others.filter((one) => one.title === title);
@@ -135,11 +133,11 @@ export function openThreads(options: ThreadsOptions): Threads {
     await archiveThread(rest, thread);
   }
 
-  /** Its directory is no project's, and every server takes projects only: the thread of an earlier time is closed. */
+  /** The directory belongs to no project, and all servers accept only projects: closes the thread that the session had. */
   async function toNowhere(known: ThreadRecord): Promise<void> {
     if (connections.named(known.server) === undefined) return;
     registry.change(known.thread, { server: '', channel: '' });
-    await leave(known, '⏹️ This session is not followed any more: its directory is no project’s.');
+    await leave(known, '⏹️ Messages of this session are no longer posted, because its directory belongs to no project.');
   }
 
   return {
@@ -148,7 +146,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     destinationOf: toDestination,
     ensure(session, { directory, shell = 'found', gone }) {
       const key = `${session.host} ${sessionKey(session)}`;
-      // Two panes of one session must not both make its thread.
+      // Two panes of one session must not both create its thread.
       return opening(key, async () => {
         const to = toDestination(directory);
         const known = registry.ofSession(session.host, session);
@@ -161,7 +159,7 @@ export function openThreads(options: ThreadsOptions): Threads {
         const isPlaced = known?.server === to.server.name && known.channel === to.channel;
         if (isThere && (isPlaced || isOfOtherPane(known, session))) {
           const title = titleOf(session, config);
-          // Renaming reopens a thread; it is renamed when it is open again.
+          // Renaming would reopen the thread, so it waits until the thread is open.
           if (known.title !== title && known.archived === 'no') rename(known, title);
           return known;
         }
@@ -209,4 +207,35 @@ export function titleOf(
 ): string {
   const session = group ?? sessionName;
   return threadTitle(host === defaultHost ? { session } : { session, host });
+}
+
+// The server and channel of a session: the project with the longest path that contains its directory, otherwise the
+// first server that accepts sessions without a project.
+
+interface Destination {
+  readonly server: ServerConfig;
+  readonly channel: string;
+}
+
+export function destinationOf(
+  cwd: string,
+  servers: readonly ServerConfig[],
+  resolvePath: (path: string) => string = (path) => path,
+): Destination | undefined {
+  const here = withSlash(cwd);
+  const matches = servers.flatMap((server) =>
+    server.projects.map(({ path, channel }) => ({
+      server,
+      channel,
+      path: withSlash(resolvePath(path)),
+    })),
+  );
+  const best = matches.filter(({ path }) => here.startsWith(path)).sort((a, b) => b.path.length - a.path.length)[0];
+  if (best !== undefined) return { server: best.server, channel: best.channel };
+  const open = servers.find((server) => !server.onlyProjects);
+  return open === undefined ? undefined : { server: open, channel: open.channel };
+}
+
+function withSlash(path: string): string {
+  return path.endsWith('/') ? path : `${path}/`;
 }

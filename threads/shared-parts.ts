@@ -1,5 +1,5 @@
-// Everything that both journeys share: hosts, connections, the registry, receipts and prompts. Opened by whoever holds
-// the courier's lock, the only writer of the registry.
+// Everything that both journeys share: hosts, connections, the registry, receipts and prompts. Opened only by the
+// process with the courier's lock, which is the only writer of the registry.
 
 import type { Config, ConfigEnvironment, ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
@@ -8,13 +8,11 @@ import type { Home } from '../home/home.ts';
 import { retryPendingWrites } from '../home/whole-file.ts';
 import { type HostList, openHostList } from '../tmux/host-list.ts';
 import { type Connections, openConnections } from './connections.ts';
-import { createPaneFinder, type PaneFinder } from './panes.ts';
+import { createPaneFinder, createSessionLookup, isAlive, type PaneFinder, type SessionLookup } from './panes.ts';
 import { openPrompts, type Prompts, type PromptsOptions } from './prompts/prompts.ts';
 import { createPromptWatch, type WatchTimes } from './prompts/watch-prompt.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
 import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
-import { createSessionLookup, type SessionLookup } from './session-of.ts';
-import { isAlive } from './session-panes.ts';
 import { openThreads, type Threads } from './session-threads.ts';
 
 export interface Shared {
@@ -29,7 +27,7 @@ export interface Shared {
   readonly prompts: Prompts;
   readonly sessionOf: SessionLookup;
   readonly remote: RemoteHosts;
-  /** Sessions may have been made, renamed or closed: tmux told us so. */
+  /** tmux reported that sessions were created, renamed or closed. */
   readonly sessionsChanged: { tell(): void; listen(listener: () => void): void };
   close(): Promise<void>;
 }
@@ -45,7 +43,7 @@ interface SharedOptions {
   /** How often and how long prompts are looked at. */
   readonly prompts?: WatchTimes & Pick<PromptsOptions, 'checkAfterMs'>;
   readonly rest?: Pick<RestOptions, 'perSecond'>;
-  /** What other hosts need of us: the scripts and settings, by their path in our home there. */
+  /** The scripts and settings for other hosts, by their path in our home there. */
   readonly hostFiles: (name: string) => Readonly<Record<string, string>>;
 }
 

@@ -4,9 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
-import { readRow, rowFormat } from './format-row.ts';
 import { isPaneId, type PaneRef } from './pane.ts';
-import type { Tmux } from './tmux.ts';
+import { readRow, rowFormat, type Tmux } from './tmux.ts';
 
 export type LookResult = PaneLook | { readonly kind: 'gone' };
 

@@ -5,9 +5,8 @@ import { ThreadmuxError } from '../core/errors.ts';
 import type { SessionName } from '../core/session-name.ts';
 import { quoteShellWords } from '../core/shell-word.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
-import { readRow, rowFormat } from './format-row.ts';
 import { isPaneFormat, type PaneRef } from './pane.ts';
-import type { Tmux } from './tmux.ts';
+import { readRow, rowFormat, type Tmux } from './tmux.ts';
 
 interface Piped {
   readonly name: SessionName;

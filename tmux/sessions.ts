@@ -6,8 +6,7 @@ import type { SessionName } from '../core/session-name.ts';
 import { quoteShellWords } from '../core/shell-word.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
-import { readRow, rowFormat } from './format-row.ts';
-import type { Tmux } from './tmux.ts';
+import { readRow, rowFormat, type Tmux } from './tmux.ts';
 
 export interface Session {
   /** Such as "$3"; unique until the server restarts. */

@@ -4,7 +4,7 @@
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
-import { isKey } from './keys.ts';
+import { isKey, TYPE_SCRIPT } from './keys.ts';
 import {
   deliveryId,
   type PaneGuard,
@@ -17,7 +17,6 @@ import {
   seenFormat,
 } from './pane.ts';
 import type { Tmux } from './tmux.ts';
-import { TYPE_SCRIPT } from './type-scripts.ts';
 
 interface TypedMessage {
   /**

@@ -1,17 +1,16 @@
 // Our side of a measurement: REST client, gateway, listener, router, inbox and cursors, connected
 // like in the bridge, without acting on messages.
 
-import { openCursors } from '../../dist/bridge/cursors.js';
-import { openInbox } from '../../dist/bridge/inbox.js';
+import { openCursors, openInbox } from '../../dist/bridge/inbox.js';
 import { listen } from '../../dist/bridge/listen.js';
 import { openGateway } from '../../dist/discord/gateway.js';
-import { gatewaySessionSchema } from '../../dist/discord/gateway-payload.js';
+import { gatewaySessionSchema } from '../../dist/discord/payloads.js';
 import { connectRest } from '../../dist/discord/rest.js';
 import { openThreadChannel } from '../../dist/discord/threads.js';
 import { openHome } from '../../dist/home/home.js';
 import { openLogFile } from '../../dist/home/log-file.js';
 import { readJson, writeJson } from '../../dist/home/whole-file.js';
-import { createKnownThreads } from '../../dist/threads/known-threads.js';
+import { createKnownThreads } from '../../dist/threads/connections.js';
 
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);
 

@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import type { Config } from '../../core/config.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
-import { readTmuxVariable } from '../../tmux/current-pane.ts';
 import { type LookResult, lookAtPane } from '../../tmux/look.ts';
+import { readTmuxVariable } from '../../tmux/pane.ts';
 import { findTarget, openSessionFinder, paneOf, type SessionTarget } from '../find-session.ts';
 import { printJson, printNote, printText, withProgress } from '../print.ts';
 

@@ -10,7 +10,7 @@ import { composeForClaude } from '../../bridge/typed-text.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { newest } from '../../core/snowflake.ts';
 import { cleanInbound } from '../../core/untrusted-text.ts';
-import { leaveMode } from '../../tmux/leave-mode.ts';
+import { leaveMode } from '../../tmux/keys.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { findTarget, openSessionFinder, paneOf, type SessionFinder, type SessionTarget } from '../find-session.ts';

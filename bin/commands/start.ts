@@ -1,7 +1,7 @@
 // threadmux start, stop, new and kill. start and stop can be repeated; new fails if the session exists, and kill if it does not.
 
 import { resolve } from 'node:path';
-import { agentCommandOn } from '../../bridge/agent-command.ts';
+import { agentCommandOn } from '../../bridge/commands/command.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';

@@ -7,15 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { loadAutoThreads, saveAutoThreads } from '../../home/installed.ts';
 import { readJson } from '../../home/whole-file.ts';
-import { openOutbox } from '../../hooks/outbox.ts';
 import {
   type OrderOutcome,
   orderLetter,
   orderOutcomeSchema,
   outcomePath,
   type ThreadOrder,
-} from '../../hooks/thread-order.ts';
-import { socketOf, toSessionPane } from '../../threads/session-panes.ts';
+} from '../../hooks/letter.ts';
+import { openOutbox } from '../../hooks/outbox.ts';
+import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import { openContext } from '../command-context.ts';
 import { findTarget, openSessionFinder, type SessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';

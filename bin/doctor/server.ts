@@ -9,11 +9,10 @@ import {
   inspectBot,
   inspectChannel,
   isUserKnown,
+  serverClock,
 } from '../../discord/inspect-server.ts';
-import { CONTENT_HINT } from '../../discord/message-content.ts';
-import { inviteLink } from '../../discord/permissions.ts';
+import { CONTENT_HINT, inviteLink } from '../../discord/permissions.ts';
 import { connectRest } from '../../discord/rest.ts';
-import { serverClock } from '../../discord/server-clock.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';
 import { judgeClock } from './machine.ts';
 

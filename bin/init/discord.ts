@@ -15,8 +15,7 @@ import {
   inspectChannel,
   listChannels,
 } from '../../discord/inspect-server.ts';
-import { CONTENT_HINT } from '../../discord/message-content.ts';
-import { inviteLink } from '../../discord/permissions.ts';
+import { CONTENT_HINT, inviteLink } from '../../discord/permissions.ts';
 import { connectRest, type Rest } from '../../discord/rest.ts';
 import { expandHome } from '../../home/config-file.ts';
 import type { CleanUp, Questions } from '../questions.ts';

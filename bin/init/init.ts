@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ConfigEnvironment } from '../../core/config.ts';
 import { explain, ThreadmuxError } from '../../core/errors.ts';
-import { serverClock } from '../../discord/server-clock.ts';
+import { serverClock } from '../../discord/inspect-server.ts';
 import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { homeRoot, openHome } from '../../home/home.ts';
 import { holderOf } from '../../home/lock.ts';

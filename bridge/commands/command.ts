@@ -1,5 +1,4 @@
-// What every command of ours gets and gives. A command comes as a "!" message or as a slash
-// command; it does not know which.
+// What every command receives and returns. It runs in the same way as a "!" message and as a slash command.
 
 import type { Config, ServerConfig } from '../../core/config.ts';
 import type { KeyedQueue } from '../../core/keyed-queue.ts';
@@ -7,7 +6,7 @@ import type { Log } from '../../core/log.ts';
 import type { MessageDraft } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import type { AllowedHostDirectories } from '../../streams/allowed-directories.ts';
-import type { KnownThreads } from '../../threads/known-threads.ts';
+import type { KnownThreads } from '../../threads/connections.ts';
 import type { Notices } from '../../threads/notices.ts';
 import type { PaneFinder } from '../../threads/panes.ts';
 import type { RemoteHosts } from '../../threads/remote-hosts.ts';
@@ -30,19 +29,19 @@ export interface CommandContext {
   readonly streams: StreamThreads;
   readonly directories: AllowedHostDirectories;
   readonly say: Notices;
-  /** By thread: keys are pressed in the order in which they were asked for. */
+  /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
-  /** Types a message once more, on the person's order. */
+  /** Types a failed message again. */
   readonly retry: (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 }
 
 export interface CommandCall {
-  /** The message or interaction that ordered it: grows from order to order. */
+  /** The id of the message or interaction; newer commands have larger ids. */
   readonly id: string;
   /** The thread it was given in; undefined in the channel itself. */
   readonly thread: ThreadRef | undefined;
   readonly rest: string;
-  /** When we heard of it (of `performance.now`); undefined if it was given while we did not listen. See `isFresh`. */
+  /** When it arrived (`performance.now`); undefined if it was missed. See `isFresh`. */
   readonly liveAt: number | undefined;
 }
 
@@ -54,8 +53,27 @@ export interface Command {
 }
 
 export interface CommandReply extends MessageDraft {
-  /** To be done once it has been said, in this channel: a thread that is spoken in is not archived any more. */
+  /** Runs after the reply was posted in this channel, because posting would reopen an archived thread. */
   readonly after?: (said: string) => Promise<void>;
 }
 
 export const replyWith = (content: string): CommandReply => ({ content });
+
+// The command line of the agent on a host.
+
+const HAS = `s=\${SHELL:-sh}; "$s" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes || echo no`;
+
+/** With our hooks, where we have a settings file. Undefined if `command` is another program, or the agent is not installed. */
+export async function agentCommandOn(
+  { host, command }: { readonly host: string; readonly command: readonly string[] | undefined },
+  tools: Pick<CommandContext, 'config' | 'hosts' | 'agentSettings' | 'remote'>,
+): Promise<readonly string[] | undefined> {
+  const { config, hosts, agentSettings, remote } = tools;
+  const [program = 'claude', ...args] = command ?? config.agent.command;
+  if (program !== config.agent.command[0]) return undefined;
+  const there = await hosts.get(host).sh(HAS, [program], { doing: `look for ${program}` });
+  if (there.trim() !== 'yes') return undefined;
+  const path = hosts.isLocal(host) ? agentSettings : await remote.settings(host);
+  const settings = path === undefined ? [] : ['--settings', path];
+  return [program, ...settings, ...args];
+}

@@ -1,22 +1,20 @@
-// The commands, and the one way to run them. A message that begins with "!" and is none of them is
-// answered with the list: it is never typed.
+// The list of commands, and how they are run. An unknown command is answered with the list and never typed.
 
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { untrustedHint } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
-import { keyCommand, screenCommand, shortKeyCommands } from './keys.ts';
+import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys.ts';
 import { killCommand, newCommand } from './new.ts';
 import { sessionsCommand } from './sessions.ts';
-import { stopCommand } from './stop.ts';
 import { agentCommand, doneCommand, statusCommand, terminalCommand } from './streams.ts';
 
 const retry: Command = {
   name: 'retry',
   usage: '!retry [message id]',
-  about: 'type the last message that failed once more',
+  about: 'type the last failed message again',
   async run(order, tools) {
-    if (order.thread === undefined) throw new ThreadmuxError('bad_usage', 'this belongs into the thread of a session');
+    if (order.thread === undefined) throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.');
     return replyWith(await tools.retry(order.rest.trim(), order.id, order.thread));
   },
 };
@@ -29,12 +27,12 @@ const sh: Command = {
   about: 'run a command in a shell of the session’s host (only with "allowShell")',
   async run(order, tools) {
     if (!tools.config.allowShell)
-      throw new ThreadmuxError('bad_usage', 'shell commands are off', {
+      throw new ThreadmuxError('bad_usage', '`!sh` is turned off.', {
         hint: 'Set "allowShell": true in the configuration to allow them.',
       });
-    if (order.rest === '') throw new ThreadmuxError('bad_usage', '`!sh` needs a command');
+    if (order.rest === '') throw new ThreadmuxError('bad_usage', '`!sh` needs a command, such as `!sh git status`.');
     const host = order.thread === undefined ? tools.config.defaultHost : tools.panes.hostOf(order.thread);
-    // The command goes as data on stdin: nothing of it is ever part of a command line.
+    // The command is data on stdin, never part of a command line.
     const script = 'sh 2>&1 || echo "[exit code $?]"';
     const printed = await tools.hosts
       .get(host)
@@ -75,12 +73,12 @@ export function pressesKeys(name: string): boolean {
   return [keyCommand, stopCommand, ...shortKeyCommands].some((command) => command.name === name);
 }
 
-/** Every outcome is something to say, refusals too. */
+/** Never rejects: errors become replies. */
 export async function runCommand(name: string, order: CommandCall, tools: CommandContext): Promise<CommandReply> {
   const command = ALL.find((one) => one.name === name);
   if (command === undefined)
     return replyWith(
-      `⚠️ \`!${name.replace(/[^\w-]/g, '').slice(0, 30)}\` is not a command, and a message that begins with \`!\` is never typed.\n${helpText()}`,
+      `⚠️ \`!${name.replace(/[^\w-]/g, '').slice(0, 30)}\` is not a command. Messages that start with \`!\` are never typed.\n${helpText()}`,
     );
   try {
     return await command.run(order, tools);

@@ -1,5 +1,4 @@
-// !screen, !stop, !key and its short forms: the pane of this thread, seen and pressed. Keys come
-// from a list; nothing here can spell a command.
+// !screen, !stop, !key and its short forms. Only keys from a list can be pressed, so no text can be typed with them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dialogPatterns, screenFingerprint } from '../../agents/claude/screen/fingerprint.ts';
@@ -7,8 +6,7 @@ import { DIALOG } from '../../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { isNewer } from '../../core/snowflake.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
-import { keyButtons } from '../../discord/buttons.ts';
-import type { MessageDraft } from '../../discord/messages.ts';
+import { keyButtons, type MessageDraft } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import { renderPicture } from '../../streams/picture/picture.ts';
 import { screenBlock } from '../../threads/notices.ts';
@@ -18,8 +16,9 @@ import { lookAtPane } from '../../tmux/look.ts';
 import type { PaneGuard } from '../../tmux/pane.ts';
 import { isFresh } from '../inbox.ts';
 import { type Command, type CommandCall, type CommandContext, replyWith } from './command.ts';
+import { streamOf } from './streams.ts';
 
-/** What people call keys, in tmux's words. */
+/** tmux's names for common names of keys. */
 const CALLED: Readonly<Record<string, string>> = {
   esc: 'Escape',
   escape: 'Escape',
@@ -62,18 +61,14 @@ function named(word: string): string {
   return CALLED[word.toLowerCase()] ?? word;
 }
 
-/** On a person's word: what a terminal makes of it is in its thread anyway. */
-export async function pressAsked(
-  order: CommandCall,
-  keys: readonly string[],
-  tools: CommandContext,
-): Promise<MessageDraft> {
+/** The reply shows the screen, except in a terminal, whose output streams anyway. */
+async function pressAsked(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<MessageDraft> {
   const shown = await press(order, keys, tools);
   const isTerminal = order.thread !== undefined && tools.streams.of(order.thread.id)?.kind === 'terminal';
   return isTerminal && !shown.content.startsWith('⚠️') ? replyWith(`⌨️ ${keys.join(' ')}`) : shown;
 }
 
-/** In turn: an order that overtakes another makes that one look like a repeat, and its keys would be dropped. */
+/** One at a time: the pane would drop the keys of a command that was overtaken by a newer one. */
 async function press(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<MessageDraft> {
   const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
     const pane = await paneOf(order.thread, tools);
@@ -83,8 +78,8 @@ async function press(order: CommandCall, keys: readonly string[], tools: Command
   return shownAfter(pane, pressed);
 }
 
-/** A button as it was tapped: what it was shown under, and in which message. */
-export interface KeyButton {
+/** A tapped button, the fingerprint of its screen, and its message. */
+interface KeyButton {
   readonly key: string;
   readonly print: string | undefined;
   readonly messageId: string;
@@ -97,8 +92,8 @@ export type UsedScreens = Map<
 >;
 
 /**
- * A button under a screen: pressed only if the pane still shows what the button was shown under, and once. A program that is
- * busy still shows a dialog that was answered, and would take a second key for the next one. Undefined if it is used up.
+ * Presses a button's key only if the pane still shows the same screen, and only once: a busy program still shows an
+ * answered dialog, and a second key would answer the next one. Undefined if the button was already used.
  */
 export async function pressUnder(
   order: CommandCall,
@@ -114,7 +109,7 @@ export async function pressUnder(
     const { tmux, record } = pane;
     const seen = await lookAtPane(tmux, record);
     if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen) !== print) return { pane, pressed: CHANGED };
-    // Checked once more inside tmux: a dialog may come up, or give way to another, after the look.
+    // tmux checks this again, because a dialog may appear or change after the look.
     const shows = dialogPatterns(seen);
     const still = shows.length === 0 ? { dialog: DIALOG } : { shows };
     used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
@@ -137,7 +132,7 @@ async function strike(
   keys: readonly string[],
   guard: PaneGuard,
 ): Promise<Press | undefined> {
-  // Here, and not when the order came: it may have waited for tmux or for other keys, while the screen changed.
+  // Checked here, because the command may have waited for tmux or other keys while the screen changed.
   if (!isFresh(order.liveAt, performance.now())) return undefined;
   return pressKeys(tmux, guard, order.id, keys);
 }
@@ -145,11 +140,11 @@ async function strike(
 async function shownAfter(pane: FoundPane, pressed: Press | undefined): Promise<MessageDraft> {
   if (pressed === undefined)
     return replyWith(
-      '⚠️ Not pressed: written while threadmux was not listening, or too long ago. `!screen` shows what the pane shows now.',
+      '⚠️ Not pressed: the command is too old, or came while threadmux was not running. Check the pane with `!screen` and press the key again.',
     );
   if (pressed.kind === 'refused') {
     if (pressed.because === 'dialog' || pressed.because === 'changing') return changed(pane);
-    return replyWith(`⚠️ No key was pressed: ${WHY[pressed.because] ?? pressed.because}.`);
+    return replyWith(`⚠️ Not pressed: ${WHY[pressed.because] ?? pressed.because}.`);
   }
   await sleep(SEEN_AFTER_MS);
   return showScreen(pane);
@@ -157,7 +152,7 @@ async function shownAfter(pane: FoundPane, pressed: Press | undefined): Promise<
 
 async function changed(pane: FoundPane): Promise<MessageDraft> {
   const shown = await showScreen(pane);
-  const words = '⚠️ Not pressed: the screen has changed since. These buttons belong to what it shows now.';
+  const words = '⚠️ Not pressed: the screen has changed. Use the buttons under this new screen.';
   return { ...shown, content: `${words}\n${shown.content}`.slice(0, 2_000) };
 }
 
@@ -170,10 +165,10 @@ const WHY: Readonly<Record<string, string>> = {
   synchronized: 'the pane shares its input with others',
 };
 
-/** As a picture if it can be drawn, else as text. It takes the place of the picture shown before. */
+/** As a picture if possible, otherwise as text. It replaces the previous picture. */
 export async function showScreen({ tmux, record }: FoundPane): Promise<MessageDraft> {
   const seen = await lookAtPane(tmux, record, { wholeRows: true });
-  if (seen.kind === 'gone') return replyWith('The pane is gone: its session was closed.');
+  if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
   const cursor = seen.cursorShown ? seen.cursor : undefined;
   const picture = await renderPicture(seen.ansi, seen, cursor);
   const components = [keyButtons(screenFingerprint(record.paneId, seen))];
@@ -184,7 +179,7 @@ export async function showScreen({ tmux, record }: FoundPane): Promise<MessageDr
 
 const DESCRIPTION = 1_000;
 
-/** For those who cannot see the picture: the last lines, as many as fit. */
+/** The alternative text of the picture: the last lines that fit. */
 function inWords(screen: string): string {
   const text = screen
     .split('\n')
@@ -198,13 +193,26 @@ function inWords(screen: string): string {
 
 async function paneOf(thread: ThreadRef | undefined, tools: CommandContext): Promise<FoundPane> {
   if (thread === undefined)
-    throw new ThreadmuxError('bad_usage', 'this belongs into the thread of a session', {
-      hint: 'Open the thread; `!sessions` lists them.',
+    throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.', {
+      hint: '`!sessions` lists the sessions and their threads.',
     });
   const pane = await tools.panes.find(thread, true);
   if (pane === undefined)
-    throw new ThreadmuxError('session_not_found', 'nothing has reported from this session yet', {
-      hint: 'Start Claude in it, with the hooks installed.',
+    throw new ThreadmuxError('session_not_found', 'The session of this thread was not found.', {
+      hint: '`!new` with its name starts it again.',
     });
   return pane;
 }
+
+// !stop interrupts an agent, a terminal or a headless agent.
+
+export const stopCommand: Command = {
+  name: 'stop',
+  usage: '!stop',
+  about: 'interrupt Claude (Esc), a terminal (Ctrl-C) or a headless agent',
+  async run(order, tools) {
+    const stream = streamOf(order, tools);
+    if (stream?.kind !== 'agent') return pressAsked(order, [stream?.kind === 'terminal' ? 'C-c' : 'Escape'], tools);
+    return replyWith((await stream.agent.stop()) ? 'Stopping it.' : 'Nothing runs.');
+  },
+};

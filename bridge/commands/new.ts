@@ -1,5 +1,4 @@
-// !new and !kill: sessions made and ended from the thread list. Names are exact; what is started
-// reports itself, so nobody has to guess when it is ready.
+// !new and !kill start and end sessions, by exact name.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasDialog } from '../../agents/claude/screen/screen.ts';
@@ -7,24 +6,23 @@ import { ThreadmuxError } from '../../core/errors.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
-import { socketOf, toSessionPane } from '../../threads/session-panes.ts';
-import type { ThreadRecord } from '../../threads/thread-record.ts';
+import { socketOf, toSessionPane } from '../../threads/panes.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { killSession, listSessions, newSession, type Session } from '../../tmux/sessions.ts';
-import { agentCommandOn } from '../agent-command.ts';
-import { type Command, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { agentCommandOn, type Command, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { showScreen } from './keys.ts';
 import { findOurSessions } from './sessions.ts';
 import { endStream, restartStream, streamOf } from './streams.ts';
 
-/** Until then it may only be drawing. */
+/** Before this, the screen may not be drawn completely. */
 const ASKS_AFTER_MS = 1_500;
 const SILENT_FOR_MS = 20_000;
 
 export const newCommand: Command = {
   name: 'new',
   usage: '!new <name> [host] [directory] [-- command]',
-  about: 'start a session: Claude, or the command after `--`; alone, a headless agent starts afresh',
+  about: 'start a session: Claude, or the command after `--`. Without a name: restart this headless agent',
   async run(order, tools) {
     const stream = streamOf(order, tools);
     if (order.rest === '' && stream?.kind === 'agent') return restartStream(stream);
@@ -46,7 +44,7 @@ export const newCommand: Command = {
       command,
     });
     if (!created)
-      return replyWith(`Session ${untrustedCode(wanted.name)} is there already${linkOf(wanted, session, tools)}.`);
+      return replyWith(`Session ${untrustedCode(wanted.name)} already exists${linkOf(wanted, session, tools)}.`);
     const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
     if (agent !== undefined) return untilItSpeaks(wanted, session, thread, tools);
     return replyWith(
@@ -61,16 +59,16 @@ export const killCommand: Command = {
   about: 'end a session, a terminal or a headless agent (its exact name, `name@host` on another host)',
   async run(order, tools) {
     const [name = '', host = tools.config.defaultHost] = order.rest.trim().split('@');
-    if (name === '') throw usage('`!kill <name>` needs the exact name of a session');
+    if (name === '') throw usage('`!kill` needs the exact name of a session.');
     const stream = tools.streams.named(order.rest.trim());
     if (stream !== undefined) return endStream(stream, tools);
     const found = (await findOurSessions(host, tools)).find(({ session }) => session.name === name);
     if (found === undefined)
       throw new ThreadmuxError(
         'session_not_found',
-        `there is no session ${untrustedCode(name)} on ${untrustedCode(host)}`,
+        `There is no session ${untrustedCode(name)} on ${untrustedCode(host)}.`,
         {
-          hint: '`!sessions` lists them; the name has to be exact.',
+          hint: '`!sessions` lists them. Use the exact name.',
         },
       );
     await killSession(tools.hosts.tmux(host), found.session);
@@ -95,7 +93,7 @@ interface Wanted {
   readonly command: readonly string[] | undefined;
 }
 
-/** Order does not matter after the name: a path is a directory, anything else is a host. */
+/** After the name, a path is a directory and any other word is a host, in any order. */
 export function parseNew(rest: string, { config, hosts }: Pick<CommandContext, 'config' | 'hosts'>): Wanted {
   const [before = '', ...after] = rest.split(/(?:^|\s)--(?:\s|$)/);
   const command = after.join(' -- ').split(/\s+/).filter(Boolean);
@@ -105,7 +103,7 @@ export function parseNew(rest: string, { config, hosts }: Pick<CommandContext, '
   const names = words.filter((word) => !/^[~/]/.test(word));
   const [host = config.defaultHost] = names;
   if (directories.length > 1 || names.length > 1)
-    throw usage(`I cannot tell what ${untrustedCode(words.join(' '))} means`);
+    throw usage(`It is not clear what ${untrustedCode(words.join(' '))} means.`);
   hosts.get(host); // an unknown host is said at once
   return {
     name: parseSessionName(name),
@@ -122,8 +120,8 @@ function usage(what: string): ThreadmuxError {
 }
 
 /**
- * Claude's own SessionStart makes the thread; no timer guesses it. Before that it may ask something (is this folder to be
- * trusted?), or end: then its screen tells, in the thread. It is Claude all the same, and never typed into as a shell.
+ * Waits for Claude's first report. If Claude asks something first (such as whether to trust the folder) or ends, its
+ * screen is shown in the thread.
  */
 async function untilItSpeaks(
   wanted: Wanted,
@@ -165,7 +163,7 @@ async function whatItShows(
   const pane = await tools.panes.find({ id, title, parentId: channel });
   const shown = pane === undefined ? replyWith('') : await showScreen(pane);
   const words = asks
-    ? 'Claude asks something before it starts. The buttons press keys.'
+    ? 'Claude asks something before it starts. Answer with the buttons.'
     : 'Claude has not reported yet. This is what its pane shows.';
   await tools.say(id, [id, 'starts', panePid], {
     ...shown,
@@ -177,12 +175,12 @@ async function whatItShows(
 function endedAtOnce({ name, host }: Wanted, last: string): ThreadmuxError {
   return new ThreadmuxError(
     'session_not_found',
-    `${untrustedCode(name)} ended on ${untrustedCode(host)} as soon as it was started. ${last === '' ? 'It said nothing.' : `Its last words:\n${screenBlock(last)}`}`,
-    { hint: 'Try the same in a terminal of that host.' },
+    `${untrustedCode(name)} ended on ${untrustedCode(host)} right after it was started. ${last === '' ? 'It printed nothing.' : `Its last output:\n${screenBlock(last)}`}`,
+    { hint: 'Run the same command in a terminal on that host to see why.' },
   );
 }
 
-/** Its thread is there before it reports: what is written there meanwhile waits. */
+/** Creates the thread before the first report; messages there wait. */
 async function bind(
   { name, host, directory }: Wanted,
   session: Session,
@@ -197,7 +195,7 @@ async function bind(
   await killSession(tools.hosts.tmux(host), session);
   throw new ThreadmuxError(
     'bad_usage',
-    `${untrustedCode(name)} was not started: no channel of this server takes sessions of ${untrustedCode(directory)}`,
+    `${untrustedCode(name)} was not started, because no channel of this server is for sessions in ${untrustedCode(directory)}.`,
     {
       hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.',
     },

@@ -1,10 +1,9 @@
-// !sessions: every session of every host in one list. A host that does not answer in time is
-// marked, and the others are shown all the same.
+// !sessions lists the sessions of all hosts. A host that does not answer in time is marked.
 
 import { formatDuration } from '../../core/duration.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
 import type { Threads } from '../../threads/session-threads.ts';
-import type { ThreadRecord } from '../../threads/thread-record.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import { listSessions, type Session } from '../../tmux/sessions.ts';
 import { type Command, type CommandContext, replyWith } from './command.ts';
@@ -15,7 +14,7 @@ const ROOM = 1_900;
 export const sessionsCommand: Command = {
   name: 'sessions',
   usage: '!sessions',
-  about: 'all sessions of all hosts, and what they do',
+  about: 'list all sessions on all hosts, and what they do',
   async run(_order, tools) {
     const lists = await Promise.all(tools.hosts.names().map((host) => listHost(host, tools)));
     const lines = lists.flat();
@@ -44,7 +43,7 @@ export async function findSessions(
   }));
 }
 
-/** Those that belong to this server; the others are named nowhere in it. */
+/** Only sessions of this server: others must not be mentioned here. */
 export async function findOurSessions(
   host: string,
   { hosts, threads, server }: Pick<CommandContext, 'hosts' | 'threads' | 'server'>,
@@ -81,7 +80,7 @@ function line({ host, session, record }: FoundSessions, { config }: CommandConte
   return `${sign(session, record)} ${untrustedCode(session.name + where)}${thread} ${stateShown(session, record)} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
 }
 
-/** Without a report it is the name of whatever program runs there. */
+/** Without a report, the state is the name of the running program, which is not trusted. */
 function stateShown(session: Session, record: ThreadRecord | undefined): string {
   const word = sessionState(session, record);
   return record === undefined && !session.pane.dead ? untrustedCode(word) : word;

@@ -19,7 +19,7 @@ type Option =
 
 const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
   new: [
-    { name: 'name', description: 'Name of the session; left out, a headless agent starts afresh' },
+    { name: 'name', description: 'Name of the session; without one, this headless agent restarts' },
     { name: 'host', description: 'Where to start it', autocomplete: true },
     { name: 'directory', description: 'Where it works, such as ~/shop' },
     { name: 'command', description: 'What to start instead of Claude' },
@@ -35,12 +35,12 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
     { name: 'prompt', description: 'What to do', required: true },
     {
       name: 'skip-permissions',
-      description: 'Ask for no permission, where the configuration allows that',
+      description: 'Do not ask for permission, where the configuration allows it',
       type: BOOLEAN,
     },
   ],
-  done: [{ name: 'name', description: 'Which one; this thread’s if left out', autocomplete: true }],
-  retry: [{ name: 'message', description: 'Id of the message; the last failed one if left out' }],
+  done: [{ name: 'name', description: 'Which one; default: the one of this thread', autocomplete: true }],
+  retry: [{ name: 'message', description: 'Id of the message; default: the last failed one' }],
   sh: [{ name: 'command', description: 'The command line', required: true }],
 };
 
@@ -54,7 +54,7 @@ function typed(option: Option) {
   return 'type' in option ? option : { type: STRING, ...option };
 }
 
-/** The words a person would have written after "!name". */
+/** The text that follows "!name" in a message. */
 export function restOf(interaction: Interaction): string {
   const value = (name: string) => {
     const found = interaction.data?.options.find((option) => option.name === name)?.value;
@@ -86,7 +86,7 @@ export function restOf(interaction: Interaction): string {
 
 const DEADLINE_MS = 1_500;
 
-/** Hosts that are slow or away must not cost the others their suggestions. */
+/** A slow or unreachable host must not delay the suggestions of others. */
 export async function suggestions(interaction: Interaction, tools: CommandContext): Promise<readonly string[]> {
   const focused = interaction.data?.options.find((option) => option.focused);
   const begun = String(focused?.value ?? '').toLowerCase();

@@ -1,20 +1,25 @@
-// !terminal, !agent, !done and !status: threads that stream, begun and ended from anywhere. What is
-// special about `!stop`, `!new` and `!kill` for them is here, too.
+// !terminal, !agent, !done and !status: start, end and list terminals and headless agents.
 
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { archiveThread } from '../../discord/threads.ts';
 import type { RemoteHosts } from '../../threads/remote-hosts.ts';
-import { agentCommandOn } from '../agent-command.ts';
 import type { StreamThread } from '../stream-threads.ts';
-import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import {
+  agentCommandOn,
+  type Command,
+  type CommandCall,
+  type CommandContext,
+  type CommandReply,
+  replyWith,
+} from './command.ts';
 import { sessionAge } from './sessions.ts';
 
 export const terminalCommand: Command = {
   name: 'terminal',
   usage: '!terminal <dir> <command>',
-  about: 'run a command in a project (`mini:shop` on another host), and stream what it prints into a thread of its own',
+  about: 'run a command in a project (`mini:shop` on another host) and stream its output into a new thread',
   async run(order, tools) {
     const { dir, rest: asked } = parseStream(order.rest, TERMINAL_HINT);
     const stream = await begin({ kind: 'terminal', order, dir, asked, skipPermissions: false }, tools);
@@ -25,7 +30,7 @@ export const terminalCommand: Command = {
 export const agentCommand: Command = {
   name: 'agent',
   usage: '!agent <dir> [--skip-permissions] <prompt>',
-  about: 'give Claude a prompt in a project, without a terminal, in a thread of its own',
+  about: 'give Claude a prompt in a project, without a terminal, in a new thread',
   async run(order, tools) {
     const { dir, rest } = parseStream(order.rest, AGENT_HINT);
     const [, skip, asked = ''] = rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
@@ -33,7 +38,7 @@ export const agentCommand: Command = {
     const there = tools.directories.elsewhere(dir);
     if (there !== undefined)
       throw usage(
-        `headless agents run on ${untrustedCode(tools.config.host)} only`,
+        `Headless agents run only on ${untrustedCode(tools.config.host)}.`,
         `\`!new <name> ${there.host} <directory>\` starts Claude in a session there.`,
       );
     const here = { host: tools.config.host, command: undefined };
@@ -52,16 +57,16 @@ export const agentCommand: Command = {
 export const doneCommand: Command = {
   name: 'done',
   usage: '!done [name]',
-  about: 'end this terminal or headless agent, sum it up, and archive its thread',
+  about: 'end this terminal or headless agent, post a summary and archive its thread',
   async run(order, tools) {
     const name = order.rest.trim();
     const stream = name === '' ? streamOf(order, tools) : tools.streams.named(name);
     if (stream === undefined)
       throw usage(
         name === ''
-          ? 'this is not the thread of a terminal or a headless agent'
-          : `there is no terminal or headless agent ${untrustedCode(name)}`,
-        '`!status` lists them. A session is ended with `!kill <name>`.',
+          ? 'This is not the thread of a terminal or headless agent.'
+          : `There is no terminal or headless agent ${untrustedCode(name)}.`,
+        '`!status` lists them; `!kill <name>` ends a session.',
       );
     return endStream(stream, tools);
   },
@@ -70,12 +75,12 @@ export const doneCommand: Command = {
 export const statusCommand: Command = {
   name: 'status',
   usage: '!status',
-  about: 'all terminals and headless agents: type, directory, age and what they do',
+  about: 'list all terminals and headless agents',
   async run(_order, { streams, config, remote }) {
     const all = streams.all();
     if (all.length === 0)
       return replyWith(
-        'No terminals and no headless agents. `!terminal` and `!agent` start one; `!sessions` lists the sessions.',
+        'No terminals or headless agents are running. Start one with `!terminal` or `!agent`; `!sessions` lists the sessions.',
       );
     const live = all.filter((stream) => stream.record().ended === undefined).length;
     return replyWith(
@@ -89,7 +94,7 @@ export const statusCommand: Command = {
   },
 };
 
-/** `!kill` by name, and `!done`: ended, summed up where it was ordered and in its own thread, archived. */
+/** For `!kill` and `!done`: ends it, posts the summary here and in its thread, and archives the thread. */
 export async function endStream(stream: StreamThread, tools: CommandContext): Promise<CommandReply> {
   const { name, thread } = stream.record();
   const summary = await tools.streams.end(stream);
@@ -110,17 +115,17 @@ export function streamOf(order: CommandCall, { streams }: CommandContext): Strea
 /** `!new` in the thread of a headless agent. */
 export async function restartStream(stream: StreamThread & { kind: 'agent' }): Promise<CommandReply> {
   await stream.agent.fresh();
-  return replyWith('🆕 The next prompt starts afresh: nothing said before is remembered.');
+  return replyWith('🆕 The next prompt starts a new conversation.');
 }
 
-const TERMINAL_HINT = 'Example: `!terminal shop npm run dev`; a name with spaces stands in quotes.';
-const AGENT_HINT = 'Example: `!agent shop Run the tests and mend what fails`';
+const TERMINAL_HINT = 'Example: `!terminal shop npm run dev`; put a name with spaces in quotes.';
+const AGENT_HINT = 'Example: `!agent shop Run the tests and fix what fails`';
 
-/** The first word, or what stands in quotes, is the directory. */
+/** The first word, or a quoted text, is the directory. */
 function parseStream(rest: string, hint: string): { dir: string; rest: string } {
   const [, quoted, word, after = ''] = rest.match(/^(?:("(?:[^"\\]|\\.)*")|(\S+))(?:\s+(.*))?$/s) ?? [];
   const dir = quoted === undefined ? (word ?? '') : unquoted(quoted);
-  if (dir === '' || after.trim() === '') throw usage('a directory and what to do there are needed', hint);
+  if (dir === '' || after.trim() === '') throw usage('A directory and a command or prompt are needed.', hint);
   return { dir, rest: after.trim() };
 }
 
@@ -145,8 +150,8 @@ async function begin({ order, ...wanted }: Begin, tools: CommandContext): Promis
   }
   const dir = await directories.resolve(wanted.dir);
   if (wanted.skipPermissions && !(await directories.isWithin(dir, config.skipPermissions)))
-    throw new ThreadmuxError('bad_usage', `in ${untrustedCode(wanted.dir)} Claude has to ask for permission`, {
-      hint: 'Leave `--skip-permissions` out, or add the folder to "skipPermissions" in the configuration.',
+    throw new ThreadmuxError('bad_usage', `Claude may not skip permissions in ${untrustedCode(wanted.dir)}.`, {
+      hint: 'Omit `--skip-permissions`, or add the folder to "skipPermissions" in the configuration.',
     });
   return tools.streams.begin({ ...wanted, host: config.host, dir, order: order.id });
 }

@@ -4,9 +4,8 @@
 import { explain, isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Host } from '../../hosts/host.ts';
-import { readRow, rowFormat } from '../../tmux/format-row.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
-import type { Tmux } from '../../tmux/tmux.ts';
+import { readRow, rowFormat, type Tmux } from '../../tmux/tmux.ts';
 import type { EmulatorSize } from '../emulator/screen-state.ts';
 
 export type PaneSeen =

@@ -5,9 +5,8 @@ import { ThreadmuxError } from '../../core/errors.ts';
 import { snowflakeAt, snowflakeTime } from '../../core/snowflake.ts';
 import type { Host } from '../../hosts/host.ts';
 import { meansNoTarget } from '../../hosts/host-errors.ts';
-import { rowFormat } from '../../tmux/format-row.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
-import type { Tmux } from '../../tmux/tmux.ts';
+import { rowFormat, type Tmux } from '../../tmux/tmux.ts';
 import type { LogPosition } from './log.ts';
 import { PANE_VARIABLES, type PaneSeen, readPanes, seenOf } from './panes.ts';
 

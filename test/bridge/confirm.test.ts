@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { TypedState } from '../../bridge/attempt.ts';
 import { type ConfirmOptions, confirm } from '../../bridge/confirm.ts';
-import { createSharedLook } from '../../bridge/shared-look.ts';
+import { createSharedLook } from '../../bridge/seen-screen.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { type FakeClaude, startFakeClaude } from '../support/fake-claude.ts';
 import { startMachine } from '../support/hook-process.ts';
@@ -61,7 +61,7 @@ describe('the confirmation of a message', () => {
     const verdict = await confirm(message, proof);
     expect(verdict).toMatchObject({
       kind: 'unproven',
-      because: expect.stringContaining('still in the box'),
+      because: expect.stringContaining('still in the input box'),
     });
     expect(await claude.tell('close')).toMatchObject({ box: 'hello you', swallowed: 2 });
   });

@@ -3,8 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import { cleanInbound } from '../../core/untrusted-text.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';

@@ -74,6 +74,25 @@ describe('a host whose disk is full', { timeout: 60_000 }, () => {
     expect(await verdictOf(far.workspace, asked)).toBe('✅ **Allowed** — you');
   });
 
+  it('is named as the reason why an answer waits, and not as a host that cannot be reached', async () => {
+    const disk = smallDisk(512);
+    const far = await startFar({ sshServer: { home: disk.dir } });
+    const pane = await farPromptPane(far, far);
+    await pane.show('dialog-permission-bash');
+    const hook = farHook(far, pane, pane.input('Bash'));
+    await promptIn(far.workspace, pane.thread);
+    const letters = () => readdirSync(join(far.ours, 'outbox'), { recursive: true, encoding: 'utf8' });
+    await vi.waitFor(() => expect(letters().filter((name) => /\/\d/.test(name))).toEqual([]), WAIT);
+    disk.fill();
+    await far.say(pane.thread, 'yes');
+    const told = await far.answer(pane.thread, /^📨 Your message waits\./);
+    expect(told.content).toContain('the disk there is full');
+    expect(told.content).toContain('Make room on far');
+    expect(told.content).not.toContain('cannot be reached');
+    disk.free();
+    expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
+  });
+
   it('is not used until there is space for our scripts, which is reported; then it works', async () => {
     const disk = smallDisk(512);
     disk.fill();

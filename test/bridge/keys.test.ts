@@ -3,8 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { Faults } from '../support/as-discord.mjs';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf, messageNow } from '../support/prompt-pane.ts';
@@ -14,9 +13,9 @@ import { aWhile, type Setting, screenOf, startSetting, WAIT } from './bridge-set
 
 const SHOWN = /^What `web` shows:$/;
 const CHANGED = /^⚠️ Not pressed: the screen has changed/;
-const MISSED = /^⚠️ Not pressed: written while threadmux was not listening/;
+const MISSED = /^⚠️ Not pressed: the command is too old/;
 
-const USED = /^⚠️ Not pressed: a key was pressed under this screen already/;
+const USED = /^⚠️ Not pressed: a button under this screen was already used/;
 
 /** Moves the clock that limits the age of keys forward. */
 function laterBy(ms: number): void {

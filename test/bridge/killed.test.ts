@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { holderOf } from '../../home/lock.ts';
-import { loadThreadRecords } from '../../threads/thread-record.ts';
+import { loadThreadRecords } from '../../threads/registry.ts';
 import type { Faults } from '../support/as-discord.mjs';
 import { startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';

@@ -1,8 +1,7 @@
 // Which prompt a text, a tap or a field decides: only the one the user saw, on its own message in its own thread.
 
 import { describe, expect, it, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { Fault, Faults } from '../support/as-discord.mjs';
 import {
   buttonOf,
@@ -16,7 +15,7 @@ import {
 } from '../support/prompt-pane.ts';
 import { aWhile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
 
-const UNCLEAR = /^⚠️ Not taken as an answer.*Tap a button/s;
+const UNCLEAR = /^⚠️ Not used as an answer.*Tap a button/s;
 
 async function start(faults: Faults = {}) {
   const setting = await startSetting({ faults });

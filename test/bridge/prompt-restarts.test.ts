@@ -3,8 +3,7 @@
 
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { PromptDecision } from '../../core/prompt.ts';
 import { writeJson } from '../../home/whole-file.ts';
 import { decisionOutput, promptOf } from '../../threads/prompts/decision.ts';
@@ -13,7 +12,7 @@ import { readIfThere } from '../support/hook-process.ts';
 import { decisionIn, messageNow, promptIn, startHook, startPromptPane, verdictOf } from '../support/prompt-pane.ts';
 import { aWhile, screenOf, startSetting, WAIT } from './bridge-setup.ts';
 
-const UNCLEAR = /^⚠️ Not taken as an answer.*Tap a button/s;
+const UNCLEAR = /^⚠️ Not used as an answer.*Tap a button/s;
 const BY = { id: '1', name: 'you' };
 
 const TEXTS: readonly (readonly [string, PromptDecision])[] = [

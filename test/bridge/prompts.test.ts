@@ -163,7 +163,10 @@ describe('a tap', () => {
       const path = `/channels/${thread}/messages`;
       const { body } = await setting.workspace.bot('POST', path, { content: 'old', components });
       await setting.workspace.person.tap(thread, body.id, customId);
-      await vi.waitFor(() => expect(whispers().at(-1)).toBe('This prompt is over; nothing was changed.'), WAIT);
+      await vi.waitFor(
+        () => expect(whispers().at(-1)).toBe('This prompt is already closed. Nothing was changed.'),
+        WAIT,
+      );
     }
     await aWhile();
     expect(later.hook.hasEnded()).toBe(false);

@@ -78,7 +78,7 @@ describe('a message for a pane without Claude', () => {
     tmux.call('kill-server');
     await vi.waitFor(() => tmux.call('new-session', '-d', '-s', 'web', 'sh'), WAIT);
     expect(tmux.call('display', '-p', '-t', '=web:', '#{pane_id}')).toBe(claude.record().paneId);
-    const refusing = refused(setting, claude, /A plain shell is there/);
+    const refusing = refused(setting, claude, /The pane runs a plain shell/);
     const { registry } = setting.shared.threads;
     await vi.waitFor(() => expect(registry.get(claude.thread)?.shell).toBe('found'), WAIT);
     madeLongAgo(setting, claude.thread);
@@ -91,7 +91,7 @@ describe('a message for a pane without Claude', () => {
     const claude = await setting.claude('web');
     const other = await setting.claude('web-2');
     setting.machine.tmux.call('kill-session', '-t', '=web');
-    const message = await refused(setting, claude, /Its session is not running/);
+    const message = await refused(setting, claude, /The session is not running/);
     expect(other.noted()).toEqual([]);
     const again = await setting.claude('web');
     await retryByTap(setting, claude);
@@ -105,7 +105,7 @@ describe('a message for a pane without Claude', () => {
     const { tmux } = setting.machine;
     tmux.call('select-pane', '-d', '-t', '=web:');
     const message = await setting.say(claude, 'hello');
-    await setting.answer(claude, /^📨 Your message waits\. The pane takes no input/);
+    await setting.answer(claude, /^📨 Your message waits\. The pane accepts no input/);
     tmux.call('select-pane', '-e', '-t', '=web:');
     await setting.untilMarked(message, '✅');
     expect(claude.prompts()).toEqual(['hello']);

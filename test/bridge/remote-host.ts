@@ -5,7 +5,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
 import { openHome } from '../../home/home.ts';
-import { toSessionPane } from '../../threads/session-panes.ts';
+import { toSessionPane } from '../../threads/panes.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { FAKE_CLAUDE, type FakeClaude, type FakeOptions, type Place, startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, paneEnv } from '../support/hook-process.ts';

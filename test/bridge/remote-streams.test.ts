@@ -168,7 +168,7 @@ describe('!terminal on another host', { timeout: 90_000 }, () => {
       await far.answer(channelId, words);
     }
     await far.say(channelId, '!agent far:shop do it');
-    await far.answer(channelId, /headless agents run on `laptop` only/);
+    await far.answer(channelId, /Headless agents run only on `laptop`/);
     expect(sessions(far)).toEqual([]);
     const suggested = await openSuggestions(far);
     expect(await suggested('terminal', 'dir', 'fa')).toEqual(['far:']);

@@ -2,14 +2,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { refusalReason } from '../../bridge/allow-list.ts';
 import { COMMANDS, helpText, pressesKeys } from '../../bridge/commands/commands.ts';
 import { parseNew } from '../../bridge/commands/new.ts';
 import { restOf, SLASH_COMMANDS } from '../../bridge/commands/slash.ts';
-import { safeName } from '../../bridge/incoming-files.ts';
 import { newLines } from '../../bridge/other-program.ts';
-import { type Incoming, type RouteContext, route } from '../../bridge/route.ts';
-import { composeForClaude } from '../../bridge/typed-text.ts';
+import { type Incoming, type RouteContext, refusalReason, route } from '../../bridge/route.ts';
+import { composeForClaude, safeName } from '../../bridge/typed-text.ts';
 import { parseConfig } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { interactionSchema } from '../../discord/interactions.ts';

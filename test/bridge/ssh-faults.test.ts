@@ -2,8 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import { untilPrompts, WAIT } from './bridge-setup.ts';
 import { startFar } from './remote-host.ts';
@@ -82,7 +81,7 @@ describe('a host', () => {
       ...{ text: 'yesterday', attachments: [] },
     });
     await far.restart();
-    await far.answer(claude, /^⚠️ Not delivered\. It has waited for a day\./);
+    await far.answer(claude, /^⚠️ Not delivered\. It could not be typed within a day\./);
     await far.ssh.start();
     await far.untilMarked(await far.say(claude, 'today'), '✅');
     expect(claude.prompts()).toEqual(['today']);

@@ -137,7 +137,7 @@ describe('!terminal', () => {
     await untilPrinted(setting, thread, 'bye');
     const late = await setting.say(thread, 'are you there');
     await setting.untilMarked(late, '⚠️');
-    await setting.answer(thread, /The program has ended\. `!done` archives/);
+    await setting.answer(thread, /The program has ended\. Archive this thread with `!done`/);
     await setting.say(thread, '!status');
     await setting.answer(thread, /🖥️ terminal `shop-echo` .*code 3.*\n-# 0 of at most 5/);
   });
@@ -161,8 +161,8 @@ describe('!terminal', () => {
     ['../.. ls', /contains "\.\."/],
     ['out ls', /leads out/],
     ['nowhere ls', /no directory `nowhere`[\s\S]*`api`, `shop`/],
-    ['shop', /a directory and what to do there/],
-    ['', /a directory and what to do there/],
+    ['shop', /A directory and a command or prompt are needed/],
+    ['', /A directory and a command or prompt are needed/],
   ])('is refused with a sentence: !terminal %s', async (rest, why) => {
     const { setting, root, channelId } = await start();
     symlinkSync('/etc', join(root, 'out'));
@@ -195,7 +195,7 @@ describe('the limit maxThreads', () => {
     await setting.say(channelId, '!terminal shop cat');
     await setting.answer(
       channelId,
-      /^⚠️ there are 2 terminals and headless agents, and no more than 2[\s\S]*`shop-cat`, `shop-cat-2`/,
+      /^⚠️ There are already 2 terminals and headless agents, and the limit is 2[\s\S]*`shop-cat`, `shop-cat-2`/,
     );
     await setting.say(channelId, '!kill shop-cat');
     await setting.answer(channelId, /^⏹️ `shop-cat`: /);
@@ -233,9 +233,9 @@ describe('!done', () => {
   it('says in any other thread what it is for', async () => {
     const { setting, channelId } = await start();
     await setting.say(channelId, '!done');
-    await setting.answer(channelId, /^⚠️ this is not the thread of a terminal/);
+    await setting.answer(channelId, /^⚠️ This is not the thread of a terminal/);
     await setting.say(channelId, '!done nobody');
-    await setting.answer(channelId, /^⚠️ there is no terminal or headless agent `nobody`/);
+    await setting.answer(channelId, /^⚠️ There is no terminal or headless agent `nobody`/);
   });
 });
 

@@ -87,8 +87,8 @@ describe('!agent', () => {
     const second = await setting.say(thread, 'second');
     const third = await setting.say(thread, 'third');
     await setting.untilMarked(third, '📨');
-    await setting.answer(thread, /^📨 It waits for its turn: one prompt is before it\.$/);
-    await setting.answer(thread, /^📨 It waits for its turn: 2 prompts are before it\.$/);
+    await setting.answer(thread, /^📨 Your message waits: one prompt is before it\.$/);
+    await setting.answer(thread, /^📨 Your message waits: 2 prompts are before it\.$/);
     await setting.untilMarked(second, '✅');
     await setting.untilMarked(third, '✅');
     const echoes = (await setting.answers(thread)).filter(({ content }) => /^Echo/.test(content));
@@ -120,19 +120,19 @@ describe('!agent', () => {
     const thread = await agent([{ say: 'busy' }, WAITS]);
     await setting.answer(thread, /^busy$/);
     await setting.say(channelId, '!kill shop-agent');
-    await setting.answer(channelId, /^⏹️ `shop-agent`: It was ended while it worked\./);
+    await setting.answer(channelId, /^⏹️ `shop-agent`: It was ended while it was working\./);
     await vi.waitFor(async () => {
       expect((await nameOf(setting, thread)).thread_metadata.archived).toBe(true);
     }, WAIT);
     expect(() => process.kill(runs()[0]?.pid ?? 0, 0)).toThrow('ESRCH');
     await setting.say(channelId, '!status');
-    await setting.answer(channelId, /^No terminals and no headless agents/);
+    await setting.answer(channelId, /^No terminals or headless agents/);
   });
 
   it('skips permissions only where the configuration allows it', async () => {
     const { setting, root, channelId, runs } = await start();
     await setting.say(channelId, '!agent shop --skip-permissions go');
-    await setting.answer(channelId, /^⚠️ in `shop` Claude has to ask for permission/);
+    await setting.answer(channelId, /^⚠️ Claude may not skip permissions in `shop`/);
     const open = await start({ file: { roots: [root], skipPermissions: [join(root, 'shop')] } });
     await open.setting.say(open.channelId, '!agent shop --skip-permissions go');
     const up = await open.setting.answer(open.channelId, /^🤖 /);

@@ -1,8 +1,7 @@
 // Claude gets exactly what a user writes in a thread. The record of the fake Claude Code proves it.
 
 import { describe, expect, it, vi } from 'vitest';
-import { openCursors } from '../../bridge/cursors.ts';
-import { openInbox } from '../../bridge/inbox.ts';
+import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf } from '../support/prompt-pane.ts';

@@ -77,7 +77,7 @@ describe('a plain shell', () => {
     const trace = join(tmux.dir, 'pwned');
     const message = await setting.say(claude, `touch ${trace}`);
     await setting.untilMarked(message, '⚠️');
-    await setting.answer(claude, /^⚠️ Not delivered\. A plain shell is there/);
+    await setting.answer(claude, /^⚠️ Not delivered\. The pane runs a plain shell/);
     await aWhile();
     expect(existsSync(trace)).toBe(false);
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
@@ -95,11 +95,18 @@ describe('a plain shell', () => {
       return record.thread;
     }, WAIT);
     const message = await setting.say(thread, 'echo pwned');
-    await setting.answer(thread, /^📨 Your message waits\. No agent has started there yet/);
+    await setting.answer(thread, /^📨 Your message waits\. No agent has started in the pane yet/);
     madeLongAgo(setting, thread);
     await setting.untilMarked(message, '⚠️');
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
   });
+});
+
+it('tells for a session on another host to install the hooks on that host', { timeout: 60_000 }, async () => {
+  const far = await startFar({ waits: { heardWithinMs: 500 } });
+  const claude = await far.farClaude('web');
+  await far.untilMarked(await far.say(claude, 'hello'), '✅');
+  await far.answer(claude, /^ℹ️ .*`threadmux install --host far`/);
 });
 
 describe('a host that becomes unreachable between Enter and the receipt', () => {
@@ -112,7 +119,7 @@ describe('a host that becomes unreachable between Enter and the receipt', () => 
     const message = await far.say(claude, 'hello');
     await untilPrompts(claude, ['before', 'hello']);
     await far.ssh.stop();
-    await far.answer(claude, /^🔌 Typed, but its host cannot be reached now/);
+    await far.answer(claude, /^🔌 Typed, but not confirmed yet, because the pane cannot be read now/);
     expect(await far.marks(message)).toEqual(['👀']);
     await far.ssh.start();
     await far.untilMarked(message, '✅');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHandledEvents } from '../../discord/handled-events.ts';
+import { createHandledEvents } from '../../discord/gateway-state.ts';
 
 const at = (seq: number, id = 's') => ({ id, resumeUrl: 'u', seq });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Endpoint, endpointOf, isRepeatable } from '../../discord/endpoint.ts';
-import { createRateLimits, type RateLimits } from '../../discord/rate-limits.ts';
+import { createRateLimits, type Endpoint, endpointOf, type RateLimits } from '../../discord/rate-limits.ts';
+import { isRepeatable } from '../../discord/rest.ts';
 
 const A = '111111111111111111';
 const B = '222222222222222222';

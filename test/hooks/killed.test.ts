@@ -4,8 +4,8 @@
 import { cpSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { fitMessage } from '../../hooks/fit-message.ts';
-import { loadThreadRecords } from '../../threads/thread-record.ts';
+import { fitMessage } from '../../hooks/post-parts.ts';
+import { loadThreadRecords } from '../../threads/registry.ts';
 import { startWorkspace } from '../../workspace/server.ts';
 import {
   type Courier,

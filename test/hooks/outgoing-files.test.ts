@@ -3,8 +3,7 @@ import fs, { existsSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type AttachRules, takeOutgoingFiles } from '../../hooks/outgoing-files.ts';
-import { takeOutgoingRemoteFiles } from '../../hooks/outgoing-remote-files.ts';
+import { type AttachRules, takeOutgoingFiles, takeOutgoingRemoteFiles } from '../../hooks/outgoing-files.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { openTestCourier } from '../support/courier-setup.ts';
 import { messagesIn, startMachine, stopInput } from '../support/hook-process.ts';

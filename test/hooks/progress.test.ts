@@ -4,8 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TranscriptTurn } from '../../agents/claude/transcript/transcript.ts';
 import { silentLog } from '../../core/log.ts';
-import { createProgress, type ProgressOptions } from '../../hooks/progress.ts';
-import { type ProgressLevel, progressText, summaryText } from '../../hooks/progress-text.ts';
+import {
+  createProgress,
+  type ProgressLevel,
+  type ProgressOptions,
+  progressText,
+  summaryText,
+} from '../../hooks/progress.ts';
 import { restOf } from '../support/client.ts';
 import { openTestCourier } from '../support/courier-setup.ts';
 import { fixture, messagesIn, soon, startMachine, stopInput, transcriptFixture } from '../support/hook-process.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { loadThreadRecords } from '../../threads/thread-record.ts';
+import { loadThreadRecords } from '../../threads/registry.ts';
 import { openTestCourier } from '../support/courier-setup.ts';
 import {
   fixture,

@@ -14,8 +14,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CollectState, keepCollecting } from '../../hosts/collect.ts';
+import { letterReader } from '../../hosts/collect-script.ts';
 import type { Host } from '../../hosts/host.ts';
-import { letterReader } from '../../hosts/letter-reader.ts';
 import { loginShells, type SshServer, type SshServerOptions, startSshServer } from '../support/ssh-server.ts';
 import { tempFolder } from '../support/temp-home.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { localHost } from '../../hosts/host.ts';
-import { connectionFailed, scriptFailed } from '../../hosts/host-errors.ts';
-import { frameScript, readFrame } from '../../hosts/output-frame.ts';
+import { connectionFailed, frameScript, readFrame, scriptFailed } from '../../hosts/host-errors.ts';
 import { runProcess } from '../../hosts/process.ts';
 
 const ENV = { PATH: process.env.PATH ?? '' };

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { putScripts } from '../../hosts/put-scripts.ts';
+import { putScripts } from '../../hosts/host-home.ts';
 import { loginShells, startSshServer } from '../support/ssh-server.ts';
 
 const FILES = {

@@ -20,7 +20,7 @@ import { addThreadmux } from '../../agents/claude/settings.ts';
 import { loadAutoThreads } from '../../home/installed.ts';
 import { tryLock } from '../../home/lock.ts';
 import { writeWhole } from '../../home/whole-file.ts';
-import { findHostPaths } from '../../hosts/host-paths.ts';
+import { findHostPaths } from '../../hosts/host-home.ts';
 import { readHostFiles, removeHostFile, writeHostFile } from '../../hosts/host-user-files.ts';
 import { addSourceLine } from '../../tmux/tmux-hooks.ts';
 import { startBareHost } from '../support/bare-host.ts';

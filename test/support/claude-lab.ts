@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { hookSettings } from '../../agents/claude/settings.ts';
 import { type Home, openHome } from '../../home/home.ts';
-import { loadThreadRecords } from '../../threads/thread-record.ts';
+import { loadThreadRecords } from '../../threads/registry.ts';
 import { type LabSession, openSession, PATIENCE } from './lab-session.ts';
 import { enter, type Person } from './workspace.ts';
 

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import type { Home } from '../../home/home.ts';
-import { loadThreadRecords, type ThreadRecord } from '../../threads/thread-record.ts';
+import { loadThreadRecords, type ThreadRecord } from '../../threads/registry.ts';
 import { DROP } from './hook-process.ts';
 import type { TmuxServer } from './tmux-server.ts';
 

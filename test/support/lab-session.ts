@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest';
 import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
 import { screenOf } from '../../bridge/attempt.ts';
 import { localHost } from '../../hosts/host.ts';
-import type { ThreadRecord } from '../../threads/thread-record.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { recordedPrompts } from './recorded-prompts.ts';

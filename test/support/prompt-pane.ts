@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
 import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
-import { loadThreadRecords, type ThreadRecord } from '../../threads/thread-record.ts';
+import { loadThreadRecords, type ThreadRecord } from '../../threads/registry.ts';
 import { openTestCourier } from './courier-setup.ts';
 import { fixture, type Machine, type PaneEnv } from './hook-process.ts';
 import type { TestWorkspace, WireMessage } from './workspace.ts';

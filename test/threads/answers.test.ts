@@ -5,8 +5,7 @@ import { closeSync, constants, existsSync, openSync, renameSync, writeFileSync }
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
-import { createHookAnswers } from '../../threads/prompts/answers.ts';
-import { withRemoteAnswers } from '../../threads/prompts/remote-answers.ts';
+import { createHookAnswers, withRemoteAnswers } from '../../threads/prompts/answers.ts';
 import { startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
 

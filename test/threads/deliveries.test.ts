@@ -1,8 +1,8 @@
 // Which typed messages a submitted prompt confirms.
 
 import { describe, expect, it } from 'vitest';
-import { confirmedBy, confirmedByTurn } from '../../threads/deliveries.ts';
-import type { DeliveryRecord } from '../../threads/thread-record.ts';
+import { confirmedBy, confirmedByTurn } from '../../threads/receipts.ts';
+import type { DeliveryRecord } from '../../threads/registry.ts';
 
 const typed = (id: number, words: string, more: Partial<DeliveryRecord> = {}): DeliveryRecord => ({
   ...{ id: String(id), message: String(id), words, paths: [], at: id, state: 'typed' as const },

@@ -22,7 +22,7 @@ import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../sup
 
 const IN_TERMINAL = '🖥️ Answered in the terminal.';
 const EXITED = '⏹️ Claude has exited.';
-const CALLED_OFF = '⏹️ Called off in the terminal.';
+const CALLED_OFF = '⏹️ Cancelled in the terminal.';
 
 interface Options extends PromptCourierOptions {
   readonly faults?: object;

@@ -117,7 +117,7 @@ describe('a session of a project', () => {
     await setting.say(channelId, `!new other ${project} -- sh`);
     await setting.answer(channelId, /^⚠️ `other` was not started: no channel of this server/);
     await setting.say(channelId, '!kill ops');
-    await setting.answer(channelId, /there is no session `ops`/);
+    await setting.answer(channelId, /There is no session `ops`/);
     await work.person.say(work.channelId, '!kill ops');
     await until(two, [], ['([agent] ops)', '[agent] shop']);
   });
@@ -168,7 +168,7 @@ describe('a session that belongs nowhere', () => {
       await who.say(channel, '!sessions');
       await who.say(channel, '!kill nobody');
     }
-    await setting.answer(channelId, /there is no session `nobody`/);
+    await setting.answer(channelId, /There is no session `nobody`/);
     await setting.answer(channelId, /No sessions/);
     const suggest = await openSuggestions(setting);
     expect(await suggest('kill', 'name', '')).toEqual([]);
@@ -177,7 +177,7 @@ describe('a session that belongs nowhere', () => {
     await reconcile(two.setting);
     for (const workspace of [setting.workspace, work]) expect(await everythingSaid(workspace)).not.toContain('secret');
     await setting.say(channelId, '!kill secret-two');
-    await setting.answer(channelId, /there is no session `secret-two`/);
+    await setting.answer(channelId, /There is no session `secret-two`/);
     expect(setting.machine.tmux.call('list-sessions', '-F', '#S')).toContain('secret-two');
     await until(two, [], ['[agent] shop']);
   });

@@ -106,9 +106,9 @@ describe('when ask is killed', () => {
     const hook = startHook(machine, pane, pane.input('Bash'));
     const message = await promptIn(workspace, pane.thread);
     hook.child.kill('SIGKILL');
-    expect(await verdictOf(workspace, message)).toBe('⏹️ Called off in the terminal.');
+    expect(await verdictOf(workspace, message)).toBe('⏹️ Cancelled in the terminal.');
     await vi.waitFor(() => expect(courier.prompts.isBusy()).toBe(false), WAIT);
-    expect(await verdictOf(workspace, message)).toBe('⏹️ Called off in the terminal.');
+    expect(await verdictOf(workspace, message)).toBe('⏹️ Cancelled in the terminal.');
   });
 
   it.each([

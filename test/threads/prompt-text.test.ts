@@ -9,9 +9,8 @@ import {
   type PromptQuestion,
 } from '../../core/prompt.ts';
 import { decisionOutput, promptEndText, promptOf } from '../../threads/prompts/decision.ts';
-import { escapeText } from '../../threads/prompts/escape-text.ts';
-import { promptButtons } from '../../threads/prompts/prompt-buttons.ts';
-import { contentOf } from '../../threads/prompts/prompt-message.ts';
+import { contentOf, promptButtons } from '../../threads/prompts/post-prompt.ts';
+import { escapeText } from '../../threads/prompts/preview.ts';
 import type { PromptEnd } from '../../threads/prompts/prompt-record.ts';
 import {
   PROMPT_TEXT_LIMIT,
@@ -446,8 +445,12 @@ describe('the last line of a prompt', () => {
   it.each<[Prompt, PromptEnd, string]>([
     [permission, { kind: 'answered' }, '🖥️ Answered in the terminal.'],
     [permission, { kind: 'exited' }, '⏹️ Claude has exited.'],
-    [permission, { kind: 'called off' }, '⏹️ Called off in the terminal.'],
-    [permission, { kind: 'time is up' }, '⌛ Nobody answered here; the dialog in the terminal is still open.'],
+    [permission, { kind: 'called off' }, '⏹️ Cancelled in the terminal.'],
+    [
+      permission,
+      { kind: 'time is up' },
+      '⌛ Not answered here in time. Answer in the terminal, where the dialog is still open.',
+    ],
     [permission, decided({ kind: 'allow', always: false }), '✅ **Allowed** — a\\*b'],
     [permission, decided({ kind: 'allow', always: true }), '✅ **Always allowed** — a\\*b'],
     [permission, decided({ kind: 'deny', reason: '' }), '⛔ **Denied** — a\\*b'],

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ThreadRef } from '../../discord/threads.ts';
 import { type HostState, reconcile, type ThreadChange } from '../../threads/reconcile.ts';
+import { type ThreadRecord, threadRecordSchema } from '../../threads/registry.ts';
 import type { SessionPane } from '../../threads/session-threads.ts';
-import { type ThreadRecord, threadRecordSchema } from '../../threads/thread-record.ts';
 
 const session = (sessionId: string, sessionName: string, group?: string): SessionPane => ({
   ...{ host: 'laptop', socket: '/s', serverPid: 7, paneId: '%1', panePid: 1 },

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { currentPane, readTmuxVariable } from '../../tmux/current-pane.ts';
 import { pressKeys } from '../../tmux/keys.ts';
 import { lookAtPane } from '../../tmux/look.ts';
+import { currentPane, readTmuxVariable } from '../../tmux/pane.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { startRawPane, startTmux } from '../support/tmux-server.ts';
 

@@ -4,13 +4,17 @@
 import { closeSync, constants, existsSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../core/log.ts';
 import type { Home } from '../../home/home.ts';
 import { writeWhole } from '../../home/whole-file.ts';
+import type { Host } from '../../hosts/host.ts';
+import type { HostList } from '../../tmux/host-list.ts';
+import type { RemoteHosts } from '../remote-hosts.ts';
 
 export interface HookAnswers {
   /** 'taken': the hook has it. 'gone': nobody waits, and nobody will take it. Safe to repeat. */
   give(id: string, answer: string): Promise<'taken' | 'gone'>;
-  /** Lets the hook leave without a word. */
+  /** Lets the hook exit without an answer. */
   release(id: string): void;
   isWaiting(id: string): boolean;
   /** Removes what is left of a prompt that is over. */
@@ -84,4 +88,92 @@ function withdraw(path: string): void {
   } catch {
     // The hook has taken it, or there was no room to write it.
   }
+}
+
+// Gives an answer to a hook that waits on another host, in one exec: the same file and the same claim as here. Whether
+// it still waits is asked now and then, and remembered.
+
+/** Arguments: our home there, the id, the waiting process. stdin: the answer. */
+const GIVE = `d=$1/answers; id=$2; asker=$3; umask 077
+[ -e "$d/$id.taken" ] && { cat > /dev/null; echo taken; exit 0; }
+cat > "$d/.$id.$$" && mv "$d/.$id.$$" "$d/$id" || { rm -f "$d/.$id.$$"; exit 1; }
+nap() { sleep "$1" 2>/dev/null || sleep 1; }
+i=0; while [ $i -lt 80 ]; do
+  [ -e "$d/$id.taken" ] && { echo taken; exit 0; }
+  if [ $((i % 10)) -eq 0 ]; then kill -0 "$asker" 2>/dev/null || break; [ -p "$d/$id.bell" ] && echo 1<> "$d/$id.bell"; fi
+  if [ $i -lt 10 ]; then nap 0.02; else nap 0.1; fi
+  i=$((i + 1))
+done
+mv "$d/$id" "$d/$id.withdrawn" 2>/dev/null && rm -f "$d/$id.withdrawn"
+if [ -e "$d/$id.taken" ]; then echo taken; else echo gone; fi`;
+
+const RELEASE = `d=$1/answers; id=$2; umask 077; { [ -e "$d/$id.taken" ] || [ ! -p "$d/$id.bell" ]; } && exit 0
+: > "$d/$id"; echo 1<> "$d/$id.bell"; exit 0`;
+
+/** A slow hook has not taken its answer yet, or has not read it yet. */
+const CLEAR = `d=$1/answers; id=$2; rm -f "$d/$id.withdrawn"
+i=0; while kill -0 "$3" 2>/dev/null; do [ $i -lt 10 ] || exit 0; sleep 1; i=$((i + 1)); done
+rm -f "$d/$id" "$d/$id.taken" "$d/$id.bell"; exit 0`;
+
+const ASK_EVERY_MS = 5_000;
+
+function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, log: Log): HookAnswers {
+  let waits = true;
+  let askedAt = Date.now();
+  const run = async (script: string, id: string, doing: string, input?: string) =>
+    host.sh(script, [await home(), id, String(asker)], {
+      ...{ doing, timeoutMs: 30_000 },
+      ...(input === undefined ? {} : { input }),
+    });
+  const later = (done: Promise<unknown>) =>
+    void done.catch((error: Error) => log.info('a hook elsewhere', { because: error.message }));
+  return {
+    async give(id, answer) {
+      return (await run(GIVE, id, 'give your answer', answer)).trim() === 'taken' ? 'taken' : 'gone';
+    },
+    release: (id) => later(run(RELEASE, id, 'let a hook leave')),
+    clear: (id) => later(run(CLEAR, id, 'clear an answer')),
+    isWaiting() {
+      if (Date.now() - askedAt > ASK_EVERY_MS) {
+        askedAt = Date.now();
+        const look = 'kill -0 "$1" 2>/dev/null && echo yes || echo no';
+        const looked = host.sh(look, [String(asker)], { doing: 'look at a hook' });
+        later(
+          looked.then((said) => {
+            waits = said.trim() === 'yes';
+          }),
+        );
+      }
+      return waits;
+    },
+  };
+}
+
+/** Answers to hooks of all hosts. */
+interface AnswersOfHosts extends HookAnswers {
+  /** Which host the hook waits on; this machine if it is never told. */
+  from(id: string, host: string, asker: number): void;
+}
+
+export function withRemoteAnswers(
+  here: HookAnswers,
+  parts: { readonly hosts: HostList; readonly remote: RemoteHosts; readonly log: Log },
+): AnswersOfHosts {
+  const { hosts, remote, log } = parts;
+  const others = new Map<string, HookAnswers>();
+  const of = (id: string) => others.get(id) ?? here;
+  return {
+    from(id, host, asker) {
+      if (host === '' || hosts.isLocal(host)) return;
+      const home = () => remote.home(host);
+      others.set(id, remoteAnswers(hosts.get(host), home, asker, log));
+    },
+    give: (id, answer) => of(id).give(id, answer),
+    release: (id) => of(id).release(id),
+    isWaiting: (id) => of(id).isWaiting(id),
+    clear(id) {
+      of(id).clear(id);
+      others.delete(id);
+    },
+  };
 }

@@ -1,9 +1,9 @@
-// From what Claude Code asks to a prompt of ours, and from a decision back to what it reads.
+// Converts Claude Code's request into a prompt, and a decision into the output that Claude Code reads.
 
 import * as z from 'zod';
 import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import type { Prompt, PromptDecision } from '../../core/prompt.ts';
-import { escapeText } from './escape-text.ts';
+import { escapeText } from './preview.ts';
 import type { PromptEnd } from './prompt-record.ts';
 
 const questionsSchema = z.object({
@@ -72,13 +72,13 @@ export function promptEndText(prompt: Prompt, ended: PromptEnd): string {
     case 'exited':
       return '⏹️ Claude has exited.';
     case 'called off':
-      return '⏹️ Called off in the terminal.';
+      return '⏹️ Cancelled in the terminal.';
     case 'time is up':
-      return '⌛ Nobody answered here; the dialog in the terminal is still open.';
+      return '⌛ Not answered here in time. Answer in the terminal, where the dialog is still open.';
     case 'not delivered':
       return '⚠️ Your answer did not reach the agent. Answer in the terminal.';
     case 'abandoned':
-      return '⚠️ The agent still asks, but takes no answer from here any more. Answer in the terminal.';
+      return '⚠️ The agent still asks, but can no longer be answered from here. Answer in the terminal.';
     case 'decided':
       return `${decisionText(prompt, ended.decision)} — ${escapeText(ended.by.name, 60) || 'you'}`;
   }

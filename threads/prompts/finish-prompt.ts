@@ -1,26 +1,30 @@
-// The end of a prompt: its answer is given to the hook, its message says how it ended, and a look at the terminal proves it.
+// Ends a prompt: gives the answer to the hook, shows the end in the message, and checks the terminal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { keyButtons } from '../../discord/buttons.ts';
+import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
+import { keyButtons } from '../../discord/messages.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
 import type { HookAnswers } from './answers.ts';
 import { decisionOutput } from './decision.ts';
 import type { PromptMessages } from './post-prompt.ts';
-import type { PromptFiles } from './prompt-files.ts';
-import type { OpenPrompt, PromptEnd } from './prompt-record.ts';
+import type { OpenPrompt, PromptEnd, PromptFiles } from './prompt-record.ts';
 import type { PromptWatch } from './watch-prompt.ts';
 
 export type TakenAnswer =
   | 'taken'
-  /** It says nothing about what is asked now. */
+  /** It does not answer the question. */
   | 'no answer'
-  /** Nobody waits for it any more. */
+  /** The prompt has already ended. */
   | 'over'
-  /** It is the decision, and the hook gets it when its host is back. */
+  /** It is the decision, and the hook gets it as soon as possible. */
   | 'waits'
   /** It was the decision, but the hook was gone before it could take it. */
   | 'undelivered';
+
+/** Follows the reason why an answer waits. */
+export const KEEPS_TRYING = 'threadmux keeps trying to deliver your answer.';
 
 interface PromptFinisherParts {
   readonly answers: HookAnswers;
@@ -39,7 +43,7 @@ interface PromptFinisherParts {
 interface PromptFinisher {
   /** Gives the decision to the hook, or lets it leave without one. Safe to repeat; `again` is called when it should be. */
   act(one: OpenPrompt, ended: PromptEnd, again: () => void): Promise<Exclude<TakenAnswer, 'no answer'>>;
-  /** Shows the end. A crash before it is noted as shown shows it again. */
+  /** Shows the end; again if a crash happens before it is recorded. */
   show(one: OpenPrompt): Promise<void>;
 }
 
@@ -73,6 +77,7 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
       const output = decisionOutput(one.input, one.prompt, ended.decision);
       const given = await answers.give(id, output).catch((error: Error) => {
         log.info('an answer waits', { id, because: error.message });
+        one.waitsBecause = whyItWaits(error, host);
         void parts.untilBack(host, GIVE_AGAIN_MS, signal).then(() => signal.aborted || again());
         return 'waits' as const;
       });
@@ -83,7 +88,7 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
     async show(one) {
       const { id, headless, undelivered, ended = { kind: 'called off' } } = one.record;
       log.info('prompt is over', { id, how: ended.kind });
-      // The hook may have been killed with the answer in its hands: then the dialog is still there.
+      // The hook may have been killed after it took the answer; then the dialog is still open.
       const mayStay = !headless && (ended.kind === 'decided' || ended.kind === 'called off');
       const looking = mayStay ? stillOpen(one) : undefined;
       await cards.close(one, ended);
@@ -100,4 +105,10 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
       answers.clear(id);
     },
   };
+}
+
+function whyItWaits(error: Error, host: string): string {
+  if (isThreadmuxError(error, 'host_unreachable')) return `${untrustedCode(host)} cannot be reached.`;
+  const hint = isThreadmuxError(error) ? error.hint : undefined;
+  return [`${untrustedReason(error)}.`, hint].filter(Boolean).join(' ');
 }

@@ -1,14 +1,14 @@
-// Where a prompt is asked: the thread of the session whose pane the hook ran in, or of the headless agent.
+// Finds the thread for a prompt: that of the session whose pane ran the hook, or of the headless agent.
 
 import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
-import type { SessionLookup } from '../session-of.ts';
+import type { SessionLookup } from '../panes.ts';
 import type { Threads } from '../session-threads.ts';
 import type { PromptPane, PromptRecord } from './prompt-record.ts';
 
-/** What the hook wrote down. */
+/** The letter of the hook. */
 export interface AskLetter {
   readonly ask?: string | undefined;
   readonly tmux: string;
@@ -26,7 +26,7 @@ export interface PromptPlace {
   readonly pane?: PromptPane;
 }
 
-/** Until then tmux may only have been too busy to say whose pane it is. */
+/** For this long, tmux may just be too busy to report the pane. */
 const UNKNOWN_FOR_MS = 30_000;
 
 /** Undefined if it belongs nowhere. `gone` names a thread that was deleted. */
@@ -57,7 +57,7 @@ export async function locatePrompt(
   });
   if (found === undefined || found.thread === gone) return undefined;
   const { socket, serverPid, paneId, panePid } = session;
-  // When the letter is read, the agent may have left: what has the pane then is not the agent.
+  // When the letter is read, the agent may have exited; then the foreground program is not the agent.
   const command = found.paneId === paneId ? found.command : session.command;
   return {
     ...{ thread: found.thread, host: found.host },

@@ -1,31 +1,36 @@
-// The message of a prompt in its thread: posted, kept up to date, closed.
+// Posts, updates and closes the message of a prompt.
 
+import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { keepTrying } from '../../core/keep-trying.ts';
 import type { Log } from '../../core/log.ts';
-import type { Prompt } from '../../core/prompt.ts';
+import { optionValue, type Prompt, type PromptProgress, type PromptQuestion } from '../../core/prompt.ts';
+import { customId, type ShownPrompt } from '../../core/prompt-answer.ts';
 import { stableNonce } from '../../core/snowflake.ts';
+import { insideFence } from '../../core/untrusted-text.ts';
 import {
+  button,
   type ComponentRow,
   createMessage,
   editMessage,
   isTooLarge,
   type MessageDraft,
+  row,
 } from '../../discord/messages.ts';
-import type { Rest } from '../../discord/rest.ts';
+import type { FileUpload, Rest } from '../../discord/rest.ts';
 import { unarchiveAndRetry } from '../../discord/threads.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { Threads } from '../session-threads.ts';
-import { promptOf } from './decision.ts';
-import { promptButtons } from './prompt-buttons.ts';
-import { contentOf, endText, filesOf } from './prompt-message.ts';
+import { promptEndText, promptOf } from './decision.ts';
+import { escapeCode, escapeText, firstPart, jsonText, visible } from './preview.ts';
 import type { OpenPrompt, PromptEnd, PromptRecord } from './prompt-record.ts';
+import { type PromptText, permissionText, planText, questionText } from './prompt-text.ts';
 
 export interface PromptMessages {
   /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
   post(one: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>>;
-  /** Not waited for: a slow server must not keep the next answer from being heard. */
+  /** In the background: a slow server must not delay the next answer. */
   show(one: OpenPrompt): void;
   /** Tries until the server has taken or refused it. */
   close(one: OpenPrompt, ended: PromptEnd, buttons?: readonly ComponentRow[]): Promise<void>;
@@ -50,7 +55,7 @@ export function createPromptMessages(parts: {
     const rest = restOf(record);
     if (rest === undefined || !/^\d+$/.test(record.message)) return;
     const act = () => editMessage(rest, record.thread, record.message, draft);
-    // When its session is over, the message must be right for whoever opens the thread later.
+    // When its session is over, the message must be right when a user opens the thread later.
     await unarchiveAndRetry(rest, record.thread, act, { archiveAgain: true });
   }
 
@@ -104,4 +109,134 @@ export function createPromptMessages(parts: {
       });
     },
   };
+}
+
+// What a prompt's message shows: while it is open, and when it is over.
+
+export function contentOf(prompt: Prompt, input: PermissionRequestInput, progress: PromptProgress) {
+  const { text, hint } = shownOf(prompt, input, progress);
+  return `${text}\n${hint}`;
+}
+
+export function filesOf(prompt: Prompt, input: PermissionRequestInput): readonly FileUpload[] {
+  return shownOf(prompt, input, { chosen: [] }).files;
+}
+
+function endText(
+  prompt: Prompt,
+  input: PermissionRequestInput,
+  progress: PromptProgress,
+  ended: PromptEnd,
+  headless: boolean,
+): string {
+  return `${shownOf(prompt, input, progress).text}\n${lastLine(prompt, ended, headless)}`;
+}
+
+/** As a text may answer it; nothing if it is not on the screen. */
+export function asShown({ record, prompt }: OpenPrompt): readonly ShownPrompt[] {
+  if (record.ended !== undefined || record.message === 'deleted') return [];
+  const { id, message: messageId, chosen } = record;
+  const asked = prompt.kind === 'question' ? prompt.questions[chosen.length] : undefined;
+  const labels = asked?.options.map(({ label }) => label) ?? [];
+  return [{ id, messageId, question: asked === undefined ? 0 : chosen.length + 1, labels }];
+}
+
+function lastLine(prompt: Prompt, ended: PromptEnd, headless: boolean): string {
+  if (headless && ended.kind === 'called off') return '⏹️ The agent was stopped.';
+  if (headless && ended.kind === 'time is up') return '⌛ Nobody answered: denied.';
+  return promptEndText(prompt, ended);
+}
+
+function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: PromptProgress): PromptText {
+  switch (prompt.kind) {
+    case 'permission':
+      return permissionText(input.tool_name, input.tool_input, input.cwd, input.permission_suggestions);
+    case 'plan': {
+      // The user approves all of this, such as commands that may run. It comes first, so that a long text cannot hide
+      // it.
+      const { plan, ...others } = input.tool_input;
+      const more = typeof plan === 'string' ? others : input.tool_input;
+      const text = typeof plan === 'string' ? plan : '';
+      const besides = insideFence(jsonText(more), 'json');
+      return planText(Object.keys(more).length === 0 ? text : `${besides}\n${text}`);
+    }
+    case 'too large':
+      return {
+        text: `🔔 Claude asks for something that is too large to be shown here: **${escapeText(input.tool_name, 100)}** in ${escapeCode(input.cwd, 200)}`,
+        hint: '-# What cannot be read whole can only be denied here. To allow it, answer in the terminal.',
+        files: [],
+      };
+    case 'question':
+      return questionText(prompt.questions, progress);
+  }
+}
+
+// The buttons and menus under a prompt.
+
+const IN_A_ROW = 5;
+
+export function promptButtons(id: string, prompt: Prompt, progress: PromptProgress): readonly ComponentRow[] {
+  const tap = (action: string) => customId(id, action);
+  switch (prompt.kind) {
+    case 'permission':
+      return [
+        row(
+          button('Allow', tap('allow'), 'good'),
+          ...(prompt.canAlways ? [button('Always allow', tap('always'))] : []),
+          button('Deny', tap('deny'), 'bad'),
+          button('Deny with a reason…', tap('~reason')),
+        ),
+      ];
+    case 'plan':
+      return [row(button('Approve', tap('approve'), 'good'), button('Reject with feedback…', tap('~reason'), 'bad'))];
+    case 'too large':
+      return [row(button('Deny', tap('deny'), 'bad'), button('Deny with a reason…', tap('~reason')))];
+    case 'question': {
+      const asked = prompt.questions[progress.chosen.length];
+      if (asked === undefined)
+        return [row(button('Submit', tap('submit'), 'good'), button('Start again', tap('again')))];
+      return questionButtons(id, asked, progress.chosen.length + 1);
+    }
+  }
+}
+
+/** One button per option; a menu for more than five options or a multiple choice. */
+function questionButtons(id: string, asked: PromptQuestion, at: number): readonly ComponentRow[] {
+  const last = row(
+    button('Other…', customId(id, '~other', optionValue(at, 0))),
+    ...(at > 1 ? [button('Start again', customId(id, 'again'))] : []),
+  );
+  if (asked.options.length === 0) return [last];
+  if (asked.multiSelect || asked.options.length > IN_A_ROW) return [menu(id, asked, at), last];
+  const options = asked.options.map(({ label }, index) =>
+    button(named(label, index), customId(id, 'pick', optionValue(at, index + 1)), 'primary'),
+  );
+  return [row(...options), last];
+}
+
+/** Past 25, the text has the others, with their numbers. */
+function menu(id: string, asked: PromptQuestion, at: number): ComponentRow {
+  const options = asked.options.slice(0, 25).map(({ label, description }, index) => ({
+    label: named(label, index),
+    value: optionValue(at, index + 1),
+    ...(visible(description, 100) === '' ? {} : { description: firstPart(visible(description, 100), 100) }),
+  }));
+  return {
+    type: 1,
+    components: [
+      {
+        type: 3,
+        custom_id: customId(id, 'choose'),
+        placeholder: asked.multiSelect ? 'Choose one or more' : 'Choose one',
+        min_values: 1,
+        max_values: asked.multiSelect ? options.length : 1,
+        options,
+      },
+    ],
+  };
+}
+
+/** Short enough for a button and for a menu. */
+function named(label: string, index: number): string {
+  return firstPart(`${index + 1}. ${visible(label, 80)}`, 80);
 }

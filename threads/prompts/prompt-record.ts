@@ -1,14 +1,16 @@
 // Prompts that wait for an answer, one file each in prompts/. What was decided is written down here before it is acted
 // on, so that a crash neither loses nor repeats a decision.
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
+import type { Log } from '../../core/log.ts';
 import type { Prompt, PromptAnswer } from '../../core/prompt.ts';
 import type { AnsweredOn } from '../../core/prompt-answer.ts';
 import type { Home } from '../../home/home.ts';
-import { readJson } from '../../home/whole-file.ts';
+import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../../home/whole-file.ts';
+import type { HookAnswers } from './answers.ts';
 
 const bySchema = z.object({ id: z.string(), name: z.string() });
 type AnsweredBy = Readonly<z.output<typeof bySchema>>;
@@ -31,7 +33,7 @@ const promptEndSchema = z.discriminatedUnion('kind', [
   /** The hook is gone without an answer, and the dialog is still open. */
   z.object({ kind: z.literal('abandoned') }),
 ]);
-/** How a prompt came to its end. */
+/** How a prompt ended. */
 export type PromptEnd = Readonly<z.output<typeof promptEndSchema>>;
 
 const paneSchema = z.object({
@@ -43,7 +45,7 @@ const paneSchema = z.object({
 });
 export type PromptPane = Readonly<z.output<typeof paneSchema>>;
 
-export const promptRecordSchema = z.object({
+const promptRecordSchema = z.object({
   /** Random, and known to nobody but the waiting hook, us and the buttons. */
   id: z.string().regex(/^[\w-]{22,32}$/),
   thread: z.string(),
@@ -77,6 +79,8 @@ export interface OpenPrompt {
   record: PromptRecord;
   prompt: Prompt;
   readonly input: PermissionRequestInput;
+  /** Why the hook does not have the answer yet, in sentences for the user. */
+  waitsBecause?: string;
 }
 
 export function loadPromptRecords(home: Home): readonly PromptRecord[] {
@@ -104,4 +108,63 @@ export interface GivenAnswer {
   readonly by: AnsweredBy;
   /** The interaction or message it came with. */
   readonly order: string;
+}
+
+// Reads and writes the records of prompts.
+
+export interface PromptFiles {
+  read(id: string): PromptRecord | undefined;
+  /** Stored before it takes effect. */
+  save(one: OpenPrompt, to: Partial<PromptRecord>): void;
+  /** Memory counts; it is written as soon as the disk has room. */
+  note(one: OpenPrompt, to: Partial<PromptRecord>): void;
+  remove(id: string): void;
+}
+
+export function createPromptFiles(home: Home): PromptFiles {
+  const path = (id: string) => join(home.folder('prompts'), `${id}.json`);
+  return {
+    read: (id) => readJson(path(id), promptRecordSchema),
+    save(one, to) {
+      const record = { ...one.record, ...to };
+      writeJson(path(record.id), record);
+      cancelPendingWrite(path(record.id));
+      one.record = record;
+    },
+    note(one, to) {
+      one.record = { ...one.record, ...to };
+      writeBestEffort(path(one.record.id), one.record);
+    },
+    remove: (id) => removeBestEffort(path(id)),
+  };
+}
+
+// Removes old records of prompts, and bells and answers of hooks that were killed.
+
+/** A late tap is told what became of the prompt, this long. */
+const RECORD_KEPT_MS = 24 * 3_600_000;
+const ANSWER_KEPT_MS = 3_600_000;
+
+/** Removes what is old and belongs to no prompt that is open and to no hook that waits. */
+export function sweepPrompts(home: Home, isOpen: (id: string) => boolean, answers: HookAnswers, log: Log): void {
+  const now = Date.now();
+  const remove = ({ path }: { readonly path: string }) => rmSync(path, { force: true });
+  try {
+    filesIn(home.folder('prompts'))
+      .filter(({ id, at }) => now - at > RECORD_KEPT_MS && !isOpen(id))
+      .forEach(remove);
+    filesIn(home.folder('answers'))
+      .filter(({ id, at }) => now - at > ANSWER_KEPT_MS && !isOpen(id) && !answers.isWaiting(id))
+      .forEach(remove);
+  } catch (error) {
+    log.warn('sweeping prompts', { because: (error as Error).message });
+  }
+}
+
+function filesIn(folder: string) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    return at === undefined ? [] : [{ id: name.split('.')[0] ?? '', path, at }];
+  });
 }

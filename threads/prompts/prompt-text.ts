@@ -6,9 +6,7 @@ import type { PromptProgress, PromptQuestion } from '../../core/prompt.ts';
 import { splitMessage } from '../../core/split.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
-import { escapeCode, escapeText, fitsCode, fitsPlain } from './escape-text.ts';
-import { hidesPart } from './hidden-markdown.ts';
-import { DESCRIPTION_ROOM, jsonText, preview, upload } from './preview.ts';
+import { DESCRIPTION_ROOM, escapeCode, escapeText, fitsCode, fitsPlain, jsonText, preview, upload } from './preview.ts';
 
 export interface PromptText {
   /** At most `ROOM` long: what is said under it always fits. */
@@ -140,7 +138,7 @@ function everything(questions: readonly PromptQuestion[]): string {
     .join('\n\n');
 }
 
-/** What "always" would change: whoever taps it has to know all of it. */
+/** Everything that "always" would change, because the user must see it before tapping. */
 function rules(suggestions: readonly PermissionUpdate[]): {
   text: string;
   files: readonly FileUpload[];
@@ -170,4 +168,30 @@ function namesOf(update: PermissionUpdate): readonly string[] {
     ...(update.directories ?? []).map((folder) => `folder ${folder}`),
   ];
   return (names.length === 0 ? [type] : names).map((name) => `${what}${name}${where}`);
+}
+
+// Detects Markdown that hides part of its text. Such text is also attached as a file, so that the user sees all of it.
+
+/** A spoiler, a link with a text of its own, a link's definition, a time, an emoji, a mention, an escaped sign. */
+const HIDES = /\|\||\]\(|\]\[|\]:|<t:|<a?:|<id:|<[@#/]|\\[!-/:-@[-`{-~]/;
+
+/** The rest of the line behind a fence says which language follows, and is not shown. */
+const FENCE = /(?:`{3}|~{3})[`~]*([^\n]*)/g;
+
+/** Words that can say nothing else there. */
+const LANGUAGES = new Set(
+  `bash c c++ console cpp cs csharp css csv diff dockerfile env go graphql html http ini java javascript js json json5 jsonc
+  jsonl jsx kotlin less lua makefile markdown md mermaid nginx nix perl php plaintext powershell proto protobuf py python
+  rb ruby rs rust scala scss sh shell sql svelte svg swift terraform text toml ts tsx txt typescript vue xml yaml yml zsh`.split(
+    /\s+/,
+  ),
+);
+
+export function hidesPart(markdown: string): boolean {
+  if (HIDES.test(markdown)) return true;
+  for (const [, info = ''] of markdown.matchAll(FENCE)) {
+    const word = info.trim().toLowerCase();
+    if (word !== '' && !LANGUAGES.has(word)) return true;
+  }
+  return false;
 }

@@ -1,5 +1,5 @@
-// Prompts: the agent asks for a permission, an answer or a plan's approval. Taps, texts and the dialog in the terminal race
-// for one decision, which is written down before it is acted on; without one nothing is given to the hook.
+// Prompts: the agent asks for a permission, an answer or a plan's approval. Taps, texts and the dialog in the terminal
+// race for one decision, which is written down before it is acted on; without one nothing is given to the hook.
 
 import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
@@ -12,26 +12,24 @@ import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
 import type { Home } from '../../home/home.ts';
 import type { HostList } from '../../tmux/host-list.ts';
+import type { SessionLookup } from '../panes.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
-import type { SessionLookup } from '../session-of.ts';
 import type { Threads } from '../session-threads.ts';
-import { createHookAnswers } from './answers.ts';
+import { createHookAnswers, withRemoteAnswers } from './answers.ts';
 import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { type AskLetter, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
-import { createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
-import { createPromptFiles } from './prompt-files.ts';
-import { asShown } from './prompt-message.ts';
+import { asShown, createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
 import {
+  createPromptFiles,
   type GivenAnswer,
   inputOf,
   loadPromptRecords,
   type OpenPrompt,
   type PromptEnd,
   type PromptRecord,
+  sweepPrompts,
 } from './prompt-record.ts';
-import { withRemoteAnswers } from './remote-answers.ts';
-import { sweepPrompts } from './remove-leftovers.ts';
 import type { PromptWatch, WatchedPrompt } from './watch-prompt.ts';
 
 export interface Prompts {
@@ -41,8 +39,10 @@ export interface Prompts {
   inThread(thread: string): readonly ShownPrompt[];
   isOpenFor(claudeSession: string): boolean;
   answer(given: GivenAnswer): Promise<TakenAnswer>;
+  /** Why the hook of this prompt does not have its answer yet; empty if nothing is known. */
+  waitsBecause(id: string): string;
   isBusy(): boolean;
-  /** What an earlier process left: it goes on. */
+  /** Continues with the prompts of an earlier process. */
   takeUp(): void;
   close(): void;
 }
@@ -78,7 +78,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const cards = createPromptMessages({ home, threads, log, signal });
   const inTurn = createKeyedQueue();
   const open = new Map<string, Open>();
-  /** These are over, and that is being shown. */
+  /** Prompts that have ended and whose message is being updated. */
   const over = new Map<string, Open>();
   const ending = createPromptFinisher({
     ...{ answers, cards, store, log, signal, watch: options.watch },
@@ -98,7 +98,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     return one;
   }
 
-  /** As if it had never been asked: the dialog in the terminal is all there is. */
+  /** Drops the prompt; only the dialog in the terminal remains. */
   function forget(id: string, because: string): void {
     log.info('prompt not asked', { id, because });
     answers.release(id);
@@ -127,7 +127,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     if (signal.aborted) one.stop();
   }
 
-  /** The first end is the only one. Written down, acted on, shown. */
+  /** Only the first end counts. It is stored, acted on and shown. */
   async function end(one: Open, ended: PromptEnd, order?: string): Promise<TakenAnswer> {
     if (!open.has(one.record.id)) return 'over';
     if (one.record.ended === undefined) {
@@ -153,7 +153,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     return result;
   }
 
-  /** Until it is posted, or nobody waits for it any more. */
+  /** Tries until it is posted or its hook is gone. */
   async function takeUpOne(one: Open): Promise<void> {
     const { id, message } = one.record;
     const isLost = () => message === '' && !answers.isWaiting(id);
@@ -172,11 +172,12 @@ export function openPrompts(options: PromptsOptions): Prompts {
       const id = letter.ask;
       const before = open.get(id ?? '');
       if (id === undefined || (isKnown(id) && !before?.isUnsure)) return;
-      // Another host speaks for its own panes alone.
+      // Another host may report only its own panes.
       if (letter.thread !== undefined && !options.hosts.isLocal(host)) return;
       answers.from(id, host, letter.asker ?? 0);
-      if (store.read(id)?.ended !== undefined) return; // its letter comes once more
-      // A hook that was killed before: the agent itself tells us that its dialog is open. What may be on the screen gets its end.
+      if (store.read(id)?.ended !== undefined) return; // its letter was read again
+      // A hook that was killed before: the agent itself tells us that its dialog is open. What may be on the screen
+      // gets its end.
       if (!answers.isWaiting(id) && !before?.isUnsure) return forget(id, 'its hook is gone');
       const find = (gone?: string) => locatePrompt(options, host, letter, input.cwd, gone);
       const place = await find();
@@ -213,11 +214,12 @@ export function openPrompts(options: PromptsOptions): Prompts {
           cards.show(one);
           return 'taken';
         }
-        // Whoever was quicker in the terminal has decided; we must not claim otherwise.
+        // If the terminal was faster, its answer counts.
         const now = (await one.watched?.now()) ?? 'open';
         const ended: PromptEnd = now === 'open' ? { kind: 'decided', decision: next.decision, by } : { kind: now };
         return end(one, ended, order);
       }),
+    waitsBecause: (id) => open.get(id)?.waitsBecause ?? '',
     isBusy: () => open.size + over.size > 0,
     takeUp() {
       sweep();

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { addThreadmux } from '../../../agents/claude/settings.ts';
 import type { Finding } from '../../../bin/doctor/finding.ts';
 import { judgeClock, judgeMachine, judgeNode } from '../../../bin/doctor/machine.ts';
-import { cksum } from '../../../hosts/probe-home.ts';
+import { cksum } from '../../../hosts/probe.ts';
 import { installOn } from '../../../install/install-on-host.ts';
 import { filesForHosts } from '../../../install/program-files.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';

@@ -30,7 +30,7 @@ describe('!new and !kill', () => {
     await setting.say(thread, '!kill ops');
     await setting.answer(thread, /^⏹️ `ops` on `laptop` was ended/);
     await setting.say(thread, 'echo too late');
-    await setting.answer(thread, /^⚠️ Not delivered\. Its session is not running/);
+    await setting.answer(thread, /^⚠️ Not delivered\. The session is not running/);
   });
 
   it('start in a given directory', async () => {
@@ -42,7 +42,7 @@ describe('!new and !kill', () => {
     await setting.untilMarked(await setting.say(linked(up.content), 'pwd > where'), '✅');
     await vi.waitFor(() => expect(readFileSync(join(folder, 'where'), 'utf8')).toBe(`${folder}\n`), WAIT);
     await setting.say(channelId, '!new shop -- sh');
-    const there = await setting.answer(channelId, /is there already/);
+    const there = await setting.answer(channelId, /already exists/);
     expect(linked(there.content)).toBe(linked(up.content));
   });
 
@@ -171,7 +171,7 @@ describe('screen and key commands', () => {
     const setting = await startSetting();
     for (const order of ['!screen', '!stop', '!retry', '!enter']) {
       await setting.say(setting.workspace.channelId, order);
-      await setting.answer(setting.workspace.channelId, /⚠️ .*belongs into the thread/);
+      await setting.answer(setting.workspace.channelId, /⚠️ Use this in a session’s thread/);
     }
   });
 });
@@ -181,7 +181,7 @@ describe('!sh', () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await setting.say(claude, `!sh touch ${setting.machine.tmux.dir}/pwned`);
-    await setting.answer(claude, /⚠️ .*shell commands are off.*allowShell/s);
+    await setting.answer(claude, /⚠️ .*`!sh` is turned off.*allowShell/s);
     await aWhile(200);
     expect(() => readFileSync(join(setting.machine.tmux.dir, 'pwned'))).toThrow();
   });

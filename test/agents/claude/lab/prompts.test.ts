@@ -11,7 +11,7 @@ import type { WireMessage } from '../../../support/workspace.ts';
 const PATIENCE = { timeout: 40_000, interval: 200 };
 const IN_TERMINAL = '🖥️ Answered in the terminal.';
 /** Esc ends the hook with a signal, unless it has seen the dialog close before. */
-const OVER_THERE = /^(?:🖥️ Answered|⏹️ Called off) in the terminal\.$/u;
+const OVER_THERE = /^(?:🖥️ Answered|⏹️ Cancelled) in the terminal\.$/u;
 
 let lab: ClaudeLab;
 let demo: LabSession;

@@ -3,17 +3,16 @@
 
 import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StopInput } from '../../agents/claude/hook-input.ts';
-import { readTurn, type TranscriptMessage, type TranscriptTurn } from '../../agents/claude/transcript/transcript.ts';
-import { waitUntilSettled } from '../../agents/claude/transcript/transcript-file.ts';
-import { stableNonce } from '../../core/snowflake.ts';
-import type { FileEnd, HostFiles } from '../../hosts/host-files.ts';
-import type { CourierContext } from '../courier-context.ts';
-import type { MessageParts } from '../fit-message.ts';
-import { type OutgoingFiles, takeOutgoingFiles } from '../outgoing-files.ts';
-import { takeOutgoingRemoteFiles } from '../outgoing-remote-files.ts';
-import { stripBlocks } from '../strip-blocks.ts';
-import { type EventOutcome, type EventReport, turnOf } from './event.ts';
+import { runInNewContext } from 'node:vm';
+import type { StopInput } from '../agents/claude/hook-input.ts';
+import { readTurn, type TranscriptMessage, type TranscriptTurn } from '../agents/claude/transcript/transcript.ts';
+import { waitUntilSettled } from '../agents/claude/transcript/transcript-file.ts';
+import { stableNonce } from '../core/snowflake.ts';
+import type { FileEnd, HostFiles } from '../hosts/host-files.ts';
+import type { CourierContext } from './courier-context.ts';
+import { type EventOutcome, type EventReport, turnOf } from './events.ts';
+import { type OutgoingFiles, takeOutgoingFiles, takeOutgoingRemoteFiles } from './outgoing-files.ts';
+import type { MessageParts } from './post-parts.ts';
 
 export async function handleStop(input: StopInput, report: EventReport): Promise<EventOutcome> {
   const { context, rest, letter } = report;
@@ -131,4 +130,32 @@ async function saying(
     footer,
     files: attached.files,
   };
+}
+
+// Removes parts of replies that match the user's "strip" patterns, such as a repeated header or a signature.
+
+/** The text is not trusted, and may make a pattern slow: a pattern that takes longer than this is not applied. */
+const LONGEST_MS = 1_000;
+
+export function stripBlocks(
+  text: string,
+  patterns: readonly string[],
+  onSlow: (pattern: string) => void = () => {},
+): string {
+  const stripped = patterns.reduce((rest, pattern) => {
+    try {
+      return without(rest, pattern);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+      onSlow(pattern);
+      return rest;
+    }
+  }, text);
+  return stripped === text ? text : stripped.replace(/\n{3,}/g, '\n\n').trim();
+}
+
+/** Only the running time of a script can be limited; pattern and text are passed as data. */
+function without(text: string, pattern: string): string {
+  const script = "text.replace(new RegExp(pattern, 'gmu'), '')";
+  return String(runInNewContext(script, { text, pattern }, { timeout: LONGEST_MS }));
 }
