@@ -16,7 +16,6 @@ import { connectRest } from '../dist/discord/rest.js';
 import { ensureThread, openThreadChannel } from '../dist/discord/threads.js';
 import { localServer } from '../dist/home/config-file.js';
 import { openHome } from '../dist/home/home.js';
-import { localServer } from '../dist/home/local-server.js';
 import { threadRecordSchema } from '../dist/threads/registry.js';
 import { openShared } from '../dist/threads/shared-parts.js';
 import { startWorkspace } from '../dist/workspace/server.js';
