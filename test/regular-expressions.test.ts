@@ -16,8 +16,6 @@ const MADE: Readonly<Record<string, string | { readonly because: string }>> = {
   },
   "agents/claude/screen/screen.ts: new RegExp(DIALOG, 'm')": '/^ *(Esc to cancel|Enter to select|Enter to confirm)/m',
   "core/config-schema.ts: new RegExp(text, 'gmu')": { because: 'it is compiled, never run' },
-  'workspace/multipart.ts: new RegExp(`;\\\\s*${key}=(?:"((?:[^"\\\\\\\\]|\\\\\\\\.)*)"|([^;\\\\s]+))`, \'i\')':
-    '/;\\s*name=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))/i',
 };
 
 interface Found {

@@ -141,9 +141,9 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
     const load = (name) => import(${JSON.stringify(dist)} + name);
     const [{ openCursors }, { openInbox }, { createKnownThreads }, { listen }, { connectRest }, { openGateway },
       { openThreadChannel }, { readJson, writeJson }, { openHome }, { loadLocalServer }, { silentLog }, { gatewaySessionSchema }] =
-      await Promise.all(['bridge/cursors.js', 'bridge/inbox.js', 'threads/known-threads.js', 'bridge/listen.js',
+      await Promise.all(['bridge/inbox.js', 'bridge/inbox.js', 'threads/connections.js', 'bridge/listen.js',
         'discord/rest.js', 'discord/gateway.js', 'discord/threads.js', 'home/whole-file.js', 'home/home.js',
-        'home/config-file.js', 'core/log.js', 'discord/gateway-payload.js'].map(load));
+        'home/config-file.js', 'core/log.js', 'discord/payloads.js'].map(load));
     const home = openHome(process.argv[2]);
     const server = loadLocalServer(home);
     const rest = connectRest(server);
