@@ -4,19 +4,22 @@
 import * as z from 'zod';
 import { ThreadmuxError } from '../../core/errors.ts';
 
+/** Ids, names and paths: some of them are kept in memory and on disk, and a hostile host could send megabytes. */
+const word = z.string().max(8_192);
+
 const base = {
-  session_id: z.string(),
-  transcript_path: z.string(),
-  cwd: z.string(),
+  session_id: word,
+  transcript_path: word,
+  cwd: word,
   /** The same for all events of one turn. If one turn answers several prompts, the id of the last one. */
-  prompt_id: z.string().optional(),
+  prompt_id: word.optional(),
   /** Set for a subagent, not for the main agent of the session. */
-  agent_id: z.string().optional(),
-  agent_type: z.string().optional(),
-  permission_mode: z.string().optional(),
+  agent_id: word.optional(),
+  agent_type: word.optional(),
+  permission_mode: word.optional(),
 };
 
-const tool = { tool_name: z.string(), tool_input: z.record(z.string(), z.unknown()) };
+const tool = { tool_name: word, tool_input: z.record(z.string(), z.unknown()) };
 
 const permissionUpdate = z.looseObject({
   type: z.string(),

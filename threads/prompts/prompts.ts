@@ -25,6 +25,7 @@ import { asShown } from './prompt-message.ts';
 import {
   type GivenAnswer,
   inputOf,
+  keptInput,
   loadPromptRecords,
   type OpenPrompt,
   type PromptEnd,
@@ -61,6 +62,7 @@ export interface PromptsOptions {
 }
 
 const SWEEP_MS = 3_600_000;
+const MOST_OF_A_HOST = 50; // a hostile host could fill the memory with open prompts
 
 interface Open extends OpenPrompt {
   /** Its posting failed, but it may be on the screen; its letter comes again. */
@@ -181,7 +183,11 @@ export function openPrompts(options: PromptsOptions): Prompts {
       const find = (gone?: string) => locatePrompt(options, host, letter, input.cwd, gone);
       const place = await find();
       if (place === undefined) return forget(id, 'it belongs nowhere');
-      const one = add(newPromptRecord(id, place, letter, input), input);
+      const ofHost = [...open.values(), ...over.values()].filter(({ record }) => record.host === place.host);
+      const isFull = ofHost.length >= MOST_OF_A_HOST && !options.hosts.isLocal(host);
+      if (isFull && before === undefined) return forget(id, 'its host has too many open prompts');
+      const kept = keptInput(input);
+      const one = add(newPromptRecord(id, place, letter, kept), kept.input);
       try {
         store.note(one, {});
         await begin(one, find);
