@@ -3,6 +3,7 @@
 
 import type { ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { snowflakeTime } from '../core/snowflake.ts';
 import { button, row } from '../discord/buttons.ts';
 import {
   AUTOCOMPLETE_INTERACTION,
@@ -43,6 +44,9 @@ export function createInteractionHandler(
 ): (data: unknown, liveAt: number | undefined) => Promise<void> {
   const { rest, server, tools, log } = options;
   const used: UsedScreens = new Map();
+  const startedAt = Date.now();
+  /** The messages with a screen that this process has shown. */
+  const renewed = new Set<string>();
 
   async function whereFrom(interaction: Interaction): Promise<{ thread: ThreadRef | undefined } | undefined> {
     const id = interaction.channel_id ?? '';
@@ -74,8 +78,10 @@ export function createInteractionHandler(
       return followUp(rest, interaction, { content: answer.content, components: [] });
     }
     const under = { key: what, print, messageId: interaction.message.id };
+    // Only the process that showed a screen knows whether a key was pressed under it: an older message shows the screen first.
+    const isOld = snowflakeTime(interaction.message.id) < startedAt && !renewed.has(interaction.message.id);
     const shown =
-      what === 'look'
+      what === 'look' || isOld
         ? await runCommand('screen', order, tools)
         : await pressUnder(order, under, used, tools).catch(() => runCommand('screen', order, tools));
     if (shown === undefined)
@@ -94,6 +100,7 @@ export function createInteractionHandler(
       ...shown,
       components,
     });
+    if (isOld) renewed.add(interaction.message.id);
     // The message shows the screen as it is now. A dialog that is still there may have been answered: that has to be looked at.
     const thread = order.thread?.id ?? '';
     const last = used.get(thread);

@@ -6,6 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { type HookInput, parseHookInput } from '../agents/claude/hook-input.ts';
 import { parseJson } from '../core/json.ts';
 import type { FileEnd } from '../hosts/host-files.ts';
+import { readTmuxVariable } from '../tmux/current-pane.ts';
 import { parseOrder, type ThreadOrder } from './thread-order.ts';
 
 export interface Letter {
@@ -28,7 +29,7 @@ export interface Letter {
   readonly input: HookInput;
 }
 
-type LetterReading =
+export type LetterReading =
   | { readonly kind: 'letter'; readonly letter: Letter }
   /** tmux reports a change of a session. */
   | { readonly kind: 'event' }
@@ -59,6 +60,11 @@ function parseFileEnd(bytes: Buffer): FileEnd | undefined {
   if (id === undefined) return undefined;
   const end = bytes.subarray(line.length + 1);
   return end.length > LONGEST_END ? undefined : { id, size: Number(size), from: Number(from), bytes: end };
+}
+
+/** Whether it is from the pane of the folder that it came in. Otherwise a host could open a thread with each letter. */
+export function isOfBox({ tmux, pane }: Letter, box: string): boolean {
+  return `${readTmuxVariable(tmux)?.pid}.${pane.slice(1)}` === box;
 }
 
 export function parseLetter(text: string, salt: string, writtenAt: number): LetterReading {

@@ -2,6 +2,7 @@
 // is known.
 
 import * as z from 'zod';
+import { untrustedText } from '../../core/untrusted-text.ts';
 
 const window = z.object({
   used_percentage: z.number(),
@@ -38,7 +39,13 @@ export function footer(status: StatusLineInput, clock: (seconds: number) => stri
   const { model, context_window: context, cost, rate_limits: limits } = status;
   const parts = [
     // Without the size of the context window: its use is shown next to it.
-    model?.display_name.replace(/\([^()]*context\)$/i, '').trimEnd(),
+    model &&
+      untrustedText(
+        model.display_name
+          .slice(0, 100)
+          .replace(/\([^()]*context\)$/i, '')
+          .trimEnd(),
+      ),
     context && `${Math.round(context.used_percentage)}% context`,
     cost && cost.total_cost_usd > 0 && `$${cost.total_cost_usd.toFixed(2)}`,
     limits?.five_hour && limit('5h', limits.five_hour, clock),

@@ -2,6 +2,7 @@
 // take, and what was left out is said.
 
 import { ThreadmuxError } from '../../core/errors.ts';
+import { neutralise } from '../../core/neutralise.ts';
 import { type LookResult, lookAtPane } from '../../tmux/look.ts';
 import { findTarget, openSessionFinder, paneOf, type SessionTarget } from '../find-session.ts';
 import { printJson, printNote, printText, withProgress } from '../print.ts';
@@ -42,7 +43,7 @@ export async function capture(name: string | undefined, flags: CaptureFlags): Pr
       exitStatus: seen.exitStatus ?? null,
     });
   if (clip.omitted > 0) printText(truncationMark(clip.omitted));
-  printText(clip.lines.join('\n'));
+  printText(neutralise(clip.lines.join('\n'))); // another host may put any escape sequence into its answer
   if (seen.dead) printNote(`Its program has ended with status ${seen.exitStatus ?? 'unknown'}.`);
 }
 

@@ -2,6 +2,7 @@
 
 import { formatDuration } from '../../core/duration.ts';
 import { insideFence, neutralise } from '../../core/neutralise.ts';
+import { untrustedText } from '../../core/untrusted-text.ts';
 import { amount } from './plan.ts';
 
 /** How a program ended, as far as anybody knows. */
@@ -22,7 +23,7 @@ export function endingWords(ending: TerminalEnding): string {
     case 'ended':
       return 'ended';
     case 'exited':
-      if (ending.signal !== undefined) return `ended by signal ${ending.signal}`;
+      if (ending.signal !== undefined) return `ended by signal ${untrustedText(ending.signal, 20)}`;
       if (ending.code === undefined) return 'ended by a signal';
       return bySignal(ending.code)
         ? `ended by signal ${ending.code - 128} (code ${ending.code})`
