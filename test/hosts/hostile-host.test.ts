@@ -58,7 +58,7 @@ describe('a hostile host', () => {
 
   it('that always has more of a log, but brings none of it, is asked once a second', async () => {
     let asked = 0;
-    const row = ['7', '%1', '8', '0', '', '', '', '80', '24'].join('\\t');
+    const row = ['7', '%%1', '8', '0', '', '', '', '80', '24'].join('\\t');
     const far = answering(`printf 'pane ${row}\\nopen 9\\nsegment 1 0 0\\n'`, () => asked++);
     const follower = followRemote({
       ...{ tmux: tmuxOn(far), pane: PANE, folder: '/streams/1/log', copy: tempFolder(), log: silentLog },
@@ -88,7 +88,7 @@ describe('a hostile host', () => {
     writeFileSync(join(project, 'x.txt'), 'x');
     mkdirSync(join(home, 'files'));
     const rules = { host: local(bin), home, project, cwd: project, lateMs: 500 };
-    const taken = await takeOutgoingRemoteFiles('Here: [ATTACH: x.txt]', rules);
+    const taken = await takeOutgoingRemoteFiles('Here it is.\n[ATTACH: x.txt]', rules);
     expect(taken.refused).toEqual([expect.stringContaining('could not be read in time')]);
   });
 
