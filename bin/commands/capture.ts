@@ -2,7 +2,7 @@
 // take, and what was left out is said.
 
 import { ThreadmuxError } from '../../core/errors.ts';
-import { neutralise } from '../../core/neutralise.ts';
+import { spelledOut } from '../../core/neutralise.ts';
 import { type LookResult, lookAtPane } from '../../tmux/look.ts';
 import { findTarget, openSessionFinder, paneOf, type SessionTarget } from '../find-session.ts';
 import { printJson, printNote, printText, withProgress } from '../print.ts';
@@ -43,7 +43,7 @@ export async function capture(name: string | undefined, flags: CaptureFlags): Pr
       exitStatus: seen.exitStatus ?? null,
     });
   if (clip.omitted > 0) printText(truncationMark(clip.omitted));
-  printText(neutralise(clip.lines.join('\n'))); // another host may put any escape sequence into its answer
+  printText(withoutControls(clip.lines.join('\n')));
   if (seen.dead) printNote(`Its program has ended with status ${seen.exitStatus ?? 'unknown'}.`);
 }
 
@@ -56,6 +56,11 @@ async function lookAt(target: SessionTarget, history: number): Promise<LookResul
   // tmux 3.3 now and then learns how a program ended only when another of its children ends.
   await tmux.run(['run-shell', 'true']);
   return lookAtPane(tmux, paneOf(target), { history });
+}
+
+/** tmux prints none, but a hostile host may answer with sequences that set the clipboard or the title of this terminal. */
+function withoutControls(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, spelledOut);
 }
 
 function withoutDeadLine(screen: string): string {
