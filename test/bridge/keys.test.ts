@@ -71,24 +71,15 @@ describe('a key button', () => {
 
   it('of a message from before a restart shows the screen first, then it works again', async () => {
     const { setting, claude } = await begin();
-    await claude.tell('dialog', 'make');
-    await claude.tell('next', ['rm -rf /']);
-    await claude.tell('slow', 3_000); // until then the pane shows the first dialog
+    await claude.tell('dialog', 'make'); // one that is slow to take a key would take a second one for the next dialog
     const shown = await screenShown(setting, claude);
-    await tap(setting, shown, 'Enter');
-    await vi.waitFor(async () => expect(await messageNow(setting.workspace, shown)).not.toEqual(shown), WAIT);
     await setting.restart();
     await tap(setting, shown, 'Enter');
-    await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain('rm -rf /'), WAIT);
-    await aWhile(1_500);
-    expect(claude.noted()).toEqual([{ kind: 'approved', text: 'make' }]);
-    await tap(setting, shown, 'Screen');
-    await vi.waitFor(async () => {
-      const now = await messageNow(setting.workspace, shown);
-      expect(buttonOf(now, 'Enter')).not.toBe(buttonOf(shown, 'Enter'));
-      await tap(setting, now, 'Enter');
-    }, WAIT);
-    await vi.waitFor(() => expect(claude.noted().at(-1)).toEqual({ kind: 'approved', text: 'rm -rf /' }), WAIT);
+    await vi.waitFor(async () => expect(await messageNow(setting.workspace, shown)).not.toEqual(shown), WAIT);
+    await aWhile();
+    expect(claude.noted()).toEqual([]);
+    await tap(setting, shown, 'Enter');
+    await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'approved', text: 'make' }]), WAIT);
   });
 
   it('works while Claude is busy', async () => {
