@@ -8,7 +8,12 @@ import { neutralise } from '../core/untrusted-text.ts';
 const SHOWN_AFTER_MS = 300;
 
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  // JSON leaves these control characters as they are, and a terminal may act on them.
+  const text = JSON.stringify(value, null, 2).replace(
+    /[\x7f-\x9f]/g,
+    (one) => `\\u00${one.charCodeAt(0).toString(16)}`,
+  );
+  process.stdout.write(`${text}\n`);
 }
 
 export function printText(text: string): void {

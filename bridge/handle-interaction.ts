@@ -4,6 +4,7 @@
 import type { ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { parseCustomId, type Tap } from '../core/prompt-answer.ts';
+import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import {
   AUTOCOMPLETE_INTERACTION,
@@ -46,6 +47,9 @@ export function createInteractionHandler(
 ): (data: unknown, liveAt: number | undefined) => Promise<void> {
   const { rest, server, tools, log } = options;
   const used: UsedScreens = new Map();
+  const startedAt = Date.now();
+  /** The messages with a screen that this process has shown. */
+  const renewed = new Set<string>();
 
   async function whereFrom(interaction: Interaction): Promise<{ thread: ThreadRef | undefined } | undefined> {
     const id = interaction.channel_id ?? '';
@@ -77,8 +81,10 @@ export function createInteractionHandler(
       return followUp(rest, interaction, { content: answer.content, components: [] });
     }
     const under = { key: what, print, messageId: interaction.message.id };
+    // Only the process that showed a screen knows whether a key was pressed under it: an older message shows the screen first.
+    const isOld = snowflakeTime(interaction.message.id) < startedAt && !renewed.has(interaction.message.id);
     const shown =
-      what === 'look'
+      what === 'look' || isOld
         ? await runCommand('screen', order, tools)
         : await pressUnder(order, under, used, tools).catch(() => runCommand('screen', order, tools));
     if (shown === undefined)
@@ -97,6 +103,7 @@ export function createInteractionHandler(
       ...shown,
       components,
     });
+    if (isOld) renewed.add(interaction.message.id);
     // The message shows the current screen, so its buttons can be used again, except for a dialog that may already be
     // answered.
     const thread = order.thread?.id ?? '';

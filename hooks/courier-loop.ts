@@ -2,7 +2,7 @@
 // A letter is removed only after its delivery; one that cannot be delivered yet stays first.
 
 import { statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
 import { pauseMs } from '../core/keep-trying.ts';
@@ -11,7 +11,7 @@ import type { Log } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { tryBestEffort } from '../home/whole-file.ts';
 import { LOCK_REFRESH_MS, refreshCourierLock } from './courier-lock.ts';
-import { type Letter, readLetter, type ThreadOrder } from './letter.ts';
+import { isOfBox, type Letter, type LetterReading, readLetter, type ThreadOrder } from './letter.ts';
 import { type FailedLetter, openFailedLetters, openOutbox } from './outbox.ts';
 
 interface CourierOptions {
@@ -97,8 +97,15 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     }
   }
 
-  async function deliverOne(path: string, begun: FailedLetter): Promise<void> {
+  function read(path: string): LetterReading {
     const reading = readLetter(path);
+    const isForeign = options.outbox !== undefined && reading.kind === 'letter';
+    if (!isForeign || isOfBox(reading.letter, basename(dirname(path)))) return reading;
+    return { kind: 'corrupt', why: 'it is not from the pane that it claims to be from' };
+  }
+
+  async function deliverOne(path: string, begun: FailedLetter): Promise<void> {
+    const reading = read(path);
     switch (reading.kind) {
       case 'newer':
         skipped.add(path);
@@ -132,7 +139,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
 
   /** Tells the thread first: if the server is unreachable, the letter waits like any other. */
   async function giveUp(path: string): Promise<void> {
-    const reading = statSync(path).size > LARGEST_READ ? undefined : readLetter(path);
+    const reading = statSync(path).size > LARGEST_READ ? undefined : read(path);
     if (reading?.kind === 'letter')
       await options.sayAside?.(reading.letter, basename(path)).catch((error: unknown) => {
         if (!isHopeless(error)) throw error;
@@ -148,7 +155,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
       announced.add(path);
       try {
         if (statSync(path).size > LARGEST_READ) continue;
-        const reading = readLetter(path);
+        const reading = read(path);
         if (reading.kind === 'letter') options.arrived(reading.letter);
       } catch (error) {
         log.info('reading a letter', { because: (error as Error).message });

@@ -12,6 +12,7 @@ import type { Home } from '../home/home.ts';
 import { writeJson } from '../home/whole-file.ts';
 import type { FileEnd } from '../hosts/host-files.ts';
 import type { Threads } from '../threads/session-threads.ts';
+import { readTmuxVariable } from '../tmux/pane.ts';
 
 export interface Letter {
   readonly id: string;
@@ -33,7 +34,7 @@ export interface Letter {
   readonly input: HookInput;
 }
 
-type LetterReading =
+export type LetterReading =
   | { readonly kind: 'letter'; readonly letter: Letter }
   /** tmux reports a change of a session. */
   | { readonly kind: 'event' }
@@ -55,11 +56,20 @@ export function readLetter(path: string): LetterReading {
   return transcript ? { ...reading, letter: { ...reading.letter, transcript } } : reading;
 }
 
+/** `drop` sends at most 5 blocks of 32 KiB; a hostile host could send more, and each would be parsed. */
+const LONGEST_END = 5 * 32 * 1024;
+
 function parseFileEnd(bytes: Buffer): FileEnd | undefined {
   const line = bytes.subarray(0, bytes.indexOf('\n')).toString('latin1');
   const [, id, size, from] = line.match(/^threadmux-transcript (\d{1,20}) (\d{1,15}) (\d{1,15})$/) ?? [];
   if (id === undefined) return undefined;
-  return { id, size: Number(size), from: Number(from), bytes: bytes.subarray(line.length + 1) };
+  const end = bytes.subarray(line.length + 1);
+  return end.length > LONGEST_END ? undefined : { id, size: Number(size), from: Number(from), bytes: end };
+}
+
+/** Whether it is from the pane of the folder that it came in. Otherwise a host could open a thread with each letter. */
+export function isOfBox({ tmux, pane }: Letter, box: string): boolean {
+  return `${readTmuxVariable(tmux)?.pid}.${pane.slice(1)}` === box;
 }
 
 export function parseLetter(text: string, salt: string, writtenAt: number): LetterReading {
@@ -90,11 +100,15 @@ function withFixedLines(text: string): Headers {
   return { tmux, pane, entrypoint, project, json: rest.join('\n') };
 }
 
+const LONGEST_HEADERS = 256 * 1024;
+
 /** Format 2: `key value` lines up to an empty line. Unknown keys come from a newer version and are ignored. */
 function withHeaders(text: string): Headers {
   const end = text.indexOf('\n\n');
   if (end === -1) throw new SyntaxError('its headers have no end');
-  const lines = text.slice(0, end).split('\n').slice(1);
+  if (end > LONGEST_HEADERS) throw new SyntaxError('its headers are too long');
+  // Copied: a part of a string keeps the whole string in memory, and some headers are kept for as long as a prompt is open.
+  const lines = Buffer.from(text.slice(0, end)).toString().split('\n').slice(1);
   const values = new Map(lines.map((line) => splitAt(line, line.indexOf(' '))));
   const value = (key: string) => values.get(key) ?? '';
   const [ask, asker, thread, status] = ['ask', 'asker', 'thread', 'status'].map(value);

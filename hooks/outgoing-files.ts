@@ -141,11 +141,14 @@ interface RemoteRules {
   readonly home: string;
   readonly project: string;
   readonly cwd: string;
+  /** A file that takes longer is refused: trying again would stop the session's other reports. */
+  readonly lateMs?: number;
 }
 
 const MAX_FILES = 10;
 const MAX_BYTES = 10 * 2 ** 20;
 const MAX_TOTAL_BYTES = 24 * 2 ** 20;
+const LATE_MS = 60_000;
 
 export async function takeOutgoingRemoteFiles(text: string, rules: RemoteRules): Promise<OutgoingFiles> {
   const { kept, paths, tooMany } = attachMarkersIn(text);
@@ -164,11 +167,14 @@ export async function takeOutgoingRemoteFiles(text: string, rules: RemoteRules):
   return { text: kept, files, refused: [...refused, ...tooMany] };
 }
 
-async function takeRemote(path: string, { host, home, project, cwd }: RemoteRules) {
+async function takeRemote(path: string, { host, home, project, cwd, lateMs = LATE_MS }: RemoteRules) {
   if (/[\0\n]/.test(path)) return 'not a path';
-  const output = await host.sh(SEND, [path, cwd, project, home, String(MAX_BYTES)], {
-    doing: 'read a file',
-    timeoutMs: 60_000,
+  const late = AbortSignal.timeout(lateMs);
+  const options = { doing: 'read a file', timeoutMs: 2 * lateMs, signal: late };
+  const output = await host.sh(SEND, [path, cwd, project, home, String(MAX_BYTES)], options).catch((error: unknown) => {
+    // A lost connection fails earlier. A pipe that took the place of the file would never end.
+    if (late.aborted) return 'no it could not be read in time';
+    throw error;
   });
   const [first = '', ...rest] = output.split('\n');
   if (!first.startsWith('yes')) return untrustedCode(first.replace(/^no /, '') || 'it cannot be read');

@@ -35,6 +35,9 @@ const HEARTBEAT_SECONDS = 20;
 const BEATS_MISSED = 3;
 /** Between a letter and its acknowledgement, so that one host does not block other hosts and messages. */
 const PACE_MS = 2;
+/** Lines without a letter in ten seconds. A host that works prints about one per letter; a hostile one could print millions. */
+const MOST_IDLE_LINES = 2_000;
+const IDLE_LINES_MS = 10_000;
 /** Until it is looked for room again. */
 const FULL_MS = 5_000;
 const BACKOFF_MS = { first: 500, longest: 60_000 };
@@ -110,6 +113,10 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
   let isWaiting = false;
   let again: NodeJS.Timeout | undefined;
   let isFull = false;
+  let idleLines = 0;
+  const counting = setInterval(() => {
+    idleLines = 0;
+  }, IDLE_LINES_MS);
   const giveUp = (reason: string) => {
     because ??= reason;
     started.stop();
@@ -148,6 +155,8 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
       for (const line of reader.read(chunk)) {
         if (!wasConnected) options.onState({ kind: 'connected' });
         wasConnected = true;
+        if (line.kind !== 'letter' && ++idleLines > MOST_IDLE_LINES)
+          throw new Error(`${options.host.name} sends too many lines without a letter.`);
         if (line.kind === 'replaced') {
           wasReplaced = true;
           giveUp(`Another threadmux uses ${options.home} on ${options.host.name}.`);
@@ -164,6 +173,7 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
   });
   const ended = await started.ended;
   clearTimeout(silence);
+  clearInterval(counting);
   clearTimeout(again);
   return { because: because ?? ended, wasConnected, wasReplaced };
 }

@@ -2,7 +2,7 @@
 // and atomically.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import { untrustedCode } from '../core/untrusted-text.ts';
+import { untrustedCode, untrustedText } from '../core/untrusted-text.ts';
 import type { Host } from './host.ts';
 
 interface PutScripts {
@@ -27,9 +27,9 @@ export async function putScripts(
     });
   const args = Object.entries(files).flat();
   const output = await host.sh(SCRIPT, [name, ...args], { doing: 'install its scripts' });
-  const [outcome, home = '', userHome = ''] = output.split('\0');
+  const [outcome, home = '', why = ''] = output.split('\0');
   if (outcome !== 'done')
-    throw new ThreadmuxError('home_unsafe', `${host.name}: ${untrustedCode(home)} ${userHome}`, {
+    throw new ThreadmuxError('home_unsafe', `${host.name}: ${untrustedCode(home)} ${untrustedText(why)}`, {
       hint: `Check it on ${host.name}: it must be a folder that only you own.`,
     });
   return { home };

@@ -24,6 +24,8 @@ export interface ShOptions {
   readonly signal?: AbortSignal;
   /** The encoding of stdout; latin1 keeps every byte. */
   readonly encoding?: 'utf8' | 'latin1';
+  /** More output is an error; by default 32 MiB. */
+  readonly maxBytes?: number;
 }
 
 export interface StartedScript {
@@ -76,6 +78,7 @@ export function localHost(options: LocalHostOptions): Host {
         input: call.input,
         encoding: call.encoding,
         signal: call.signal,
+        maxBytes: call.maxBytes,
         timeoutMs: call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
         withGroup: true,
         frame: outputFrame(frame.mark),

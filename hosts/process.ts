@@ -16,6 +16,8 @@ interface ProcessOptions {
   readonly frame?: OutputFrame;
   /** The encoding of stdout; latin1 keeps every byte. */
   readonly encoding?: 'utf8' | 'latin1' | undefined;
+  /** How much of our part of stdout is accepted; a process that prints more is killed. */
+  readonly maxBytes?: number | undefined;
 }
 
 /** Which part of stdout is ours; see frame.ts. */
@@ -75,7 +77,8 @@ export function runProcess(file: string, args: readonly string[], options: Proce
 
     const collect = (into: OutputBuffer) => (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > MAX_OUTPUT_BYTES) stop('overflow');
+      const most = into === stdout ? (options.maxBytes ?? MAX_OUTPUT_BYTES) : MAX_OUTPUT_BYTES;
+      if (bytes > MAX_OUTPUT_BYTES || into.bytes() + chunk.length > most) stop('overflow');
       else into.add(chunk);
     };
     pipes.stdout?.on('data', collect(stdout));
@@ -133,13 +136,20 @@ async function readAll(): Promise<void> {
 
 interface OutputBuffer {
   add(chunk: Buffer): void;
+  /** How many bytes it keeps. */
+  bytes(): number;
   text(): string;
 }
 
 function keepAll(encoding: BufferEncoding = 'utf8'): OutputBuffer {
   const chunks: Buffer[] = [];
+  let bytes = 0;
   return {
-    add: (chunk) => void chunks.push(chunk),
+    add(chunk) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+    },
+    bytes: () => bytes,
     text: () => Buffer.concat(chunks).toString(encoding),
   };
 }
@@ -158,6 +168,7 @@ function keepFrom({ begin, onBegin }: OutputFrame, encoding?: BufferEncoding): O
       rest.add(all.subarray(at));
       onBegin?.();
     },
+    bytes: rest.bytes,
     text: rest.text,
   };
 }
@@ -168,6 +179,7 @@ export function keepEnd(most: number): OutputBuffer {
     add(chunk) {
       end = Buffer.from(Buffer.concat([end, chunk]).subarray(-most));
     },
+    bytes: () => end.length,
     text: () => end.toString('utf8'),
   };
 }

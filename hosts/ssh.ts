@@ -73,6 +73,7 @@ export function sshHost(options: SshHostOptions): Host {
         (connected) =>
           runProcess('ssh', [...flags, '--', ssh, command], {
             ...{ env, input: call.input, encoding: call.encoding, signal: call.signal },
+            maxBytes: call.maxBytes,
             timeoutMs: Math.max(1, deadline - Date.now()),
             frame: outputFrame(frame.mark, connected),
           }),

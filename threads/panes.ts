@@ -187,6 +187,9 @@ export type SessionLookup = (
 const FRESH_MS = 10_000;
 const KEPT = 1_000;
 
+/** tmux servers per other host: each is asked for its sessions again and again, and a hostile host could name any number. */
+const MOST_SERVERS = 16;
+
 export function createSessionLookup(hosts: HostList, registry: Registry): SessionLookup {
   const seen = new Map<string, { readonly at: number; readonly session: SessionPane }>();
 
@@ -203,6 +206,12 @@ export function createSessionLookup(hosts: HostList, registry: Registry): Sessio
     };
   }
 
+  function isOneTooMany(host: string, tmux: string): boolean {
+    const live = registry.all().filter((one) => one.host === host && !one.closed && one.shell !== 'terminal');
+    const sockets = new Set(live.map(({ socket }) => socket));
+    return sockets.size >= MOST_SERVERS && !sockets.has(readTmuxVariable(tmux)?.socket ?? '');
+  }
+
   return async (host, tmux, pane, again = false) => {
     const key = `${host}|${tmux}|${pane}`;
     const known = seen.get(key);
@@ -210,6 +219,7 @@ export function createSessionLookup(hosts: HostList, registry: Registry): Sessio
     const registered = remembered(host, tmux, pane);
     // Asking another host takes a round trip, and its tmux hooks report renamed sessions.
     if (registered !== undefined && !again && !hosts.isLocal(host)) return registered;
+    if (!hosts.isLocal(host) && isOneTooMany(host, tmux)) return undefined;
     const found = await currentPane(hosts.get(host), tmux, pane);
     if (found === undefined) return known?.session ?? registered;
     const session = { ...found, host };

@@ -44,8 +44,15 @@ export function reconcile(state: HostState): readonly ThreadChange[] {
   const records = state.records.toSorted((a, b) => b.at - a.at);
   const taken = new Map<string, ThreadRecord | undefined>();
   const changes: ThreadChange[] = [];
-  const bySession = (record: ThreadRecord) => sessions.find((one) => sessionKey(one) === sessionKey(record));
-  const named = (name: string) => sessions.filter((one) => (one.group ?? one.sessionName) === name);
+  const byKey = new Map(sessions.toReversed().map((one) => [sessionKey(one), one]));
+  const byName = new Map<string, SessionPane[]>();
+  for (const one of sessions) {
+    const name = one.group ?? one.sessionName;
+    byName.set(name, byName.get(name) ?? []);
+    byName.get(name)?.push(one);
+  }
+  const bySession = (record: ThreadRecord) => byKey.get(sessionKey(record));
+  const named = (name: string) => byName.get(name) ?? [];
   const free = (name: string, channel: string) =>
     named(name).find((one) => !taken.has(sessionKey(one)) && channelOf(one) === channel);
 

@@ -66,6 +66,7 @@ export async function lookAtPane(tmux: Tmux, pane: PaneRef, options: LookOptions
       ],
       {
         doing: `look at pane ${pane.paneId}`,
+        ...(history > 0 ? {} : { maxBytes: SCREEN_BYTES }),
         ...call,
       },
     )
@@ -81,6 +82,9 @@ export async function lookAtPane(tmux: Tmux, pane: PaneRef, options: LookOptions
   if (row.pane_id !== pane.paneId || Number(row.pid) !== pane.serverPid) return { kind: 'gone' };
   return { ...toFacts(row), text, ansi };
 }
+
+/** A large screen that has another colour in each cell has less. */
+const SCREEN_BYTES = 8 * 2 ** 20;
 
 const LOOK = `t display-message -p -t "$1" "$2" \\; display-message -p "$3" \\; capture-pane -p -S "$4" -t "$1" \\; \\
   display-message -p "$3" \\; capture-pane -p "$5" -S "$4" -t "$1" \\; display-message -p "$3"`;

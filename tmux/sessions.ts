@@ -44,8 +44,15 @@ export async function listSessions(tmux: Tmux, options: ShOptions = {}): Promise
       if (isThreadmuxError(error, 'session_not_found')) return '';
       throw error;
     });
-  return printed.split('\n').flatMap((line) => toSession(line) ?? []);
+  const lines = printed.split('\n', MOST_SESSIONS + 2);
+  if (lines.length > MOST_SESSIONS + 1)
+    throw new ThreadmuxError('tmux_failed', `tmux on ${tmux.host.name} lists more than ${MOST_SESSIONS} sessions`, {
+      hint: 'threadmux ignores the whole list. End sessions that you no longer need.',
+    });
+  return lines.flatMap((line) => toSession(line) ?? []);
 }
+
+const MOST_SESSIONS = 1_000;
 
 interface NewSession {
   readonly name: SessionName;

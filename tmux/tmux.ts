@@ -20,9 +20,13 @@ export function tmuxOn(host: Host, socket?: string): Tmux {
     host,
     socket,
     script,
-    run: (args, options) => script('t "$@"', args.map(keepSemicolon), { doing: `run tmux ${args[0]}`, ...options }),
+    run: (args, options) =>
+      script('t "$@"', args.map(keepSemicolon), { doing: `run tmux ${args[0]}`, maxBytes: MOST_BYTES, ...options }),
   };
 }
+
+/** What one command prints, such as the list of the sessions. A hostile host could print millions of rows. */
+const MOST_BYTES = 256 * 1024;
 
 /** A shell that ssh runs for a command often has a shorter PATH than the user's login shell. -u: names are UTF-8. */
 const PRELUDE = `tmux=$1; socket=$2; shift 2

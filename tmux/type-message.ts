@@ -103,7 +103,7 @@ function readDelivery(printed: string, guard: PaneGuard, host: string, length: n
     case 'SIZE':
       throw new ThreadmuxError(
         'tmux_failed',
-        `threadmux typed nothing on ${host}: ${rest || 0} of ${length} bytes arrived there`,
+        `threadmux typed nothing on ${host}: ${Number(rest) || 0} of ${length} bytes arrived there`,
         {
           hint: 'A startup file of the login shell there (such as .bashrc) may read stdin; it must not do so when ssh runs a command.',
         },

@@ -5,22 +5,26 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
+import { untrustedText } from '../../core/untrusted-text.ts';
 import type { Home } from '../../home/home.ts';
 import { readText } from '../../home/whole-file.ts';
 
+/** Ids, names and paths: some of them are kept in memory and on disk, and a hostile host could send megabytes. */
+const word = z.string().max(8_192);
+
 const base = {
-  session_id: z.string(),
-  transcript_path: z.string(),
-  cwd: z.string(),
+  session_id: word,
+  transcript_path: word,
+  cwd: word,
   /** The same for all events of one turn. If one turn answers several prompts, the id of the last one. */
-  prompt_id: z.string().optional(),
+  prompt_id: word.optional(),
   /** Set for a subagent, not for the main agent of the session. */
-  agent_id: z.string().optional(),
-  agent_type: z.string().optional(),
-  permission_mode: z.string().optional(),
+  agent_id: word.optional(),
+  agent_type: word.optional(),
+  permission_mode: word.optional(),
 };
 
-const tool = { tool_name: z.string(), tool_input: z.record(z.string(), z.unknown()) };
+const tool = { tool_name: word, tool_input: z.record(z.string(), z.unknown()) };
 
 const permissionUpdate = z.looseObject({
   type: z.string(),
@@ -160,7 +164,13 @@ export function footer(status: StatusLineInput, clock: (seconds: number) => stri
   const { model, context_window: context, cost, rate_limits: limits } = status;
   const parts = [
     // Without the size of the context window: its use is shown next to it.
-    model?.display_name.replace(/\([^()]*context\)$/i, '').trimEnd(),
+    model &&
+      untrustedText(
+        model.display_name
+          .slice(0, 100)
+          .replace(/\([^()]*context\)$/i, '')
+          .trimEnd(),
+      ),
     context && `${Math.round(context.used_percentage)}% context`,
     cost && cost.total_cost_usd > 0 && `$${cost.total_cost_usd.toFixed(2)}`,
     limits?.five_hour && limit('5h', limits.five_hour, clock),

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { Config } from '../../core/config.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
+import { spelledOut } from '../../core/untrusted-text.ts';
 import { type LookResult, lookAtPane } from '../../tmux/look.ts';
 import { readTmuxVariable } from '../../tmux/pane.ts';
 import { findTarget, openSessionFinder, paneOf, type SessionTarget } from '../find-session.ts';
@@ -100,7 +101,7 @@ export async function capture(name: string | undefined, flags: CaptureFlags): Pr
       exitStatus: seen.exitStatus ?? null,
     });
   if (clip.omitted > 0) printText(truncationMark(clip.omitted));
-  printText(clip.lines.join('\n'));
+  printText(withoutControls(clip.lines.join('\n')));
   if (seen.dead) printNote(`The program has exited with status ${seen.exitStatus ?? 'unknown'}.`);
 }
 
@@ -113,6 +114,11 @@ async function lookAt(target: SessionTarget, history: number): Promise<LookResul
   // tmux 3.3 sometimes learns the exit status of a program only when another child process exits.
   await tmux.run(['run-shell', 'true']);
   return lookAtPane(tmux, paneOf(target), { history });
+}
+
+/** tmux prints none, but a hostile host may answer with sequences that set the clipboard or the title of this terminal. */
+function withoutControls(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, spelledOut);
 }
 
 function withoutDeadLine(screen: string): string {

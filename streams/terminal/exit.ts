@@ -2,7 +2,7 @@
 
 import { formatDuration } from '../../core/duration.ts';
 import { stableNonce } from '../../core/snowflake.ts';
-import { insideFence, neutralise } from '../../core/untrusted-text.ts';
+import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
 import { createMessage } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import { amount } from './plan.ts';
@@ -70,7 +70,7 @@ export function endingWords(ending: TerminalEnding): string {
     case 'ended':
       return 'ended';
     case 'exited':
-      if (ending.signal !== undefined) return `ended by signal ${ending.signal}`;
+      if (ending.signal !== undefined) return `ended by signal ${untrustedText(ending.signal, 20)}`;
       if (ending.code === undefined) return 'ended by a signal';
       return bySignal(ending.code)
         ? `ended by signal ${ending.code - 128} (code ${ending.code})`

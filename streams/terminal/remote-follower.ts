@@ -85,7 +85,12 @@ export function followRemote(far: RemoteTerminal): RemoteFollower {
         continue;
       }
       if (news) activeAt = Date.now();
-      if (look.more) continue;
+      // A hostile host may always say that there is more: only what brings bytes is read without a pause.
+      if (look.more && news) continue;
+      if (look.more) {
+        await wait(BUSY_MS);
+        continue;
+      }
       if (look.seen.kind === 'runs') {
         far.tell(look.seen);
         const isBusy = Date.now() - activeAt < CALM_AFTER_MS;

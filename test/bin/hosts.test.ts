@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type SshServer, startSshServer } from '../support/ssh-server.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { startTmux } from '../support/tmux-server.ts';
 import { binWith, type Cli, PROGRAM, startCli, WAIT } from './cli.ts';
 
@@ -40,6 +42,24 @@ describe('sessions on another host', () => {
       WAIT,
     );
     expect((await run(['capture', 'web'])).stdout).not.toContain('over there');
+  });
+
+  it('cannot act on this terminal, whatever their host answers', async () => {
+    const tmux = join(tempFolder(), 'tmux');
+    const evil = `s/evil/$(printf '\\033]52;c;QQ==\\007\\302\\233evil')/`;
+    const script = `#!/bin/sh\ncase "$*" in *capture-pane*) tmux "$@" | sed "${evil}" ;; *) exec tmux "$@" ;; esac\n`;
+    writeFileSync(tmux, script, { mode: 0o755 });
+    const { run } = await startTwo({ tmux });
+    await run(['start', 'web', '--host', 'far', '--', 'sh', '-c', 'echo evil; exec cat']);
+    const shown = await vi.waitFor(async () => {
+      const { stdout } = await run(['capture', 'web@far']);
+      expect(stdout).toContain('evil');
+      return stdout;
+    }, WAIT);
+    expect(shown).toContain('⟨U+001B⟩]52;c;QQ==⟨U+0007⟩⟨U+009B⟩evil');
+    const json = await run(['capture', 'web@far', '--json']);
+    expect(json.stdout).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(json.data().text).toContain('\u001b]52;c;QQ==\u0007\u009bevil');
   });
 
   it('are attached to through ssh, and killed, by name@host', async () => {

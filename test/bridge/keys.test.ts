@@ -68,11 +68,23 @@ describe('a key button', () => {
     expect(claude.noted()).toEqual([]);
   });
 
-  it('works while Claude is busy, and after a restart', async () => {
+  it('of a message from before a restart shows the screen first, then it works again', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'make'); // one that is slow to take a key would take a second one for the next dialog
+    const shown = await screenShown(setting, claude);
+    await setting.restart();
+    await tap(setting, shown, 'Enter');
+    await vi.waitFor(async () => expect(await messageNow(setting.workspace, shown)).not.toEqual(shown), WAIT);
+    await aWhile();
+    expect(claude.noted()).toEqual([]);
+    await tap(setting, shown, 'Enter');
+    await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'approved', text: 'make' }]), WAIT);
+  });
+
+  it('works while Claude is busy', async () => {
     const { setting, claude } = await begin();
     const shown = await screenShown(setting, claude);
     await claude.tell('busy');
-    await setting.restart();
     await tap(setting, shown, 'Esc');
     await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'key', text: '\u001b' }]), WAIT);
     expect((await messageNow(setting.workspace, shown)).content).not.toMatch(CHANGED);

@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseLetter } from '../../hooks/letter.ts';
+import { parseLetter, readLetter } from '../../hooks/letter.ts';
 import { stopInput } from '../support/hook-process.ts';
+import { tempFolder } from '../support/temp-home.ts';
 
 const json = JSON.stringify(stopInput('x'));
 const input = JSON.parse(json);
@@ -52,5 +55,25 @@ describe('a letter', () => {
     ['corrupt', ['']],
   ])('is %s if its lines are %j', (kind, lines) => {
     expect(read(...lines).kind).toBe(kind);
+  });
+
+  it.each([
+    ['its headers', 'project', 300_000],
+    ['the id of its session', 'session_id', 10_000],
+  ])('is corrupt if a hostile host makes %s too long to be kept', (_, key, length) => {
+    const long = 'x'.repeat(length);
+    const text = JSON.stringify(key === 'project' ? input : { ...input, [key]: long });
+    expect(read('threadmux 2', ...(key === 'project' ? [`project ${long}`] : []), '', text).kind).toBe('corrupt');
+  });
+
+  it.each([
+    [true, 5 * 32 * 1024],
+    [false, 5 * 32 * 1024 + 1],
+  ])('brings the end of a transcript: %s for %d bytes, because `drop` never sends more', (isKept, length) => {
+    const path = join(tempFolder(), 'letter');
+    const head = Buffer.from(`threadmux 2\npane %1\n\n${json}\nthreadmux-transcript 1 ${length} 0\n`);
+    writeFileSync(path, Buffer.concat([head, Buffer.alloc(length, 'x')]));
+    const reading = readLetter(path);
+    expect(reading.kind === 'letter' && reading.letter.transcript?.bytes.length).toBe(isKept ? length : undefined);
   });
 });

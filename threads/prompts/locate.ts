@@ -1,12 +1,11 @@
 // Finds the thread for a prompt: that of the session whose pane ran the hook, or of the headless agent.
 
-import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { SessionLookup } from '../panes.ts';
 import type { Threads } from '../session-threads.ts';
-import type { PromptPane, PromptRecord } from './prompt-record.ts';
+import type { keptInput, PromptPane, PromptRecord } from './prompt-record.ts';
 
 /** The letter of the hook. */
 export interface AskLetter {
@@ -69,11 +68,10 @@ export function newPromptRecord(
   id: string,
   place: PromptPlace,
   { thread, writtenAt, asker = 0 }: AskLetter,
-  input: PermissionRequestInput,
+  kept: ReturnType<typeof keptInput>,
 ): PromptRecord {
   return {
-    ...{ id, ...place, headless: thread !== undefined, asker, message: '', input, at: writtenAt },
-    tooLarge: false,
+    ...{ id, ...place, headless: thread !== undefined, asker, message: '', ...kept, at: writtenAt },
     ...{ chosen: [], orders: [], undelivered: '', shown: false },
   };
 }

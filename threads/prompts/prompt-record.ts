@@ -59,7 +59,7 @@ const promptRecordSchema = z.object({
   message: z.string().default(''),
   /** The server did not take the file that shows all of it. */
   tooLarge: z.boolean().default(false),
-  /** The input of the hook, as it came. */
+  /** The input of the hook, as `keptInput` leaves it. */
   input: z.record(z.string(), z.unknown()),
   at: z.number(),
   chosen: z.array(z.string()).readonly().default([]),
@@ -83,11 +83,27 @@ export interface OpenPrompt {
   waitsBecause?: string;
 }
 
+/** A larger record was written by an older version for a hostile host, and is left to the sweep. */
+const LARGEST_RECORD = 4 * 2 ** 20;
+const LARGEST_INPUT = 2 ** 20;
+
 export function loadPromptRecords(home: Home): readonly PromptRecord[] {
   const folder = home.folder('prompts');
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
-    .flatMap((name) => readJson(join(folder, name), promptRecordSchema) ?? []);
+    .map((name) => join(folder, name))
+    .filter((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= LARGEST_RECORD)
+    .flatMap((path) => readJson(path, promptRecordSchema) ?? []);
+}
+
+/** Only the fields that we use: they stay in memory while the prompt is open. What is too large is not kept at all. */
+export function keptInput(input: PermissionRequestInput): { input: PermissionRequestInput; tooLarge: boolean } {
+  const { session_id, transcript_path, cwd, prompt_id, agent_id, hook_event_name, tool_name } = input;
+  const kept = { session_id, transcript_path, cwd, prompt_id, agent_id, hook_event_name, tool_name };
+  const { tool_input, permission_suggestions } = input;
+  const asked = { tool_input, permission_suggestions };
+  const tooLarge = Buffer.byteLength(JSON.stringify(asked)) > LARGEST_INPUT;
+  return { input: { ...kept, ...(tooLarge ? { tool_input: {}, permission_suggestions: [] } : asked) }, tooLarge };
 }
 
 /** Undefined if another version has written it, or if the prompt is over. */

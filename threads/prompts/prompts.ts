@@ -24,6 +24,7 @@ import {
   createPromptFiles,
   type GivenAnswer,
   inputOf,
+  keptInput,
   loadPromptRecords,
   type OpenPrompt,
   type PromptEnd,
@@ -35,7 +36,7 @@ import type { PromptWatch, WatchedPrompt } from './watch-prompt.ts';
 export interface Prompts {
   /** Posts the prompt and waits for its answer, in the background. Safe to repeat. */
   open(letter: AskLetter, input: PermissionRequestInput, host: string): Promise<void>;
-  /** The prompts that wait for an answer in this thread, oldest first. */
+  /** Oldest first. */
   inThread(thread: string): readonly ShownPrompt[];
   isOpenFor(claudeSession: string): boolean;
   answer(given: GivenAnswer): Promise<TakenAnswer>;
@@ -61,10 +62,10 @@ export interface PromptsOptions {
 }
 
 const SWEEP_MS = 3_600_000;
+const MOST_OF_A_HOST = 50; // a hostile host could fill the memory with open prompts
 
 interface Open extends OpenPrompt {
-  /** Its posting failed, but it may be on the screen; its letter comes again. */
-  isUnsure?: boolean;
+  isUnsure?: boolean; // its posting failed, but it may be on the screen; its letter comes again
   watched?: WatchedPrompt;
   stop(): void;
 }
@@ -86,8 +87,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     isAskedAgain: ({ record, input }) =>
       [...open.values()].some((other) => other.input.session_id === input.session_id && other.record.at > record.at),
   });
-  const isKnown = (id: string) => open.has(id) || over.has(id);
-  const sweep = () => sweepPrompts(home, isKnown, answers, log);
+  const sweep = () => sweepPrompts(home, (id) => open.has(id) || over.has(id), answers, log);
   const sweeping = setInterval(sweep, options.sweepMs ?? SWEEP_MS).unref();
 
   const failed = (id: string) => (error: Error) => log.error('ending a prompt', { id, because: error.message });
@@ -182,7 +182,11 @@ export function openPrompts(options: PromptsOptions): Prompts {
       const find = (gone?: string) => locatePrompt(options, host, letter, input.cwd, gone);
       const place = await find();
       if (place === undefined) return forget(id, 'it belongs nowhere');
-      const one = add(newPromptRecord(id, place, letter, input), input);
+      const ofHost = [...open.values(), ...over.values()].filter(({ record }) => record.host === place.host);
+      const isFull = ofHost.length >= MOST_OF_A_HOST && !options.hosts.isLocal(host);
+      if (isFull && before === undefined) return forget(id, 'its host has too many open prompts');
+      const kept = keptInput(input);
+      const one = add(newPromptRecord(id, place, letter, kept), kept.input);
       try {
         store.note(one, {});
         await begin(one, find);

@@ -19,6 +19,8 @@ export interface TailOptions {
 }
 
 const NEWLINE = 0x0a;
+/** No line is this long: lines before one are not read. */
+const LONGEST_LINE = 64 * 1024 * 1024;
 const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** Starts with the last line. A last line without a newline is still being written and is skipped. A missing file has no lines. */
@@ -31,6 +33,7 @@ export async function* linesBackwards(
   if (file === undefined) return;
   try {
     let line: Pending | undefined;
+    let unbroken = 0;
     for (let end = file.size; end > 0; ) {
       const start = Math.max(0, end - chunkBytes);
       const chunk = await file.read(start, end - start);
@@ -39,11 +42,14 @@ export async function* linesBackwards(
       while (to > 0) {
         const at = chunk.lastIndexOf(NEWLINE, to - 1);
         if (line !== undefined) line = prepended(line, chunk.subarray(at + 1, to), maxLineBytes);
+        unbroken = at < 0 ? unbroken + to : 0;
         if (at < 0) break;
         if (line !== undefined) yield* finished(line);
         line = EMPTY;
         to = at;
       }
+      // A hostile host may claim any size, and this would never end.
+      if (unbroken > LONGEST_LINE) return yield { kind: 'too-long', bytes: unbroken };
       end = start;
     }
     if (line !== undefined) yield* finished(line);

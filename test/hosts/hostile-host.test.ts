@@ -1,0 +1,112 @@
+// What a hostile host cannot do with its answers, lines and files: keep us busy for ever, or write a link into our messages.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { footer } from '../../agents/claude/hook-input.ts';
+import { readTurn } from '../../agents/claude/transcript/transcript.ts';
+import { silentLog } from '../../core/log.ts';
+import { runCourier } from '../../hooks/courier-loop.ts';
+import { hostOutbox, putHostLetter } from '../../hooks/host-letters.ts';
+import { takeOutgoingRemoteFiles } from '../../hooks/outgoing-files.ts';
+import { keepCollecting } from '../../hosts/collect.ts';
+import { type Host, localHost } from '../../hosts/host.ts';
+import { putScripts } from '../../hosts/host-home.ts';
+import { endingWords } from '../../streams/terminal/exit.ts';
+import { followRemote } from '../../streams/terminal/remote-follower.ts';
+import { tmuxOn } from '../../tmux/tmux.ts';
+import { typeMessage } from '../../tmux/type-message.ts';
+import { stopInput } from '../support/hook-process.ts';
+import { tempFolder, tempHome } from '../support/temp-home.ts';
+
+const LINK = '[update](https://example.invalid)';
+const local = (path?: string) =>
+  localHost({ name: 'far', env: path === undefined ? process.env : { ...process.env, PATH: path } });
+/** Runs another script than the one it is asked for. */
+const answering = (script: string, asked = () => {}): Host => ({
+  ...local(),
+  sh(_script, _args, options) {
+    asked();
+    return local().sh(script, [], options);
+  },
+  start: () => local().start(script, []),
+});
+const PANE = { serverPid: 7, paneId: '%1', panePid: 8 };
+
+describe('a hostile host', () => {
+  it('is disconnected when it sends lines without end', async () => {
+    const lost: string[] = [];
+    const collector = keepCollecting({
+      ...{ host: answering('yes beat'), home: '/h', signal: new AbortController().signal },
+      ...{ take: () => undefined, backoffMs: { first: 60_000, longest: 60_000 } },
+      onState: (state) => void (state.kind === 'lost' && lost.push(state.because)),
+    });
+    await vi.waitFor(() => expect(lost).toEqual(['far sends too many lines without a letter.']), 15_000);
+    await collector.close();
+  });
+
+  it('has no endless transcript', async () => {
+    let reads = 0;
+    const read = async (_from: number, length: number) => {
+      if (++reads > 10_000) throw new Error('it reads for ever');
+      return Buffer.alloc(length, 'x');
+    };
+    const file = { size: 1e15, read, sizeNow: async () => 1e15, close: async () => {} };
+    expect(await readTurn('/t', { files: { open: async () => file } })).toBeUndefined();
+  });
+
+  it('that always has more of a log, but brings none of it, is asked once a second', async () => {
+    let asked = 0;
+    const row = ['7', '%%1', '8', '0', '', '', '', '80', '24'].join('\\t');
+    const far = answering(`printf 'pane ${row}\\nopen 9\\nsegment 1 0 0\\n'`, () => asked++);
+    const follower = followRemote({
+      ...{ tmux: tmuxOn(far), pane: PANE, folder: '/streams/1/log', copy: tempFolder(), log: silentLog },
+      ...{ untilBack: async () => {}, tell: () => {} },
+    });
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(1), 10_000);
+    const before = asked;
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    follower.close();
+    await follower.over;
+    expect(asked - before).toBeLessThan(4);
+  });
+
+  it('writes no link into our messages', async () => {
+    const said = (script: string) => answering(`printf '${script}'`);
+    await expect(putScripts(said(`refused\\0/h\\0${LINK}\\0`), 'me', {})).rejects.toThrow('\\[update\\]');
+    const typed = typeMessage(tmuxOn(said(`SIZE ${LINK}`)), { pane: PANE, command: 'sh' }, { id: '1', text: 'x' });
+    await expect(typed).rejects.toThrow(/far: 0 of 1 bytes/);
+    expect(endingWords({ kind: 'exited', signal: LINK, at: 1 })).toContain('\\[update\\]');
+    expect(footer({ session_id: 'x', model: { display_name: LINK } })).toContain('\\[update\\]');
+  });
+
+  it('cannot stop a reply with a file that never ends', async () => {
+    const [bin, project, home] = [tempFolder(), tempFolder(), tempFolder()];
+    for (const tool of ['sh', 'sleep']) execFileSync('ln', ['-s', `/bin/${tool}`, join(bin, tool)]);
+    writeFileSync(join(bin, 'ls'), '#!/bin/sh\nexec sleep 30\n', { mode: 0o755 });
+    writeFileSync(join(project, 'x.txt'), 'x');
+    mkdirSync(join(home, 'files'));
+    const rules = { host: local(bin), home, project, cwd: project, lateMs: 500 };
+    const taken = await takeOutgoingRemoteFiles('Here it is.\n[ATTACH: x.txt]', rules);
+    expect(taken.refused).toEqual([expect.stringContaining('could not be read in time')]);
+  });
+
+  it('has one pane per folder of letters: a letter of another pane is set aside', async () => {
+    const home = tempHome();
+    const outbox = hostOutbox(home, 'far');
+    const letter = (pane: string) =>
+      Buffer.from(`threadmux 2\ntmux /s,42,0\npane ${pane}\n\n${JSON.stringify(stopInput(pane))}\n`);
+    for (const [at, pane] of ['%8', '%7'].entries()) putHostLetter(outbox, '42.7', `10000000${at}.1`, letter(pane));
+    const delivered: string[] = [];
+    const stop = new AbortController();
+    const done = runCourier({
+      ...{ home, outbox, log: silentLog, arrived: ({ pane }) => void delivered.push(`arrived ${pane}`) },
+      ...{ deliver: async ({ pane }) => void delivered.push(pane), lingerMs: 60_000, signal: stop.signal },
+    });
+    await vi.waitFor(() => expect(delivered).toContain('%7'), 10_000);
+    stop.abort();
+    await done;
+    expect(delivered).toEqual(['arrived %7', '%7']);
+  });
+});

@@ -1,0 +1,58 @@
+// A hostile host answers for its tmux: what it lists is limited, and what is above the limit is an error, not a truth.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openHome } from '../../home/home.ts';
+import { localHost } from '../../hosts/host.ts';
+import { createSessionLookup } from '../../threads/panes.ts';
+import { openRegistry, type ThreadRecord, threadRecordSchema } from '../../threads/registry.ts';
+import type { HostList } from '../../tmux/host-list.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import { listSessions } from '../../tmux/sessions.ts';
+import { tmuxOn } from '../../tmux/tmux.ts';
+import { tempFolder } from '../support/temp-home.ts';
+
+function hostileHost(script: string) {
+  const tmux = join(tempFolder(), 'tmux');
+  writeFileSync(tmux, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return localHost({ name: 'far', tmux, env: process.env });
+}
+
+describe('a hostile tmux', () => {
+  it('cannot list more than 1,000 sessions', async () => {
+    const rows = (count: number) => `yes "$(printf '$1\\t7\\tx%9s' '' | tr ' ' '\\t')" | head -n ${count}`;
+    expect(await listSessions(tmuxOn(hostileHost(rows(1_000))))).toHaveLength(1_000);
+    await expect(listSessions(tmuxOn(hostileHost(rows(1_001))))).rejects.toThrow(/lists more than 1000 sessions/);
+  });
+
+  it('cannot print megabytes as the answer to one command, or as a screen', async () => {
+    const host = hostileHost('head -c 20000000 /dev/zero');
+    await expect(listSessions(tmuxOn(host))).rejects.toThrow(/it printed too much/);
+    const pane = { serverPid: 7, paneId: '%1', panePid: 8 };
+    await expect(lookAtPane(tmuxOn(host), pane)).rejects.toThrow(/it printed too much/);
+  });
+
+  it('cannot name more than 16 servers', async () => {
+    const registry = openRegistry(openHome(tempFolder()));
+    for (let at = 0; at < 16; at++) registry.put(recordOn(`/s${at}`, `${at + 1}`));
+    const row = `printf '%%9\\t7\\t8\\t$1\\tweb\\t\\tsh\\t/\\n'`;
+    const hosts: HostList = {
+      ...{ get: () => hostileHost(row), isLocal: () => false, names: () => ['far'] },
+      ...{ tmux: () => tmuxOn(hostileHost(row)), close: async () => {} },
+    };
+    const lookup = createSessionLookup(hosts, registry);
+    expect(await lookup('far', '/s3,7,0', '%9')).toMatchObject({ socket: '/s3' });
+    expect(await lookup('far', '/other,7,0', '%9')).toBeUndefined();
+    registry.change('4', { closed: true });
+    expect(await lookup('far', '/other,7,0', '%9')).toMatchObject({ socket: '/other' });
+  });
+});
+
+function recordOn(socket: string, thread: string): ThreadRecord {
+  return threadRecordSchema.parse({
+    ...{ thread, title: '[agent] x', host: 'far', socket, serverPid: 1, paneId: '%1', panePid: 1, sessionId: '$1' },
+    ...{ sessionName: 'x', command: 'claude', channel: 'c', cwd: '/', claudeSession: '', transcript: '' },
+    ...{ state: 'idle', at: 1 },
+  });
+}
