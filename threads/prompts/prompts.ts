@@ -79,15 +79,15 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const cards = createPromptMessages({ home, threads, log, signal });
   const inTurn = createKeyedQueue();
   const open = new Map<string, Open>();
-  /** Prompts that have ended and whose message is being updated. */
-  const over = new Map<string, Open>();
+  const over = new Map<string, Open>(); // ended, but their message is not updated yet
   const ending = createPromptFinisher({
     ...{ answers, cards, store, log, signal, watch: options.watch },
     ...{ checkAfterMs: options.checkAfterMs, untilBack: options.remote.untilBack },
     isAskedAgain: ({ record, input }) =>
       [...open.values()].some((other) => other.input.session_id === input.session_id && other.record.at > record.at),
   });
-  const sweep = () => sweepPrompts(home, (id) => open.has(id) || over.has(id), answers, log);
+  const isKnown = (id: string) => open.has(id) || over.has(id);
+  const sweep = () => sweepPrompts(home, isKnown, answers, log);
   const sweeping = setInterval(sweep, options.sweepMs ?? SWEEP_MS).unref();
 
   const failed = (id: string) => (error: Error) => log.error('ending a prompt', { id, because: error.message });
