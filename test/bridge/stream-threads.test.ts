@@ -100,7 +100,7 @@ describe('!terminal', () => {
     const program = join(root, 'shop', 'prog');
     writeFileSync(program, '#!/bin/sh\nread line; echo "prog heard $line"\n', { mode: 0o755 });
     const { thread } = await terminal(
-      './prog; while :; do true; true; sleep 0.01; done & while read l; do echo "<$l>"; done',
+      './prog; while kill -0 $$; do true; true; sleep 0.01; done & while read l; do echo "<$l>"; done',
     );
     await setting.untilMarked(await setting.say(thread, 'one'), '✅');
     await untilPrinted(setting, thread, 'prog heard one');
