@@ -118,7 +118,7 @@ describe('sessions on another host', () => {
       `'${process.execPath}' '${PROGRAM}' list --host far; echo done; cat`,
     );
     const shows = () => tmux.call('capture-pane', '-p', '-t', '=t:').trim();
-    await vi.waitFor(() => expect(shows()).toBe('asking far …'), WAIT);
+    await vi.waitFor(() => expect(shows()).toBe('connecting to far …'), WAIT);
     await vi.waitFor(() => expect(shows()).toMatch(/^No sessions.*\ndone$/), WAIT);
   });
 });

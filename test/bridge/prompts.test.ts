@@ -289,6 +289,9 @@ describe('many prompts', () => {
   }, 120_000);
 });
 
+const hasFiles = (body: unknown) =>
+  ((body as { attachments?: readonly unknown[] } | undefined)?.attachments?.length ?? 0) > 0;
+
 describe('a prompt that is too large for the server', () => {
   it.each([
     ['a command', 'Bash', { command: `echo ${'a'.repeat(5_000)}` }, 413, 'by a code of Discord'],
@@ -298,7 +301,7 @@ describe('a prompt that is too large for the server', () => {
     const parts = await start({
       faults: {
         onRequest: (request) =>
-          request.method === 'POST' && request.path.endsWith('/messages') && request.body === undefined
+          request.method === 'POST' && request.path.endsWith('/messages') && hasFiles(request.body)
             ? { kind: 'answer', status, body }
             : undefined,
       },

@@ -86,7 +86,7 @@ describe('a message that was typed but not confirmed', () => {
     expect(JSON.stringify(told.components)).toContain(`retry-asks:${message.id}`);
 
     await setting.workspace.person.tap(claude.thread, told.id, `retry-asks:${message.id}`);
-    expect((await setting.answer(claude, /Send it again\?/)).id).toBe(told.id);
+    expect((await setting.answer(claude, /Send it again anyway\?/)).id).toBe(told.id);
     await aWhile();
     expect(claude.prompts()).toEqual(['hello']);
 
@@ -132,7 +132,7 @@ describe('a message that was typed but not confirmed', () => {
     await claude.tell('mute', false);
     const { person } = setting.workspace;
     await person.tap(claude.thread, told.id, `retry-asks:${message.id}`);
-    const question = await setting.answer(claude, /Send it again\?/);
+    const question = await setting.answer(claude, /Send it again anyway\?/);
     await person.tap(claude.thread, question.id, `retry:${message.id}`);
     await setting.untilMarked(message, '✅');
     await untilPrompts(claude, ['hello', 'hello']);

@@ -142,7 +142,7 @@ describe('!agent', () => {
   });
 
   it.each([
-    ['shop', /a directory and what to do/],
+    ['shop', /A directory and a command or prompt are needed/],
     ['shop --skip-permissions', /`!agent` needs a prompt/],
     ['/etc read it', /absolute path/],
   ])('is refused with a sentence: !agent %s', async (rest, why) => {

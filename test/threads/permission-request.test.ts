@@ -176,7 +176,7 @@ describe('the hook beside a dialog', () => {
     await parts.pane.show('dialog-permission-bash');
     const hook = startHook(parts.machine, parts.pane, parts.pane.input('Bash'));
     const message = await promptIn(parts.workspace, parts.pane.thread);
-    expect(await verdictOf(parts.workspace, message)).toContain('the dialog in the terminal is still open');
+    expect(await verdictOf(parts.workspace, message)).toContain('the dialog is still open');
     await silent(hook);
   });
 

@@ -115,7 +115,7 @@ describe('a session of a project', () => {
     await until(two, [], ['[agent] ops', '[agent] shop']);
     const { channelId } = setting.workspace;
     await setting.say(channelId, `!new other ${project} -- sh`);
-    await setting.answer(channelId, /^⚠️ `other` was not started: no channel of this server/);
+    await setting.answer(channelId, /^⚠️ `other` was not started, because no channel of this server/);
     await setting.say(channelId, '!kill ops');
     await setting.answer(channelId, /There is no session `ops`/);
     await work.person.say(work.channelId, '!kill ops');
