@@ -1,7 +1,7 @@
 // Time that Claude Code waits for our scripts, compared with an empty shell script: until both pipes of `drop` and of the
 // status line are closed, and until the prompt of `ask` is written. A courier is running unless a row says otherwise.
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { conclude, measure, median, printTable } from './support.mjs';
 
@@ -41,10 +41,21 @@ await measure(async ({ folder }) => {
   const busy = homeWith(`${folder}/busy`, 'courier.pid', process.pid); // a courier is running: this process
   const alone = homeWith(`${folder}/alone`, 'node', '/bin/true'); // a courier has to be started
   mkdirSync(`${busy}/outbox/4242.7`, { recursive: true });
+  const host = homeWith(`${folder}/host`, 'node', ''); // on another host there is a bell, and the letter brings the transcript's end
+  execFileSync('mkfifo', [`${host}/bell`]);
+  const transcript = `${folder}/transcript.jsonl`;
+  writeFileSync(transcript, `${JSON.stringify({ text: 'a line of a transcript '.repeat(20) })}\n`.repeat(700));
   const contenders = [
     { name: 'sh -c true', command: ['/bin/sh', '-c', 'true'] },
     { name: 'drop', command: [DROP], home: busy, isHook: true },
     { name: 'drop that starts a courier', command: [DROP], home: alone, isHook: true },
+    {
+      name: 'drop on another host',
+      command: [DROP],
+      home: host,
+      isHook: true,
+      told: { ...input, transcript_path: transcript },
+    },
     {
       name: 'ask, until it is written',
       command: [ASK],

@@ -294,7 +294,7 @@ describe('the page', () => {
     await you.openSession('web');
     await say('tap', { components: buttons('Allow') });
     await you.button('Allow').click();
-    await see(page.locator('.components .trouble', { hasText: 'Not answered here in time' }));
+    await see(page.locator('.components .trouble', { hasText: 'Nobody answered' }));
   });
 });
 
