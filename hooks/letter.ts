@@ -11,6 +11,7 @@ import { parseJson } from '../core/json.ts';
 import type { Home } from '../home/home.ts';
 import { writeJson } from '../home/whole-file.ts';
 import type { FileEnd } from '../hosts/host-files.ts';
+import { threadRecordSchema } from '../threads/registry.ts';
 import type { Threads } from '../threads/session-threads.ts';
 import { readTmuxVariable } from '../tmux/pane.ts';
 
@@ -133,18 +134,10 @@ function splitAt(line: string, at: number): [string, string] {
 // An order of the command line: open or archive the thread of a session. It waits in the outbox like a letter, so that
 // only the process with the courier's lock executes it, after the letters before it.
 
-const sessionSchema = z.object({
-  host: z.string(),
-  socket: z.string(),
-  serverPid: z.number(),
-  paneId: z.string(),
-  panePid: z.number(),
-  sessionId: z.string(),
-  sessionName: z.string(),
-  group: z.string().optional(),
-  command: z.string(),
-  path: z.string(),
-});
+const sessionSchema = threadRecordSchema
+  .pick({ host: true, socket: true, serverPid: true, paneId: true, panePid: true })
+  .extend(threadRecordSchema.pick({ sessionId: true, sessionName: true, group: true, command: true }).shape)
+  .extend({ path: z.string() });
 
 const orderSchema = z.object({
   /** The name of the file for its outcome. */
