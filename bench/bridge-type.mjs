@@ -17,7 +17,7 @@ import { ensureThread, openThreadChannel } from '../dist/discord/threads.js';
 import { localServer } from '../dist/home/config-file.js';
 import { openHome } from '../dist/home/home.js';
 import { threadRecordSchema } from '../dist/threads/registry.js';
-import { openShared } from '../dist/threads/shared-parts.js';
+import { openShared } from '../dist/threads/shared-services.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, printTable, spread } from './support.mjs';

@@ -17,7 +17,7 @@ import { localServer } from '../dist/home/config-file.js';
 import { openHome } from '../dist/home/home.js';
 import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { filesForHosts } from '../dist/install/program-files.js';
-import { openShared } from '../dist/threads/shared-parts.js';
+import { openShared } from '../dist/threads/shared-services.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread, until } from './support.mjs';

@@ -14,7 +14,7 @@ import { connectRest } from '../dist/discord/rest.js';
 import { localServer, saveLocalServer } from '../dist/home/config-file.js';
 import { openHome } from '../dist/home/home.js';
 import { takeCourierLock } from '../dist/hooks/courier-lock.js';
-import { openShared } from '../dist/threads/shared-parts.js';
+import { openShared } from '../dist/threads/shared-services.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { signIn } from '../test/support/workspace-access.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread } from './support.mjs';

@@ -9,7 +9,7 @@ import { connectRest } from '../dist/discord/rest.js';
 import { ensureThread, openThreadChannel } from '../dist/discord/threads.js';
 import { openHome } from '../dist/home/home.js';
 import { localHost } from '../dist/hosts/host.js';
-import { sliceOf } from '../dist/streams/terminal/plan.js';
+import { sliceOf } from '../dist/streams/terminal/message-plan.js';
 import { startTerminal } from '../dist/streams/terminal/terminal.js';
 import { tmuxOn } from '../dist/tmux/tmux.js';
 import { startWorkspace } from '../dist/workspace/server.js';

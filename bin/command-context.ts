@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { Config, ConfigEnvironment, ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { onDiskFailure } from '../home/atomic-write.ts';
 import { loadConfig, loadLocalServer, saveEnvironment, withSavedEnvironment } from '../home/config-file.ts';
 import { type Home, homeRoot, openHome } from '../home/home.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { openLogFile } from '../home/log-file.ts';
-import { onDiskFailure } from '../home/whole-file.ts';
 
 export interface CliContext {
   readonly home: Home;

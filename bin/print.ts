@@ -2,7 +2,7 @@
 // control the terminal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { displayWidth } from '../core/tables.ts';
+import { displayWidth } from '../core/markdown-tables.ts';
 import { neutralise } from '../core/untrusted-text.ts';
 
 const SHOWN_AFTER_MS = 300;

@@ -15,9 +15,9 @@ import { hostOutbox, putHostLetter } from '../hooks/host-letters.ts';
 import { carryOutOrder, parseLetter } from '../hooks/letter.ts';
 import { openOutbox } from '../hooks/outbox.ts';
 import { letterArrived, postLetter, postSetAsideNotice } from '../hooks/post-letter.ts';
-import { type Collector, keepCollecting } from '../hosts/collect.ts';
+import { type Collector, keepCollecting } from '../hosts/collect-letters.ts';
 import { filesForHosts } from '../install/program-files.ts';
-import { openShared, type Shared } from '../threads/shared-parts.ts';
+import { openShared, type Shared } from '../threads/shared-services.ts';
 import { type CliContext, openHookContext } from './command-context.ts';
 
 interface RunningCourier {

@@ -5,9 +5,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { acceptedMessageSchema } from '../bridge/inbox.ts';
+import { readJson } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { holderOf } from '../home/lock.ts';
-import { readJson } from '../home/whole-file.ts';
 import { printNote } from './print.ts';
 
 /** The process id of the bridge that runs with this home. */

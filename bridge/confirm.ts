@@ -9,8 +9,8 @@ import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import { readPane, type TypedState } from './attempt.ts';
 import type { Waits } from './delivery.ts';
+import { readPane, type TypedState } from './delivery-attempt.ts';
 import { type SeenScreen, type SharedLook, seenScreen } from './seen-screen.ts';
 
 export interface ConfirmOptions {

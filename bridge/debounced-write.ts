@@ -1,7 +1,7 @@
 // Writes the newest value after a short delay, so that a burst of values is one write. If the process is killed before
 // that, events are repeated, never skipped. On a full disk it tries again.
 
-import { tryBestEffort } from '../home/whole-file.ts';
+import { tryBestEffort } from '../home/atomic-write.ts';
 
 interface DebouncedWrite<T> {
   set(value: T): void;

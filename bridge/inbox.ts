@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { isNewer, newest, snowflakeAt } from '../core/snowflake.ts';
-import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../home/whole-file.ts';
+import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../home/atomic-write.ts';
 
 const shownPromptSchema = z.object({
   id: z.string(),

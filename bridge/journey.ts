@@ -2,7 +2,7 @@
 // known.
 //
 //   listen.ts → route.ts → inbox.ts → here: a command is run, an answer goes to its prompt, everything else waits in the
-//   queue of its session → delivery.ts → attempt.ts (look, decide, type, Enter) → confirm.ts (the receipt) → outcomes.ts
+//   queue of its session → delivery.ts → delivery-attempt.ts (look, decide, type, Enter) → confirm.ts (the receipt) → outcomes.ts
 
 import type { ServerConfig } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
@@ -11,10 +11,10 @@ import { looksLikeAnswer } from '../core/prompt-answer.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import { tryBestEffort } from '../home/whole-file.ts';
+import { tryBestEffort } from '../home/atomic-write.ts';
 import type { KnownThreads } from '../threads/connections.ts';
 import { KEEPS_TRYING, type TakenAnswer } from '../threads/prompts/finish-prompt.ts';
-import type { Shared } from '../threads/shared-parts.ts';
+import type { Shared } from '../threads/shared-services.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';

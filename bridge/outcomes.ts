@@ -6,7 +6,7 @@ import type { Rest } from '../discord/rest.ts';
 import { unarchiveAndRetry } from '../discord/threads.ts';
 import { type Notices, screenBlock } from '../threads/notices.ts';
 import { type DeliveryRecord, NO_NOTICE } from '../threads/registry.ts';
-import type { AttemptOutcome } from './attempt.ts';
+import type { AttemptOutcome } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { SeenScreen } from './seen-screen.ts';
 

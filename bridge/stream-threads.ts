@@ -3,7 +3,7 @@
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { type SessionName, type StreamKind, streamName, streamTitle } from '../core/session-name.ts';
-import { streamWelcome } from '../core/welcome.ts';
+import { streamWelcome } from '../core/welcome-text.ts';
 import { messageSchema } from '../discord/payloads.ts';
 import { archiveThread, freshThread, type ThreadChannel, type ThreadRef } from '../discord/threads.ts';
 import { forgetStream, loadStreamRecords, type StreamRecord, saveStreamRecord } from '../home/stream-record.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { isThreadmuxError } from '../core/errors.ts';
 import { cleanInbound, guardForPrompt } from '../core/untrusted-text.ts';
 import { download } from '../discord/http-pool.ts';
-import { writeWhole } from '../home/whole-file.ts';
-import type { Shared } from '../threads/shared-parts.ts';
+import { writeWhole } from '../home/atomic-write.ts';
+import type { Shared } from '../threads/shared-services.ts';
 import type { AcceptedMessage } from './inbox.ts';
 
 export type TypedText =

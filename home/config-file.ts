@@ -6,8 +6,8 @@ import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { type Config, type ConfigEnvironment, parseConfig, type ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { readJson, writeJson } from './atomic-write.ts';
 import type { Home } from './home.ts';
-import { readJson, writeJson } from './whole-file.ts';
 
 export function loadConfig(home: Home, env: ConfigEnvironment): Config {
   const path = home.path('config.json');

@@ -6,8 +6,8 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, statSync, writeFil
 import { dirname, join } from 'node:path';
 import type { ConfigEnvironment } from '../core/config.ts';
 import { fileError, ThreadmuxError } from '../core/errors.ts';
+import { writeWhole } from './atomic-write.ts';
 import { holderOf } from './lock.ts';
-import { writeWhole } from './whole-file.ts';
 
 export interface Home {
   readonly root: string;

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
+import { readJson, readText, writeJson, writeWhole } from './atomic-write.ts';
 import type { Home } from './home.ts';
-import { readJson, readText, writeJson, writeWhole } from './whole-file.ts';
 
 const entrySchema = z.object({
   path: z.string(),

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
-import { readJson } from './whole-file.ts';
+import { readJson } from './atomic-write.ts';
 
 const holderSchema = z.object({ pid: z.number().int().positive(), started: z.string() });
 

@@ -4,8 +4,8 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog, type Log } from '../core/log.ts';
+import { tryBestEffort } from './atomic-write.ts';
 import type { Home } from './home.ts';
-import { tryBestEffort } from './whole-file.ts';
 
 const LIMIT = 5_000_000;
 const KEPT = 3;

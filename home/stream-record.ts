@@ -4,8 +4,8 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { readJson, writeJson } from './atomic-write.ts';
 import type { Home } from './home.ts';
-import { readJson, writeJson } from './whole-file.ts';
 
 export const streamRecordSchema = z.object({
   thread: z.string().regex(/^\d+$/),

@@ -3,8 +3,8 @@
 
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { tryBestEffort } from './atomic-write.ts';
 import type { Home } from './home.ts';
-import { tryBestEffort } from './whole-file.ts';
 
 interface SweepableFile {
   /** The path below the home. */

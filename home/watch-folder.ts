@@ -2,7 +2,7 @@
 // this folder, it is polled instead.
 
 import { type FSWatcher, statSync, watch } from 'node:fs';
-import { reportWatchFailed } from './whole-file.ts';
+import { reportWatchFailed } from './atomic-write.ts';
 
 export function watchFolder(folder: string, onChange: () => void, everyMs: number): () => void {
   let watcher: FSWatcher | undefined;

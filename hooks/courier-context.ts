@@ -6,12 +6,12 @@ import { footer, loadStatus, parseStatusLineInput } from '../agents/claude/hook-
 import { parsedJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
+import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
-import { readJson, writeBestEffort } from '../home/whole-file.ts';
 import type { Host } from '../hosts/host.ts';
 import { type HostFiles, hostFiles, localFiles } from '../hosts/host-files.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
-import type { Shared } from '../threads/shared-parts.ts';
+import type { Shared } from '../threads/shared-services.ts';
 import { createProgress, type Progress } from './progress.ts';
 
 /** The context for letters of one host. */

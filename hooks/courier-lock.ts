@@ -6,9 +6,9 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
+import { cancelPendingWrite, removeBestEffort, tryBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
-import { cancelPendingWrite, removeBestEffort, tryBestEffort } from '../home/whole-file.ts';
 
 export const LOCK_REFRESH_MS = 5_000;
 /** Missing heartbeats after which a courier counts as hung. */

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { ThreadmuxError } from '../core/errors.ts';
+import { readJson, writeJson, writeWhole } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
-import { readJson, writeJson, writeWhole } from '../home/whole-file.ts';
 
 const lastSchema = z.object({ number: z.number(), identity: z.string() });
 type Last = z.output<typeof lastSchema>;

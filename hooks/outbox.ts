@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { reportWatchFailed, tryBestEffort } from '../home/whole-file.ts';
+import { reportWatchFailed, tryBestEffort } from '../home/atomic-write.ts';
 
 export interface Outbox {
   readonly folder: string;

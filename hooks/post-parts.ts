@@ -1,9 +1,9 @@
 // Posts the parts of one letter into its session's thread, each exactly once: a nonce prevents repeats within minutes, and the
 // history of the thread is checked for later ones.
 
+import { tablesToCode } from '../core/markdown-tables.ts';
 import { newest, stableNonce } from '../core/snowflake.ts';
 import { splitMessage } from '../core/split.ts';
-import { tablesToCode } from '../core/tables.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import {

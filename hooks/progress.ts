@@ -12,9 +12,9 @@ import { stableNonce } from '../core/snowflake.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { createMessage, editMessage, showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
+import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import type { FileSource } from '../home/file-source.ts';
 import type { Home } from '../home/home.ts';
-import { readJson, writeBestEffort } from '../home/whole-file.ts';
 
 interface FollowedTurn {
   readonly key: string;

@@ -3,8 +3,8 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
+import { writeWhole } from '../home/atomic-write.ts';
 import { type FileSource, localFileSource, type OpenFile } from '../home/file-source.ts';
-import { writeWhole } from '../home/whole-file.ts';
 import type { Host } from './host.ts';
 
 interface Window {

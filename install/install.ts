@@ -8,11 +8,11 @@ import type { InstalledPaths } from '../agents/claude/hook-commands.ts';
 import { ownStatusline } from '../agents/claude/settings.ts';
 import type { ConfigEnvironment } from '../core/config.ts';
 import { explain, ThreadmuxError } from '../core/errors.ts';
+import { writeWhole } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { loadInstalled } from '../home/installed.ts';
 import { holderOf } from '../home/lock.ts';
 import { checkWritable, readUserFile, removeIfEmpty, removeUserFile, writeUserFile } from '../home/user-owned-file.ts';
-import { writeWhole } from '../home/whole-file.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { eventScript, hooksConf, loadHooks, unloadHooks } from '../tmux/tmux-hooks.ts';
 import {

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import type { InstalledPaths } from '../agents/claude/hook-commands.ts';
 import { hookSettings } from '../agents/claude/settings.ts';
 import type { ConfigEnvironment } from '../core/config.ts';
+import { writeJson } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
-import { writeJson } from '../home/whole-file.ts';
 import { hookPlaceOf, hooksConf } from '../tmux/tmux-hooks.ts';
 
 const DIST = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');

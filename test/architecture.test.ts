@@ -41,7 +41,7 @@ const READS_JSON = [
   'bridge/commands/streams.ts', // a string
   'streams/picture/picture.ts', // written by us, in its own process
   // Files that we wrote into our home.
-  'home/whole-file.ts',
+  'home/atomic-write.ts',
   'workspace/workspace-context.ts',
   'workspace/storage/journal.ts',
 ];
@@ -105,7 +105,7 @@ describe('the architecture check', () => {
 
   it.each([
     ['core/x.ts', "import { readFileSync } from 'node:fs';", 'core is pure'],
-    ['core/x.ts', "import { a } from '../home/whole-file.ts';", 'imports home/'],
+    ['core/x.ts', "import { a } from '../home/atomic-write.ts';", 'imports home/'],
     ['bridge/x.ts', "import { a } from '../hooks/post-letter.ts';", 'imports hooks/'],
     ['hooks/x.ts', "export { a } from '../bridge/route.ts';", 'imports bridge/'],
     ['discord/x.ts', "const a = await import('../hosts/host.ts');", 'imports hosts/'],

@@ -5,13 +5,13 @@ import { parseAnsi } from '../agents/claude/screen/box.ts';
 import { table } from '../bin/print.ts';
 import { lineDiff } from '../core/line-diff.ts';
 import { maskSecrets } from '../core/log.ts';
+import { displayWidth, tablesToCode } from '../core/markdown-tables.ts';
 import { splitMessage } from '../core/split.ts';
-import { displayWidth, tablesToCode } from '../core/tables.ts';
 import { cleanInbound, guardForPrompt, insideFence, neutralise } from '../core/untrusted-text.ts';
 import { takeOutgoingFiles } from '../hooks/outgoing-files.ts';
 import { stripBlocks } from '../hooks/stop.ts';
 import { filterOutput } from '../streams/emulator/filter.ts';
-import { blockOfEnd, planTextMessages as planTerminal, slicesOf } from '../streams/terminal/plan.ts';
+import { blockOfEnd, planTextMessages as planTerminal, slicesOf } from '../streams/terminal/message-plan.ts';
 import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/preview.ts';
 import { hidesPart, permissionText, planText, questionText } from '../threads/prompts/prompt-text.ts';
 // @ts-expect-error: a script of the page, without types

@@ -9,18 +9,18 @@ import type { Log } from '../core/log.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { archiveThread } from '../discord/threads.ts';
+import { tryBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { loadAutoThreads } from '../home/installed.ts';
 import { loadStreamRecords } from '../home/stream-record.ts';
 import { watchFolder } from '../home/watch-folder.ts';
-import { tryBestEffort } from '../home/whole-file.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import type { KnownThreads } from './connections.ts';
 import { postNotice } from './notices.ts';
 import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
 import type { Threads } from './session-threads.ts';
-import type { Shared } from './shared-parts.ts';
+import type { Shared } from './shared-services.ts';
 
 interface Lifecycle {
   /** Runs once now, for all hosts. */

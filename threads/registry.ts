@@ -4,8 +4,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { readJson, removeBestEffort, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
-import { readJson, removeBestEffort, writeBestEffort } from '../home/whole-file.ts';
 
 export interface Registry {
   get(thread: string): ThreadRecord | undefined;

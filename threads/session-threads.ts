@@ -2,15 +2,16 @@
 // belongs.
 
 import { homedir } from 'node:os';
-import type { Config, ServerConfig } from '../core/config.ts';
+import type { Config } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import { threadTitle } from '../core/session-name.ts';
-import { welcomeText } from '../core/welcome.ts';
+import { welcomeText } from '../core/welcome-text.ts';
 import { archiveThread, ensureThread, freshThread, renameThread, unarchiveThread } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import type { CurrentPane } from '../tmux/pane.ts';
 import type { Connections } from './connections.ts';
+import { type Destination, destinationOf } from './destination.ts';
 import { postNotice } from './notices.ts';
 import { openRegistry, type Registry, sessionKey, type ThreadRecord } from './registry.ts';
 
@@ -207,35 +208,4 @@ export function titleOf(
 ): string {
   const session = group ?? sessionName;
   return threadTitle(host === defaultHost ? { session } : { session, host });
-}
-
-// The server and channel of a session: the project with the longest path that contains its directory, otherwise the
-// first server that accepts sessions without a project.
-
-interface Destination {
-  readonly server: ServerConfig;
-  readonly channel: string;
-}
-
-export function destinationOf(
-  cwd: string,
-  servers: readonly ServerConfig[],
-  resolvePath: (path: string) => string = (path) => path,
-): Destination | undefined {
-  const here = withSlash(cwd);
-  const matches = servers.flatMap((server) =>
-    server.projects.map(({ path, channel }) => ({
-      server,
-      channel,
-      path: withSlash(resolvePath(path)),
-    })),
-  );
-  const best = matches.filter(({ path }) => here.startsWith(path)).sort((a, b) => b.path.length - a.path.length)[0];
-  if (best !== undefined) return { server: best.server, channel: best.channel };
-  const open = servers.find((server) => !server.onlyProjects);
-  return open === undefined ? undefined : { server: open, channel: open.channel };
-}
-
-function withSlash(path: string): string {
-  return path.endsWith('/') ? path : `${path}/`;
 }

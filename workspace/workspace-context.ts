@@ -4,7 +4,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { ThreadmuxError } from '../core/errors.ts';
-import { readText, writeWhole } from '../home/whole-file.ts';
+import { readText, writeWhole } from '../home/atomic-write.ts';
 import type { OpenInteractions } from './open-interactions.ts';
 import { makeSnowflakes } from './storage/message-log.ts';
 import type { StoreRecord, WorkspaceState } from './storage/store.ts';

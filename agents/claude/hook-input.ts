@@ -6,8 +6,8 @@ import * as z from 'zod';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
 import { untrustedText } from '../../core/untrusted-text.ts';
+import { readText } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
-import { readText } from '../../home/whole-file.ts';
 
 /** Ids, names and paths: some of them are kept in memory and on disk, and a hostile host could send megabytes. */
 const word = z.string().max(8_192);

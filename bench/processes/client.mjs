@@ -7,9 +7,9 @@ import { openGateway } from '../../dist/discord/gateway.js';
 import { gatewaySessionSchema } from '../../dist/discord/payloads.js';
 import { connectRest } from '../../dist/discord/rest.js';
 import { openThreadChannel } from '../../dist/discord/threads.js';
+import { readJson, writeJson } from '../../dist/home/atomic-write.js';
 import { openHome } from '../../dist/home/home.js';
 import { openLogFile } from '../../dist/home/log-file.js';
-import { readJson, writeJson } from '../../dist/home/whole-file.js';
 import { createKnownThreads } from '../../dist/threads/connections.js';
 
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 15);

@@ -2,7 +2,7 @@
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readText } from '../../home/whole-file.ts';
+import { readText } from '../../home/atomic-write.ts';
 import { openContext } from '../command-context.ts';
 import { printable, printNote, printText } from '../print.ts';
 

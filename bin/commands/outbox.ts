@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
-import { readText } from '../../home/whole-file.ts';
+import { readText } from '../../home/atomic-write.ts';
 import { readLetter } from '../../hooks/letter.ts';
 import { type Outbox, openOutbox } from '../../hooks/outbox.ts';
 import { openContext } from '../command-context.ts';

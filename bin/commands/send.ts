@@ -4,8 +4,8 @@
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG } from '../../agents/claude/screen/screen.ts';
-import { readPane, STASH } from '../../bridge/attempt.ts';
-import { decide, type TypingStep } from '../../bridge/decide.ts';
+import { decide, type TypingStep } from '../../bridge/decide-typing.ts';
+import { readPane, STASH } from '../../bridge/delivery-attempt.ts';
 import { composeForClaude } from '../../bridge/typed-text.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { newest } from '../../core/snowflake.ts';

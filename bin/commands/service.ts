@@ -4,8 +4,8 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
+import { readText, writeWhole } from '../../home/atomic-write.ts';
 import { homeRoot } from '../../home/home.ts';
-import { readText, writeWhole } from '../../home/whole-file.ts';
 import { pickEnvironment, runProcess } from '../../hosts/process.ts';
 import { programPaths } from '../../install/program-files.ts';
 import { printNote, printText } from '../print.ts';

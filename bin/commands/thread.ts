@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ThreadmuxError } from '../../core/errors.ts';
+import { readJson } from '../../home/atomic-write.ts';
 import { loadAutoThreads, saveAutoThreads } from '../../home/installed.ts';
-import { readJson } from '../../home/whole-file.ts';
 import {
   type OrderOutcome,
   orderLetter,

@@ -7,8 +7,8 @@ import * as z from 'zod';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
 import { lineDiff } from '../../core/line-diff.ts';
+import { readText, writeWhole } from '../../home/atomic-write.ts';
 import { openHome } from '../../home/home.ts';
-import { readText, writeWhole } from '../../home/whole-file.ts';
 import type { NewHost } from './hosts.ts';
 
 export type RawConfig = Readonly<Record<string, unknown>>;

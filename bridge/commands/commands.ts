@@ -5,7 +5,8 @@ import { untrustedHint } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys.ts';
-import { killCommand, newCommand } from './new.ts';
+import { killCommand } from './kill.ts';
+import { newCommand } from './new.ts';
 import { sessionsCommand } from './sessions.ts';
 import { agentCommand, doneCommand, statusCommand, terminalCommand } from './streams.ts';
 

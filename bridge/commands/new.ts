@@ -1,4 +1,4 @@
-// !new and !kill start and end sessions, by exact name.
+// !new starts a session.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasDialog } from '../../agents/claude/screen/screen.ts';
@@ -12,8 +12,7 @@ import { lookAtPane } from '../../tmux/look.ts';
 import { killSession, listSessions, newSession, type Session } from '../../tmux/sessions.ts';
 import { agentCommandOn, type Command, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { showScreen } from './keys.ts';
-import { findOurSessions } from './sessions.ts';
-import { endStream, restartStream, streamOf } from './streams.ts';
+import { restartStream, streamOf } from './streams.ts';
 
 /** Before this, the screen may not be drawn completely. */
 const ASKS_AFTER_MS = 1_500;
@@ -50,39 +49,6 @@ export const newCommand: Command = {
     return replyWith(
       `▶️ ${untrustedCode(wanted.name)} is up (${untrustedCode(command.join(' '), 200)}): <#${thread.thread}>`,
     );
-  },
-};
-
-export const killCommand: Command = {
-  name: 'kill',
-  usage: '!kill <name>',
-  about: 'end a session, a terminal or a headless agent (its exact name, `name@host` on another host)',
-  async run(order, tools) {
-    const [name = '', host = tools.config.defaultHost] = order.rest.trim().split('@');
-    if (name === '') throw usage('`!kill` needs the exact name of a session.');
-    const stream = tools.streams.named(order.rest.trim());
-    if (stream !== undefined) return endStream(stream, tools);
-    const found = (await findOurSessions(host, tools)).find(({ session }) => session.name === name);
-    if (found === undefined)
-      throw new ThreadmuxError(
-        'session_not_found',
-        `There is no session ${untrustedCode(name)} on ${untrustedCode(host)}.`,
-        {
-          hint: '`!sessions` lists them. Use the exact name.',
-        },
-      );
-    await killSession(tools.hosts.tmux(host), found.session);
-    const thread = found.record?.thread;
-    if (thread !== undefined) tools.threads.registry.change(thread, { closed: true });
-    return {
-      content: `⏹️ ${untrustedCode(name)} on ${untrustedCode(host)} was ended.`,
-      async after() {
-        if (thread !== undefined)
-          await tools.threads
-            .archive(thread, { closed: true })
-            .catch((error: Error) => tools.log.info('archiving a thread', { because: error.message }));
-      },
-    };
   },
 };
 

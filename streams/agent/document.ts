@@ -4,8 +4,8 @@
 import type { StreamEvent, StreamResult } from '../../agents/claude/stream-json.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { maskSecrets } from '../../core/log.ts';
+import { tablesToCode } from '../../core/markdown-tables.ts';
 import { closeLine, type Fence, fenceAfter, splitMessage } from '../../core/split.ts';
-import { tablesToCode } from '../../core/tables.ts';
 import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 import type { StreamPart } from '../post-stream.ts';

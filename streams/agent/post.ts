@@ -10,9 +10,9 @@ import { stableNonce } from '../../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { createMessage, deleteMessage, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
+import { readJson, removeBestEffort, writeBestEffort } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
 import { streamFolder } from '../../home/stream-record.ts';
-import { readJson, removeBestEffort, writeBestEffort } from '../../home/whole-file.ts';
 import { type OpenStreamMessage, postStreamParts, type StreamPart } from '../post-stream.ts';
 
 interface PostTurnOptions {

@@ -4,9 +4,9 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { byAge, isNewer } from '../../core/snowflake.ts';
+import { readJson, writeBestEffort } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
 import { streamFolder } from '../../home/stream-record.ts';
-import { readJson, writeBestEffort } from '../../home/whole-file.ts';
 
 const stateSchema = z.object({
   /** Claude Code's session id, for `--resume`. */

@@ -6,7 +6,7 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: this file is about control characters
 
 import type { IUnicodeVersionProvider } from '@xterm/headless';
-import { displayWidth } from '../../core/tables.ts';
+import { displayWidth } from '../../core/markdown-tables.ts';
 import type { EmulatorSize } from './screen-state.ts';
 
 /** What is being dropped up to its end: a title (a bell also ends it), another string, a sequence that is too long. */

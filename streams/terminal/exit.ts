@@ -5,7 +5,7 @@ import { stableNonce } from '../../core/snowflake.ts';
 import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
 import { createMessage } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
-import { amount } from './plan.ts';
+import { amount } from './flood.ts';
 import type { TextStore } from './state.ts';
 
 interface ExitContext {

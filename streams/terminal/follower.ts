@@ -10,9 +10,9 @@ import { type StreamRecord, saveStreamRecord, streamFolder } from '../../home/st
 import type { EmulatorSize } from '../emulator/screen-state.ts';
 import { type OpenStreamMessage, unnoted } from '../post-stream.ts';
 import { endingWords, isExitMessage, postExit, type TerminalEnding } from './exit.ts';
-import { createRetryLimit, openTerminalOutput, TERMINAL_SIZE, type TerminalOutput } from './output.ts';
+import { isStreamMessage } from './message-plan.ts';
+import { createRetryLimit, openTerminalOutput, TERMINAL_SIZE, type TerminalOutput } from './output-reader.ts';
 import type { PaneSeen } from './panes.ts';
-import { isStreamMessage } from './plan.ts';
 import { openPostedTerminal, type PostedTerminal } from './posted.ts';
 import { loadTerminalState, saveTerminalState, type TerminalState } from './state.ts';
 import type { FollowOptions, TerminalParts } from './terminal.ts';

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { reportWatchFailed } from '../../home/whole-file.ts';
+import { reportWatchFailed } from '../../home/atomic-write.ts';
 
 export const positionSchema = z.object({ segment: z.number(), offset: z.number() });
 export type LogPosition = Readonly<z.output<typeof positionSchema>>;

@@ -5,7 +5,7 @@ import { closeSync, openSync, readdirSync, readSync, rmSync, truncateSync, write
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { readJson } from '../../home/whole-file.ts';
+import { readJson } from '../../home/atomic-write.ts';
 import { emulatorScreenSchema } from '../emulator/screen-state.ts';
 import { positionSchema } from './log.ts';
 

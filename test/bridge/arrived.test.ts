@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { timesShown } from '../../agents/claude/screen/describe.ts';
-import { hasArrived } from '../../bridge/attempt.ts';
+import { hasArrived } from '../../bridge/delivery-attempt.ts';
 
 const SCREENS = fileURLToPath(new URL('../fixtures/screens', import.meta.url));
 const FOLDERS = readdirSync(SCREENS).flatMap((version) =>

@@ -13,7 +13,7 @@ import { localServer } from '../../home/config-file.ts';
 import { saveAutoThreads } from '../../home/installed.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { filesForHosts } from '../../install/program-files.ts';
-import { openShared, type Shared } from '../../threads/shared-parts.ts';
+import { openShared, type Shared } from '../../threads/shared-services.ts';
 import type { Faults } from '../support/as-discord.mjs';
 import { type FakeClaude, type FakeOptions, startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import type { TypedState } from '../../bridge/attempt.ts';
 import { type ConfirmOptions, confirm } from '../../bridge/confirm.ts';
+import type { TypedState } from '../../bridge/delivery-attempt.ts';
 import { createSharedLook } from '../../bridge/seen-screen.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { type FakeClaude, startFakeClaude } from '../support/fake-claude.ts';

@@ -9,9 +9,9 @@ import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import { listen } from '../../bridge/listen.ts';
 import { silentLog } from '../../core/log.ts';
 import { ensureThread, openThreadChannel } from '../../discord/threads.ts';
+import { readText } from '../../home/atomic-write.ts';
 import { localServer, saveLocalServer } from '../../home/config-file.ts';
 import type { Home } from '../../home/home.ts';
-import { readText } from '../../home/whole-file.ts';
 import { createKnownThreads } from '../../threads/connections.ts';
 import { listenTo, restOf } from '../support/client.ts';
 import { tempHome } from '../support/temp-home.ts';
@@ -142,7 +142,7 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
     const [{ openCursors }, { openInbox }, { createKnownThreads }, { listen }, { connectRest }, { openGateway },
       { openThreadChannel }, { readJson, writeJson }, { openHome }, { loadLocalServer }, { silentLog }, { gatewaySessionSchema }] =
       await Promise.all(['bridge/inbox.js', 'bridge/inbox.js', 'threads/connections.js', 'bridge/listen.js',
-        'discord/rest.js', 'discord/gateway.js', 'discord/threads.js', 'home/whole-file.js', 'home/home.js',
+        'discord/rest.js', 'discord/gateway.js', 'discord/threads.js', 'home/atomic-write.js', 'home/home.js',
         'home/config-file.js', 'core/log.js', 'discord/payloads.js'].map(load));
     const home = openHome(process.argv[2]);
     const server = loadLocalServer(home);

@@ -5,7 +5,7 @@ import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { PromptDecision } from '../../core/prompt.ts';
-import { writeJson } from '../../home/whole-file.ts';
+import { writeJson } from '../../home/atomic-write.ts';
 import { decisionOutput, promptOf } from '../../threads/prompts/decision.ts';
 import { loadPromptRecords, type PromptRecord } from '../../threads/prompts/prompt-record.ts';
 import { readIfThere } from '../support/hook-process.ts';

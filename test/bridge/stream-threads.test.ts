@@ -3,9 +3,9 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { writeJson } from '../../home/atomic-write.ts';
 import { saveAutoThreads } from '../../home/installed.ts';
 import { loadStreamRecord, saveStreamRecord } from '../../home/stream-record.ts';
-import { writeJson } from '../../home/whole-file.ts';
 import type { FaultyRequest } from '../support/as-discord.mjs';
 import { tempFolder } from '../support/temp-home.ts';
 import { aWhile, openSuggestions, type Setting, type SettingOptions, startSetting, WAIT } from './bridge-setup.ts';

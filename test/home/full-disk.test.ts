@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { createDebouncedWrite } from '../../bridge/debounced-write.ts';
+import { cancelPendingWrite, onDiskFailure, readJson, writeBestEffort, writeWhole } from '../../home/atomic-write.ts';
 import { openHome } from '../../home/home.ts';
 import { tryLock } from '../../home/lock.ts';
 import { openLogFile } from '../../home/log-file.ts';
-import { cancelPendingWrite, onDiskFailure, readJson, writeBestEffort, writeWhole } from '../../home/whole-file.ts';
 import { smallDisk } from '../support/disk.ts';
 
 const WAIT = { timeout: 15_000, interval: 50 } as const;

@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { readJson, readText, writeJson, writeWhole } from '../../home/atomic-write.ts';
 import { loadConfig } from '../../home/config-file.ts';
 import { homeRoot, openHome } from '../../home/home.ts';
 import { openLogFile } from '../../home/log-file.ts';
-import { readJson, readText, writeJson, writeWhole } from '../../home/whole-file.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 
 const mode = (path: string) => statSync(path).mode & 0o777;

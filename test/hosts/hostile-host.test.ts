@@ -10,7 +10,7 @@ import { silentLog } from '../../core/log.ts';
 import { runCourier } from '../../hooks/courier-loop.ts';
 import { hostOutbox, putHostLetter } from '../../hooks/host-letters.ts';
 import { takeOutgoingRemoteFiles } from '../../hooks/outgoing-files.ts';
-import { keepCollecting } from '../../hosts/collect.ts';
+import { keepCollecting } from '../../hosts/collect-letters.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { putScripts } from '../../hosts/host-home.ts';
 import { endingWords } from '../../streams/terminal/exit.ts';

@@ -7,7 +7,7 @@ import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { type CourierContext, openCourierContexts } from '../../hooks/courier-context.ts';
 import { type Letter, parseLetter } from '../../hooks/letter.ts';
 import { postLetter } from '../../hooks/post-letter.ts';
-import { openShared } from '../../threads/shared-parts.ts';
+import { openShared } from '../../threads/shared-services.ts';
 import type { Machine, PaneEnv } from './hook-process.ts';
 
 export interface TestCourier {

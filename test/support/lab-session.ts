@@ -2,7 +2,7 @@
 
 import { expect, vi } from 'vitest';
 import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
-import { screenOf } from '../../bridge/attempt.ts';
+import { screenOf } from '../../bridge/delivery-attempt.ts';
 import { localHost } from '../../hosts/host.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { lookAtPane } from '../../tmux/look.ts';

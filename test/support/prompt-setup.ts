@@ -9,7 +9,7 @@ import type { TakenAnswer } from '../../threads/prompts/finish-prompt.ts';
 import { loadPromptRecords, type PromptRecord } from '../../threads/prompts/prompt-record.ts';
 import { openPrompts, type Prompts, type PromptsOptions } from '../../threads/prompts/prompts.ts';
 import { createPromptWatch } from '../../threads/prompts/watch-prompt.ts';
-import { openShared, type Shared } from '../../threads/shared-parts.ts';
+import { openShared, type Shared } from '../../threads/shared-services.ts';
 import type { Machine } from './hook-process.ts';
 import type { WireMessage } from './workspace.ts';
 

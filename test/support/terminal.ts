@@ -7,7 +7,7 @@ import { parseSessionName } from '../../core/session-name.ts';
 import { connectRest } from '../../discord/rest.ts';
 import { openHome } from '../../home/home.ts';
 import type { StreamRecord } from '../../home/stream-record.ts';
-import { sliceOf } from '../../streams/terminal/plan.ts';
+import { sliceOf } from '../../streams/terminal/message-plan.ts';
 import {
   type FollowOptions,
   followTerminal,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerConfig } from '../../core/config.ts';
-import { destinationOf } from '../../threads/session-threads.ts';
+import { destinationOf } from '../../threads/destination.ts';
 
 const server = (name: string, more: Partial<ServerConfig> = {}): ServerConfig => ({
   name,

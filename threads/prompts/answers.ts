@@ -5,8 +5,8 @@ import { closeSync, constants, existsSync, openSync, renameSync, rmSync, writeSy
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
+import { writeWhole } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
-import { writeWhole } from '../../home/whole-file.ts';
 import type { Host } from '../../hosts/host.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';

@@ -8,8 +8,8 @@ import { type PermissionRequestInput, parseHookInput } from '../../agents/claude
 import type { Log } from '../../core/log.ts';
 import type { Prompt, PromptAnswer } from '../../core/prompt.ts';
 import type { AnsweredOn } from '../../core/prompt-answer.ts';
+import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
-import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../../home/whole-file.ts';
 import type { HookAnswers } from './answers.ts';
 
 const bySchema = z.object({ id: z.string(), name: z.string() });

@@ -7,7 +7,7 @@ import { statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { parseJson } from '../../core/json.ts';
-import { readJson, writeJson } from '../../home/whole-file.ts';
+import { readJson, writeJson } from '../../home/atomic-write.ts';
 import { readBytes } from '../request-body.ts';
 import { type AdmittedCaller, foreign, sameSecret } from './admit.ts';
 

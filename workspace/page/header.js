@@ -24,7 +24,7 @@ export function makeHeader() {
   if (/Mac|iPhone|iPad/.test(navigator.platform)) byId('open-search').querySelector('kbd').textContent = '⌘ K';
 
   return {
-    /** @param {import('./places.js').Place | undefined} place @param {readonly import('./places.js').Place[]} all */
+    /** @param {import('./thread-store.js').Place | undefined} place @param {readonly import('./thread-store.js').Place[]} all */
     draw(place, all) {
       const waiting = all.filter(({ state, archived }) => state === 'needs' && !archived).length;
       const unread = all.some((each) => each.unread > 0);

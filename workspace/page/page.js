@@ -8,9 +8,9 @@ import { announce, byId, listenToKeys } from './dom.js';
 import { connectGateway } from './gateway.js';
 import { makeHeader, makeNotifications, makeStatus } from './header.js';
 import { makeMessageList } from './message-list.js';
-import { makePlaces } from './places.js';
 import { hrefOf, makeSearch, renderSessions } from './session-list.js';
 import { compareIds, isSilent, oneLine } from './session-state.js';
+import { makePlaces } from './thread-store.js';
 
 let guildId;
 let commands = [];

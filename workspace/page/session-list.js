@@ -9,7 +9,7 @@ export function hrefOf(id) {
   return `#/${id}`;
 }
 
-/** @param {readonly import('./places.js').Place[]} places @param {string | undefined} current */
+/** @param {readonly import('./thread-store.js').Place[]} places @param {string | undefined} current */
 export function renderSessions(places, current) {
   const open = places.filter(({ archived }) => !archived);
   const closed = places.filter(({ archived }) => archived);

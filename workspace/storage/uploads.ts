@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../../home/whole-file.ts';
+import { writeWhole } from '../../home/atomic-write.ts';
 import { sameSecret } from '../access/admit.ts';
 import { compareSnowflakes } from './message-log.ts';
 import type { StoredAttachment, StoredMessage, WorkspaceState } from './store.ts';

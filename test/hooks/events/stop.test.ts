@@ -1,7 +1,7 @@
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { writeWhole } from '../../../home/whole-file.ts';
+import { writeWhole } from '../../../home/atomic-write.ts';
 import { openTestCourier } from '../../support/courier-setup.ts';
 import {
   fixture,

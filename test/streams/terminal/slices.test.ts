@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { floodDone, floodNow } from '../../../streams/terminal/flood.ts';
 import {
   blockOf,
-  floodDone,
-  floodNow,
   isStreamMessage,
   planTextMessages,
   sliceOf,
   slicesOf,
-} from '../../../streams/terminal/plan.ts';
+} from '../../../streams/terminal/message-plan.ts';
 
 const nasty = fc
   .array(

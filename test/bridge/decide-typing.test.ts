@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
-import { decide, type PaneState, type TypingStep } from '../../bridge/decide.ts';
+import { decide, type PaneState, type TypingStep } from '../../bridge/decide-typing.ts';
 import type { PaneLook } from '../../tmux/look.ts';
 
 const pane: PaneLook = {

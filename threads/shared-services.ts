@@ -4,8 +4,8 @@
 import type { Config, ConfigEnvironment, ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { RestOptions } from '../discord/rest.ts';
+import { retryPendingWrites } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
-import { retryPendingWrites } from '../home/whole-file.ts';
 import { type HostList, openHostList } from '../tmux/host-list.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { createPaneFinder, createSessionLookup, isAlive, type PaneFinder, type SessionLookup } from './panes.ts';

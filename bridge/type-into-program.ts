@@ -6,7 +6,7 @@ import { lookAtPane } from '../tmux/look.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { typeMessage } from '../tmux/type-message.ts';
-import type { AttemptOutcome, TypedState } from './attempt.ts';
+import type { AttemptOutcome, TypedState } from './delivery-attempt.ts';
 
 const SETTLE_MS = 100;
 const QUIET_MS = 600;

@@ -1,9 +1,9 @@
 // Collects the letters of a host over one connection that stays open. A letter is removed there after it is on our disk, so
-// none is lost; after a lost connection the last letter may arrive twice. Nothing is polled: see collect-script.ts.
+// none is lost; after a lost connection the last letter may arrive twice. Nothing is polled: see collect-letters-script.ts.
 
 import { randomBytes } from 'node:crypto';
 import { formatDuration } from '../core/duration.ts';
-import { COLLECT, type CollectedLine, letterReader } from './collect-script.ts';
+import { COLLECT, type CollectedLine, letterReader } from './collect-letters-script.ts';
 import type { Host, StartedScript } from './host.ts';
 
 interface CollectOptions {

@@ -41,22 +41,6 @@ function cutSlices(text: string, cuts: readonly number[], most?: number): readon
   return ends.flatMap((end, at) => slicesOf(text.slice(ends[at - 1] ?? 0, end), most)).slice(0, most);
 }
 
-/** During a flood: the number of lines and the end of the screen. */
-export function floodNow(lines: number, live: string): string {
-  const head = `${countOf(lines)}\n`;
-  return head + (live.trim() === '' ? '' : blockOfEnd(live, MESSAGE_LIMIT - head.length));
-}
-
-/** After a flood, with its text attached; `kept` is the number of lines in the file. */
-export function floodDone(lines: number, kept: number): string {
-  if (kept === lines) return `${countOf(lines)}\n-# Too fast to show here; all of it is attached.`;
-  return `${countOf(lines)}\n-# Too much to keep: only the last ${amount(kept)} lines are attached.`;
-}
-
-export function isFloodDone(content: string): boolean {
-  return /^… [\d,]+ lines? …\n-# /.test(content);
-}
-
 /** Replaces a part that Discord refuses, for example a word that the server's filter blocks or a file that is too large. */
 export const REFUSED = '… Discord refused to show this part …';
 
@@ -65,21 +49,13 @@ export function isStreamMessage(content: string): boolean {
   return /^… [\d,]+ lines? …/.test(content) || content === REFUSED || content.startsWith(blockOf('').slice(0, -3));
 }
 
-function countOf(lines: number): string {
-  return `… ${amount(lines)} ${lines === 1 ? 'line' : 'lines'} …`;
-}
-
-export function amount(number: number): string {
-  return number.toLocaleString('en-US');
-}
-
 // Splits a text of any length into messages, each a slice in a code block, and back: together the slices are the text, byte
 // for byte. Pure.
 
 /** The language distinguishes output from our other messages in the thread. */
 const OPEN = '```text\n';
 const CLOSE = '```';
-const MESSAGE_LIMIT = 2000;
+export const MESSAGE_LIMIT = 2000;
 const ROOM = MESSAGE_LIMIT - OPEN.length - CLOSE.length;
 
 export interface Slice {

@@ -80,7 +80,7 @@ ring
 echo replaced
 end`;
 
-// Parses the output of a collector; see collect-script.ts. The host may be hostile: sizes are limited, and only names
+// Parses the output of a collector; see collect-letters-script.ts. The host may be hostile: sizes are limited, and only names
 // that `drop` creates are accepted. Anything else is an error, because the rest of the output could not be trusted.
 
 export type CollectedLine =

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { displayWidth, tablesToCode } from '../../core/tables.ts';
+import { displayWidth, tablesToCode } from '../../core/markdown-tables.ts';
 
 const table = (...lines: string[]) => lines.join('\n');
 

@@ -13,9 +13,9 @@ import { leaveMode } from '../tmux/keys.ts';
 import { type LookResult, lookAtPane } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { typeMessage } from '../tmux/type-message.ts';
-import { decide } from './decide.ts';
-import { runInShell, writeToProgram } from './other-program.ts';
+import { decide } from './decide-typing.ts';
 import { type SeenScreen, seenScreen } from './seen-screen.ts';
+import { runInShell, writeToProgram } from './type-into-program.ts';
 import type { TypedText } from './typed-text.ts';
 
 /** A message on its way into its pane. */

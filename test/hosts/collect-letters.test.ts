@@ -13,8 +13,8 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type CollectState, keepCollecting } from '../../hosts/collect.ts';
-import { letterReader } from '../../hosts/collect-script.ts';
+import { type CollectState, keepCollecting } from '../../hosts/collect-letters.ts';
+import { letterReader } from '../../hosts/collect-letters-script.ts';
 import type { Host } from '../../hosts/host.ts';
 import { loginShells, type SshServer, type SshServerOptions, startSshServer } from '../support/ssh-server.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -411,7 +411,7 @@ describe('a lost connection', () => {
   it('brings the letter again when we were killed between saving and acknowledging it', async () => {
     const far = await startFar();
     const [first, second] = [far.write('1.1', 100_000_001, 'x'), far.write('1.1', 100_000_002, 'y')];
-    const dist = fileURLToPath(new URL('../../dist/hosts/', import.meta.url));
+    const dist = fileURLToPath(new URL('../../dist/hosts', import.meta.url));
     const { configFile, controlDir } = far.server;
     const program = `
       import { appendFileSync } from 'node:fs';
