@@ -1,10 +1,10 @@
-// What a tool will do, in full: a command, a change of a file, or its input as it is. What is too
-// long for a message shows its beginning and its end, and comes whole as a file.
+// Shows what a tool will do: a command, a change of a file, or its unchanged input. If it is too long for a message, its
+// beginning and end are shown, and all of it is attached as a file.
 
 import { insideFence, neutralise, spelledOut } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 
-/** What a description has in the heading of a prompt. */
+/** The length of a description in the heading of a prompt. */
 export const DESCRIPTION_ROOM = 200;
 
 interface Preview {
@@ -18,7 +18,7 @@ interface Body {
   readonly text: string;
   readonly language: string;
   readonly name: string;
-  /** Fields of the input that are to be seen in it. */
+  /** The fields of the input that it shows. */
   readonly fields: readonly string[];
 }
 
@@ -29,13 +29,13 @@ export function preview(tool: string, input: Input, room: number): Preview {
   const shown = new Set(body.fields);
   const rest = Object.entries(input).filter(([key, value]) => !shown.has(key) && !isSaidAbove(key, value));
   if (rest.length === 0) return fenced(body, room);
-  // Whatever else it is told may matter as much: another host, no sandbox, all occurrences.
+  // The other fields may matter as much: another host, no sandbox, all occurrences.
   const more = fenced(json('more', Object.fromEntries(rest)), Math.floor(room / 3));
   const main = fenced(body, room - more.text.length - 1);
   return { text: `${main.text}\n${more.text}`, files: [...main.files, ...more.files] };
 }
 
-/** As a file it is read by people, too: nothing in it may hide either. */
+/** Users read the file, too, so nothing in it may be hidden. */
 export function upload(name: string, text: string): FileUpload {
   return { name, data: new TextEncoder().encode(neutralise(text)) };
 }
@@ -64,7 +64,7 @@ function json(name: string, value: object): Body {
   return { text, language: 'json', name: `${name || 'input'}.json`, fields: [] };
 }
 
-/** Indented, it may be a hundred times as long. */
+/** With indentation, it can be a hundred times as long. */
 const INDENTED_UP_TO = 100_000;
 
 export function jsonText(value: object): string {
@@ -76,7 +76,7 @@ function marked(sign: string, text: string): string {
   return `${sign} ${text.replaceAll('\n', `\n${sign} `)}`;
 }
 
-/** Spelling out makes nothing shorter: only what may be shown is looked at. */
+/** Escaping never makes text shorter, so text beyond this length is not processed. */
 function fenced({ text, language, name }: Body, room: number): Preview {
   const whole = text.length > room ? undefined : insideFence(neutralise(text), language);
   if (whole !== undefined && whole.length <= room) return { text: whole, files: [] };
@@ -89,7 +89,7 @@ function fenced({ text, language, name }: Body, room: number): Preview {
   return { text: [shown(head), note, shown(tail)].join('\n'), files: [upload(name, text)] };
 }
 
-/** The first of them that fit when everything in them is spelled out. */
+/** The first lines that fit after escaping. */
 function fitting(points: readonly string[], room: number): string[] {
   let used = 0;
   const end = points.findIndex((point) => {
@@ -105,19 +105,19 @@ function pointsIn(text: string): number {
 
 // Quotes untrusted text in our lines: no Markdown, no mentions, nothing invisible, and never longer than `room`.
 
-/** In one line, with everything in it visible. Of a long text only as much as may be needed for this room is looked at. */
+/** In one line, with nothing hidden. Only the part of a long text that can fit is processed. */
 export function visible(text: string, room = Number.POSITIVE_INFINITY): string {
   const part = text.slice(0, neededFor(room));
   const shown = neutralise(part).replace(/\s+/g, ' ').trim();
   return part.length === text.length ? shown : `${shown}…`;
 }
 
-/** Blanks that are left out need some more. */
+/** Removed blanks need some more. */
 function neededFor(room: number): number {
   return 4 * room + 200;
 }
 
-/** Shown letter by letter. */
+/** Each character is shown. */
 export function escapeText(text: string, room = Number.POSITIVE_INFINITY): string {
   let shown = '';
   for (const point of visible(text, room)) {
@@ -128,14 +128,14 @@ export function escapeText(text: string, room = Number.POSITIVE_INFINITY): strin
   return shown;
 }
 
-/** Whether `plain` shows all of it in this room. */
+/** Whether `plain` shows all of it in this space. */
 export function fitsPlain(text: string, room: number): boolean {
   return text.length <= neededFor(room) && escapeText(text, room) === escapeText(text);
 }
 
-/** Exact: a backtick would end it, and a line break or a tab would look like a space, so they are spelled out. */
+/** Exact: backticks, line breaks and tabs are escaped, because a backtick would end the code and the others would look like spaces. */
 export function escapeCode(text: string, room = Number.POSITIVE_INFINITY): string {
-  // Spelling out makes nothing shorter.
+  // Escaping never makes text shorter.
   const shown = neutralise(text.slice(0, room)).replace(/[`\n\t]/g, spelledOut);
   return `\`${firstPart(shown, room - 2) || ' '}\``;
 }

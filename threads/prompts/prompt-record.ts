@@ -1,5 +1,5 @@
-// Prompts that wait for an answer, one file each in prompts/. What was decided is written down here before it is acted
-// on, so that a crash neither loses nor repeats a decision.
+// Prompts that wait for an answer, one file each in prompts/. A decision is stored here before it takes effect, so that a
+// crash neither loses nor repeats it.
 
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,10 +25,10 @@ const promptEndSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('decided'), decision: decisionSchema, by: bySchema }),
   z.object({ kind: z.literal('answered') }),
   z.object({ kind: z.literal('exited') }),
-  /** The agent has ended the hook: somebody pressed Esc, or it ends itself. */
+  /** The agent has ended the hook, because someone pressed Esc or the agent exits. */
   z.object({ kind: z.literal('called off') }),
   z.object({ kind: z.literal('time is up') }),
-  /** An answer was given, but the hook did not bring it to the agent: its dialog is still open. */
+  /** An answer was given, but the hook did not pass it to the agent, and the dialog is still open. */
   z.object({ kind: z.literal('not delivered') }),
   /** The hook is gone without an answer, and the dialog is still open. */
   z.object({ kind: z.literal('abandoned') }),
@@ -46,30 +46,30 @@ const paneSchema = z.object({
 export type PromptPane = Readonly<z.output<typeof paneSchema>>;
 
 const promptRecordSchema = z.object({
-  /** Random, and known to nobody but the waiting hook, us and the buttons. */
+  /** Random. Only the waiting hook, the buttons and threadmux know it. */
   id: z.string().regex(/^[\w-]{22,32}$/),
   thread: z.string(),
   host: z.string(),
   headless: z.boolean(),
   /** The process that waits, on its host. */
   asker: z.number().default(0),
-  /** Where its dialog is; another pane of the session may have an agent, too. */
+  /** The pane of its dialog; another pane of the session may also run an agent. */
   pane: paneSchema.optional(),
-  /** Its message in the thread; empty until it was posted. */
+  /** Its message in the thread; empty until it is posted. */
   message: z.string().default(''),
-  /** The server did not take the file that shows all of it. */
+  /** Discord refused the file that shows all of it. */
   tooLarge: z.boolean().default(false),
   /** The input of the hook, as `keptInput` leaves it. */
   input: z.record(z.string(), z.unknown()),
   at: z.number(),
   chosen: z.array(z.string()).readonly().default([]),
-  /** The taps and texts that were taken: after a crash none of them counts twice. */
+  /** The taps and texts that were used, so that none counts twice after a crash. */
   orders: z.array(z.string()).readonly().default([]),
-  /** The tap or text that decided, if nobody took the decision. */
+  /** The tap or text that decided, if the hook did not take the answer. */
   undelivered: z.string().default(''),
   /** Written before the answer is given to the hook. */
   ended: promptEndSchema.optional(),
-  /** The end was shown; kept for a day, so that a late tap or a text that was left in the inbox is told what became of it. */
+  /** The end was shown. Kept for a day, so that a late tap or text gets an answer. */
   shown: z.boolean().default(false),
 });
 export type PromptRecord = Readonly<z.output<typeof promptRecordSchema>>;
@@ -83,7 +83,7 @@ export interface OpenPrompt {
   waitsBecause?: string;
 }
 
-/** A larger record was written by an older version for a hostile host, and is left to the sweep. */
+/** A larger record was written by an older version for a hostile host. The sweep removes it. */
 const LARGEST_RECORD = 4 * 2 ** 20;
 const LARGEST_INPUT = 2 ** 20;
 
@@ -96,7 +96,7 @@ export function loadPromptRecords(home: Home): readonly PromptRecord[] {
     .flatMap((path) => readJson(path, promptRecordSchema) ?? []);
 }
 
-/** Only the fields that we use: they stay in memory while the prompt is open. What is too large is not kept at all. */
+/** Only the fields that we use, because they stay in memory while the prompt is open. A field that is too large is dropped. */
 export function keptInput(input: PermissionRequestInput): { input: PermissionRequestInput; tooLarge: boolean } {
   const { session_id, transcript_path, cwd, prompt_id, agent_id, hook_event_name, tool_name } = input;
   const kept = { session_id, transcript_path, cwd, prompt_id, agent_id, hook_event_name, tool_name };
@@ -106,7 +106,7 @@ export function keptInput(input: PermissionRequestInput): { input: PermissionReq
   return { input: { ...kept, ...(tooLarge ? { tool_input: {}, permission_suggestions: [] } : asked) }, tooLarge };
 }
 
-/** Undefined if another version has written it, or if the prompt is over. */
+/** Undefined if another version wrote it, or if the prompt is closed. */
 export function inputOf(record: PromptRecord): PermissionRequestInput | undefined {
   try {
     const input = parseHookInput(record.input);
@@ -132,7 +132,7 @@ export interface PromptFiles {
   read(id: string): PromptRecord | undefined;
   /** Stored before it takes effect. */
   save(one: OpenPrompt, to: Partial<PromptRecord>): void;
-  /** Memory counts; it is written as soon as the disk has room. */
+  /** Changes it in memory; the file follows when the disk has room. */
   note(one: OpenPrompt, to: Partial<PromptRecord>): void;
   remove(id: string): void;
 }
@@ -157,11 +157,11 @@ export function createPromptFiles(home: Home): PromptFiles {
 
 // Removes old records of prompts, and bells and answers of hooks that were killed.
 
-/** A late tap is told what became of the prompt, this long. */
+/** For this long, a late tap is told how the prompt ended. */
 const RECORD_KEPT_MS = 24 * 3_600_000;
 const ANSWER_KEPT_MS = 3_600_000;
 
-/** Removes what is old and belongs to no prompt that is open and to no hook that waits. */
+/** Removes old files that belong to no open prompt and no waiting hook. */
 export function sweepPrompts(home: Home, isOpen: (id: string) => boolean, answers: HookAnswers, log: Log): void {
   const now = Date.now();
   const remove = ({ path }: { readonly path: string }) => rmSync(path, { force: true });

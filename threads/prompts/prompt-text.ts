@@ -1,5 +1,5 @@
-// What a prompt looks like in the thread: everything a person needs to decide, shown as what it
-// is. Text that tries to hide (bidi overrides, zero-width characters, fences) is made visible.
+// The text of a prompt in the thread: everything that the user needs to decide. Characters that hide text (bidi
+// overrides, zero-width characters, fences) are made visible.
 
 import type { PermissionUpdate } from '../../agents/claude/hook-input.ts';
 import type { PromptProgress, PromptQuestion } from '../../core/prompt.ts';
@@ -9,11 +9,11 @@ import type { FileUpload } from '../../discord/rest.ts';
 import { DESCRIPTION_ROOM, escapeCode, escapeText, fitsCode, fitsPlain, jsonText, preview, upload } from './preview.ts';
 
 export interface PromptText {
-  /** At most `ROOM` long: what is said under it always fits. */
+  /** At most `ROOM` long, so that the lines below it always fit. */
   readonly text: string;
-  /** How to answer; of no use when it is over. */
+  /** How to answer; left out when the prompt is closed. */
   readonly hint: string;
-  /** The whole of it, if it is too long for a message. */
+  /** All of it, if it is too long for a message. */
   readonly files: readonly FileUpload[];
 }
 
@@ -58,7 +58,7 @@ export function planText(plan: string): PromptText {
   };
 }
 
-/** The more there is to show, the less of each; the file, posted with the first question, has it all. */
+/** More questions get less space each. The file that is posted with the first question has all of them. */
 const PIECES = [PROMPT_TEXT_LIMIT, 300, 120, 60, 30, 12];
 
 export function questionText(questions: readonly PromptQuestion[], progress: PromptProgress): PromptText {
@@ -66,7 +66,7 @@ export function questionText(questions: readonly PromptQuestion[], progress: Pro
   const isLong = questions.some(
     ({ header, question, options }, at) =>
       options.some(({ preview }) => preview) ||
-      // Of such a one only the beginning is looked at.
+      // Only the beginning of a long text is processed.
       [header, question, ...options.flatMap(({ label, description }) => [label, description])].some(
         (text) => text.length > PROMPT_TEXT_LIMIT,
       ) ||
@@ -81,7 +81,7 @@ export function questionText(questions: readonly PromptQuestion[], progress: Pro
   };
 }
 
-/** A question may come after answers of any length: what of them is shown above it has a limit. */
+/** Limits the earlier answers that are shown above a question, because they can have any length. */
 const ANSWER_ROOM = 120;
 const longAnswers = (count: number) => Array<string>(count).fill('x'.repeat(ANSWER_ROOM));
 
@@ -172,13 +172,13 @@ function namesOf(update: PermissionUpdate): readonly string[] {
 
 // Detects Markdown that hides part of its text. Such text is also attached as a file, so that the user sees all of it.
 
-/** A spoiler, a link with a text of its own, a link's definition, a time, an emoji, a mention, an escaped sign. */
+/** A spoiler, a link with its own text, a link definition, a time, an emoji, a mention, an escaped character. */
 const HIDES = /\|\||\]\(|\]\[|\]:|<t:|<a?:|<id:|<[@#/]|\\[!-/:-@[-`{-~]/;
 
-/** The rest of the line behind a fence says which language follows, and is not shown. */
+/** Discord reads the rest of a fence's line as the language and does not show it. */
 const FENCE = /(?:`{3}|~{3})[`~]*([^\n]*)/g;
 
-/** Words that can say nothing else there. */
+/** Words that can only be a language there. */
 const LANGUAGES = new Set(
   `bash c c++ console cpp cs csharp css csv diff dockerfile env go graphql html http ini java javascript js json json5 jsonc
   jsonl jsx kotlin less lua makefile markdown md mermaid nginx nix perl php plaintext powershell proto protobuf py python
