@@ -104,7 +104,7 @@ export function createFollower(
       () => {},
     ).catch(() => {}); // closed, or the thread is gone
     record = { ...record, ended: { at: Date.now(), how: 'no longer shown' } };
-    if (!signal.aborted) saveStreamRecord(parts.home, record);
+    if (!signal.aborted) await retried(() => saveStreamRecord(parts.home, record)).catch(() => {}); // closed
   }
 
   async function follow(state: TerminalState | undefined): Promise<void> {

@@ -415,8 +415,8 @@ describe('a lost connection', () => {
     const { configFile, controlDir } = far.server;
     const program = `
       import { appendFileSync } from 'node:fs';
-      import { keepCollecting } from '${dist}collect.js';
-      import { sshHost } from '${dist}ssh.js';
+      import { keepCollecting } from '${dist}/collect-letters.js';
+      import { sshHost } from '${dist}/ssh.js';
       const host = sshHost(${JSON.stringify({ name: 'far', ssh: 'far', configFile, controlDir, env: { PATH: process.env.PATH } })});
       keepCollecting({ host, home: ${JSON.stringify(far.home)}, signal: new AbortController().signal, onState() {}, take(box, name) {
         appendFileSync(${JSON.stringify(join(far.home, 'saved'))}, box + '/' + name + '\\n');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -15,7 +15,10 @@ describe('a terminal whose disk fails for a while', () => {
     const setting = await terminalSetting();
     const terminal = setting.follow(await setting.start(LINES), { retryMs: 50 });
     await waitFor(async () => expect(await setting.text()).toContain('line 2\n'));
-    const inTheWay = setting.parts.home.path('streams', setting.thread, '.state.tmp');
+    const folder = setting.parts.home.path('streams', setting.thread);
+    // A write that is under way would rename our folder to state.json if there was no such file yet.
+    await waitFor(() => expect(existsSync(join(folder, 'state.json'))).toBe(true));
+    const inTheWay = join(folder, '.state.tmp');
     await blocked(inTheWay);
     await sleep(500);
     rmSync(inTheWay, { recursive: true });

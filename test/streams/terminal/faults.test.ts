@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadStreamRecord } from '../../../home/stream-record.ts';
@@ -69,16 +69,21 @@ describe('a terminal in a thread with errors', () => {
 });
 
 describe('a terminal that cannot be emulated', () => {
-  it('is given up alone, says so once, and lets its program and the other terminals run', async () => {
+  async function broken() {
     const setting = await terminalSetting();
     const record = await setting.start('echo one; sleep 60');
     const first = setting.follow(record);
     await waitFor(async () => expect(await setting.text()).toBe('one\n'));
     await first.close();
-    const file = join(setting.parts.home.path('streams', setting.thread), 'state.json');
+    const folder = setting.parts.home.path('streams', setting.thread);
+    const file = join(folder, 'state.json');
     const state = JSON.parse(readFileSync(file, 'utf8'));
     writeFileSync(file, JSON.stringify({ ...state, text: { base: 0.5, length: 4 } }));
+    return { setting, record, folder };
+  }
 
+  it('is given up alone, says so once, and lets its program and the other terminals run', async () => {
+    const { setting, record } = await broken();
     const other = await terminalSetting({ server: setting.server });
     const failing = setting.follow(record, { retryMs: 50 });
     const told = async () => (await setting.messages()).filter(({ content }) => content.startsWith('⚠️'));
@@ -94,6 +99,18 @@ describe('a terminal that cannot be emulated', () => {
     await again.ended;
     expect(await told()).toHaveLength(1);
     expect(await again.end()).toContain('no longer shown');
+  });
+
+  it('is remembered as given up as soon as the disk takes it', async () => {
+    const { setting, record, folder } = await broken();
+    rmSync(join(folder, 'stream.json'));
+    mkdirSync(join(folder, 'stream.json', 'in the way'), { recursive: true });
+    setting.follow(record, { retryMs: 50 });
+    await waitFor(async () => expect((await setting.messages()).at(-1)?.content).toMatch(/^⚠️/));
+    await sleep(200);
+    rmSync(join(folder, 'stream.json'), { recursive: true });
+    const how = () => loadStreamRecord(setting.parts.home, setting.thread)?.ended?.how;
+    await waitFor(() => expect(how()).toBe('no longer shown'));
   });
 });
 
