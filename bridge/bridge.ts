@@ -13,6 +13,7 @@ import { gatewaySessionSchema } from '../discord/payloads.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import { openAllowedDirectories, openAllowedHostDirectories } from '../streams/allowed-directories.ts';
 import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
+import { loadStates, saveStates } from '../threads/known-states.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
 import { createNotices } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
@@ -34,6 +35,9 @@ import { fetchAttachments } from './typed-text.ts';
 /** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
 const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
+/** A burst of changes is one write. */
+const STATES_MS = 100;
+
 export interface Bridge {
   /** One per server. */
   readonly gateways: readonly Gateway[];
@@ -51,7 +55,9 @@ export interface BridgeOptions {
 }
 
 export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
-  const states = watchPanes(shared);
+  const states = watchPanes(shared, loadStates(shared.home));
+  const file = createDebouncedWrite(() => saveStates(shared.home, states.all()), STATES_MS);
+  states.onState(() => file.set(undefined));
   const parts = { ...shared, states };
   const sides = await Promise.all(options.servers.map((server) => startServer(server, parts, options)));
   shared.prompts.takeUp();
@@ -63,6 +69,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
     states,
     async close() {
       states.close();
+      file.flush();
       lifecycle.close();
       await Promise.all(sides.map((side) => side.close()));
     },

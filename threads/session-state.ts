@@ -3,21 +3,21 @@
 import type { ClaudeScreen } from '../agents/claude/screen/screen.ts';
 import type { ThreadRecord } from './registry.ts';
 
-/** In JSON as it is; `needs_person` says what for. */
-export type StateName =
-  | 'starting'
-  | 'idle'
-  | 'working'
-  | 'needs_person'
-  | 'delivering'
-  | 'shell'
-  | 'ended'
-  | 'unreachable';
+/** In JSON as they are. */
+export const STATE_NAMES = [
+  ...(['starting', 'idle', 'working', 'needs_person', 'delivering', 'shell', 'ended', 'unreachable'] as const),
+];
+export type StateName = (typeof STATE_NAMES)[number];
 
 export interface SessionState {
   readonly state: StateName;
   /** For `needs_person`: "permission", "question", "plan" or "dialog: <its title>". */
   readonly for?: string;
+}
+
+export interface TimedState extends SessionState {
+  /** When it became so. */
+  readonly since: number;
 }
 
 /** A prompt of a hook that nobody has answered yet. */

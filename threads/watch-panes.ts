@@ -17,16 +17,11 @@ import {
   isSameState,
   readingOf,
   type ScreenReading,
-  type SessionState,
   type StateName,
   stateOfSession,
+  type TimedState,
 } from './session-state.ts';
 import type { Shared } from './shared-services.ts';
-
-export interface TimedState extends SessionState {
-  /** When it became so. */
-  readonly since: number;
-}
 
 export interface WatchedScreen {
   readonly record: ThreadRecord;
@@ -87,6 +82,7 @@ export function watchPanes(
     took,
     unchanged(thread, at) {
       const view = viewOf(thread);
+      view.isOver = false;
       if (view.seen !== undefined && view.next === undefined) view.seen = { ...view.seen, at };
     },
   });
@@ -133,12 +129,13 @@ export function watchPanes(
   function publish(thread: string): void {
     const record = registry.get(thread);
     if (record === undefined || isClosed) return;
-    const { host } = record;
+    const isHere = hosts.isLocal(record.host);
     const now = Date.now();
     const { seen, isOver } = viewOf(thread);
+    if (isHere && isOver === undefined && !record.closed) return; // not looked at yet
     const state = stateOfSession({
       ...{ record, seen, isOver, now },
-      isHostAway: !hosts.isLocal(host) && remote.state(host).kind === 'unreachable',
+      isHostAway: !isHere && remote.state(record.host).kind === 'unreachable',
       prompts: prompts.inThread(thread),
       waiting: [...(waiting.get(thread) ?? [])].filter((id) => !record.deliveries.some((one) => one.id === id)).length,
     });
