@@ -3,6 +3,7 @@
 
 import { timesShown } from '../agents/claude/screen/describe.ts';
 import { type ClaudeScreen, DIALOG, hasDialog, isShell, readScreen } from '../agents/claude/screen/screen.ts';
+import { shownText } from '../agents/claude/screen/shown-text.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
@@ -157,6 +158,7 @@ async function typeInto(
         { id: message.deliveryId, text: message.typed.text },
         {
           signal: options.signal,
+          shown: shownText(message.typed.text),
           ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
           ...(step.stash ? { stash: STASH } : {}),
         },
