@@ -103,7 +103,7 @@ describe('a message in a thread', () => {
     const word = await setting.answer(claude, /^📨 Your message waits\./);
     expect(word.content).toContain('asking for permission');
     expect(word.content).toContain('rm -rf /');
-    expect(JSON.stringify(word.components)).toContain('key:Escape');
+    expect(JSON.stringify(word.components)).toContain('key:look');
     expect(await setting.marks(first)).toEqual(['📨']);
     await aWhile();
     expect(claude.noted()).toEqual([]);
