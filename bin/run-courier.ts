@@ -33,6 +33,7 @@ export async function runCourierHere(shared: Shared, work: RunningCourier): Prom
   const contexts = openCourierContexts(shared);
   setMaxListeners(0, work.signal); // each host adds listeners; Node.js would warn about a leak
   const others = work.collects === true ? hosts.names().filter((one) => !hosts.isLocal(one)) : [];
+  contexts.takeUp([config.host, ...others]);
   try {
     await Promise.all([
       take(shared, contexts, config.host, work),
