@@ -41,7 +41,7 @@ export async function postTexts(speaker: Speaker, texts: readonly TranscriptText
   for (const { uuid, text, writtenAt } of texts.slice(from))
     await context.inTurn(thread.thread, async () => {
       if (shown.has(claudeSession, uuid)) return;
-      const say = await messageOf(speaker, text);
+      const say = await textMessage(speaker, text);
       if (say !== undefined) await post(speaker, textId(uuid), writtenAt, { ...say, silent: true });
       shown.add(claudeSession, [uuid]);
     });
@@ -77,7 +77,7 @@ export async function post(speaker: Speaker, id: string, since: number, say: Mes
 }
 
 /** Undefined if nothing is left of the text. */
-export async function messageOf(speaker: Speaker, said: string): Promise<MessageParts | undefined> {
+export async function textMessage(speaker: Speaker, said: string): Promise<MessageParts | undefined> {
   const { context } = speaker;
   const text = stripBlocks(said, context.config.strip, (pattern) =>
     context.log.warn('a pattern of "strip" took too long and was not applied', { pattern }),

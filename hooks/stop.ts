@@ -9,7 +9,7 @@ import { stableNonce } from '../core/snowflake.ts';
 import type { FileEnd, HostFiles } from '../hosts/host-files.ts';
 import { type EventOutcome, type EventReport, turnOf } from './events.ts';
 import type { MessageParts } from './post-parts.ts';
-import { messageOf, postTexts, textId } from './said.ts';
+import { postTexts, textId, textMessage } from './said.ts';
 
 export async function handleStop(input: StopInput, report: EventReport): Promise<EventOutcome> {
   const { context, rest, letter } = report;
@@ -44,7 +44,7 @@ export async function handleStop(input: StopInput, report: EventReport): Promise
 
 /** A turn that ends in a tool has posted everything silently, but its end must notify. */
 async function lastMessage(text: string, isNews: boolean, report: EventReport): Promise<MessageParts | undefined> {
-  const said = await messageOf(report, text);
+  const said = await textMessage(report, text);
   return said ?? (text === '' && isNews ? { text: '✅ Done.' } : undefined);
 }
 

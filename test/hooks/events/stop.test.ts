@@ -117,7 +117,7 @@ describe('a reply', () => {
     writeFileSync(transcript, '');
     const submit = { ...fixture('UserPromptSubmit'), transcript_path: transcript, prompt_id: 'p1' };
     const failure = 'Exit code 2\nls: *x*: no such file\nmore';
-    await deliver(pane, { ...submit, session_id: stop('p1', '').session_id });
+    await deliver(pane, { ...submit, session_id: fixture('Stop').session_id });
     appendFileSync(transcript, promptLine('go', 'p1') + toolLines('t1', 'p1') + toolLines('t2', 'p1', failure));
     appendFileSync(transcript, saidLine('done', 'a'));
     await deliver(pane, stop('p1', 'done'));
