@@ -42,7 +42,7 @@ export function openSessionFinder(): SessionFinder {
   const remote = openRemoteHosts({
     hosts,
     name: config.host,
-    files: filesForHosts,
+    files: (name) => filesForHosts(name, config.tellAgent),
     log: silentLog,
   });
   return { home, config, hosts, remote, records: loadThreadRecords(home) };

@@ -4,8 +4,10 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { agentContext } from '../agents/claude/hook-commands.ts';
 import type { ServerConfig } from '../core/config.ts';
 import { keepTrying } from '../core/keep-trying.ts';
+import { tryBestEffort, writeWhole } from '../home/atomic-write.ts';
 import { loadConfig, loadLocalServer } from '../home/config-file.ts';
 import { holderOf } from '../home/lock.ts';
 import { type CourierContexts, openCourierContexts } from '../hooks/courier-context.ts';
@@ -33,6 +35,8 @@ export async function runCourierHere(shared: Shared, work: RunningCourier): Prom
   const contexts = openCourierContexts(shared);
   setMaxListeners(0, work.signal); // each host adds listeners; Node.js would warn about a leak
   const others = work.collects === true ? hosts.names().filter((one) => !hosts.isLocal(one)) : [];
+  tryBestEffort(shared.home.root, () => writeWhole(shared.home.path('agent-context'), agentContext(config.tellAgent)));
+  contexts.takeUp([config.host, ...others]);
   try {
     await Promise.all([
       take(shared, contexts, config.host, work),
@@ -127,7 +131,7 @@ export function openSharedParts(context: CliContext): Shared {
   const servers = serversInForce(context);
   return openShared({
     ...{ home, config, log, env, servers },
-    hostFiles: filesForHosts,
+    hostFiles: (name) => filesForHosts(name, config.tellAgent),
   });
 }
 

@@ -65,6 +65,8 @@ export const configSchema = z.strictObject({
     .strictObject({ command: z.array(z.string().min(1)).min(1, 'names no program') })
     .default({ command: ['claude'] }),
   progress: z.enum(['quiet', 'normal', 'verbose'], 'must be "quiet", "normal" or "verbose"').default('normal'),
+  /** Claude is told at the start of a session how to send a file. */
+  tellAgent: z.boolean('must be true or false').default(true),
   allowShell: z.boolean('must be true or false').default(false),
   slashCommands: z
     .array(z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"'))

@@ -16,6 +16,11 @@ export function untrustedText(text: string, longest = 2 * LONGEST): string {
   return begin(neutralise(text.slice(0, 2 * longest)), longest).replace(/[\\*_~`|>#[\]<@]/g, '\\$&');
 }
 
+/** As text on one line: a label or the failure of a tool. */
+export function untrustedLine(text: string, longest = LONGEST): string {
+  return untrustedText(text.slice(0, 1_000).trim().replace(/\s+/g, ' '), longest);
+}
+
 /** What went wrong. The message of an error that is not ours comes from outside and is quoted. */
 export function untrustedReason(error: unknown): string {
   if (isThreadmuxError(error)) return error.message;

@@ -12,6 +12,7 @@ import type { Host } from '../hosts/host.ts';
 import { type HostFiles, hostFiles, localFiles } from '../hosts/host-files.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import type { Shared } from '../threads/shared-services.ts';
+import { followedTurn } from './events.ts';
 import { createProgress, type Progress } from './progress.ts';
 
 /** The context for letters of one host. */
@@ -32,13 +33,15 @@ export interface CourierContext extends Omit<Shared, 'sessionOf'> {
 export interface CourierContexts {
   of(host: string): CourierContext;
   readonly progress: Progress;
+  /** Continues to follow the turns on these hosts that an earlier process followed. */
+  takeUp(hosts: readonly string[]): void;
 }
 
 export function openCourierContexts(shared: Shared): CourierContexts {
   const { home, log, hosts, remote } = shared;
   const common = {
     shown: openPostedTexts(home),
-    progress: createProgress({ home, log }),
+    progress: createProgress({ home, log, level: shared.config.progress }),
     inTurn: createKeyedQueue(),
     header: (session: SessionPane, cwd: string) =>
       [session.host, untrustedText(basename(cwd)), untrustedText(session.group ?? session.sessionName)].join(' · '),
@@ -70,12 +73,25 @@ export function openCourierContexts(shared: Shared): CourierContexts {
     };
   }
 
+  function of(name: string): CourierContext {
+    const context = contexts.get(name) ?? open(name);
+    contexts.set(name, context);
+    return context;
+  }
+
   return {
     progress: common.progress,
-    of(name) {
-      const context = contexts.get(name) ?? open(name);
-      contexts.set(name, context);
-      return context;
+    of,
+    takeUp(names) {
+      common.progress.takeUp(
+        ({ host }) => names.includes(host) || !hosts.names().includes(host),
+        (key, turn) => {
+          const server = shared.threads.registry.get(turn.thread)?.server ?? '';
+          const rest = shared.connections.named(server)?.rest;
+          if (rest === undefined || !names.includes(turn.host)) return undefined;
+          return followedTurn(key, turn, of(turn.host), rest);
+        },
+      );
     },
   };
 }
@@ -98,9 +114,10 @@ type Entry = z.output<typeof schema>[string];
 
 interface PostedTexts {
   has(claudeSession: string, text: string): boolean;
-  /** Whether anything was posted for this prompt. */
+  /** Whether the turn of this prompt has ended in the thread. */
   answered(claudeSession: string, prompt: string): boolean;
-  add(claudeSession: string, prompt: string, texts: readonly string[]): void;
+  /** `ended`: the prompt whose turn ends with these texts. */
+  add(claudeSession: string, texts: readonly string[], ended?: string): void;
   /** A turn begins. Its id is used if Stop does not contain the prompt's id. */
   begin(claudeSession: string, turn: string): void;
   turnOf(claudeSession: string): string;
@@ -127,9 +144,13 @@ function openPostedTexts(home: Home): PostedTexts {
   return {
     has: (session, text) => sessions.get(session)?.texts.includes(text) ?? false,
     answered: (session, prompt) => prompt !== '' && sessions.get(session)?.prompt === prompt,
-    add(session, prompt, texts) {
+    add(session, texts, ended) {
       const before = sessions.get(session)?.texts ?? [];
-      put(session, { prompt, texts: [...before, ...texts].slice(-TEXTS_KEPT) });
+      const fresh = texts.filter((id) => !before.includes(id));
+      put(session, {
+        ...(ended === undefined ? {} : { prompt: ended }),
+        texts: [...before, ...fresh].slice(-TEXTS_KEPT),
+      });
     },
     begin: (session, turn) => put(session, { turn }),
     turnOf: (session) => sessions.get(session)?.turn ?? '',

@@ -12,6 +12,8 @@ import type {
 } from '../agents/claude/hook-input.ts';
 import { screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
 import { readScreen } from '../agents/claude/screen/screen.ts';
+import { readTurn, textsOf } from '../agents/claude/transcript/transcript.ts';
+import { newest } from '../core/snowflake.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { keyButtons } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
@@ -24,14 +26,14 @@ import { tmuxOn } from '../tmux/tmux.ts';
 import type { CourierContext } from './courier-context.ts';
 import type { Letter } from './letter.ts';
 import type { MessageParts } from './post-parts.ts';
+import type { FollowedTurn } from './progress.ts';
+import type { TurnRecord } from './progress-lines.ts';
+import { postTexts, type Speaker } from './said.ts';
 import { handleStop } from './stop.ts';
 
-export interface EventReport {
+export interface EventReport extends Speaker {
   readonly letter: Letter;
-  readonly session: SessionPane;
-  readonly context: CourierContext;
   readonly rest: Rest;
-  readonly thread: ThreadRecord;
 }
 
 /** The key of a turn's progress. It includes the pane, because two panes of one session may work at the same time. */
@@ -41,6 +43,8 @@ export function turnOf({ thread, letter }: EventReport): string {
 
 export interface EventOutcome {
   readonly say?: MessageParts;
+  /** The id of what is said; by default that of the letter. */
+  readonly id?: string;
   readonly state?: ThreadRecord['state'];
   /** Called after `say` has been posted. */
   readonly after?: () => void | Promise<void>;
@@ -119,15 +123,20 @@ const WORDS: Readonly<Record<string, string>> = {
   server_error: 'the service failed',
 };
 
-export function handleStopFailure(input: StopFailureInput, report: EventReport): EventOutcome {
+export async function handleStopFailure(input: StopFailureInput, report: EventReport): Promise<EventOutcome> {
+  const { context, rest } = report;
   const what = WORDS[input.error ?? ''] ?? 'the turn ended with an error';
   const said = input.last_assistant_message ?? untrustedText(input.error_details ?? '');
+  const { transcript_path: path, prompt_id: promptId } = input;
+  const turn = await readTurn(path, { promptId, files: context.files }).catch(() => undefined); // the failure must be told
+  await context.progress.stop(turnOf(report));
+  await postTexts(report, textsOf(turn));
   return {
     state: 'idle',
     say: {
       text: `⚠️ Claude stopped: ${what}.${said.trim() === '' ? '' : `\n> ${said.trim().split('\n').join('\n> ')}`}`,
     },
-    after: () => report.context.progress.end(turnOf(report), report.rest, 'failed'),
+    after: () => context.progress.end(turnOf(report), rest, 'failed', turn),
   };
 }
 
@@ -139,27 +148,49 @@ export async function handleUserPromptSubmit(input: UserPromptSubmitInput, repor
   context.shown.begin(input.session_id, input.prompt_id ?? letter.id);
   // If the previous turn ended without a report (Esc in the terminal), its progress message is still there.
   await context.progress.end(turnOf(report), rest, 'interrupted');
-  const age = Date.now() - letter.writtenAt;
-  if (age < 60_000)
-    context.progress.begin({
-      key: turnOf(report),
-      rest,
-      thread: thread.thread,
-      transcript: input.transcript_path,
-      promptId: input.prompt_id,
-      level: context.config.progress,
-      ...(context.hosts.isLocal(context.host.name) ? {} : { files: context.files }),
-      isAtRest: () => isIdle(context.host, session),
-    });
+  const { session_id: claudeSession, transcript_path: transcript, prompt_id: promptId, cwd } = input;
+  const record = {
+    ...{ thread: thread.thread, message: '', posts: 0, since: letter.writtenAt },
+    ...{ host: context.host.name, tmux: letter.tmux, pane: letter.pane, directory: report.directory },
+    ...{ cwd, claudeSession, transcript, promptId },
+  };
+  context.progress.begin(followedTurn(turnOf(report), record, context, rest, session));
   return { state: 'working' };
 }
 
-// Whether Claude is idle in a pane, read from its screen: no hook reports a turn that was interrupted before Claude's
-// first text.
+/** `session` is looked up if it is not known: an earlier process has begun to follow the turn. */
+export function followedTurn(
+  key: string,
+  record: TurnRecord,
+  context: CourierContext,
+  rest: Rest,
+  session?: SessionPane,
+): FollowedTurn {
+  const { registry } = context.threads;
+  const find = async () => session ?? (await context.sessionOf(record.tmux, record.pane));
+  return {
+    ...{ key, record, rest },
+    ...(context.hosts.isLocal(context.host.name) ? {} : { files: context.files }),
+    async say(texts) {
+      const known = texts.length === 0 ? undefined : await find();
+      const thread = registry.get(record.thread);
+      if (known === undefined || thread === undefined || thread.deleted) return;
+      await postTexts({ ...record, context, session: known, thread }, texts);
+    },
+    lastPosted: () => newest('0', ...(registry.get(record.thread)?.posted ?? []).flatMap(({ messages }) => messages)),
+    isAsking: () => context.prompts.inThread(record.thread).length > 0,
+    async look() {
+      const known = await find();
+      return known === undefined ? 'idle' : lookAtClaude(context.host, known);
+    },
+  };
+}
 
-async function isIdle(host: Host, session: SessionPane): Promise<boolean> {
+// What Claude does in a pane, read from its screen: no hook reports a turn that was interrupted before Claude's first text.
+
+async function lookAtClaude(host: Host, session: SessionPane): Promise<'idle' | 'dialog' | 'busy'> {
   const pane = await lookAtPane(tmuxOn(host, session.socket), session);
-  if (pane.kind === 'gone' || pane.panePid !== session.panePid) return true;
+  if (pane.kind === 'gone' || pane.panePid !== session.panePid) return 'idle';
   const screen = readScreen(`${pane.ansi}\n`, {
     cursorX: pane.cursor.x,
     cursorY: pane.cursor.y,
@@ -171,5 +202,6 @@ async function isIdle(host: Host, session: SessionPane): Promise<boolean> {
     currentCommand: pane.command,
     agentCommand: session.command,
   });
-  return (screen.kind === 'empty' || screen.kind === 'draft') && !screen.busy;
+  if (screen.kind === 'dialog') return 'dialog';
+  return (screen.kind === 'empty' || screen.kind === 'draft') && !screen.busy ? 'idle' : 'busy';
 }

@@ -1,4 +1,4 @@
-// `[ATTACH: path]` in a reply uploads that file, if it is inside the session's project or our files folder. The text of a reply
+// `[ATTACH: path]` or `[DISCORD_ATTACH: path]` in a reply uploads that file, if it is inside the session's project or our files folder. The text of a reply
 // is not trusted: links are resolved first, and a refused file is named with the reason.
 
 import { realpathSync } from 'node:fs';
@@ -28,7 +28,7 @@ export interface AttachRules {
   readonly maxTotalBytes?: number;
 }
 
-const MARK = '[ATTACH:';
+const MARK = /^\[(?:DISCORD_)?ATTACH:(.*)\]$/s;
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 
 export function takeOutgoingFiles(text: string, rules: AttachRules): OutgoingFiles {
@@ -81,9 +81,7 @@ function attachMarkersIn(text: string): AttachMarkers {
 }
 
 function markedPath(line: string): string | undefined {
-  const mark = line.trim();
-  if (!mark.startsWith(MARK) || !mark.endsWith(']')) return undefined;
-  return mark.slice(MARK.length, -1).trim() || undefined;
+  return MARK.exec(line.trim())?.[1]?.trim() || undefined;
 }
 
 function take(path: string, rules: AttachRules, room: number) {

@@ -1,10 +1,9 @@
 // Journey 1: a letter from a hook becomes messages in its session's thread.
 // The letter counts as delivered only when `deliver` has returned.
 
-import type { HookEvent, HookInput } from '../agents/claude/hook-input.ts';
+import type { HookEvent, HookInput, PermissionRequestInput } from '../agents/claude/hook-input.ts';
 import { isShell } from '../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import type { MessageDraft } from '../discord/messages.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import { readTmuxVariable } from '../tmux/pane.ts';
@@ -21,34 +20,26 @@ import {
   handleUserPromptSubmit,
 } from './events.ts';
 import type { Letter } from './letter.ts';
-import { fitMessage, postParts, withPosted } from './post-parts.ts';
+import { post, postTextsBefore } from './said.ts';
 import { handleStop } from './stop.ts';
 
 /** Calls `risky` before it processes the letter's text. */
 export async function postLetter(letter: Letter, context: CourierContext, risky: () => void = () => {}): Promise<void> {
   const { input } = letter;
   risky();
-  if (input.hook_event_name === 'PermissionRequest') return context.prompts.open(letter, input, context.host.name);
+  if (input.hook_event_name === 'PermissionRequest') return ask(letter, input, context);
   if (isNested(letter)) return;
-  const begins = input.hook_event_name === 'SessionStart';
-  const session = await context.sessionOf(letter.tmux, letter.pane, begins);
-  if (session === undefined) return giveUpOn(letter, context);
-  const directory = letter.project || input.cwd;
-  // A thread that a user deleted is created again when its session has something to post.
-  const known = context.threads.registry.ofSession(session.host, session);
-  if (known?.deleted && QUIET.includes(input.hook_event_name)) return;
-  const thread = await context.threads.ensure(session, { directory, shell: 'no' });
-  const connection = thread && context.threads.connections.named(thread.server);
-  if (thread === undefined || connection === undefined) return; // the session gets no thread
-
-  const { rest } = connection;
-  const report = { letter, session, context, rest, thread };
+  const report = await reportOf(letter, context);
+  if (report === undefined) return;
+  const { thread } = report;
   const outcome = await handle(input, report);
   if (outcome.say !== undefined) {
+    const { say, id = letter.id } = outcome;
     risky();
-    await post(report, directory, letter.id, fitMessage(outcome.say));
+    await context.inTurn(thread.thread, () => post(report, id, letter.writtenAt, say));
     // If the session was renamed while the thread was archived, rename the thread now that it is open.
-    if (thread.archived !== 'no') await context.threads.ensure(session, { directory, shell: 'no' });
+    if (thread.archived !== 'no')
+      await context.threads.ensure(report.session, { directory: report.directory, shell: 'no' });
   }
   await outcome.after?.();
   record(report, outcome);
@@ -56,45 +47,41 @@ export async function postLetter(letter: Letter, context: CourierContext, risky:
 
 const QUIET: readonly HookEvent[] = ['UserPromptSubmit', 'PreToolUse'];
 
-/** Posts into the session's thread, or into a new one if it was deleted. */
-async function post(
-  { letter, session, context, thread, rest }: EventReport,
-  directory: string,
-  id: string,
-  parts: readonly MessageDraft[],
-): Promise<void> {
-  const { threads } = context;
-  const place = await threads.connections.named(thread.server)?.place(thread.channel);
-  await context.inTurn(thread.thread, () =>
-    postParts(parts, {
-      ...{ rest, botId: place?.botId ?? '', letter: id, pane: letter.pane },
-      since: letter.writtenAt,
-      thread: async (gone) => {
-        const again = gone === undefined ? {} : { gone };
-        return (await threads.ensure(session, { directory, shell: 'no', ...again })) ?? thread;
-      },
-      onPosted(posted) {
-        const record = threads.registry.ofSession(session.host, session);
-        if (record !== undefined)
-          threads.registry.change(record.thread, {
-            ...withPosted(record, posted),
-            archived: 'no', // posting has reopened it
-          });
-      },
-    }),
-  );
+/** Undefined if the session is gone or gets no thread. */
+async function reportOf(letter: Letter, context: CourierContext): Promise<EventReport | undefined> {
+  const { input, pane } = letter;
+  const begins = input.hook_event_name === 'SessionStart';
+  const session = await context.sessionOf(letter.tmux, pane, begins);
+  if (session === undefined) {
+    giveUpOn(letter, context);
+    return undefined;
+  }
+  const directory = letter.project || input.cwd;
+  // A thread that a user deleted is created again when its session has something to post.
+  const known = context.threads.registry.ofSession(session.host, session);
+  if (known?.deleted && QUIET.includes(input.hook_event_name)) return undefined;
+  const thread = await context.threads.ensure(session, { directory, shell: 'no' });
+  const rest = thread && context.threads.connections.named(thread.server)?.rest;
+  if (thread === undefined || rest === undefined) return undefined;
+  return { letter, session, context, rest, thread, pane, directory, cwd: input.cwd, claudeSession: input.session_id };
+}
+
+/** A prompt, after everything that Claude said before it. */
+async function ask(letter: Letter, input: PermissionRequestInput, context: CourierContext): Promise<void> {
+  const open = () => context.prompts.open(letter, input, context.host.name);
+  // A headless agent posts its texts itself.
+  const report = letter.thread === undefined ? await reportOf(letter, context) : undefined;
+  if (report === undefined) return open();
+  await postTextsBefore(input, letter.writtenAt, report);
+  await context.inTurn(report.thread.thread, open);
 }
 
 /** Posted instead of a report that killed the process twice; the report's text is not processed. */
 export async function postSetAsideNotice(letter: Letter, context: CourierContext, name: string): Promise<void> {
-  const session = await context.sessionOf(letter.tmux, letter.pane);
-  const directory = letter.project || letter.input.cwd;
-  const thread = session && (await context.threads.ensure(session, { directory, shell: 'no' }));
-  const rest = thread && context.threads.connections.named(thread.server)?.rest;
-  if (session === undefined || thread === undefined || rest === undefined) return;
+  const report = await reportOf(letter, context);
+  if (report === undefined) return;
   const text = `⚠️ A report of the agent could not be processed and was set aside: \`${name}\`. Run \`threadmux outbox\` to see it.`;
-  const report = { letter, session, context, rest, thread };
-  await post(report, directory, `aside ${letter.id}`, fitMessage({ text }));
+  await context.inTurn(report.thread.thread, () => post(report, `aside ${letter.id}`, letter.writtenAt, { text }));
 }
 
 /** Called as soon as a letter arrives, before earlier letters are posted: a receipt needs no request. */

@@ -113,8 +113,8 @@ function lastOf(record: ThreadRecord, pane: string): string {
   return newest(record.last, record.thread, ...own);
 }
 
-// Turns a text into Discord messages: tables are aligned, the text is split at good places, and a text that needs too
-// many messages is attached as a file.
+// Turns a text into Discord messages: tables are aligned, and the text is split at good places. Only the first message notifies.
+// A text that needs too many messages is attached as a file, after its first messages.
 
 export interface MessageParts {
   readonly text: string;
@@ -130,7 +130,7 @@ export interface MessageParts {
 }
 
 /** A reply that needs more messages is attached as a file. */
-const PARTS = 5;
+const PARTS = 20;
 /** Characters to format: far more than is shown of an attached reply. */
 const FORMATTED = 60_000;
 /** The approximate length of one message. */
@@ -158,7 +158,7 @@ export function fitMessage(saying: MessageParts): readonly MessageDraft[] {
   const isLast = (at: number) => at === parts.length - 1;
   return parts.map((content, at) => ({
     content,
-    silent,
+    silent: silent || at > 0,
     ...(isLast(at) && saying.components !== undefined ? { components: saying.components } : {}),
     ...(isLast(at) && files.length > 0 ? { files } : {}),
   }));
@@ -178,7 +178,7 @@ function joined(...lines: readonly string[]): string {
 }
 
 function longNote(parts: number): string {
-  return `*… about ${parts - PARTS + 1} more messages. The whole reply is attached.*`;
+  return `*… about ${parts - PARTS + 1} more messages. The whole reply is in the file.*`;
 }
 
 function wholeReply(text: string): FileUpload {

@@ -1,38 +1,51 @@
-// Shows the progress of a turn from its transcript: one silent message, edited at most once per second, and the typing
-// indicator. Its failures never delay a letter.
+// Follows running turns in their transcripts. Each text is posted when Claude continues after it, and one line below shows what
+// runs now. Failures of the line never delay a letter.
 
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
-import * as z from 'zod';
-import { readTurn, type TranscriptTool, type TranscriptTurn } from '../agents/claude/transcript/transcript.ts';
-import type { ConfigFile } from '../core/config-schema.ts';
-import { formatDuration } from '../core/duration.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  readTurn,
+  type TranscriptText,
+  type TranscriptTurn,
+  textsBeforeMore,
+  textsOf,
+} from '../agents/claude/transcript/transcript.ts';
 import type { Log } from '../core/log.ts';
-import { stableNonce } from '../core/snowflake.ts';
-import { untrustedText } from '../core/untrusted-text.ts';
-import { createMessage, editMessage, showTyping } from '../discord/messages.ts';
+import { newest } from '../core/snowflake.ts';
+import { showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import type { FileSource } from '../home/file-source.ts';
 import type { Home } from '../home/home.ts';
+import { openProgressLines, type TurnRecord } from './progress-lines.ts';
+import { type ProgressLevel, progressText, summaryText, type TurnOutcome } from './progress-text.ts';
 
-interface FollowedTurn {
+export interface FollowedTurn {
   readonly key: string;
+  readonly record: TurnRecord;
   readonly rest: Rest;
-  readonly thread: string;
-  readonly transcript: string;
-  readonly promptId: string | undefined;
-  readonly level: ProgressLevel;
   /** Set if the transcript is on another host, where it is read less often. */
   readonly files?: FileSource;
-  /** Whether the screen shows that Claude is idle; checked when the transcript does not change. */
-  readonly isAtRest?: () => Promise<boolean>;
+  /** Posts the texts that were not posted yet, in order. */
+  say(texts: readonly TranscriptText[]): Promise<void>;
+  /** The newest message that we posted in the thread. */
+  lastPosted(): string;
+  /** Whether a prompt is open in the thread. */
+  isAsking(): boolean;
+  /** What the screen shows; checked when the transcript does not change. */
+  look(): Promise<'idle' | 'dialog' | 'busy'>;
 }
 
 export interface Progress {
-  begin(following: FollowedTurn): void;
-  /** Stops following the turn with this key, and replaces its message with a summary. */
-  end(key: string, rest: Rest, how: 'done' | 'interrupted' | 'failed'): Promise<void>;
+  begin(turn: FollowedTurn): void;
+  /** Stops following the turn with this key, before its last text is posted. */
+  stop(key: string): Promise<void>;
+  /** The turn is over: posts its texts that are missing if it was interrupted, and sums up its tools. */
+  end(key: string, rest: Rest, how: TurnOutcome, turn?: TranscriptTurn): Promise<void>;
+  /** Continues with the turns of an earlier process. A turn that `follow` does not know is forgotten. */
+  takeUp(
+    isMine: (turn: TurnRecord) => boolean,
+    follow: (key: string, turn: TurnRecord) => FollowedTurn | undefined,
+  ): void;
   isBusy(): boolean;
   close(): void;
 }
@@ -40,75 +53,125 @@ export interface Progress {
 export interface ProgressOptions {
   readonly home: Home;
   readonly log: Log;
+  readonly level: ProgressLevel;
+  readonly lookMs?: number;
   readonly editMs?: number;
   readonly firstMs?: number;
   readonly silentMs?: number;
+  readonly moveMs?: number;
 }
 
+const LOOK_MS = 250;
 const EDIT_MS = 1_000;
-/** Shorter turns show no progress. */
+/** Shorter turns without tools show no line. */
 const FIRST_MS = 2_500;
 const TYPING_MS = 8_000;
-/** A transcript on another host is read only at every third edit. */
-const REMOTE_EVERY = 3;
+/** A transcript on another host is read only this often. */
+const REMOTE_MS = 3_000;
 /** If Claude writes nothing for this long, it may have been interrupted. */
 const SILENT_MS = 3_000;
-/** If Claude writes nothing for this long, the turn has ended without a report. */
-const FORGOTTEN_MS = 3_600_000;
-
-const storeSchema = z.record(z.string(), z.object({ thread: z.string(), message: z.string(), since: z.number() }));
+/** The line moves below new texts this often: Discord allows five messages in five seconds, and texts come first. */
+const MOVE_MS = 3_000;
+/** A letter does not wait longer than this for a line. */
+const STOP_WITHIN_MS = 1_000;
 
 interface Run {
-  readonly since: number;
+  readonly followed: FollowedTurn;
   stop(): void;
-  /** Resolves when no call is posting or editing the message: only one does at a time. */
+  /** Resolves when no update runs: only one does at a time. */
   idle: Promise<void>;
   turn: TranscriptTurn | undefined;
 }
 
-export function createProgress({
-  home,
-  log,
-  editMs = EDIT_MS,
-  firstMs = FIRST_MS,
-  silentMs = SILENT_MS,
-}: ProgressOptions): Progress {
-  const path = join(home.folder('state'), 'progress.json');
-  // Saved on disk: if a courier is killed, the next one has to finish its message.
-  const messages = new Map(Object.entries(readJson(path, storeSchema) ?? {}));
-  const save = () => writeBestEffort(path, Object.fromEntries(messages));
+export function createProgress(options: ProgressOptions): Progress {
+  const { home, log, level, lookMs = LOOK_MS, editMs = EDIT_MS, firstMs = FIRST_MS } = options;
+  const { silentMs = SILENT_MS, moveMs = MOVE_MS } = options;
+  const lines = openProgressLines(home);
   const runs = new Map<string, Run>();
+  const told = (error: Error) => log.info('progress', { because: error.message });
 
-  function begin(following: FollowedTurn): void {
-    const { key } = following;
+  function begin(followed: FollowedTurn): void {
+    const { key, rest, record, files } = followed;
     runs.get(key)?.stop();
-    const since = Date.now();
+    if (lines.get(key)?.since !== record.since) lines.put(key, record);
+    const { since, transcript } = record;
+    let readMs = 0;
+    let [size, changedAt, readAt, updatedAt, shownAt, movedAt] = [-1, Date.now(), 0, 0, 0, 0];
+    let typingAt = Date.now() - TYPING_MS + 1_000;
     let shown = '';
-    let changedAt = since;
     let timesIdle = 0;
-    let typingAt = since - TYPING_MS + 1_000;
-    const { files } = following;
-    let size = files === undefined ? sizeOf(following.transcript) : undefined;
-    let ticks = 0;
-    const timer = setInterval(() => {
-      const sizeNow = files === undefined ? sizeOf(following.transcript) : size;
-      if (sizeNow !== size) changedAt = Date.now();
-      size = sizeNow;
-      if (Date.now() - changedAt > FORGOTTEN_MS) return run.stop();
-      if (Date.now() - typingAt >= TYPING_MS) {
-        typingAt = Date.now();
-        showTyping(following.rest, following.thread).catch(() => {}); // repeated in 8 s anyway
-      }
-      if (busy || Date.now() - since < firstMs) return;
-      if (files !== undefined && ticks++ % REMOTE_EVERY !== 0) return;
-      busy = true;
-      run.idle = update().finally(() => {
-        busy = false;
-      });
-    }, editMs);
+    let isAsking = false;
+    let isBelow = false; // a prompt stands below the line
     let busy = false;
+
+    function tick(): void {
+      const now = Date.now();
+      isAsking = followed.isAsking();
+      isBelow ||= isAsking;
+      if (!isAsking && now - typingAt >= TYPING_MS) {
+        typingAt = now;
+        showTyping(rest, record.thread).catch(() => {}); // repeated in 8 s anyway
+      }
+      const isNew = now - readAt >= readMs && (files !== undefined || sizeOf(transcript) !== size);
+      if (busy || (!isNew && now - updatedAt < editMs)) return;
+      busy = true;
+      updatedAt = now;
+      run.idle = update(isNew)
+        .catch(told)
+        .finally(() => {
+          busy = false;
+        });
+    }
+
+    async function update(isNew: boolean): Promise<void> {
+      if (isNew) await read();
+      const { turn } = run;
+      if (runs.get(key) !== run) return;
+      if (turn?.state === 'interrupted') return void end(key, rest, 'interrupted');
+      const isSilent = !isAsking && Date.now() - changedAt >= silentMs;
+      const seen = isSilent ? await followed.look() : 'busy';
+      // Idle twice in a row: a single look may fall between two steps.
+      timesIdle = seen === 'idle' ? timesIdle + 1 : 0;
+      if (runs.get(key) !== run) return;
+      if (timesIdle >= 2) return void end(key, rest, turn?.state === 'finished' ? 'done' : 'interrupted');
+      if (turn !== undefined) await show(turn, isAsking || seen === 'dialog');
+    }
+
+    async function read(): Promise<void> {
+      const began = Date.now();
+      const sizeNow = files === undefined ? sizeOf(transcript) : size;
+      const from = files === undefined ? {} : { files };
+      const turn = await readTurn(transcript, { promptId: record.promptId, ...from });
+      readAt = Date.now();
+      readMs = files === undefined ? 4 * (readAt - began) : REMOTE_MS; // a turn of many megabytes is read less often
+      const isSame = files !== undefined && JSON.stringify(turn) === JSON.stringify(run.turn);
+      if (runs.get(key) !== run) return;
+      if (!isSame && (size !== -1 || turn !== undefined)) changedAt = began;
+      run.turn = turn;
+      if (turn !== undefined) await followed.say(textsBeforeMore(turn));
+      size = sizeNow; // last: what could not be posted is tried again
+    }
+
+    async function show(turn: TranscriptTurn, waits: boolean): Promise<void> {
+      const now = Date.now();
+      const message = lines.get(key)?.message ?? '';
+      const content = progressText(turn, level, { since, waits });
+      if (content === undefined || runs.get(key) !== run) return;
+      if (message === '' && (waits || now - since < (turn.tools.length > 0 ? Math.min(editMs, firstMs) : firstMs)))
+        return;
+      const isCovered = isBelow || newest(message || '0', followed.lastPosted()) !== message;
+      const move = message !== '' && !waits && isCovered && now - movedAt >= moveMs;
+      if ((content === shown && !move) || now - shownAt < editMs) return;
+      await lines.show(key, rest, content, move);
+      shownAt = Date.now();
+      if (move || message === '') movedAt = shownAt;
+      if (move) isBelow = isAsking;
+      shown = content;
+    }
+
+    const timer = setInterval(tick, lookMs);
     const run: Run = {
-      since,
+      followed,
       idle: Promise.resolve(),
       turn: undefined,
       stop() {
@@ -117,65 +180,50 @@ export function createProgress({
       },
     };
     runs.set(key, run);
-
-    async function update(): Promise<void> {
-      try {
-        const { promptId } = following;
-        const turn = await readTurn(following.transcript, {
-          promptId,
-          ...(files === undefined ? {} : { files }),
-        });
-        if (files !== undefined && JSON.stringify(turn) !== JSON.stringify(run.turn)) changedAt = Date.now();
-        if (runs.get(key) !== run) return;
-        run.turn = turn;
-        if (turn?.state === 'interrupted' || (await isAbandoned(turn)))
-          return void end(key, following.rest, 'interrupted');
-        if (turn === undefined) return;
-        const text = progressText(turn, following.level, Date.now() - since);
-        if (text === undefined || withoutClock(text) === withoutClock(shown)) return;
-        await show(following, since, text);
-        shown = text;
-      } catch (error) {
-        log.info('progress', { because: (error as Error).message });
-      }
-    }
-
-    /** Idle twice in a row: a single check may fall between two steps. */
-    async function isAbandoned(turn: TranscriptTurn | undefined): Promise<boolean> {
-      const silent = Date.now() - changedAt >= silentMs && (turn?.state ?? 'running') === 'running';
-      timesIdle = silent && (await following.isAtRest?.()) ? timesIdle + 1 : 0;
-      return timesIdle >= 2 && runs.get(key) === run;
-    }
   }
 
-  async function show({ key, rest, thread, promptId }: FollowedTurn, since: number, content: string) {
-    const posted = messages.get(key);
-    if (posted !== undefined && posted.thread === thread && posted.since === since)
-      return editMessage(rest, thread, posted.message, { content }, { patienceMs: 0 });
-    const nonce = stableNonce('progress', thread, promptId ?? '', since);
-    const created = await createMessage(rest, thread, nonce, { content, silent: true }, { patienceMs: 0 });
-    if (created === undefined) return;
-    messages.set(key, { thread, message: created.id, since });
-    save();
-  }
-
-  async function end(key: string, rest: Rest, how: 'done' | 'interrupted' | 'failed'): Promise<void> {
+  async function stop(key: string): Promise<void> {
     const run = runs.get(key);
     run?.stop();
-    await run?.idle;
-    const posted = messages.get(key);
-    if (posted === undefined) return;
-    messages.delete(key);
-    save();
-    const content = summaryText(run?.turn, Date.now() - posted.since, how);
-    await editMessage(rest, posted.thread, posted.message, { content }).catch((error: Error) =>
-      log.info('progress', { because: error.message }),
-    );
+    await Promise.race([run?.idle, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+  }
+
+  async function end(key: string, rest: Rest, how: TurnOutcome, known?: TranscriptTurn): Promise<void> {
+    const run = runs.get(key);
+    const before = lines.get(key);
+    await stop(key);
+    if (before === undefined || lines.get(key)?.since !== before.since) return;
+    const turn = how === 'interrupted' ? await lastWords(run) : (known ?? run?.turn);
+    const isNeeded = level !== 'quiet' && (turn?.tools.length ?? 0) > 0;
+    await lines.finish(key, rest, summaryText(turn, Date.now() - before.since, how), isNeeded).catch(told);
+  }
+
+  /** No letter comes for an interrupted turn, so all of its texts are posted here. */
+  async function lastWords(run: Run | undefined): Promise<TranscriptTurn | undefined> {
+    if (run === undefined) return undefined;
+    const { record, files, say } = run.followed;
+    const from = files === undefined ? {} : { files };
+    try {
+      const turn = await readTurn(record.transcript, { promptId: record.promptId, ...from });
+      await say(textsOf(turn));
+      return turn;
+    } catch (error) {
+      told(error as Error);
+      return run.turn;
+    }
   }
 
   return {
     begin,
+    stop,
     end,
+    takeUp(isMine, follow) {
+      for (const [key, turn] of lines.all().filter(([, one]) => isMine(one))) {
+        const followed = follow(key, turn);
+        if (followed === undefined) lines.drop(key);
+        else begin(followed);
+      }
+    },
     isBusy: () => runs.size > 0,
     close: () => {
       for (const run of [...runs.values()]) run.stop();
@@ -190,60 +238,4 @@ function sizeOf(path: string): number {
   } catch {
     return 0; // the file does not exist yet
   }
-}
-
-/** A change of the elapsed time alone is not worth an edit. */
-function withoutClock(text: string): string {
-  return text.replace(/\S{1,20} (?:s|min)(?: \d{1,9} s)?$/, '');
-}
-
-// The text of a progress message while a turn runs, and its one-line summary afterwards. Pure.
-
-export type ProgressLevel = ConfigFile['progress'];
-
-const LONGEST_TEXT = 600;
-const LONGEST_LABEL = 200;
-const LINES_SHOWN = 12;
-const LIMIT = 1_900;
-
-/** Undefined while there is nothing to show. */
-export function progressText(turn: TranscriptTurn, level: ProgressLevel, elapsedMs: number): string | undefined {
-  if (level === 'quiet') return undefined;
-  const said = turn.messages.flatMap(({ texts }) => texts.map(({ text }) => text));
-  const tools = level === 'verbose' ? turn.tools.slice(-LINES_SHOWN) : turn.tools.slice(-1);
-  const lines = [
-    shortened(said.at(-1) ?? '', LONGEST_TEXT),
-    ...tools.map((tool) => `${mark(tool)} ${untrustedText(tool.label, LONGEST_LABEL)}`),
-    `-# working · ${counted(turn.tools)}${formatDuration(elapsedMs)}`,
-  ];
-  // Drop the oldest tools: the last text, the running tool and the small line always fit.
-  while (lines.join('\n').length > LIMIT && lines.length > 3) lines.splice(1, 1);
-  return lines.filter(Boolean).join('\n').slice(0, LIMIT);
-}
-
-/** "Bash ×3, Edit · 42 s": replaces the progress message when the reply has arrived. */
-export function summaryText(
-  turn: TranscriptTurn | undefined,
-  elapsedMs: number,
-  how: 'done' | 'interrupted' | 'failed',
-): string {
-  const word = { done: '', interrupted: 'interrupted · ', failed: 'failed · ' }[how];
-  return `-# ${word}${counted(turn?.tools ?? [])}${formatDuration(elapsedMs)}`;
-}
-
-function counted(tools: readonly TranscriptTool[]): string {
-  const counts = new Map<string, number>();
-  for (const { name } of tools) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const words = [...counts].map(([name, times]) => (times === 1 ? name : `${name} ×${times}`));
-  return words.length === 0 ? '' : `${untrustedText(words.slice(0, 8).join(', '))} · `;
-}
-
-function mark(tool: TranscriptTool): string {
-  if (tool.outcome === undefined) return '⏳';
-  return tool.outcome === 'ok' ? '✔' : '✘';
-}
-
-function shortened(text: string, longest: number): string {
-  const points = [...text];
-  return points.length <= longest ? text : `${points.slice(0, longest - 1).join('')}…`;
 }

@@ -1,40 +1,55 @@
-// Stop: Claude has finished a reply. The last text is in the hook's input; earlier texts of the turn that were not posted yet
-// are read from the transcript.
+// Stop: Claude has finished a reply. Its last text is in the hook's input and notifies; earlier texts of the turn that were not
+// posted yet are read from the transcript.
 
-import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runInNewContext } from 'node:vm';
 import type { StopInput } from '../agents/claude/hook-input.ts';
-import { readTurn, type TranscriptMessage, type TranscriptTurn } from '../agents/claude/transcript/transcript.ts';
+import { readTurn, type TranscriptText, type TranscriptTurn, textsOf } from '../agents/claude/transcript/transcript.ts';
 import { waitUntilSettled } from '../agents/claude/transcript/transcript-file.ts';
 import { stableNonce } from '../core/snowflake.ts';
 import type { FileEnd, HostFiles } from '../hosts/host-files.ts';
-import type { CourierContext } from './courier-context.ts';
 import { type EventOutcome, type EventReport, turnOf } from './events.ts';
-import { type OutgoingFiles, takeOutgoingFiles, takeOutgoingRemoteFiles } from './outgoing-files.ts';
 import type { MessageParts } from './post-parts.ts';
+import { postTexts, textId, textMessage } from './said.ts';
 
 export async function handleStop(input: StopInput, report: EventReport): Promise<EventOutcome> {
   const { context, rest, letter } = report;
+  const { shown, progress } = context;
+  const key = turnOf(report);
   // On another host, each of the two is a round trip unless it came with the letter.
   const [turn, footer] = await Promise.all([
     writtenTurn(input, context.files, letter.transcript),
     context.footer(input.session_id, letter.status),
+    progress.stop(key),
   ]);
-  const prompt = input.prompt_id ?? context.shown.turnOf(input.session_id);
+  const prompt = input.prompt_id ?? shown.turnOf(input.session_id);
   const reported = { last: input.last_assistant_message, prompt };
-  const reply = replyOf(turn, reported, (id) => context.shown.has(input.session_id, id));
-  const say = await saying(reply.texts.join('\n\n'), footer, input, report);
+  const reply = replyOf(turn, reported, (id) => shown.has(input.session_id, id));
+  await postTexts(report, reply.earlier);
+  // Not awaited: requests to one thread keep their order, and the reply must not wait for the line above it.
+  const summedUp = progress.end(key, rest, 'done', turn);
+  const isNews = prompt !== '' && !shown.answered(input.session_id, prompt) && hasAny(turn);
+  const say = await lastMessage(reply.last?.text ?? '', isNews, report);
   return {
     state: 'idle',
-    ...(say === undefined ? {} : { say }),
+    ...(say === undefined ? {} : { say: { ...say, footer, header: context.header(report.session, report.directory) } }),
+    ...(reply.last?.uuid === undefined ? {} : { id: textId(reply.last.uuid) }),
     async after() {
-      context.shown.add(input.session_id, input.prompt_id ?? '', reply.ids);
-      await context.progress.end(turnOf(report), rest, 'done');
+      shown.add(input.session_id, reply.ids, prompt);
+      await summedUp;
       // Claude may have read a text that was typed meanwhile between two tools, without a hook for it.
       if (turn !== undefined) context.receipts.turnEnded(report.thread.thread, turn.prompts, report.letter);
     },
   };
+}
+
+/** A turn that ends in a tool has posted everything silently, but its end must notify. */
+async function lastMessage(text: string, isNews: boolean, report: EventReport): Promise<MessageParts | undefined> {
+  const said = await textMessage(report, text);
+  return said ?? (text === '' && isNews ? { text: '✅ Done.' } : undefined);
+}
+
+function hasAny(turn: TranscriptTurn | undefined): boolean {
+  return turn !== undefined && (turn.tools.length > 0 || turn.messages.length > 0);
 }
 
 const BEHIND_MS = 1_000;
@@ -51,13 +66,15 @@ async function writtenTurn(
   if (last === undefined) await waitUntilSettled(path, { files }); // older versions do not send the last text
   for (const deadline = Date.now() + BEHIND_MS; ; await sleep(LOOK_MS)) {
     const turn = await readTurn(path, { promptId, files });
-    if (last === undefined || last.trim() === '' || endOf(turn, last) >= 0) return turn;
+    if (last === undefined || last.trim() === '' || isAtEnd(turn, last)) return turn;
     if (turn === undefined || Date.now() > deadline) return turn;
   }
 }
 
-function textsOf(turn: TranscriptTurn | undefined): readonly TranscriptMessage['texts'][number][] {
-  return (turn?.messages ?? []).flatMap(({ texts }) => texts);
+/** Claude may have said the same before a tool: then the last text is not written yet. */
+function isAtEnd(turn: TranscriptTurn | undefined, last: string): boolean {
+  const found = textsOf(turn)[endOf(turn, last)];
+  return found !== undefined && (turn?.tools.at(-1)?.at ?? 0) <= found.at;
 }
 
 function endOf(turn: TranscriptTurn | undefined, last: string): number {
@@ -65,13 +82,16 @@ function endOf(turn: TranscriptTurn | undefined, last: string): number {
 }
 
 interface TurnReply {
-  readonly texts: readonly string[];
-  /** The ids of all texts up to here, to remember as shown. */
+  /** Texts before the last one that were not posted yet. */
+  readonly earlier: readonly TranscriptText[];
+  /** Undefined if it was posted before; without `uuid` if it is not in the transcript yet. */
+  readonly last?: { readonly text: string; readonly uuid?: string };
+  /** The ids of all texts up to here, to remember as posted. */
   readonly ids: readonly string[];
 }
 
 /**
- * The texts of a turn that were not shown yet, in order, up to the last text in the hook's input. The transcript may be longer
+ * The texts of a turn that were not posted yet, in order, up to the last text in the hook's input. The transcript may be longer
  * by now, or not contain that text yet; this way every attempt to deliver a letter posts the same texts.
  */
 function replyOf(
@@ -84,78 +104,21 @@ function replyOf(
   const end = endOf(turn, last);
   const until = end < 0 ? all : all.slice(0, end + 1);
   const isReported = (text: string) => prompt !== '' && isShown(unwritten(text, prompt));
-  const texts = until.filter(({ uuid, text }) => !isShown(uuid) && !isReported(text)).map(({ text }) => text);
+  const left = until
+    .slice(until.findLastIndex(({ uuid }) => isShown(uuid)) + 1)
+    .filter(({ text }) => !isReported(text));
   const ids = until.map(({ uuid }) => uuid);
-  if (wanted === '' || end >= 0) return { texts, ids };
+  if (wanted === '' || end >= 0) {
+    const final = left.at(-1) === until.at(-1) ? left.at(-1) : undefined;
+    return { earlier: final === undefined ? left : left.slice(0, -1), ids, ...(final && { last: final }) };
+  }
   // Hooks that are installed in two places report the same text twice.
-  if (isReported(wanted)) return { texts, ids };
+  if (isReported(wanted)) return { earlier: left, ids };
   const reported = prompt === '' ? [] : [unwritten(wanted, prompt)];
-  return { texts: [...texts, wanted], ids: [...ids, ...reported] };
+  return { earlier: left, last: { text: wanted }, ids: [...ids, ...reported] };
 }
 
 /** A substitute for the id of a text that is not in the transcript yet. */
 function unwritten(text: string, prompt: string): string {
   return stableNonce('unwritten', prompt, text.trim());
-}
-
-async function attachedIn(
-  text: string,
-  project: string,
-  cwd: string,
-  { home, host, hosts, remote }: CourierContext,
-): Promise<OutgoingFiles> {
-  if (!hosts.isLocal(host.name)) {
-    const there = await remote.home(host.name);
-    return takeOutgoingRemoteFiles(text, { host, home: there, project, cwd });
-  }
-  const roots = [home.folder('files'), project];
-  return takeOutgoingFiles(text, { roots, home: home.root, cwd, homeDir: homedir() });
-}
-
-async function saying(
-  reply: string,
-  footer: string,
-  input: StopInput,
-  { context, session, letter }: EventReport,
-): Promise<MessageParts | undefined> {
-  const text = stripBlocks(reply, context.config.strip, (pattern) =>
-    context.log.warn('a pattern of "strip" took too long and was not applied', { pattern }),
-  );
-  if (text.trim() === '') return undefined;
-  const attached = await attachedIn(text, letter.project || input.cwd, input.cwd, context);
-  const refusals = attached.refused.map((why) => `📎 not attached: ${why}`);
-  return {
-    text: [attached.text.trim(), ...refusals].filter(Boolean).join('\n'),
-    header: context.header(session, letter.project || input.cwd),
-    footer,
-    files: attached.files,
-  };
-}
-
-// Removes parts of replies that match the user's "strip" patterns, such as a repeated header or a signature.
-
-/** The text is not trusted, and may make a pattern slow: a pattern that takes longer than this is not applied. */
-const LONGEST_MS = 1_000;
-
-export function stripBlocks(
-  text: string,
-  patterns: readonly string[],
-  onSlow: (pattern: string) => void = () => {},
-): string {
-  const stripped = patterns.reduce((rest, pattern) => {
-    try {
-      return without(rest, pattern);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-      onSlow(pattern);
-      return rest;
-    }
-  }, text);
-  return stripped === text ? text : stripped.replace(/\n{3,}/g, '\n\n').trim();
-}
-
-/** Only the running time of a script can be limited; pattern and text are passed as data. */
-function without(text: string, pattern: string): string {
-  const script = "text.replace(new RegExp(pattern, 'gmu'), '')";
-  return String(runInNewContext(script, { text, pattern }, { timeout: LONGEST_MS }));
 }

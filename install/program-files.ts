@@ -4,7 +4,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { InstalledPaths } from '../agents/claude/hook-commands.ts';
+import { agentContext, type InstalledPaths } from '../agents/claude/hook-commands.ts';
 import { hookSettings } from '../agents/claude/settings.ts';
 import type { ConfigEnvironment } from '../core/config.ts';
 import { writeJson } from '../home/atomic-write.ts';
@@ -51,12 +51,13 @@ export function agentSettings(home: Home, env: ConfigEnvironment): string {
  * The scripts and settings that another host needs. {HOME} stands for our folder there. `name` is this machine's name on that
  * host, because several machines may use the same host.
  */
-export function filesForHosts(name: string): Readonly<Record<string, string>> {
+export function filesForHosts(name: string, tellAgent: boolean): Readonly<Record<string, string>> {
   const there = { node: '', dist: '', scripts: '{HOME}/bin', home: '{HOME}' };
   return {
     ...Object.fromEntries(
       SCRIPTS.map((script) => [`bin/${script}`, readFileSync(join(DIST, 'hooks', script), 'utf8')]),
     ),
+    'agent-context': agentContext(tellAgent),
     'tmux-event': EVENT,
     // Loaded by the line that `install --host` adds to the tmux configuration there.
     'tmux.conf': hooksConf('{HOME}/tmux-event', hookPlaceOf(name)),

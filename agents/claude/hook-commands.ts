@@ -61,6 +61,14 @@ export function readCommand(command: string): {
   };
 }
 
+/** One line that `drop` prints at the start of a session, so that Claude knows it without being told by a person. */
+export function agentContext(tellAgent: boolean): string {
+  return tellAgent ? `${HOW_TO_ATTACH}\n` : '';
+}
+
+const HOW_TO_ATTACH =
+  'Your replies are posted in a chat. To send the user a file of this project there, write [ATTACH: path] on a line of its own.';
+
 function script({ scripts, dist }: InstalledPaths, name: string): string {
   return `${scripts ?? `${dist}/hooks`}/${name}`;
 }

@@ -41,7 +41,9 @@ function optionsOf(flags: InstallFlags): InstallOptions {
 }
 
 export async function installOnHost(name: string, flags: InstallFlags): Promise<void> {
-  await withHost('install', name, flags, (options) => installOn({ ...options, files: filesForHosts(options.name) }));
+  const { tellAgent } = openContext('install').config;
+  const act = (options: HostInstallOptions) => installOn({ ...options, files: filesForHosts(options.name, tellAgent) });
+  await withHost('install', name, flags, act);
 }
 
 export async function uninstallOnHost(name: string, flags: InstallFlags & { purge?: boolean }): Promise<void> {

@@ -133,6 +133,7 @@ async function examineOne(subject: DoctorSubject, config: Config, name: string):
       agent: agentOf(config),
       socket: entry?.socket,
       roots: entry?.roots ?? [],
+      tellAgent: config.tellAgent,
       isUp: inspectLock(join(resolve(homeRoot(env)), 'state', 'bridge.lock')).kind === 'held',
     });
   } catch (error) {

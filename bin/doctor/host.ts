@@ -22,15 +22,16 @@ interface HostExamination {
   readonly roots: readonly string[];
   /** Whether a bridge is running here; it collects the letters of the host. */
   readonly isUp: boolean;
+  readonly tellAgent: boolean;
 }
 
 export async function examineHost(
   host: Host,
-  { name, agent, socket, roots, isUp }: HostExamination,
+  { name, agent, socket, roots, isUp, tellAgent }: HostExamination,
 ): Promise<readonly Finding[]> {
   const on = host.name;
   const probe = await probeHost(host, { agent, socket, name, hookOption: hookPlaceOf(name).option });
-  const wanted = Object.entries(filesForHosts(name)).map(([file, text]) => [
+  const wanted = Object.entries(filesForHosts(name, tellAgent)).map(([file, text]) => [
     file,
     text.replaceAll('{HOME}', probe.home),
   ]);

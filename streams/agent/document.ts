@@ -6,7 +6,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { maskSecrets } from '../../core/log.ts';
 import { tablesToCode } from '../../core/markdown-tables.ts';
 import { closeLine, type Fence, fenceAfter, splitMessage } from '../../core/split.ts';
-import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
+import { insideFence, neutralise, untrustedLine, untrustedText } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 import type { StreamPart } from '../post-stream.ts';
 
@@ -38,9 +38,9 @@ export function withEvent(document: TurnDocument, event: StreamEvent): TurnDocum
     case 'text':
       return withBlock(document, { kind: 'text', text: event.text });
     case 'tool':
-      return withBlock(document, { kind: 'line', text: `-# 🔧 ${oneLine(event.label)}` });
+      return withBlock(document, { kind: 'line', text: `-# 🔧 ${untrustedLine(event.label, LONGEST_LINE)}` });
     case 'tool failed':
-      return withBlock(document, { kind: 'line', text: `-# ✘ ${oneLine(failureOf(event.text))}` });
+      return withBlock(document, { kind: 'line', text: `-# ✘ ${untrustedLine(failureOf(event.text), LONGEST_LINE)}` });
     case 'answered':
       return withBlock(document, { kind: 'break' });
     default:
@@ -55,14 +55,6 @@ function withBlock({ blocks }: TurnDocument, block: Block): TurnDocument {
 
 function failureOf(text: string): string {
   return text.replace(/<\/?tool_use_error>/g, '').trim() || 'it failed';
-}
-
-/** A label is not Markdown: a command with asterisks in it must be shown unchanged. */
-function oneLine(text: string): string {
-  const line = neutralise(text.slice(0, 1_000).trim().replace(/\s+/g, ' '));
-  const points = [...line];
-  const cut = points.length <= LONGEST_LINE ? line : `${points.slice(0, LONGEST_LINE).join('')}…`;
-  return cut.replace(/[\\*_~`|>#[\]]/g, '\\$&');
 }
 
 /** `ended`: nothing more will come, and what did not fit is attached. */

@@ -74,7 +74,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     if (release === undefined) throw new Error('another courier is at work');
     const servers = serversOf?.(server, workspace) ?? [server];
     const shared = openShared({
-      hostFiles: filesForHosts,
+      hostFiles: (name) => filesForHosts(name, true),
       rest: { perSecond: 400 },
       prompts: { checkAfterMs: 1_000 },
       ...{

@@ -25,6 +25,7 @@ describe('the configuration', () => {
       servers: [],
       agent: { command: ['claude'] },
       progress: 'normal',
+      tellAgent: true,
     });
     expect(config.origins.servers).toBe('default: the local workspace');
   });

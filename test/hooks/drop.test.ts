@@ -2,12 +2,15 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { agentContext } from '../../agents/claude/hook-commands.ts';
 import { readLetter } from '../../hooks/letter.ts';
+import { filesForHosts } from '../../install/program-files.ts';
 import { smallDisk } from '../support/disk.ts';
 import {
   DROP,
   fixture,
   type PaneEnv,
+  readIfThere,
   saidIn,
   soon,
   startMachine,
@@ -55,6 +58,37 @@ describe('drop', () => {
     ]);
     expect(JSON.parse(lines.slice(6).join('\n'))).toEqual(input);
     expect(readdirSync(join(letter, '..'))).toHaveLength(1);
+  });
+
+  it.each(SHELLS)('prints one line, and only when an interactive session starts, under %s', (_, ...shell) => {
+    const machine = startMachine();
+    const options = { shell, withoutNode: true };
+    const start = fixture('SessionStart');
+    expect(machine.drop(PANE, start, options)).toEqual(SILENT);
+    writeFileSync(machine.home.path('agent-context'), agentContext(true));
+    const told = { status: 0, printed: agentContext(true) };
+    expect(machine.drop(PANE, start, options)).toEqual(told);
+    expect(machine.drop(PANE, start, { ...options, env: { CLAUDE_CODE_ENTRYPOINT: 'cli' } })).toEqual(told);
+    expect(machine.drop(PANE, start, { ...options, env: { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' } })).toEqual(SILENT);
+    expect(machine.drop(undefined, start, options)).toEqual(SILENT);
+    const quoted = '{"hook_event_name":"SessionStart"}';
+    expect(machine.drop(PANE, { ...fixture('UserPromptSubmit'), prompt: quoted }, options)).toEqual(SILENT);
+    expect(machine.drop(PANE, fixture('Stop'), options)).toEqual(SILENT);
+    writeFileSync(machine.home.path('agent-context'), agentContext(false));
+    expect(machine.drop(PANE, start, options)).toEqual(SILENT);
+    expect(machine.letters()).toHaveLength(7);
+  });
+
+  it('is told by the courier what to print, unless the user does not want it', async () => {
+    const workspace = await startTestWorkspace();
+    for (const tellAgent of [true, false]) {
+      const machine = startMachine(workspace, { config: { tellAgent } });
+      machine.courier();
+      await soon(() => expect(readIfThere(machine.home.path('agent-context'))).toBe(agentContext(tellAgent)));
+      const { printed } = machine.drop(PANE, fixture('SessionStart'), { withoutNode: true });
+      expect(printed).toEqual(tellAgent ? expect.stringContaining('[ATTACH: path]') : '');
+      expect(filesForHosts('laptop', tellAgent)['agent-context']).toBe(agentContext(tellAgent));
+    }
   });
 
   it.each(SHELLS)('keeps every byte of a letter of 1 MB under %s', (_, ...shell) => {

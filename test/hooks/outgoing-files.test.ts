@@ -179,6 +179,13 @@ describe('[ATTACH: path]', () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
+  it('may be written as [DISCORD_ATTACH: path]', () => {
+    const { rules } = project();
+    const { files, text } = takeOutgoingFiles('Here.\n  [DISCORD_ATTACH: report.pdf]\n[OTHER_ATTACH: x]', rules);
+    expect(files.map(({ name }) => name)).toEqual(['report.pdf']);
+    expect(text).toBe('Here.\n[OTHER_ATTACH: x]');
+  });
+
   it('is plain text in a code block or in a sentence', () => {
     const { rules } = project();
     const text = [

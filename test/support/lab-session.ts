@@ -44,7 +44,8 @@ interface Parts {
   readonly tmux: (...args: string[]) => string;
 }
 
-const PROGRESS = /(?:^|\n)-# (?:working · |interrupted · |failed · )?(?:\S.* · )?(?:\d+ min )?\d+ s$/;
+/** Only small lines. */
+const PROGRESS = /^-# [^\n]*(?:\n-# [^\n]*)*$/;
 
 export function openSession({ record, person, tmux }: Parts): LabSession {
   const { thread, paneId } = record();

@@ -27,10 +27,16 @@ export interface PromptPane {
   /** Draws a recorded screen, by its name. */
   show(screen: string): Promise<void>;
   exit(): Promise<void>;
-  /** A request as Claude Code would make it here; the tool use is in the transcript. */
-  input(name: string, more?: Partial<PermissionRequestInput>): PermissionRequestInput;
+  /** A request as Claude Code would make it here; the tool use is in the transcript, or with `said` only later. */
+  input(name: string, more?: Partial<PermissionRequestInput>, said?: SaidLate): PermissionRequestInput;
   /** Adds the result of the last requested tool to the transcript. */
   result(isError?: boolean): void;
+}
+
+/** A text before the tool use. Claude Code writes both after it has started the hook. */
+export interface SaidLate {
+  readonly text: string;
+  readonly afterMs: number;
 }
 
 /** Reports an event like a hook of the pane. */
@@ -72,7 +78,7 @@ export async function startPromptPane(
     record,
     show: (screen) => draw(socket, screen),
     exit: async () => void (await command(socket, { exit: true }).catch(() => '')),
-    input(name, more = {}) {
+    input(name, more = {}, said) {
       const parsed = parseHookInput({ ...fixture(`PermissionRequest.${name}`), ...facts, ...more });
       if (parsed?.hook_event_name !== 'PermissionRequest') throw new Error(`${name}: no request`);
       const input = { prompt_id: `prompt-${++ids}`, ...more } as const;
@@ -86,7 +92,14 @@ export async function startPromptPane(
         input: parsed.tool_input,
       };
       const message = { id: `m-${++ids}`, role: 'assistant', stop_reason: 'tool_use' };
-      write({ type: 'assistant', uuid: `a-${++ids}`, message: { ...message, content: [use] } });
+      const say = (content: object) =>
+        write({ type: 'assistant', uuid: `a-${++ids}`, message: { ...message, content: [content] } });
+      if (said === undefined) say(use);
+      else
+        setTimeout(() => {
+          say({ type: 'text', text: said.text });
+          say(use);
+        }, said.afterMs);
       return { ...parsed, prompt_id: last.promptId };
     },
     result(isError = false) {

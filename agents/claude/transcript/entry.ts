@@ -10,6 +10,8 @@ export type TranscriptEntry = { readonly uuid: string; readonly sidechain: boole
       readonly messageId: string;
       readonly texts: readonly string[];
       readonly tools: readonly ToolUse[];
+      /** When the line was written, by the clock of its host; 0 if unknown. */
+      readonly writtenAt: number;
       /** Claude continues after this: it called a tool, or the message is not complete. */
       readonly goesOn: boolean;
       /** The text is Claude Code's message about an API error. */
@@ -41,6 +43,8 @@ interface ToolUse {
 interface ToolResult {
   readonly toolUseId: string;
   readonly ok: boolean;
+  /** What went wrong, on one line; empty if nothing did. */
+  readonly failure: string;
 }
 
 const block = z.object({
@@ -51,6 +55,7 @@ const block = z.object({
   input: z.unknown().optional(),
   tool_use_id: z.string().optional(),
   is_error: z.boolean().nullish(),
+  content: z.unknown().optional(),
 });
 
 const line = z.object({
@@ -64,6 +69,7 @@ const line = z.object({
   promptId: z.string().optional(),
   origin: z.object({ kind: z.string().optional() }).optional().catch(undefined),
   durationMs: z.number().optional(),
+  timestamp: z.string().optional().catch(undefined),
   attachment: z.object({ type: z.string(), prompt: z.string().optional() }).optional().catch(undefined),
   message: z
     .object({
@@ -122,6 +128,7 @@ function said(data: Line): Content | undefined {
     tools: blocks.flatMap(({ type, id, name, input }) =>
       type === 'tool_use' && id !== undefined && name !== undefined ? [{ id, name, input }] : [],
     ),
+    writtenAt: Date.parse(data.timestamp ?? '') || 0,
     goesOn: stopped === undefined || stopped === null || stopped === 'tool_use' || stopped === 'pause_turn',
     failed,
   };
@@ -130,9 +137,10 @@ function said(data: Line): Content | undefined {
 function fromUser(data: Line): Content {
   const { promptId } = data;
   const blocks = blocksOf(data);
-  const results = blocks.flatMap(({ type, tool_use_id: toolUseId, is_error: failed }) =>
-    type === 'tool_result' && toolUseId !== undefined ? [{ toolUseId, ok: failed !== true }] : [],
-  );
+  const results = blocks.flatMap(({ type, tool_use_id: toolUseId, is_error: failed, content }) => {
+    if (type !== 'tool_result' || toolUseId === undefined) return [];
+    return [{ toolUseId, ok: failed !== true, failure: failed === true ? firstLine(content) : '' }];
+  });
   if (results.length > 0) return { kind: 'results', promptId, results };
   const text = blocks.flatMap((b) => (b.type === 'text' ? [b.text ?? ''] : [])).join('\n');
   if (data.isMeta || data.isCompactSummary) return { kind: 'note', promptId };
@@ -147,6 +155,21 @@ function fromUser(data: Line): Content {
   return /^<(?:local-command|bash-|command-)/.test(text)
     ? { kind: 'note', promptId }
     : { kind: 'prompt', promptId, text };
+}
+
+const resultTexts = z.array(z.object({ text: z.string() }).catch({ text: '' }));
+
+/** The first line of a tool's output. "Exit code 1" alone says little, so the next line is added. */
+function firstLine(content: unknown): string {
+  const text = typeof content === 'string' ? content : (resultTexts.safeParse(content).data?.[0]?.text ?? '');
+  const lines = text
+    .slice(0, 2_000)
+    .replace(/<\/?tool_use_error>/g, '')
+    .split('\n')
+    .map((one) => one.trim())
+    .filter(Boolean);
+  const [first = '', second] = lines;
+  return second !== undefined && /^(?:Error: )?Exit code \d{1,3}$/.test(first) ? `${first}: ${second}` : first;
 }
 
 function blocksOf({ message }: Line): readonly Block[] {

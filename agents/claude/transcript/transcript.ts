@@ -22,9 +22,19 @@ export interface TranscriptTurn {
 }
 
 /** One message of the model; the transcript may have several lines for it, with one text each. */
-export interface TranscriptMessage {
+interface TranscriptMessage {
   readonly id: string;
-  readonly texts: readonly { readonly uuid: string; readonly text: string }[];
+  readonly texts: readonly TranscriptText[];
+}
+
+export interface TranscriptText {
+  /** Unique, and the same whenever the transcript is read. */
+  readonly uuid: string;
+  readonly text: string;
+  /** Its place among the texts and tools of the turn. */
+  readonly at: number;
+  /** When it was written, by the clock of its host; 0 if unknown. */
+  readonly writtenAt: number;
 }
 
 export interface TranscriptTool {
@@ -32,6 +42,10 @@ export interface TranscriptTool {
   readonly name: string;
   readonly label: string;
   readonly input: unknown;
+  /** Its place among the texts and tools of the turn. */
+  readonly at: number;
+  /** What went wrong, on one line; empty if nothing did. */
+  readonly failure: string;
   /** Undefined while the tool runs or waits for permission. */
   readonly outcome: 'ok' | 'error' | undefined;
 }
@@ -57,6 +71,18 @@ export async function readTurn(path: string, options: ReadTurnOptions = {}): Pro
     if (end === 'shrunk' && tries < RESTARTS) continue;
     return search.turn(end !== 'too-far' && end !== 'shrunk');
   }
+}
+
+/** All texts of a turn, in order. */
+export function textsOf(turn: TranscriptTurn | undefined): readonly TranscriptText[] {
+  return (turn?.messages ?? []).flatMap(({ texts }) => texts);
+}
+
+/** The texts that Claude continued after: a tool or another text follows. */
+export function textsBeforeMore(turn: TranscriptTurn): readonly TranscriptText[] {
+  const texts = textsOf(turn);
+  const end = Math.max(texts.at(-1)?.at ?? 0, turn.tools.at(-1)?.at ?? 0);
+  return texts.filter(({ at }) => at < end);
 }
 
 /** How the tool use ended; undefined while it is open. It shows that a dialog was answered in the terminal. */
@@ -153,6 +179,7 @@ function assemble(entries: readonly TranscriptEntry[], promptId: string | undefi
   const messages = new Map<string, { id: string; texts: TranscriptMessage['texts'][number][] }>();
   const tools = new Map<string, TranscriptTool>();
   const prompts: string[] = [];
+  let at = 0;
   let state: TranscriptTurn['state'] = 'running';
   let failure: string | undefined;
   let durationMs: number | undefined;
@@ -160,17 +187,17 @@ function assemble(entries: readonly TranscriptEntry[], promptId: string | undefi
     if (entry.kind === 'said') {
       state = entry.failed ? 'failed' : entry.goesOn ? 'running' : 'finished';
       if (entry.failed) failure = entry.texts.join('\n');
-      const texts = entry.failed ? [] : entry.texts.map((text) => ({ uuid: entry.uuid, text }));
+      const texts = entry.failed ? [] : entry.texts.map((text, n) => textOf(entry, text, n, at++));
       const message = messages.get(entry.messageId) ?? { id: entry.messageId, texts: [] };
       for (const text of texts) message.texts.push(text);
       if (texts.length > 0) messages.set(entry.messageId, message);
       for (const { id, name, input } of entry.tools)
-        tools.set(id, { id, name, label: toolLabel(name, input), input, outcome: undefined });
+        tools.set(id, { id, name, label: toolLabel(name, input), input, at: at++, failure: '', outcome: undefined });
     } else if (entry.kind === 'results') {
       state = 'running';
-      for (const { toolUseId, ok } of entry.results) {
+      for (const { toolUseId, ok, failure } of entry.results) {
         const tool = tools.get(toolUseId);
-        if (tool !== undefined) tools.set(toolUseId, { ...tool, outcome: ok ? 'ok' : 'error' });
+        if (tool !== undefined) tools.set(toolUseId, { ...tool, failure, outcome: ok ? 'ok' : 'error' });
       }
     } else if (entry.kind === 'ended') {
       if (state === 'running') state = 'finished';
@@ -193,6 +220,14 @@ function assemble(entries: readonly TranscriptEntry[], promptId: string | undefi
     whole,
   };
 }
+
+/** One line may hold several texts. */
+function textOf(line: SaidEntry, text: string, n: number, at: number): TranscriptText {
+  const uuid = line.uuid || line.messageId;
+  return { uuid: n === 0 ? uuid : `${uuid}.${n}`, text, at, writtenAt: line.writtenAt };
+}
+
+type SaidEntry = Extract<TranscriptEntry, { kind: 'said' }>;
 
 /** The transcript of a resumed session may contain a line twice. */
 function uniqueOf(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {

@@ -65,16 +65,66 @@ function promptLine(text: string, prompt: string): string {
   return `${JSON.stringify({ type: 'user', isSidechain: false, uuid: `u-${prompt}`, promptId: prompt, message, origin })}\n`;
 }
 
+/** A tool use and its result, as Claude Code writes them. */
+function toolLines(id: string, prompt: string, failure?: string): string {
+  const use = { type: 'tool_use', id, name: 'Bash', input: { command: 'ls' } };
+  const message = { id: `m-${id}`, role: 'assistant', content: [use], stop_reason: 'tool_use' };
+  const used = { type: 'assistant', isSidechain: false, uuid: `a-${id}`, message };
+  const result = { type: 'tool_result', tool_use_id: id, content: failure ?? 'ok', is_error: failure !== undefined };
+  const answer = { type: 'user', isSidechain: false, uuid: `r-${id}`, promptId: prompt };
+  const lines = [used, { ...answer, message: { role: 'user', content: [result] } }];
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+function isSilent(message: WireMessage | undefined): boolean {
+  return ((message?.flags ?? 0) & 4096) !== 0;
+}
+
 async function fetched(workspace: { url: string }, message: WireMessage | undefined, at = 0) {
   const url = new URL(message?.attachments[at]?.url ?? '', workspace.url);
   return (await fetch(url)).text();
 }
 
 describe('a reply', () => {
-  it('contains the last text with the earlier ones of its turn, and nothing of other turns', async () => {
+  it('comes after the earlier texts of its turn, and after nothing of other turns; only the last text notifies', async () => {
     const { workspace, deliver, stop, pane } = await start();
     await deliver(pane, stop(STEPS, SAID_IN_STEPS[2]));
-    expect(await saidIn(workspace, WEB)).toEqual([SAID_IN_STEPS.join('\n\n')]);
+    expect(await saidIn(workspace, WEB)).toEqual(SAID_IN_STEPS);
+    expect((await messagesIn(workspace, WEB)).map(isSilent)).toEqual([true, true, false]);
+  });
+
+  it('notifies even if the turn ends in a tool, so that all texts were posted before', async () => {
+    const { workspace, deliver, stop, pane, transcript } = await start();
+    writeFileSync(transcript, promptLine('go', 'p1') + saidLine('one', 'a') + toolLines('t1', 'p1'));
+    await deliver(pane, stop('p1', 'one'));
+    appendFileSync(transcript, promptLine('go on', 'p2') + toolLines('t2', 'p2'));
+    for (let times = 0; times < 2; times++) await deliver(pane, stop('p2', ''));
+    expect(await saidIn(workspace, WEB)).toEqual(['one', '✅ Done.']);
+    expect((await messagesIn(workspace, WEB)).map(isSilent)).toEqual([false, false]);
+  });
+
+  it('is not mistaken for the same words before a tool when the transcript is written late', async () => {
+    const { workspace, deliver, stop, pane, transcript } = await start();
+    writeFileSync(transcript, promptLine('go', 'p1') + saidLine('Done.', 'a') + toolLines('t1', 'p1'));
+    const telling = deliver(pane, stop('p1', 'Done.'));
+    setTimeout(() => appendFileSync(transcript, saidLine('more', 'b') + saidLine('Done.', 'c')), 100);
+    await telling;
+    expect(await saidIn(workspace, WEB)).toEqual(['Done.', 'more', 'Done.']);
+  });
+
+  it('comes after a line that sums up the tools of a turn that was too short to be followed, with those that failed', async () => {
+    const { workspace, deliver, stop, pane, transcript } = await start();
+    writeFileSync(transcript, '');
+    const submit = { ...fixture('UserPromptSubmit'), transcript_path: transcript, prompt_id: 'p1' };
+    const failure = 'Exit code 2\nls: *x*: no such file\nmore';
+    await deliver(pane, { ...submit, session_id: fixture('Stop').session_id });
+    appendFileSync(transcript, promptLine('go', 'p1') + toolLines('t1', 'p1') + toolLines('t2', 'p1', failure));
+    appendFileSync(transcript, saidLine('done', 'a'));
+    await deliver(pane, stop('p1', 'done'));
+    const [summary, reply] = await messagesIn(workspace, WEB);
+    expect(summary?.content).toMatch(/^-# Bash ×2 · \d+ s\n-# ✘ Bash: ls · Exit code 2: ls: \\\*x\\\*: no such file$/);
+    expect(isSilent(summary)).toBe(true);
+    expect(reply?.content).toMatch(/\ndone$/);
   });
 
   it('names its host in a small line above it', async () => {
@@ -87,7 +137,7 @@ describe('a reply', () => {
   it('contains the text of the hook even if the transcript does not have it yet', async () => {
     const { workspace, deliver, stop, pane } = await start();
     await deliver(pane, stop(STEPS, 'and one more thing'));
-    expect(await saidIn(workspace, WEB)).toEqual([[...SAID_IN_STEPS, 'and one more thing'].join('\n\n')]);
+    expect(await saidIn(workspace, WEB)).toEqual([...SAID_IN_STEPS, 'and one more thing']);
   });
 
   it('contains only what is new when Stop comes twice in one turn', async () => {
@@ -97,7 +147,7 @@ describe('a reply', () => {
     appendFileSync(transcript, saidLine('two', 'b') + saidLine('three', 'c'));
     await deliver(pane, stop('p1', 'three', { stop_hook_active: true }));
     await deliver(pane, stop('p1', 'three', { stop_hook_active: true }));
-    expect(await saidIn(workspace, WEB)).toEqual(['one', 'two\n\nthree']);
+    expect(await saidIn(workspace, WEB)).toEqual(['one', 'two', 'three']);
   });
 
   it.each([
@@ -155,7 +205,7 @@ describe('a reply', () => {
     const telling = deliver(pane, stop('p1', 'two'));
     setTimeout(() => appendFileSync(transcript, saidLine('one', 'a') + saidLine('two', 'b')), 100);
     await telling;
-    expect(await saidIn(workspace, WEB)).toEqual(['one\n\ntwo']);
+    expect(await saidIn(workspace, WEB)).toEqual(['one', 'two']);
   });
 
   it('is not posted if it is empty, and needs no transcript', async () => {
@@ -189,15 +239,27 @@ describe('a reply', () => {
     }
   });
 
-  it('that is long is posted whole: at most five messages, and the rest as a file', async () => {
+  const long = (lines: number) => Array.from({ length: lines }, (_, n) => `line ${n} ${'x'.repeat(40)}`).join('\n');
+
+  it('that is long is posted whole in messages, and only the first one notifies', async () => {
     const { workspace, deliver, pane } = await start();
-    const lines = Array.from({ length: 400 }, (_, n) => `line ${n} ${'x'.repeat(40)}`);
-    await deliver(pane, stopInput(lines.join('\n')));
+    await deliver(pane, stopInput(long(600)));
     const messages = await messagesIn(workspace, WEB);
-    expect(messages).toHaveLength(5);
+    expect(messages.length).toBeGreaterThan(12);
+    expect((await saidIn(workspace, WEB)).join('\n').trim()).toBe(long(600));
+    expect(messages.flatMap(({ attachments }) => attachments)).toEqual([]);
+    expect(messages.map(isSilent)).toEqual(messages.map((_, at) => at > 0));
+  });
+
+  it('that needs more than 20 messages has the first ones, and all of it as a file', async () => {
+    const { workspace, deliver, pane } = await start();
+    await deliver(pane, stopInput(long(1_000)));
+    const messages = await messagesIn(workspace, WEB);
+    expect(messages).toHaveLength(20);
     expect(messages.every(({ content }) => content.length <= 2_000)).toBe(true);
+    expect(messages.at(-1)?.content).toMatch(/^\*… about \d+ more messages\. The whole reply is in the file\.\*$/);
     expect(messages.at(-1)?.attachments.map(({ filename }) => filename)).toEqual(['reply.md']);
-    expect(await fetched(workspace, messages.at(-1))).toBe(lines.join('\n'));
+    expect(await fetched(workspace, messages.at(-1))).toBe(long(1_000));
   });
 
   it('has the same parts at every attempt, even if the footer has changed in between', async () => {
@@ -263,7 +325,7 @@ describe('a disk without space for the saved state', () => {
     writeFileSync(machine.home.path('panes'), 'in the way');
     await deliver(pane, stop(STEPS, SAID_IN_STEPS[2]));
     await deliver(pane, stopInput('next'));
-    expect(await saidIn(workspace, WEB)).toEqual([SAID_IN_STEPS.join('\n\n'), 'next']);
+    expect(await saidIn(workspace, WEB)).toEqual([...SAID_IN_STEPS, 'next']);
   });
 });
 
@@ -280,7 +342,7 @@ describe('notifications', () => {
     await deliver(pane, stop(STEPS, SAID_IN_STEPS[2]));
     await deliver(pane, idle(transcript, STEPS));
     await openTestCourier(machine).deliver(pane, idle(transcript, STEPS));
-    expect(await saidIn(workspace, WEB)).toHaveLength(1);
+    expect(await saidIn(workspace, WEB)).toEqual(SAID_IN_STEPS);
   });
 
   it('post the reply if it never arrived', async () => {
@@ -291,6 +353,14 @@ describe('notifications', () => {
 });
 
 describe('a turn that failed', () => {
+  it('posts what was said before, and only the failure notifies', async () => {
+    const { workspace, deliver, pane, transcript } = await start();
+    writeFileSync(transcript, promptLine('go', 'p1') + saidLine('one', 'a') + saidLine('two', 'b'));
+    await deliver(pane, { ...fixture('StopFailure'), transcript_path: transcript, prompt_id: 'p1' });
+    expect(await saidIn(workspace, WEB)).toEqual(['one', 'two', expect.stringMatching(/^⚠️ Claude stopped/)]);
+    expect((await messagesIn(workspace, WEB)).map(isSilent)).toEqual([true, true, false]);
+  });
+
   it.each([
     ['rate_limit', 'a usage limit was reached'],
     ['authentication_failed', 'Claude Code is not logged in'],

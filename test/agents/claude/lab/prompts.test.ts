@@ -85,6 +85,45 @@ const says = (about: RegExp) =>
     expect(texts.join('\n')).toMatch(about);
   }, PATIENCE);
 
+/** What the bot has posted since this message, oldest first, without lines of progress. */
+async function postedSince({ id, author }: WireMessage): Promise<readonly WireMessage[]> {
+  const messages = await lab.person.messages(demo.thread);
+  const isProgress = (content: string) => content.split('\n').every((line) => line.startsWith('-# '));
+  return messages
+    .filter((one) => BigInt(one.id) > BigInt(id) && one.author.id !== author.id && !isProgress(one.content))
+    .toReversed();
+}
+
+describe('what Claude said before', () => {
+  const runs = Number(process.env.THREADMUX_LAB_RUNS ?? '1');
+
+  it.each([
+    ['a question', () => 'ask', 'I need one decision from you.'],
+    ['a permission', (n: number) => touch(`before-${n}`).order, 'Running it.'],
+  ])(
+    '%s is in the thread, silently, before the prompt',
+    async (_, order, text) => {
+      for (let n = 0; n < runs; n++) {
+        await demo.idle();
+        const asked = await demo.submit(order(n));
+        const prompt = await promptIn(lab, demo.thread);
+        const [said, second] = await postedSince(asked);
+        expect([said?.content, second?.id], `run ${n}`).toEqual([text, prompt.id]);
+        expect(((said?.flags ?? 0) & (1 << 12)) !== 0).toBe(true);
+        await tap(prompt, order(n) === 'ask' ? '1. ' : 'Allow');
+        await verdictOf(lab, prompt);
+        await vi.waitFor(
+          async () => expect((await postedSince(asked)).at(-1)?.content).toMatch(/Done\. The tool/),
+          PATIENCE,
+        );
+        const all = (await postedSince(asked)).filter(({ content }) => content.includes(text));
+        expect(all, `run ${n}: the text is there once`).toHaveLength(1);
+      }
+    },
+    120_000 + runs * 20_000,
+  );
+});
+
 describe('a permission', () => {
   it('that is allowed runs the tool', async () => {
     const { path, order } = touch('allowed');

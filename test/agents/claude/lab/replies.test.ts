@@ -1,13 +1,18 @@
 // Journey 1 with the real Claude Code: what it says is posted in the thread, whole, once, in order.
 
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { agentContext } from '../../../../agents/claude/hook-commands.ts';
 import { type ClaudeLab, startClaudeLab } from '../../../support/claude-lab.ts';
 import { type LabSession, PATIENCE } from '../../../support/lab-session.ts';
+import type { WireMessage } from '../../../support/workspace.ts';
 
 const HEADER = '-# lab · project · demo';
 const said = (...texts: string[]) => [HEADER, texts.join('\n\n')].join('\n');
+
+const isSilent = ({ flags }: WireMessage) => ((flags ?? 0) & (1 << 12)) !== 0;
 
 let lab: ClaudeLab;
 let demo: LabSession;
@@ -35,14 +40,13 @@ describe.for(['in a new conversation', 'after /clear'])('replies %s', (when) => 
 
   it('include what Claude said between its steps, in order', async () => {
     await demo.submit('steps 3');
-    await demo.next(
-      said(
-        'Step 1 of 3: looking around.',
-        'Step 2 of 3: looking around.',
-        'Step 3 of 3: looking around.',
-        'Done. The tool said: step 1\nstep 2\nstep 3',
-      ),
+    const messages = await demo.next(
+      'Step 1 of 3: looking around.',
+      'Step 2 of 3: looking around.',
+      'Step 3 of 3: looking around.',
+      said('Done. The tool said: step 1\nstep 2\nstep 3'),
     );
+    expect(messages.map(isSilent)).toEqual([true, true, true, false]);
   });
 
   it('align a table, and mention nobody', async () => {
@@ -58,28 +62,23 @@ describe.for(['in a new conversation', 'after /clear'])('replies %s', (when) => 
     expect(reply?.mention_everyone).toBe(false);
   });
 
-  it('post a long reply as five messages, the last one with the whole reply as a file', async () => {
-    await demo.submit('long 200');
+  it('post a long reply whole, and only its first message notifies', async () => {
+    await demo.submit('long 100');
     const paragraphs = Array.from(
-      { length: 200 },
+      { length: 100 },
       (_, at) => `Paragraph ${at + 1}: ${'lorem ipsum dolor sit amet '.repeat(6)}`,
     );
-    const parts = await demo.next(
-      /^-# lab · project · demo\nParagraph 1: /,
-      /^Paragraph/,
-      /^Paragraph/,
-      /^Paragraph/,
-      /whole reply is attached/,
-    );
-    const [file] = parts.at(-1)?.attachments ?? [];
-    expect(file?.filename).toBe('reply.md');
-    const whole = await (await fetch(file?.url ?? '')).text();
-    expect(whole.trim()).toBe(paragraphs.join('\n\n').trim());
+    await vi.waitFor(async () => expect((await demo.news()).at(-1)?.content).toContain('Paragraph 100:'), PATIENCE);
+    const parts = await demo.next(...(await demo.news()).map(({ content }) => content));
+    const whole = parts.map(({ content }) => content.replace(`${HEADER}\n`, '')).join('\n\n');
+    expect(whole.replace(/\s+/g, ' ')).toBe(paragraphs.join(' ').replace(/\s+/g, ' ').trim());
+    expect(parts.map(isSilent)).toEqual(parts.map((_, at) => at > 0));
+    expect(parts.flatMap(({ attachments }) => attachments)).toEqual([]);
   });
 
   it('include what a command printed', async () => {
     await demo.submit('bash echo hi');
-    await demo.next(said('Running it.', 'Done. The tool said: hi'));
+    await demo.next('Running it.', said('Done. The tool said: hi'));
   });
 });
 
@@ -93,15 +92,34 @@ describe('in other turns,', () => {
   it('a Claude inside Claude posts nothing of its own', async () => {
     const settings = join(lab.dir, 'settings.json');
     await demo.submit(`bash claude --settings ${settings} -p hello`);
-    await demo.next(said('Running it.', 'Done. The tool said: Echo: hello'));
+    await demo.next('Running it.', said('Done. The tool said: Echo: hello'));
   });
 
-  it('a slow turn shows its progress, which becomes one line at the end', async () => {
+  it('a slow turn posts its text at once, and a line below it shows what runs; at the end the line sums it up', async () => {
     const before = (await demo.progress()).length;
     await demo.submit('bash sleep 5');
-    await shown(before, /^Running it\.\n⏳ Bash: .*\n-# working · Bash · \d s$/);
-    await demo.next(/^-# .*\nRunning it\.\n\nDone\. The tool said/);
+    await shown(before, /^-# working · Bash: .* · started <t:\d+:R>$/);
+    expect((await demo.news()).map(({ content }) => content)).toEqual(['Running it.']);
+    const [line] = (await demo.progress()).slice(before);
+    expect(BigInt(line?.id ?? 0)).toBeGreaterThan(BigInt((await demo.news())[0]?.id ?? 0));
+    await demo.next('Running it.', /^-# .*\nDone\. The tool said/);
     await shown(before, /^-# Bash · \d s$/);
+  });
+
+  it('a tool that failed stays visible in the line', async () => {
+    const before = (await demo.progress()).length;
+    await demo.submit('bash sleep 1; echo this is wrong >&2; exit 3');
+    await demo.next('Running it.', /^-# .*\nDone\. The tool said/);
+    await shown(before, /^-# Bash · \d s\n-# ✘ Bash: [^\n]* · Exit code 3: this is wrong$/);
+  });
+
+  it('Claude knows how to send a file without being told, and the file is sent', async () => {
+    const requests = readFileSync(join(lab.dir, 'model.log'), 'utf8');
+    expect(requests).toContain(agentContext(true).trim());
+    writeFileSync(join(lab.project, 'report.txt'), 'a report');
+    await demo.submit('Here.\n[ATTACH: report.txt]');
+    const [reply] = await demo.next(said('Echo: Here.'));
+    expect(reply?.attachments.map(({ filename }) => filename)).toEqual(['report.txt']);
   });
 
   it('a renamed session keeps its thread, and the thread gets the new name', async () => {
@@ -117,7 +135,7 @@ describe('in other turns,', () => {
   it('a turn that was interrupted before Claude said anything ends in the thread', async () => {
     const before = (await demo.progress()).length;
     await demo.submit('slow 60');
-    await shown(before, /^-# working · \d+ s$/);
+    await shown(before, /^-# working · started <t:\d+:R>$/);
     demo.press('Escape');
     await shown(before, /^-# interrupted · \d+ s$/);
     demo.press('C-u'); // the prompt was restored as a draft

@@ -1,0 +1,102 @@
+// The message that shows what runs now, one per turn. Saved on disk: if the process is killed, the next one continues with
+// the same message.
+
+import { join } from 'node:path';
+import * as z from 'zod';
+import { stableNonce } from '../core/snowflake.ts';
+import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
+import { createMessage, deleteMessage, editMessage, refusedWith } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
+import { readJson, writeBestEffort } from '../home/atomic-write.ts';
+import type { Home } from '../home/home.ts';
+
+const turnSchema = z.object({
+  thread: z.string(),
+  /** The message of the line; empty before it is posted. */
+  message: z.string().default(''),
+  /** How often the line was posted: it moves below new texts. */
+  posts: z.number().default(0),
+  since: z.number(),
+  host: z.string().default(''),
+  tmux: z.string().default(''),
+  pane: z.string().default(''),
+  directory: z.string().default(''),
+  cwd: z.string().default(''),
+  claudeSession: z.string().default(''),
+  transcript: z.string().default(''),
+  promptId: z.string().optional(),
+});
+
+/** A turn that runs, with all that is needed to follow it. */
+export type TurnRecord = Readonly<z.output<typeof turnSchema>>;
+
+export interface ProgressLines {
+  get(key: string): TurnRecord | undefined;
+  all(): readonly (readonly [key: string, turn: TurnRecord])[];
+  put(key: string, turn: TurnRecord): void;
+  drop(key: string): void;
+  /** Posts or edits the line; `move` deletes it and posts it again below. */
+  show(key: string, rest: Rest, content: string, move: boolean): Promise<void>;
+  /** The turn is over: edits the line. If there is none, `content` is posted only if `isNeeded`. */
+  finish(key: string, rest: Rest, content: string, isNeeded: boolean): Promise<void>;
+}
+
+export function openProgressLines(home: Home): ProgressLines {
+  const path = join(home.folder('state'), 'progress.json');
+  const turns = new Map(Object.entries(readJson(path, z.record(z.string(), turnSchema)) ?? {}));
+  const save = () => writeBestEffort(path, Object.fromEntries(turns));
+
+  function put(key: string, turn: TurnRecord): void {
+    turns.set(key, turn);
+    save();
+  }
+
+  function drop(key: string): void {
+    turns.delete(key);
+    save();
+  }
+
+  /** The nonce counts the posts: a line that was posted just before a crash is found again. */
+  async function post(key: string, turn: TurnRecord, rest: Rest, content: string): Promise<void> {
+    const nonce = stableNonce('progress', turn.thread, turn.promptId ?? '', turn.since, turn.posts);
+    const created = await createMessage(rest, turn.thread, nonce, { content, silent: true }, NOT_AGAIN);
+    if (turns.has(key)) put(key, { ...turn, message: created?.id ?? '', posts: turn.posts + 1 });
+  }
+
+  return {
+    get: (key) => turns.get(key),
+    all: () => [...turns],
+    put,
+    drop,
+    async show(key, rest, content, move) {
+      const turn = turns.get(key);
+      if (turn === undefined) return;
+      const { thread, message } = turn;
+      if (message !== '' && !move) {
+        const isThere = await editMessage(rest, thread, message, { content }, NOT_AGAIN).then(
+          () => true,
+          (error: unknown) => {
+            if (refusedWith(error, UNKNOWN_MESSAGE)) return false;
+            throw error;
+          },
+        );
+        if (isThere) return;
+      }
+      if (message !== '') await deleteMessage(rest, thread, message, NOT_AGAIN);
+      await post(key, turn, rest, content);
+    },
+    async finish(key, rest, content, isNeeded) {
+      const turn = turns.get(key);
+      if (turn === undefined) return;
+      try {
+        if (turn.message !== '') await editMessage(rest, turn.thread, turn.message, { content });
+        else if (isNeeded) await post(key, turn, rest, content);
+      } finally {
+        drop(key); // last: if the process is killed before, the next one finishes the line
+      }
+    },
+  };
+}
+
+/** A line that is late is worth nothing. */
+const NOT_AGAIN = { patienceMs: 0 };

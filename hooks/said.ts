@@ -1,0 +1,174 @@
+// Posts what Claude wrote: each text once, in the order of the transcript. The id of a text is the id of its message, so that it
+// does not matter who posts it: the follower of the turn, a prompt or the end of the turn.
+
+import { homedir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
+import type { PermissionRequestInput } from '../agents/claude/hook-input.ts';
+import {
+  openTool,
+  readTurn,
+  type TranscriptText,
+  type TranscriptTurn,
+  textsBeforeMore,
+  textsOf,
+} from '../agents/claude/transcript/transcript.ts';
+import { isThreadmuxError } from '../core/errors.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
+import type { SessionPane } from '../threads/session-threads.ts';
+import type { CourierContext } from './courier-context.ts';
+import { type OutgoingFiles, takeOutgoingFiles, takeOutgoingRemoteFiles } from './outgoing-files.ts';
+import { fitMessage, type MessageParts, postParts, withPosted } from './post-parts.ts';
+
+/** A Claude session, and the thread in which its texts are posted. */
+export interface Speaker {
+  readonly context: CourierContext;
+  readonly session: SessionPane;
+  readonly thread: ThreadRecord;
+  readonly pane: string;
+  /** The project, or the working directory. */
+  readonly directory: string;
+  readonly cwd: string;
+  readonly claudeSession: string;
+}
+
+/** Silently, and only those that were not posted yet. */
+export async function postTexts(speaker: Speaker, texts: readonly TranscriptText[]): Promise<void> {
+  const { context, claudeSession, thread } = speaker;
+  const { shown } = context;
+  // Old ids are forgotten in a very long turn: whatever comes before a text that was posted was posted, too.
+  const from = texts.findLastIndex(({ uuid }) => shown.has(claudeSession, uuid)) + 1;
+  for (const { uuid, text, writtenAt } of texts.slice(from))
+    await context.inTurn(thread.thread, async () => {
+      if (shown.has(claudeSession, uuid)) return;
+      const say = await textMessage(speaker, text);
+      if (say !== undefined) await post(speaker, textId(uuid), writtenAt, { ...say, silent: true });
+      shown.add(claudeSession, [uuid]);
+    });
+}
+
+/** As the id of a letter: the nonces are made from it. */
+export function textId(uuid: string): string {
+  return `text ${uuid}`;
+}
+
+/** Posts into the session's thread, or into a new one if it was deleted. Only inside `inTurn` of the thread. */
+export async function post(speaker: Speaker, id: string, since: number, say: MessageParts): Promise<void> {
+  const { context, session, thread, pane, directory } = speaker;
+  const { threads } = context;
+  const connection = threads.connections.named(thread.server);
+  if (connection === undefined) return;
+  const place = await connection.place(thread.channel);
+  await postParts(fitMessage(say), {
+    ...{ rest: connection.rest, botId: place.botId, letter: id, pane, since },
+    thread: async (gone) => {
+      const again = gone === undefined ? {} : { gone };
+      return (await threads.ensure(session, { directory, shell: 'no', ...again })) ?? thread;
+    },
+    onPosted(posted) {
+      const record = threads.registry.ofSession(session.host, session);
+      if (record !== undefined)
+        threads.registry.change(record.thread, {
+          ...withPosted(record, posted),
+          archived: 'no', // posting has reopened it
+        });
+    },
+  });
+}
+
+/** Undefined if nothing is left of the text. */
+export async function textMessage(speaker: Speaker, said: string): Promise<MessageParts | undefined> {
+  const { context } = speaker;
+  const text = stripBlocks(said, context.config.strip, (pattern) =>
+    context.log.warn('a pattern of "strip" took too long and was not applied', { pattern }),
+  );
+  if (text.trim() === '') return undefined;
+  const attached = await attachedIn(text, speaker);
+  const refusals = attached.refused.map((why) => `📎 not attached: ${why}`);
+  return { text: [attached.text.trim(), ...refusals].filter(Boolean).join('\n'), files: attached.files };
+}
+
+async function attachedIn(text: string, { context, directory: project, cwd }: Speaker): Promise<OutgoingFiles> {
+  const { home, host, hosts, remote } = context;
+  if (!hosts.isLocal(host.name)) {
+    const there = await remote.home(host.name);
+    return takeOutgoingRemoteFiles(text, { host, home: there, project, cwd });
+  }
+  const roots = [home.folder('files'), project];
+  return takeOutgoingFiles(text, { roots, home: home.root, cwd, homeDir: homedir() });
+}
+
+// Claude Code asks before it has written down what it said: a person needs that text to decide.
+
+const WRITTEN_WITHIN_MS = 1_000;
+const LOOK_MS = 25;
+/** Each look is a round trip. */
+const REMOTE_LOOK_MS = 150;
+/** If the prompt is older, Claude may already have continued. */
+const FRESH_MS = 10_000;
+
+/** Posts what Claude said before it asked. A failure to read it never prevents the prompt. */
+export async function postTextsBefore(input: PermissionRequestInput, askedAt: number, speaker: Speaker): Promise<void> {
+  const { context } = speaker;
+  const isFresh = Date.now() - askedAt < FRESH_MS;
+  const texts = await textsBefore(input, isFresh, context).catch((error: Error) => {
+    context.log.info('reading what was said before a prompt', { because: error.message });
+    return [];
+  });
+  await postTexts(speaker, texts).catch((error: unknown) => {
+    if (!isThreadmuxError(error, 'discord_refused')) throw error;
+    context.log.warn('posting what was said before a prompt', { because: error.message });
+  });
+}
+
+async function textsBefore(
+  {
+    transcript_path: path,
+    prompt_id: promptId,
+    tool_name: name,
+    tool_input: asked,
+    agent_id: agent,
+  }: PermissionRequestInput,
+  isFresh: boolean,
+  { files, host, hosts }: CourierContext,
+): Promise<readonly TranscriptText[]> {
+  const pauseMs = hosts.isLocal(host.name) ? LOOK_MS : REMOTE_LOOK_MS;
+  let turn: TranscriptTurn | undefined;
+  for (const deadline = Date.now() + WRITTEN_WITHIN_MS; ; await sleep(pauseMs)) {
+    turn = await readTurn(path, { promptId, files });
+    const tool = turn && openTool(turn, name, asked);
+    if (tool !== undefined) return textsOf(turn).filter(({ at }) => at < tool.at);
+    // The tool of a subagent is in another transcript, and an answered one is not open any more.
+    if (agent !== undefined || !isFresh || Date.now() > deadline) break;
+  }
+  if (turn === undefined) return [];
+  return isFresh && agent === undefined ? textsOf(turn) : textsBeforeMore(turn);
+}
+
+// Removes parts of replies that match the user's "strip" patterns, such as a repeated header or a signature.
+
+/** The text is not trusted, and may make a pattern slow: a pattern that takes longer than this is not applied. */
+const LONGEST_MS = 1_000;
+
+export function stripBlocks(
+  text: string,
+  patterns: readonly string[],
+  onSlow: (pattern: string) => void = () => {},
+): string {
+  const stripped = patterns.reduce((rest, pattern) => {
+    try {
+      return without(rest, pattern);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+      onSlow(pattern);
+      return rest;
+    }
+  }, text);
+  return stripped === text ? text : stripped.replace(/\n{3,}/g, '\n\n').trim();
+}
+
+/** Only the running time of a script can be limited; pattern and text are passed as data. */
+function without(text: string, pattern: string): string {
+  const script = "text.replace(new RegExp(pattern, 'gmu'), '')";
+  return String(runInNewContext(script, { text, pattern }, { timeout: LONGEST_MS }));
+}
