@@ -21,6 +21,7 @@ import { createDeliver, type Waits } from './delivery.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import type { Outcomes, StatusReactions } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
+import type { SlashMessages } from './slash-messages.ts';
 
 export interface JourneyOptions extends Shared {
   readonly server: ServerConfig;
@@ -36,6 +37,7 @@ export interface JourneyOptions extends Shared {
   readonly toStream: (message: AcceptedMessage, thread: ThreadRef) => Promise<void> | undefined;
   /** Messages in a terminal's thread are typed unchanged. */
   readonly isTerminal: (threadId: string) => boolean;
+  readonly slash: SlashMessages;
   readonly tools: () => CommandContext;
 }
 
