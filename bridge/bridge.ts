@@ -31,6 +31,8 @@ import { listen } from './listen.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { createRetry } from './retry.ts';
+import { isPlainCommand } from './slash-decision.ts';
+import { createSlashMessages } from './slash-messages.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
@@ -124,7 +126,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     ...{ home, log, rest, botId, place, env: options.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
     ...{ hosts, remote: shared.remote, command: config.agent.command },
-    ...{ slashCommands: config.slashCommands, registry: threads.registry },
+    ...{ isCommand: (text: string) => isPlainCommand(text, config.slashCommands), registry: threads.registry },
     agentSettings: options.agentSettings,
     onThread: known.learn,
     check: async ({ dir }) => {
@@ -138,9 +140,13 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     ...{ inbox, marks, say, notices, log, signal },
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
   });
+  const slash = createSlashMessages({
+    ...{ rest, config, hosts, inbox, marks, outcomes, log, signal, registry: threads.registry },
+    send: (message, thread) => journey.send(message, thread),
+  });
   const journey = createJourney({
     ...shared,
-    ...{ server, channels, known, inbox, marks, outcomes, signal },
+    ...{ server, channels, known, inbox, marks, outcomes, signal, slash },
     waits: options.waits ?? {},
     ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     toStream(message, thread) {
@@ -151,11 +157,15 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     tools: () => tools,
   });
   const tools: CommandContext = {
-    ...{ config, hosts, threads, known, server, log, streams, directories, say, states: shared.states },
+    ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, states: shared.states },
     panes: shared.panes,
     remote: shared.remote,
     pressing: createKeyedQueue(),
     agentSettings: options.agentSettings,
+    accept(message, thread) {
+      inbox.put(message);
+      void journey.send(message, thread);
+    },
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };
   const taps = createPromptTaps({ rest, prompts, log });
@@ -202,6 +212,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     },
     async close() {
       closing.abort();
+      slash.close();
       await streams.close();
       gateway?.close();
       position.flush();

@@ -66,9 +66,11 @@ export function createDeliver(options: JourneyOptions): Deliver {
         content: failed.map((why) => `📎 ${why}`).join('\n'),
         silent: true,
       });
-    const typed = options.isTerminal(thread.id)
-      ? composePlain(message.text, paths)
-      : composeForClaude(message.text, paths, config.slashCommands);
+    const as = options.isTerminal(thread.id)
+      ? 'plain'
+      : (message.as ?? (await options.slash.howToSend(message, thread)));
+    if (as === 'held') return;
+    const typed = as === 'plain' ? composePlain(message.text, paths) : composeForClaude(message.text, paths, as);
     if (typed.kind === 'nothing') {
       await outcomes.empty(message);
       return inbox.done(message.id);
@@ -144,6 +146,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     { tmux, record }: AttemptOutcome & { kind: 'typed' },
   ): Promise<void> {
     const { deliveryId, thread } = way;
+    const typedAt = Date.now();
     const proof = await confirm(way, {
       ...{ tmux, record, signal, look, waits },
       isHeard: () => options.threads.registry.get(thread.id)?.claudeSession !== '',
@@ -154,7 +157,9 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (proof.kind === 'unproven') return ended(message, thread, { ...proof, kind: 'unconfirmed' });
     if (proof.by === 'screen') receipts.seen(thread.id, deliveryId);
     await done(message, () => outcomes.submitted(message, proof.dialog));
-    if (proof.by === 'screen' && way.typed.kind === 'prompt') await tellUnheard(thread);
+    if (way.typed.kind === 'slash')
+      return options.slash.ran({ thread: thread.id, message: message.id, at: typedAt, isTurn: proof.by === 'hook' });
+    if (proof.by === 'screen') await tellUnheard(thread);
   }
 
   /** Says "Not delivered" only if nothing was typed. */

@@ -30,7 +30,7 @@ import type { Prompts } from '../threads/prompts/prompts.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { runCommand } from './commands/commands.ts';
 import { pressUnder, type UsedScreens } from './commands/keys.ts';
-import { restOf, suggestions } from './commands/slash.ts';
+import { CLAUDE_COMMAND, restOf, suggestions } from './commands/slash.ts';
 import { refusalReason } from './route.ts';
 
 interface InteractionHandlerOptions {
@@ -61,32 +61,55 @@ export function createInteractionHandler(
 
   async function onCommand(interaction: Interaction, order: CommandCall): Promise<void> {
     if (!(await takeCommand(rest, interaction))) return;
+    if (interaction.data?.name === CLAUDE_COMMAND) return sendToClaude(interaction, order);
     const answer = await runCommand(interaction.data?.name ?? '', order, tools);
     await followUp(rest, interaction, answer);
     await answer.after?.(interaction.channel_id ?? '');
+  }
+
+  /** The reply carries the marks, like a message that the user wrote. */
+  async function sendToClaude(interaction: Interaction, order: CommandCall): Promise<void> {
+    const user = interaction.member?.user ?? interaction.user;
+    if (order.thread === undefined)
+      return void (await followUp(rest, interaction, { content: '⚠️ Use this in a session’s thread.' }));
+    const id = await followUp(rest, interaction, { content: order.rest.slice(0, 1_900) });
+    tools.accept(
+      {
+        ...{ id, channelId: order.thread.id, authorId: user?.id ?? '', author: user?.username ?? '' },
+        ...{ text: order.rest, attachments: [] },
+      },
+      order.thread,
+    );
   }
 
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
     if (await options.prompts.tapped(interaction, order.thread)) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
+    if (kind === 'held') {
+      const on = { id: what, choice: print ?? '', thread: interaction.channel_id ?? '', tap: interaction.id };
+      if (tools.slash.tapped(on)) return;
+      await editMessage(rest, on.thread, interaction.message.id, { components: [] });
+      return followUpPrivately(rest, interaction, 'This question is no longer open. Send the command again.');
+    }
     if (kind !== 'retry' && kind !== 'retry-asks' && kind !== 'key')
       return log.info('a button nobody made', { kind: kind ?? '' });
     if (kind === 'retry-asks')
-      return followUp(rest, interaction, {
+      return void (await followUp(rest, interaction, {
         content: 'This message was typed and may have been submitted. Send it again anyway?',
         components: [row(button('Send it again', `retry:${what}`, 'bad'))],
-      });
+      }));
     if (kind === 'retry') {
       const answer = await runCommand('retry', { ...order, rest: what }, tools);
-      return followUp(rest, interaction, { content: answer.content, components: [] });
+      return void (await followUp(rest, interaction, { content: answer.content, components: [] }));
     }
     const under = { key: what, print, messageId: interaction.message.id };
     // Only the process that showed a screen knows whether a key was pressed under it: an older message shows the screen first.
     const isOld = snowflakeTime(interaction.message.id) < startedAt && !renewed.has(interaction.message.id);
+    const isLook = what === 'look' || what === 'picture';
     const shown =
-      what === 'look' || isOld
-        ? await runCommand('screen', order, tools)
+      isLook || isOld
+        ? await runCommand('screen', { ...order, rest: what === 'picture' ? 'image' : '' }, tools)
         : await pressUnder(order, under, used, tools).catch(() => runCommand('screen', order, tools));
     if (shown === undefined)
       return followUpPrivately(
@@ -112,7 +135,7 @@ export function createInteractionHandler(
     // answered.
     const thread = order.thread?.id ?? '';
     const last = used.get(thread);
-    if (what === 'look' || (last?.tap === order.id && !last.isDialog)) used.delete(thread);
+    if (isLook || (last?.tap === order.id && !last.isDialog)) used.delete(thread);
   }
 
   return async (data, liveAt) => {

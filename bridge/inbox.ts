@@ -31,6 +31,8 @@ export const acceptedMessageSchema = z.object({
    * so that it is never both given to the prompt and typed.
    */
   answers: z.union([shownPromptSchema, z.literal('unclear')]).optional(),
+  /** What a person chose for a text that begins with "/"; see slash-decision.ts. */
+  as: z.enum(['text', 'command']).optional(),
   /** The reply of a command that was run; only the reply must still be posted. */
   answer: z.string().optional(),
   /** The message in the thread that tells about this one; empty if there may be one whose id is not known. */

@@ -22,6 +22,7 @@ import { createDeliver, type Waits } from './delivery.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import type { Outcomes } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
+import type { SlashMessages } from './slash-messages.ts';
 import type { StatusReactions } from './status-reactions.ts';
 
 export interface JourneyOptions extends Shared {
@@ -39,6 +40,7 @@ export interface JourneyOptions extends Shared {
   readonly toStream: (message: AcceptedMessage, thread: ThreadRef) => Promise<void> | undefined;
   /** Messages in a terminal's thread are typed unchanged. */
   readonly isTerminal: (threadId: string) => boolean;
+  readonly slash: SlashMessages;
   readonly tools: () => CommandContext;
 }
 

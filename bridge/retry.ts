@@ -25,6 +25,8 @@ interface RetryOptions {
 
 const markedSchema = messageSchema.extend({
   reactions: z.array(z.object({ me: z.boolean(), emoji: z.object({ name: z.string().nullish() }) })).default([]),
+  /** Of a reply to a slash command: who gave it. */
+  interaction_metadata: z.object({ user: z.object({ id: z.string(), username: z.string().default('') }) }).nullish(),
 });
 type Marked = z.output<typeof markedSchema>;
 
@@ -39,10 +41,10 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
     const path = `/channels/${thread.id}/messages`;
     if (messageId === '') {
       const raw = await rest.call('GET', `${path}?limit=${LOOKED_THROUGH}`);
-      return markedSchema.array().parse(raw).find(isOpen); // newest first
+      return markedSchema.array().parse(raw).map(asWritten).find(isOpen); // newest first
     }
     if (!isDiscordId(messageId)) throw new ThreadmuxError('bad_usage', 'This is not a message id.');
-    const message = markedSchema.parse(await rest.call('GET', `${path}/${messageId}`));
+    const message = asWritten(markedSchema.parse(await rest.call('GET', `${path}/${messageId}`)));
     return isOpen(message) ? message : undefined;
   }
 
@@ -70,4 +72,10 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
 
 function isFailed({ reactions }: Marked): boolean {
   return reactions.some(({ me, emoji }) => me && emoji.name === REACTIONS.failed);
+}
+
+/** The bot posts the text of `/claude` as its reply, which counts as a message of the user. */
+function asWritten({ interaction_metadata: given, ...message }: Marked): Marked {
+  if (given == null || !message.content.startsWith('/')) return message;
+  return { ...message, type: 0, webhook_id: undefined, author: { ...given.user, bot: false } };
 }

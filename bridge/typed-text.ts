@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isThreadmuxError } from '../core/errors.ts';
-import { cleanInbound, guardForPrompt } from '../core/untrusted-text.ts';
+import { cleanInbound, guardForEnter, guardForPrompt } from '../core/untrusted-text.ts';
 import { download } from '../discord/http-pool.ts';
 import { writeWhole } from '../home/atomic-write.ts';
 import type { Shared } from '../threads/shared-services.ts';
@@ -12,18 +12,23 @@ import type { AcceptedMessage } from './inbox.ts';
 export type TypedText =
   /** Claude Code confirms it by its UserPromptSubmit hook. */
   | { readonly kind: 'prompt'; readonly text: string }
-  /** An allowed slash command. No hook reports it, so the screen confirms it. */
+  /** A slash command. Most are reported by no hook, so the screen confirms them. */
   | { readonly kind: 'slash'; readonly text: string }
   | { readonly kind: 'nothing' };
 
-export function composeForClaude(
-  message: string,
-  paths: readonly string[],
-  slashCommands: readonly string[],
-): TypedText {
+/**
+ * Ends the name of a command that has no arguments. Without it, Enter would run the first entry of Claude Code's menu:
+ * `/logou` logs out. With it, only the exact name counts.
+ */
+const NO_MENU = '\u00a0';
+
+/** `as`: see slash-decision.ts. */
+export function composeForClaude(message: string, paths: readonly string[], as: 'text' | 'command'): TypedText {
   const text = cleanInbound(message).trim();
-  const [word = ''] = text.split(/\s/, 1);
-  if (paths.length === 0 && slashCommands.includes(word) && !text.includes('\n')) return { kind: 'slash', text };
+  if (as === 'command') {
+    const line = [text, ...paths].join(' ');
+    return { kind: 'slash', text: /\s/.test(line) ? guardForEnter(line) : `${line}${NO_MENU}` };
+  }
   const whole = [text, paths.join('\n')].filter(Boolean).join('\n\n');
   return whole === '' ? { kind: 'nothing' } : { kind: 'prompt', text: guardForPrompt(whole) };
 }

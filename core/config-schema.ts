@@ -68,9 +68,7 @@ export const configSchema = z.strictObject({
   /** Claude is told at the start of a session how to send a file. */
   tellAgent: z.boolean('must be true or false').default(true),
   allowShell: z.boolean('must be true or false').default(false),
-  slashCommands: z
-    .array(z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"'))
-    .default(['/clear', '/compact', '/model', '/cost', '/context', '/status']),
+  slashCommands: z.array(z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"')).optional(),
   strip: z.array(pattern).default([]),
   /** Folders, in addition to the projects, in which terminals and headless agents may be started. */
   roots: z.array(place, 'must be a list of folders, such as ["~/code"]').default([]),

@@ -93,9 +93,12 @@ const LINE_ENDS = /(?<![\s\u200d])[\s\u200d]+(?=\n|$)/g;
  * `/` a slash command; a trailing `\` or `@word` would make Enter do something other than submit.
  */
 export function guardForPrompt(text: string): string {
-  const before = /^[!/@#&]/.test(text) ? ' ' : '';
+  return (/^[!/@#&]/.test(text) ? ' ' : '') + guardForEnter(text);
+}
+
+/** Keeps the end of a text from changing what Enter does. */
+export function guardForEnter(text: string): string {
   const word = text.lastIndexOf('@');
   const endsInWord = word >= 0 && !/\s/.test(text.slice(word));
-  const after = text.endsWith('\\') || endsInWord ? ' ' : '';
-  return before + text + after;
+  return text.endsWith('\\') || endsInWord ? `${text} ` : text;
 }

@@ -9,6 +9,7 @@ import type {
 import * as z from 'zod';
 import { ALREADY_ACKNOWLEDGED, UNKNOWN_INTERACTION } from './error-codes.ts';
 import { bodyOf, type MessageDraft, refusedWith } from './messages.ts';
+import { messageSchema } from './payloads.ts';
 import type { Rest } from './rest.ts';
 
 export type SlashCommandList = RESTPutAPIApplicationGuildCommandsJSONBody;
@@ -79,20 +80,33 @@ export const takeTap = (rest: Rest, to: Interaction) => answer(rest, to, { type:
 export const takeCommand = (rest: Rest, to: Interaction, hidden = false) =>
   answer(rest, to, { type: 5, ...(hidden ? { data: { flags: EPHEMERAL } } : {}) });
 
-export const suggest = (rest: Rest, to: Interaction, names: readonly string[]) =>
+/** What the user sees, and what is sent if they choose it. */
+export interface Suggestion {
+  readonly name: string;
+  readonly value: string;
+}
+
+const MOST_SUGGESTIONS = 25;
+
+export const suggest = (rest: Rest, to: Interaction, found: readonly Suggestion[]) =>
   answer(rest, to, {
     type: 8,
     data: {
-      choices: names.slice(0, 25).map((name) => ({ name: name.slice(0, 100), value: name.slice(0, 100) })),
+      choices: found
+        .filter(({ name, value }) => name !== '' && value !== '' && value.length <= 100)
+        .slice(0, MOST_SUGGESTIONS)
+        .map(({ name, value }) => ({ name: name.length <= 100 ? name : `${name.slice(0, 99)}…`, value })),
     },
   });
 
 export const openModal = (rest: Rest, to: Interaction, data: APIModalInteractionResponseCallbackData) =>
   answer(rest, to, { type: 9, data });
 
-export async function followUp(rest: Rest, to: Interaction, draft: MessageDraft): Promise<void> {
+/** Resolves with the id of the reply. */
+export async function followUp(rest: Rest, to: Interaction, draft: MessageDraft): Promise<string> {
   const path = `/webhooks/${to.application_id}/${to.token}/messages/@original`;
-  await rest.call('PATCH', path, { body: bodyOf(draft), files: draft.files ?? [] });
+  const reply = await rest.call('PATCH', path, { body: bodyOf(draft), files: draft.files ?? [] });
+  return messageSchema.pick({ id: true }).parse(reply).id;
 }
 
 /** Only the user who tapped sees it. For taps that are already acknowledged. */

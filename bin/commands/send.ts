@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG } from '../../agents/claude/screen/screen.ts';
 import { decide, type TypingStep } from '../../bridge/decide-typing.ts';
 import { STASH } from '../../bridge/delivery-attempt.ts';
+
+import { isPlainCommand } from '../../bridge/slash-decision.ts';
 import { composeForClaude } from '../../bridge/typed-text.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { newest } from '../../core/snowflake.ts';
@@ -108,7 +110,10 @@ async function type(
   text: string,
   { config }: SessionFinder,
 ): Promise<Outcome> {
-  const typed = step.do === 'run' ? text : composeForClaude(text, [], config.slashCommands);
+  const typed =
+    step.do === 'run'
+      ? text
+      : composeForClaude(text, [], isPlainCommand(text, config.slashCommands) ? 'command' : 'text');
   if (typeof typed !== 'string' && typed.kind === 'nothing') return refused('The text is empty.');
   const delivery = await typeMessage(
     tmux,

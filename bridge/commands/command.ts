@@ -13,6 +13,8 @@ import type { RemoteHosts } from '../../threads/remote-hosts.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { HostList } from '../../tmux/host-list.ts';
+import type { AcceptedMessage } from '../inbox.ts';
+import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 
 export interface CommandContext {
@@ -33,6 +35,9 @@ export interface CommandContext {
   readonly say: Notices;
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
+  /** Takes a message that came as a slash command, like one that was written. */
+  readonly accept: (message: AcceptedMessage, thread: ThreadRef) => void;
+  readonly slash: SlashMessages;
   /** Types a failed message again. */
   readonly retry: (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 }

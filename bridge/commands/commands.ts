@@ -1,7 +1,8 @@
-// The list of commands, and how they are run. An unknown command is answered with the list and never typed.
+// The list of commands, and how they are run. An unknown command is answered and never typed.
 
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
-import { untrustedHint } from '../../core/untrusted-text.ts';
+import { nearestName } from '../../core/nearest-name.ts';
+import { untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys.ts';
@@ -67,7 +68,20 @@ export const COMMANDS: readonly Command[] = [
 const ALL: readonly Command[] = [...COMMANDS, ...shortKeyCommands];
 
 export function helpText(): string {
-  return COMMANDS.map(({ usage, about }) => `\`${usage}\` ${about}`).join('\n');
+  return [
+    ...COMMANDS.map(({ usage, about }) => `\`${usage}\` ${about}`),
+    'Commands of Claude Code begin with `/`, such as `/compact`. On Discord: `/claude`.',
+  ].join('\n');
+}
+
+function unknownCommand(name: string): string {
+  const written = untrustedCode(`!${name.slice(0, 30)}`);
+  const near = nearestName(
+    name,
+    ALL.map((one) => one.name),
+  );
+  const hint = near === undefined ? '' : ` Did you mean \`!${near}\`?`;
+  return `⚠️ ${written} is not a command, so nothing was done.${hint} \`!help\` lists all.`;
 }
 
 export function pressesKeys(name: string): boolean {
@@ -77,10 +91,7 @@ export function pressesKeys(name: string): boolean {
 /** Never rejects: errors become replies. */
 export async function runCommand(name: string, order: CommandCall, tools: CommandContext): Promise<CommandReply> {
   const command = ALL.find((one) => one.name === name);
-  if (command === undefined)
-    return replyWith(
-      `⚠️ \`!${name.replace(/[^\w-]/g, '').slice(0, 30)}\` is not a command. Messages that start with \`!\` are never typed.\n${helpText()}`,
-    );
+  if (command === undefined) return replyWith(unknownCommand(name));
   try {
     return await command.run(order, tools);
   } catch (error) {

@@ -4,9 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { dialogPatterns, screenFingerprint } from '../../agents/claude/screen/fingerprint.ts';
 import { DIALOG } from '../../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
+import { narrowText } from '../../core/narrow-text.ts';
 import { isNewer } from '../../core/snowflake.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
-import { keyButtons, type MessageDraft } from '../../discord/messages.ts';
+import { button, keyButtons, type MessageDraft, row } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import { renderPicture } from '../../streams/picture/picture.ts';
 import { screenBlock } from '../../threads/notices.ts';
@@ -38,9 +39,10 @@ const SEEN_AFTER_MS = 400;
 
 export const screenCommand: Command = {
   name: 'screen',
-  usage: '!screen',
-  about: 'what the pane shows now',
-  run: async (order, tools) => showScreen(await paneOf(order.thread, tools)),
+  usage: '!screen [image]',
+  about: 'what the pane shows now, as text that fits a phone, or as a picture',
+  run: async (order, tools) =>
+    showScreen(await paneOf(order.thread, tools), /^(?:image|picture)$/i.test(order.rest.trim())),
 };
 
 export const keyCommand: Command = {
@@ -165,16 +167,19 @@ const WHY: Readonly<Record<string, string>> = {
   synchronized: 'the pane shares its input with others',
 };
 
-/** As a picture if possible, otherwise as text. It replaces the previous picture. */
-export async function showScreen({ tmux, record }: FoundPane): Promise<MessageDraft> {
+/** As text, or as a picture if it is wanted and possible. It replaces the previous picture. */
+export async function showScreen({ tmux, record }: FoundPane, asPicture = false): Promise<MessageDraft> {
   const seen = await lookAtPane(tmux, record, { wholeRows: true });
   if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
   const cursor = seen.cursorShown ? seen.cursor : undefined;
-  const picture = await renderPicture(seen.ansi, seen, cursor);
-  const components = [keyButtons(screenFingerprint(record.paneId, seen))];
-  if (picture === undefined) return { content: screenBlock(seen.text), components, files: [] };
+  const picture = asPicture ? await renderPicture(seen.ansi, seen, cursor) : undefined;
+  const keys = keyButtons(screenFingerprint(record.paneId, seen));
+  if (picture === undefined) {
+    const more = asPicture ? [] : [row(button('As a picture', 'key:picture'))];
+    return { content: screenBlock(narrowText(seen.text)), components: [keys, ...more], files: [] };
+  }
   const file = { name: 'screen.png', data: picture, description: inWords(seen.text) };
-  return { content: `What ${untrustedCode(seen.sessionName)} shows:`, components, files: [file] };
+  return { content: `What ${untrustedCode(seen.sessionName)} shows:`, components: [keys], files: [file] };
 }
 
 const DESCRIPTION = 1_000;

@@ -21,7 +21,7 @@ const SILENT_FOR_MS = 20_000;
 export const newCommand: Command = {
   name: 'new',
   usage: '!new <name> [host] [directory] [-- command]',
-  about: 'start a session: Claude, or the command after `--`. Without a name: restart this headless agent',
+  about: 'start a session: Claude, or the command after `--`',
   async run(order, tools) {
     const stream = streamOf(order, tools);
     if (order.rest === '' && stream?.kind === 'agent') return restartStream(stream);

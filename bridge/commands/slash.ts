@@ -1,6 +1,8 @@
-// The same commands as slash commands, with autocomplete.
+// The same commands as slash commands, with autocomplete, and /claude for the commands of Claude Code.
 
-import type { Interaction, SlashCommandList } from '../../discord/interactions.ts';
+import { BUILTIN_COMMANDS, type ClaudeCommand } from '../../agents/claude/commands/builtin.ts';
+import { neutralise } from '../../core/untrusted-text.ts';
+import type { Interaction, SlashCommandList, Suggestion } from '../../discord/interactions.ts';
 import type { CommandContext } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { findOurSessions } from './sessions.ts';
@@ -19,7 +21,7 @@ type Option =
 
 const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
   new: [
-    { name: 'name', description: 'Name of the session; without one, this headless agent restarts' },
+    { name: 'name', description: 'Name of the session' },
     { name: 'host', description: 'Where to start it', autocomplete: true },
     { name: 'directory', description: 'Where it works, such as ~/shop' },
     { name: 'command', description: 'What to start instead of Claude' },
@@ -42,9 +44,20 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
   done: [{ name: 'name', description: 'Which one; default: the one of this thread', autocomplete: true }],
   retry: [{ name: 'message', description: 'Id of the message; default: the last failed one' }],
   sh: [{ name: 'command', description: 'The command line', required: true }],
+  screen: [{ name: 'as', description: 'text (fits a phone) or image', autocomplete: true }],
+  claude: [
+    { name: 'command', description: 'A command of Claude Code, or one of yours', required: true, autocomplete: true },
+    { name: 'arguments', description: 'What follows the command' },
+  ],
 };
 
-export const SLASH_COMMANDS: SlashCommandList = COMMANDS.map(({ name, about }) => ({
+/** Discord has no other way to write "/compact": there, a text that begins with "/" is a command of a bot. */
+export const CLAUDE_COMMAND = 'claude';
+
+export const SLASH_COMMANDS: SlashCommandList = [
+  ...COMMANDS,
+  { name: CLAUDE_COMMAND, about: 'run a command of Claude Code, such as /compact, or one of yours' },
+].map(({ name, about }) => ({
   name,
   description: about.replaceAll('`', '').slice(0, 100),
   ...(OPTIONS[name] === undefined ? {} : { options: OPTIONS[name].map(typed) }),
@@ -67,8 +80,12 @@ export function restOf(interaction: Interaction): string {
         .filter(Boolean)
         .join(' ');
     }
+    case CLAUDE_COMMAND:
+      return `/${value('command').replace(/^\/+/, '')} ${value('arguments')}`.trim();
     case 'key':
       return value('key');
+    case 'screen':
+      return value('as');
     case 'retry':
       return value('message');
     case 'sh':
@@ -87,18 +104,38 @@ export function restOf(interaction: Interaction): string {
 const DEADLINE_MS = 1_500;
 
 /** A slow or unreachable host must not delay the suggestions of others. */
-export async function suggestions(interaction: Interaction, tools: CommandContext): Promise<readonly string[]> {
+export async function suggestions(interaction: Interaction, tools: CommandContext): Promise<readonly Suggestion[]> {
   const focused = interaction.data?.options.find((option) => option.focused);
   const begun = String(focused?.value ?? '').toLowerCase();
-  if (focused?.name === 'dir') return tools.directories.names(String(focused.value ?? ''));
+  if (interaction.data?.name === CLAUDE_COMMAND)
+    return focused?.name === 'command' ? claudeCommands(begun, interaction.channel_id ?? '', tools) : [];
+  const names = await namesFor(focused?.name ?? '', String(focused?.value ?? ''), interaction.data?.name ?? '', tools);
+  return names
+    .filter((name) => focused?.name === 'dir' || name.toLowerCase().includes(begun))
+    .map((name) => ({ name, value: name }));
+}
+
+async function namesFor(option: string, begun: string, command: string, tools: CommandContext) {
+  if (option === 'dir') return tools.directories.names(begun);
+  if (option === 'host') return tools.hosts.names();
+  if (option === 'as') return ['text', 'image'];
   const streams = tools.streams.all().map((stream) => stream.record().name);
-  const names =
-    focused?.name === 'host'
-      ? tools.hosts.names()
-      : interaction.data?.name === 'done'
-        ? streams
-        : [...new Set([...streams, ...(await sessionNames(tools))])];
-  return names.filter((name) => name.toLowerCase().includes(begun));
+  return command === 'done' ? streams : [...new Set([...streams, ...(await sessionNames(tools))])];
+}
+
+/** Each as "/name · owner · what it does"; the page shows the parts in its menu. */
+async function claudeCommands(begun: string, thread: string, tools: CommandContext): Promise<readonly Suggestion[]> {
+  const late = new Promise<readonly ClaudeCommand[]>((resolve) => setTimeout(resolve, DEADLINE_MS, []));
+  const own = await Promise.race([tools.slash.own(thread), late]);
+  const only = tools.config.slashCommands;
+  const word = begun.replace(/^\/+/, '');
+  const all = [...own, ...BUILTIN_COMMANDS].filter(({ name }) => only === undefined || only.includes(`/${name}`));
+  const begins = ({ name, aliases = [] }: ClaudeCommand) => [name, ...aliases].some((one) => one.startsWith(word));
+  const found = [...all.filter(begins), ...all.filter((one) => !begins(one) && one.name.includes(word))];
+  return found.map(({ name, owner, about }) => ({
+    name: `/${name} · ${owner} · ${neutralise(about)}`,
+    value: `/${name}`,
+  }));
 }
 
 async function sessionNames(tools: CommandContext): Promise<readonly string[]> {

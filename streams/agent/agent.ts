@@ -32,8 +32,8 @@ export interface AgentParts {
   readonly command: readonly string[];
   /** A file for `--settings` that adds our permission hook. */
   readonly agentSettings: string | undefined;
-  /** The commands of Claude Code that a prompt may use. Other text that looks like a command is sent as text. */
-  readonly slashCommands?: readonly string[];
+  /** Whether a prompt is a command of Claude Code that may be used. Other text that looks like one is sent as text. */
+  readonly isCommand?: (text: string) => boolean;
   readonly shell?: string;
   readonly unaskedMs?: number;
   /** Called before every start, because the configuration may have changed. Rejects if the directory is no longer allowed. */
@@ -166,7 +166,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     const turn = startTurn({
       ...parts,
       thread,
-      prompt: { id: job.id, text: guarded(job.text, parts.slashCommands ?? []) },
+      prompt: { id: job.id, text: guarded(job.text, parts.isCommand) },
       dir: record.dir,
       shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),
       command: [...parts.command, ...agentArguments({ agentSettings, skipPermissions, session })],

@@ -236,7 +236,6 @@ export function agentArguments(wanted: AgentArguments): readonly string[] {
 }
 
 /** Claude Code treats a leading "/" as a command, also on stdin. A space before it makes it text. */
-export function guarded(text: string, slashCommands: readonly string[]): string {
-  const [word = ''] = text.split(/\s/, 1);
-  return text.startsWith('/') && !slashCommands.includes(word) ? ` ${text}` : text;
+export function guarded(text: string, isCommand: (text: string) => boolean = () => false): string {
+  return text.startsWith('/') && !isCommand(text) ? ` ${text}` : text;
 }

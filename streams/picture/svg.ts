@@ -100,15 +100,17 @@ function isDrawable({ text, shapes }: Ink, isCovered: (codePoint: number) => boo
   return !RIGHT_TO_LEFT.test(text) && [...text].every((char) => isCovered(char.codePointAt(0) ?? 0));
 }
 
+const RULE = /^[ ─━═▔▁]$/u;
+
 /** The used part of the pane: an empty right or lower part would only make the rest smaller. */
 function extent(inks: readonly (readonly Ink[])[], size: PictureSize): PictureSize {
   const isSeen = ({ text, bg, style }: Ink) => text !== ' ' || bg !== undefined || style.underline || style.strike;
-  const ends = inks.map((row) => {
-    const last = row.findLast(isSeen);
-    return last === undefined ? 0 : last.column + last.width;
-  });
+  const lasts = inks.map((row) => row.findLast(isSeen));
+  const ends = lasts.map((last) => (last === undefined ? 0 : last.column + last.width));
+  // A rule is as wide as the pane and says nothing: it is cut, so that the text is larger.
+  const texts = ends.filter((_, y) => !inks[y]?.every(({ text }) => RULE.test(text)));
   return {
-    width: Math.min(size.width, Math.max(LEAST.width, ...ends)),
+    width: Math.min(size.width, Math.max(LEAST.width, ...texts)),
     height: Math.min(size.height, Math.max(LEAST.height, ends.findLastIndex((end) => end > 0) + 1)),
   };
 }

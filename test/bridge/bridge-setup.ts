@@ -156,8 +156,8 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
 }
 
 /** What the page suggests while a slash command is being written. */
-export async function openSuggestions({ workspace }: Setting) {
-  const { person, channelId } = workspace;
+export async function openSuggestions({ workspace }: Setting, channelId = workspace.channelId) {
+  const { person } = workspace;
   const page = await openPageSocket(workspace);
   return async (name: string, option: string, value: string): Promise<readonly string[]> => {
     const before = page.heard.length;

@@ -2,10 +2,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BUILTIN_COMMANDS, type ClaudeCommand } from '../../agents/claude/commands/builtin.ts';
 import { COMMANDS, helpText, pressesKeys } from '../../bridge/commands/commands.ts';
 import { parseNew } from '../../bridge/commands/new.ts';
 import { restOf, SLASH_COMMANDS } from '../../bridge/commands/slash.ts';
 import { type Incoming, type RouteContext, refusalReason, route } from '../../bridge/route.ts';
+import { decideSlash, isPlainCommand } from '../../bridge/slash-decision.ts';
 import { newLines } from '../../bridge/type-into-program.ts';
 import { composeForClaude, safeName } from '../../bridge/typed-text.ts';
 import { parseConfig } from '../../core/config.ts';
@@ -79,7 +81,6 @@ describe('the meaning of a message:', () => {
 });
 
 describe('the text that is typed', () => {
-  const slash = ['/clear', '/model'];
   const prompt = (text: string) => ({ kind: 'prompt', text });
 
   it.each([
@@ -89,17 +90,24 @@ describe('the text that is typed', () => {
     ['\u001b', [], { kind: 'nothing' }],
     ['', ['/files/a'], prompt(' /files/a')],
     ['look', ['/files/a', '/files/b'], prompt('look\n\n/files/a\n/files/b')],
-    ['/clear', [], { kind: 'slash', text: '/clear' }],
-    ['/model opus', [], { kind: 'slash', text: '/model opus' }],
-    ['/clear\nand more', [], prompt(' /clear\nand more')],
+    ['/clear', [], prompt(' /clear')],
     ['/clear', ['/files/a'], prompt(' /clear\n\n/files/a')],
-    ['/cleared', [], prompt(' /cleared')],
     ['/etc/passwd', [], prompt(' /etc/passwd')],
     ['\u001b[201~\r!id', [], prompt('[201~\n!id')],
     ['@file', [], prompt(' @file ')],
     ['a \\', [], prompt('a \\ ')],
   ] as const)('is right for %j with %j', (text, paths, wanted) => {
-    expect(composeForClaude(text, paths, slash)).toEqual(wanted);
+    expect(composeForClaude(text, paths, 'text')).toEqual(wanted);
+  });
+
+  it.each([
+    ['/clear', [], '/clear\u00a0'],
+    ['/model opus', [], '/model opus'],
+    ['/greet Bob\nand Alice', [], '/greet Bob\nand Alice'],
+    ['/greet @Bob', [], '/greet @Bob '],
+    ['/greet', ['/files/a'], '/greet /files/a'],
+  ])('ends a command so that Enter runs no other one from the menu: %j with %j', (text, paths, wanted) => {
+    expect(composeForClaude(text, paths, 'command')).toEqual({ kind: 'slash', text: wanted });
   });
 
   it('never starts with a prefix that Claude Code interprets, and contains no control character', () => {
@@ -111,13 +119,52 @@ describe('the text that is typed', () => {
     );
     fc.assert(
       fc.property(nasty, (parts) => {
-        const typed = composeForClaude(parts.join(''), [], []);
+        const typed = composeForClaude(parts.join(''), [], 'text');
         if (typed.kind === 'nothing') return;
         expect(typed.text).not.toMatch(/^[!/@#&]|\\$|@\S*$|[^\P{Cc}\t\n]|\p{Cs}/u);
         expect(typed.text.trim()).not.toBe('');
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('a text that begins with "/"', () => {
+  const own: ClaudeCommand[] = [{ name: 'team:standup', about: '', owner: 'your command' }];
+  const asks = (name: string, why: string) => ({ kind: 'ask', name, why });
+
+  it.each([
+    ['/compact', undefined, { kind: 'command' }],
+    ['/cost', undefined, { kind: 'command' }],
+    ['/review 12\nplease', undefined, { kind: 'command' }],
+    ['/team:standup', undefined, { kind: 'command' }],
+    ['/usr/bin is full', undefined, { kind: 'text' }],
+    ['/ what?', undefined, { kind: 'text' }],
+    ['//comment', undefined, { kind: 'text' }],
+    ['hello /compact', undefined, { kind: 'text' }],
+    ['/logou', undefined, asks('logou', 'unknown')],
+    ['/constructor', undefined, asks('constructor', 'unknown')],
+    ['/login', undefined, asks('login', 'account')],
+    ['/quit now', undefined, asks('quit', 'session')],
+    ['/plugin install x', undefined, asks('plugin', 'installation')],
+    ['/bug', undefined, asks('bug', 'sharing')],
+    ['/compact', ['/compact'], { kind: 'command' }],
+    ['/clear', ['/compact'], asks('clear', 'restricted')],
+    ['/logout', ['/compact'], asks('logout', 'restricted')],
+    ['/logout', ['/logout'], asks('logout', 'account')],
+    ['/of-a-plugin', ['/of-a-plugin'], { kind: 'command' }],
+    ['/usr/bin', ['/compact'], { kind: 'text' }],
+  ])('%j is decided (allowed: %j)', async (text, only, wanted) => {
+    expect(await decideSlash(text, async () => own, only)).toEqual(wanted);
+    const plain = wanted.kind === 'command' && !text.startsWith('/team');
+    expect(isPlainCommand(text, only)).toBe(plain);
+  });
+
+  it('every command has one name, and a description that fits the menu', () => {
+    const names = BUILTIN_COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(`/${name}`).toMatch(/^\/[a-z][a-z0-9:_-]*$/);
+    for (const { about } of BUILTIN_COMMANDS) expect(about).toMatch(/^.{3,60}$/);
   });
 });
 
@@ -253,12 +300,15 @@ describe('slash commands', () => {
     ['retry', { message: '123' }, '123'],
     ['sh', { command: 'ls -l' }, 'ls -l'],
     ['screen', {}, ''],
+    ['screen', { as: 'image' }, 'image'],
+    ['claude', { command: '/review', arguments: '12' }, '/review 12'],
+    ['claude', { command: ' compact ' }, '/compact'],
   ])('/%s %j become the text of a "!" command', (name, options, wanted) => {
     expect(given(name, options)).toBe(wanted);
   });
 
   it('are the same commands as those of "!", each with a description', () => {
-    expect(SLASH_COMMANDS.map(({ name }) => name)).toEqual(COMMANDS.map(({ name }) => name));
+    expect(SLASH_COMMANDS.map(({ name }) => name)).toEqual([...COMMANDS.map(({ name }) => name), 'claude']);
     for (const command of SLASH_COMMANDS) {
       expect(command.name).toMatch(/^[a-z]{1,32}$/);
       expect('description' in command && command.description).toMatch(/^.{3,100}$/);

@@ -167,7 +167,7 @@ describe('our client', () => {
     };
     const { person, channelId } = workspace;
     await person.autocomplete(channelId, 'kill', [{ name: 'name', value: 'w', focused: true }]);
-    expect(await suggest(rest, await next(1), ['web', 'work'])).toBe(true);
+    expect(await suggest(rest, await next(1), [{ name: 'web', value: 'web' }])).toBe(true);
 
     await person.slash(channelId, 'kill', [{ name: 'name', value: 'web' }]);
     const command = await next(2);

@@ -3,6 +3,7 @@
 // usage: node fake-claude.mjs <folder> [<path of drop>]; without the path no hook runs, as before an installation
 
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
@@ -59,6 +60,12 @@ function turn(texts) {
   hook('Stop', { prompt_id: id, stop_hook_active: false, last_assistant_message: reply });
 }
 
+/** What a local command prints is only in the transcript. */
+function printed(text) {
+  const content = `<local-command-stdout>${text}</local-command-stdout>`;
+  write({ type: 'system', subtype: 'local_command', uuid: randomUUID(), timestamp: new Date().toISOString(), content });
+}
+
 function write(line) {
   appendFileSync(transcript, `${JSON.stringify({ isSidechain: false, ...line })}\n`);
 }
@@ -81,8 +88,9 @@ function enter() {
   state.stash = undefined;
   if (text.startsWith('!')) return note('shell', text);
   if (text.startsWith('/')) {
-    note('slash', text);
-    if (text === '/cost') state.dialog = 'cost';
+    note('slash', text.trim());
+    if (text.trim() === '/cost') state.dialog = 'cost';
+    else if (text.startsWith('/print')) printed(`${text.trim()} has printed \x1b[1mthis\x1b[22m`);
     return;
   }
   state.said.push(

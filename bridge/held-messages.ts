@@ -1,0 +1,136 @@
+// Messages that wait for a person's tap before anything is typed: an unknown slash command, or one that would change the
+// account or the installation. They stay in the inbox, so a restart asks again, with new buttons.
+
+import { randomBytes } from 'node:crypto';
+import type { Log } from '../core/log.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
+import { type ButtonStyle, button, editMessage, row } from '../discord/messages.ts';
+import type { Rest } from '../discord/rest.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import type { AcceptedMessage, Inbox } from './inbox.ts';
+import type { Outcomes } from './outcomes.ts';
+import type { AskReason, SlashDecision } from './slash-decision.ts';
+import type { StatusReactions } from './status-reactions.ts';
+
+export interface HeldMessages {
+  hold(message: AcceptedMessage, thread: ThreadRef, ask: SlashDecision & { kind: 'ask' }): Promise<void>;
+  /** `tap`: the id of the interaction. False if the buttons are dead: used, older than ten minutes, or of an earlier process. */
+  tapped(on: { readonly id: string; readonly choice: string; readonly thread: string; readonly tap: string }): boolean;
+  close(): void;
+}
+
+interface HeldOptions {
+  readonly rest: Rest;
+  readonly inbox: Inbox;
+  readonly marks: StatusReactions;
+  readonly outcomes: Pick<Outcomes, 'say'>;
+  readonly log: Log;
+  readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
+  readonly keptMs?: number;
+}
+
+interface HeldMessage {
+  readonly message: AcceptedMessage;
+  readonly thread: ThreadRef;
+  readonly name: string;
+  readonly choices: readonly HeldChoice[];
+  readonly timer: NodeJS.Timeout;
+  readonly notice: Promise<string | undefined>;
+}
+
+export type HeldChoice = 'command' | 'text' | 'no';
+
+const KEPT_MS = 10 * 60_000;
+
+export function createHeldMessages(options: HeldOptions): HeldMessages {
+  const { rest, inbox, marks, outcomes, log, keptMs = KEPT_MS } = options;
+  const held = new Map<string, HeldMessage>();
+
+  async function close(id: string, words: string): Promise<HeldMessage | undefined> {
+    const one = held.get(id);
+    if (one === undefined) return undefined;
+    held.delete(id);
+    clearTimeout(one.timer);
+    const notice = await one.notice;
+    if (notice !== undefined)
+      await editMessage(rest, one.thread.id, notice, { content: words, components: [] }).catch((error: Error) =>
+        log.info('closing a question', { because: error.message }),
+      );
+    return one;
+  }
+
+  async function notSent({ message }: HeldMessage): Promise<void> {
+    await marks.set(message.channelId, message.id, 'failed');
+    inbox.done(message.id);
+  }
+
+  return {
+    async hold(message, thread, { name, why }) {
+      const id = randomBytes(12).toString('base64url');
+      const { words, choices } = QUESTIONS[why](untrustedCode(`/${name}`));
+      const timer = setTimeout(() => {
+        const late = `⚠️ ${untrustedCode(`/${name}`)} was not sent, because nobody answered. Send it again if you still want it.`;
+        void close(id, late).then((one) => one && notSent(one));
+      }, keptMs);
+      timer.unref();
+      await marks.set(message.channelId, message.id, 'waiting');
+      const buttons = choices.map((choice) => button(LABELS[choice](name), `held:${id}:${choice}`, STYLES[choice]));
+      const notice = outcomes.say(thread.id, [message.id, 'held', id], {
+        content: words,
+        components: [row(...buttons)],
+        replyTo: message.id,
+      });
+      held.set(id, { message, thread, name, choices, timer, notice });
+      await notice;
+    },
+    tapped({ id, choice, thread, tap }) {
+      const one = held.get(id);
+      const chosen = one?.choices.find((known) => known === choice);
+      if (one === undefined || chosen === undefined || one.thread.id !== thread) return false;
+      const shown = untrustedCode(`/${one.name}`);
+      const words = { command: `-# ▶️ ${shown} is sent.`, text: '-# 💬 Sent as text.', no: `-# ${shown} was not sent.` }[
+        chosen
+      ];
+      void close(id, words);
+      if (chosen === 'no') void notSent(one);
+      else {
+        // Newer than everything that was typed meanwhile, so the pane accepts it.
+        const message = { ...one.message, deliveryId: tap, as: chosen };
+        inbox.put(message);
+        void options.send(message, one.thread);
+      }
+      return true;
+    },
+    close() {
+      for (const { timer } of held.values()) clearTimeout(timer);
+      held.clear();
+    },
+  };
+}
+
+const LABELS: Readonly<Record<HeldChoice, (name: string) => string>> = {
+  command: (name) => `Run /${name}`,
+  text: () => 'Send as text',
+  no: () => 'Cancel',
+};
+const STYLES: Readonly<Record<HeldChoice, ButtonStyle>> = { command: 'bad', text: 'primary', no: 'plain' };
+
+const confirmed = (what: string) => (command: string) => ({
+  words: `❔ ${command} ${what}. Run it?`,
+  choices: ['command', 'no'] as const,
+});
+
+const QUESTIONS: Readonly<Record<AskReason, (command: string) => { words: string; choices: readonly HeldChoice[] }>> = {
+  unknown: (command) => ({
+    words: `❔ Claude has no command ${command} here, as far as threadmux knows. Send it as text?`,
+    choices: ['text', 'command', 'no'],
+  }),
+  restricted: (command) => ({
+    words: `❔ ${command} is not in "slashCommands" of the configuration, so it is not run. Send it as text?`,
+    choices: ['text', 'no'],
+  }),
+  account: confirmed('changes the account that Claude Code uses'),
+  installation: confirmed('changes what is installed on the host'),
+  session: confirmed('ends this session, or moves it out of its pane'),
+  sharing: confirmed('sends the conversation to somebody else'),
+};

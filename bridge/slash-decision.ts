@@ -1,0 +1,44 @@
+// Decides what happens with a text that begins with "/": a command of Claude Code is passed, prose is typed as text, and a
+// person is asked about everything else. Pure.
+
+import { BUILTIN_COMMANDS, type ClaudeCommand, type CommandRisk } from '../agents/claude/commands/builtin.ts';
+import { cleanInbound } from '../core/untrusted-text.ts';
+
+export type SlashDecision =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'command' }
+  /** Nothing is typed before a person has tapped. */
+  | { readonly kind: 'ask'; readonly name: string; readonly why: AskReason };
+
+export type AskReason = 'unknown' | 'restricted' | CommandRisk;
+
+/** `own` is read only if Claude Code itself has no such command. `only`: "slashCommands" of the configuration. */
+export async function decideSlash(
+  text: string,
+  own: () => Promise<readonly ClaudeCommand[]>,
+  only: readonly string[] | undefined,
+): Promise<SlashDecision> {
+  const name = commandName(text);
+  if (name === undefined) return { kind: 'text' };
+  const command = findCommand(name, BUILTIN_COMMANDS) ?? findCommand(name, await own());
+  if (only !== undefined && !only.includes(`/${name}`)) return { kind: 'ask', name, why: 'restricted' };
+  if (command === undefined && only === undefined) return { kind: 'ask', name, why: 'unknown' };
+  return command?.risk === undefined ? { kind: 'command' } : { kind: 'ask', name, why: command.risk };
+}
+
+/** For callers who cannot ask: one of Claude Code's own commands that needs no confirmation. */
+export function isPlainCommand(text: string, only: readonly string[] | undefined): boolean {
+  const name = commandName(text);
+  if (name === undefined || (only !== undefined && !only.includes(`/${name}`))) return false;
+  const command = findCommand(name, BUILTIN_COMMANDS);
+  return command === undefined ? only !== undefined : command.risk === undefined;
+}
+
+/** Undefined if it is prose, such as "/usr/bin is full". */
+export function commandName(text: string): string | undefined {
+  return /^\/([\p{L}\p{N}][\p{L}\p{N}_.:-]*)(?=\s|$)/u.exec(cleanInbound(text).trim())?.[1];
+}
+
+function findCommand(name: string, commands: readonly ClaudeCommand[]): ClaudeCommand | undefined {
+  return commands.find((one) => one.name === name || one.aliases?.includes(name));
+}

@@ -1,0 +1,66 @@
+// Messages that begin with "/": passed to Claude Code, held until a person has tapped, or typed as text; and what they print.
+
+import type { ClaudeCommand } from '../agents/claude/commands/builtin.ts';
+import type { Config } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import type { Rest } from '../discord/rest.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import type { Registry } from '../threads/registry.ts';
+import type { HostList } from '../tmux/host-list.ts';
+import { createHeldMessages, type HeldMessages } from './held-messages.ts';
+import type { AcceptedMessage, Inbox } from './inbox.ts';
+import { createOwnCommands } from './list-own-commands.ts';
+import type { Outcomes } from './outcomes.ts';
+import { createPostPrinted, type RanCommand } from './post-printed.ts';
+import { decideSlash, isPlainCommand } from './slash-decision.ts';
+import type { StatusReactions } from './status-reactions.ts';
+
+export interface SlashMessages {
+  /** `held`: nothing is typed until a person has tapped; the message comes back with `as`. */
+  howToSend(message: AcceptedMessage, thread: ThreadRef): Promise<'text' | 'command' | 'held'>;
+  /** The user's own commands for the session of this thread. */
+  own(thread: string): Promise<readonly ClaudeCommand[]>;
+  /** Posts what a command prints. Never rejects. */
+  ran(command: RanCommand): Promise<void>;
+  readonly tapped: HeldMessages['tapped'];
+  close(): void;
+}
+
+interface SlashOptions {
+  readonly rest: Rest;
+  readonly config: Pick<Config, 'slashCommands'>;
+  readonly hosts: HostList;
+  readonly registry: Registry;
+  readonly inbox: Inbox;
+  readonly marks: StatusReactions;
+  readonly outcomes: Outcomes;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
+}
+
+export function createSlashMessages(options: SlashOptions): SlashMessages {
+  const { config, registry, outcomes } = options;
+  const list = createOwnCommands(options);
+  const held = createHeldMessages(options);
+  const own = async (thread: string) => {
+    const record = registry.get(thread);
+    return record === undefined ? [] : list(record);
+  };
+  return {
+    own,
+    ran: createPostPrinted({ ...options, recordOf: (thread) => registry.get(thread), say: outcomes.say }),
+    tapped: held.tapped,
+    close: held.close,
+    async howToSend(message, thread) {
+      // In a shell, "/bin/ls" is a program.
+      const record = registry.get(thread.id);
+      if (record !== undefined && record.shell !== 'no' && record.claudeSession === '')
+        return isPlainCommand(message.text, config.slashCommands) ? 'command' : 'text';
+      const decision = await decideSlash(message.text, () => own(thread.id), config.slashCommands);
+      if (decision.kind !== 'ask') return decision.kind;
+      await held.hold(message, thread, decision);
+      return 'held';
+    },
+  };
+}

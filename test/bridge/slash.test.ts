@@ -1,0 +1,206 @@
+// Texts that begin with "/": passed to Claude, held until a person taps, or typed as text; and what they print.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { FakeClaude } from '../support/fake-claude.ts';
+import { buttonOf } from '../support/prompt-pane.ts';
+import type { WireMessage } from '../support/workspace.ts';
+import { aWhile, openSuggestions, type Setting, type SettingOptions, startSetting, WAIT } from './bridge-setup.ts';
+
+async function begin(options: SettingOptions = {}) {
+  const setting = await startSetting(options);
+  const claude = await setting.claude('web');
+  return { setting, claude };
+}
+
+const HELD = /^❔/;
+const noted = (claude: FakeClaude) => claude.noted().map(({ kind, text }) => [kind, text]);
+
+async function tap({ workspace }: Setting, claude: FakeClaude, question: WireMessage, label: string) {
+  await workspace.person.tap(claude.thread, question.id, buttonOf(question, label));
+}
+
+/** The folder of the user on the machine of the setting. */
+function ownCommand({ machine }: Setting, path: string, text: string): void {
+  const file = join(machine.env.HOME ?? '/nowhere', '.claude/commands', path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, text);
+}
+
+describe('a known command', () => {
+  it('of Claude Code or of the user is passed, and its output is posted', async () => {
+    const { setting, claude } = await begin();
+    ownCommand(setting, 'print/it.md', 'Prints');
+    for (const text of ['/review 12', '/print:it now'])
+      await setting.untilMarked(await setting.say(claude, text), '✅');
+    const posted = await setting.answer(claude, /has printed/);
+    expect(posted.content).toBe('```\n/print:it now has printed this\n```');
+    expect(noted(claude)).toEqual([
+      ['slash', '/review 12'],
+      ['slash', '/print:it now'],
+    ]);
+  });
+
+  it('prints once, in order, also if it is given twice', async () => {
+    const { setting, claude } = await begin();
+    ownCommand(setting, 'print.md', 'Prints');
+    for (const text of ['/print one', '/print two']) await setting.untilMarked(await setting.say(claude, text), '✅');
+    await setting.answer(claude, /two has printed/);
+    await aWhile(1_500);
+    const said = (await setting.answers(claude)).flatMap(({ content }) => content.match(/\/print \w+/g) ?? []);
+    expect(said).toEqual(['/print one', '/print two']);
+  });
+});
+
+describe('an unknown command', () => {
+  it('waits for a tap, and is typed as text', async () => {
+    const { setting, claude } = await begin();
+    const message = await setting.say(claude, '/shrug I do not know');
+    const question = await setting.answer(claude, HELD);
+    expect(question.content).toContain('Claude has no command `/shrug` here');
+    await setting.untilMarked(message, '📨');
+    const later = await setting.say(claude, 'not held up');
+    await setting.untilMarked(later, '✅');
+    await tap(setting, claude, question, 'Send as text');
+    await setting.untilMarked(message, '✅');
+    console.log(JSON.stringify(claude.noted()), message.id, later.id, question.id, setting.log.slice(-10).join('\n'));
+    expect(claude.prompts()).toEqual(['not held up', '/shrug I do not know']);
+    await vi.waitFor(async () => {
+      const now = (await setting.answers(claude)).find(({ id }) => id === question.id);
+      expect(now).toMatchObject({ content: '-# 💬 Sent as text.', components: [] });
+    }, WAIT);
+  });
+
+  it('runs if the person insists, once, however often it is tapped', async () => {
+    const { setting, claude } = await begin();
+    const message = await setting.say(claude, '/mcp__tool');
+    const question = await setting.answer(claude, HELD);
+    await Promise.all([1, 2, 3].map(() => tap(setting, claude, question, 'Run /mcp__tool').catch(() => {})));
+    await setting.untilMarked(message, '✅');
+    await aWhile(500);
+    expect(noted(claude)).toEqual([['slash', '/mcp__tool']]);
+  });
+
+  it('is not asked about in a shell, where it is a program', async () => {
+    const setting = await startSetting();
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!new ops -- sh');
+    const up = await setting.answer(channelId, /^▶️ `ops` is up/);
+    const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
+    await setting.untilMarked(await setting.say(thread, '/nonsense x'), '✅');
+    await setting.answer(thread, /not found|No such file/);
+  });
+});
+
+describe('a command that changes the account or the installation', () => {
+  it('is passed only after a tap', async () => {
+    const { setting, claude } = await begin();
+    const message = await setting.say(claude, '/login');
+    const question = await setting.answer(claude, HELD);
+    expect(question.content).toBe('❔ `/login` changes the account that Claude Code uses. Run it?');
+    await aWhile(500);
+    expect(noted(claude)).toEqual([]);
+    await tap(setting, claude, question, 'Run /login');
+    await setting.untilMarked(message, '✅');
+    expect(noted(claude)).toEqual([['slash', '/login']]);
+  });
+
+  it('is not passed if it is cancelled', async () => {
+    const { setting, claude } = await begin();
+    const message = await setting.say(claude, '/logout');
+    await tap(setting, claude, await setting.answer(claude, HELD), 'Cancel');
+    await setting.untilMarked(message, '⚠️');
+    await setting.answer(claude, /`\/logout` was not sent/);
+    expect(noted(claude)).toEqual([]);
+  });
+
+  it('is asked again after a restart, and the old buttons are dead', async () => {
+    const { setting, claude } = await begin();
+    const message = await setting.say(claude, '/exit');
+    const old = await setting.answer(claude, HELD);
+    await setting.restart();
+    const again = await vi.waitFor(async () => {
+      const last = (await setting.answers(claude)).findLast(({ content }) => HELD.test(content));
+      if (last === undefined || last.id === old.id) throw new Error('not asked again');
+      return last;
+    }, WAIT);
+    await tap(setting, claude, old, 'Run /exit');
+    await vi.waitFor(async () => {
+      const now = (await setting.answers(claude)).find(({ id }) => id === old.id);
+      expect(now?.components).toEqual([]);
+    }, WAIT);
+    expect(noted(claude)).toEqual([]);
+    await tap(setting, claude, again, 'Run /exit');
+    await setting.untilMarked(message, '✅');
+    expect(noted(claude)).toEqual([['slash', '/exit']]);
+  });
+
+  it('is not passed by a tap in another thread', async () => {
+    const { setting, claude } = await begin();
+    const other = await setting.claude('other');
+    await setting.say(claude, '/logout');
+    const question = await setting.answer(claude, HELD);
+    const [, id = ''] = buttonOf(question, 'Run /logout').split(':');
+    const { thread } = other.record();
+    const posted = await setting.workspace.bot('POST', `/channels/${thread}/messages`, {
+      content: 'forged',
+      components: [{ type: 1, components: [{ type: 2, style: 1, label: 'x', custom_id: `held:${id}:command` }] }],
+    });
+    await setting.workspace.person.tap(thread, posted.body.id, `held:${id}:command`);
+    await aWhile(500);
+    expect(noted(claude)).toEqual([]);
+    expect(noted(other)).toEqual([]);
+  });
+});
+
+describe('"slashCommands" of the configuration', () => {
+  it('restricts what is passed; the rest can only be sent as text', async () => {
+    const { setting, claude } = await begin({ file: { slashCommands: ['/compact'] } });
+    await setting.untilMarked(await setting.say(claude, '/compact'), '✅');
+    const message = await setting.say(claude, '/clear');
+    const question = await setting.answer(claude, HELD);
+    expect(question.content).toContain('"slashCommands"');
+    expect(JSON.stringify(question.components)).not.toContain('Run /clear');
+    await tap(setting, claude, question, 'Send as text');
+    await setting.untilMarked(message, '✅');
+    expect(noted(claude)).toEqual([
+      ['slash', '/compact'],
+      ['prompt', '/clear'],
+    ]);
+  });
+});
+
+describe('/claude', () => {
+  it('suggests the commands of Claude and of the user with their owners, and delivers like a message', async () => {
+    const { setting, claude } = await begin();
+    ownCommand(setting, 'statement.md', 'Writes a statement');
+    const suggested = await openSuggestions(setting, claude.thread);
+    expect(await suggested('claude', 'command', '/stat')).toEqual(['/statement', '/status', '/statusline', '/usage']);
+    const { person } = setting.workspace;
+    await person.slash(claude.thread, 'claude', [
+      { name: 'command', value: '/status' },
+      { name: 'arguments', value: 'now' },
+    ]);
+    const sent = await setting.answer(claude, /^\/status now$/);
+    await setting.untilMarked(sent, '✅');
+    expect(noted(claude)).toEqual([['slash', '/status now']]);
+    await person.slash(setting.workspace.channelId, 'claude', [{ name: 'command', value: '/status' }]);
+    await setting.answer(setting.workspace.channelId, /Use this in a session’s thread/);
+  });
+
+  it('asks about a command that needs it, and can be tried again when it failed', async () => {
+    const { setting, claude } = await begin();
+    const { person } = setting.workspace;
+    await person.slash(claude.thread, 'claude', [{ name: 'command', value: 'logout' }]);
+    const sent = await setting.answer(claude, /^\/logout$/);
+    await tap(setting, claude, await setting.answer(claude, HELD), 'Cancel');
+    await setting.untilMarked(sent, '⚠️');
+    await setting.say(claude, `!retry ${sent.id}`);
+    await setting.answer(claude, /Typing it again/);
+    const again = await setting.answer(claude, /changes the account/);
+    await tap(setting, claude, again, 'Run /logout');
+    await setting.untilMarked(sent, '✅');
+    expect(noted(claude)).toEqual([['slash', '/logout']]);
+  });
+});

@@ -1,0 +1,39 @@
+// Text of a wide terminal for a phone: nothing is wider, and no word is missing.
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { displayWidth } from '../../core/markdown-tables.ts';
+import { narrowText } from '../../core/narrow-text.ts';
+
+const widest = (text: string) => Math.max(...text.split('\n').map(displayWidth));
+
+it.each([
+  ['empty lines around', '\n\n   a\n     b\n\n', 'a\n  b'],
+  ['runs of empty lines', 'a\n\n\n\nb', 'a\n\nb'],
+  ['a rule', '─'.repeat(200), '─'.repeat(20)],
+  ['a wide box', `│ ${'word '.repeat(6)}│`, 'word word word word\nword word'],
+  ['a box that fits', '╭──╮\n│ a│\n╰──╯', '╭──╮\n│ a│\n╰──╯'],
+  ['a list', 'x\n  1. one two three four five six', 'x\n  1. one two three\n  four five six'],
+  ['columns far apart', `Model${' '.repeat(30)}Opus`, 'Model  Opus'],
+  ['a word without end', 'x'.repeat(45), `${'x'.repeat(20)}\n${'x'.repeat(20)}\nxxxxx`],
+  ['wide characters', '漢'.repeat(12), `${'漢'.repeat(10)}\n漢漢`],
+  ['nothing', ' \n \n', ''],
+])('narrows %s', (_, text, wanted) => {
+  expect(narrowText(text, 20)).toBe(wanted);
+});
+
+it('never exceeds the width and loses no letter', () => {
+  const line = fc.array(fc.constantFrom('a', 'word', ' ', '    ', '│', '─', '漢', '🚀', '…', '❯', '\u00a0'), {
+    maxLength: 60,
+  });
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+      const text = lines.map((parts) => parts.join('')).join('\n');
+      const narrow = narrowText(text, 30);
+      expect(widest(narrow)).toBeLessThanOrEqual(30);
+      const letters = (shown: string) => shown.replace(/[\s─│]/g, '');
+      expect(letters(narrow)).toBe(letters(text));
+    }),
+    { numRuns: 500 },
+  );
+});
