@@ -126,7 +126,6 @@ function withoutNoise(stderr: string): string {
  */
 const SUPERVISOR = `mark=$1; dir=$2; shell=$3; line=$4
 exec 4<&0 5>&1 </dev/null >/dev/null
-trap : TERM HUP INT
 cd "$dir" || exit 1
 marked() {
   if [ -d /proc/self ]; then
@@ -158,6 +157,7 @@ sweep() {
 }
 ( exec 4<&- 5>&- 2>/dev/null; read -r _ <&3; trap : TERM; sweep ) &
 watcher=$!
+trap : TERM HUP INT # after the fork: dash loses a TERM that reaches the watcher before it has reset an inherited trap
 THREADMUX_TURN=$mark "$shell" -l -i -c "$line" 3<&-
 status=$?
 exec 4<&- 5>&-

@@ -94,6 +94,16 @@ describe('the process of an agent', () => {
     });
   });
 
+  // Some shells lose a signal that arrives while they start a subshell. That needs a busy machine: hence so many at once.
+  it('ends, however quickly its shell ends', async () => {
+    const dir = tempFolder();
+    const ended = Array.from(
+      { length: 60 },
+      () => start(['never'], { dir, home: dir, shell: '/bin/false' }).agent.ended,
+    );
+    expect(new Set((await Promise.all(ended)).map(({ status }) => status))).toEqual(new Set([1]));
+  });
+
   it('reports its last output when it cannot start', async () => {
     const { agent } = start(['no-such-program-at-all'], { shell: '/bin/bash' });
     const exit = await agent.ended;
