@@ -13,7 +13,11 @@ import { acceptedOf, incomingOf } from './listen.ts';
 import { REACTIONS, type StatusReactions } from './outcomes.ts';
 import { route } from './route.ts';
 
-type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
+export type Retry = (
+  messageId: string,
+  order: { readonly id: string; readonly liveAt: number | undefined },
+  thread: ThreadRef,
+) => Promise<string>;
 
 interface RetryOptions {
   readonly rest: Rest;
@@ -47,7 +51,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
   }
 
   /** The id of the Retry is newer than all typed messages, so the pane accepts it. */
-  return async (messageId, orderId, thread) => {
+  return async (messageId, { id: orderId, liveAt }, thread) => {
     const message = await find(messageId, thread);
     if (message === undefined || again.has(message.id))
       throw new ThreadmuxError('bad_usage', 'There is no failed message to type again.', {
@@ -56,6 +60,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
     const accepted: AcceptedMessage = {
       ...acceptedOf({ ...message, channel_id: thread.id }),
       deliveryId: orderId,
+      ...(liveAt === undefined ? {} : { liveAt }),
     };
     again.add(message.id);
     inbox.put(accepted);

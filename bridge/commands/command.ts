@@ -12,6 +12,7 @@ import type { PaneFinder } from '../../threads/panes.ts';
 import type { RemoteHosts } from '../../threads/remote-hosts.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import type { HostList } from '../../tmux/host-list.ts';
+import type { Retry } from '../retry.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 
 export interface CommandContext {
@@ -32,7 +33,7 @@ export interface CommandContext {
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
   /** Types a failed message again. */
-  readonly retry: (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
+  readonly retry: Retry;
 }
 
 export interface CommandCall {
@@ -41,7 +42,7 @@ export interface CommandCall {
   /** The thread it was given in; undefined in the channel itself. */
   readonly thread: ThreadRef | undefined;
   readonly rest: string;
-  /** When it arrived (`performance.now`); undefined if it was missed. See `isFresh`. */
+  /** When it was written (`performance.now`); undefined if it was missed. See `isFresh`. */
   readonly liveAt: number | undefined;
 }
 

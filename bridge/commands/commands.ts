@@ -16,7 +16,7 @@ const retry: Command = {
   about: 'type the last failed message again',
   async run(order, tools) {
     if (order.thread === undefined) throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.');
-    return replyWith(await tools.retry(order.rest.trim(), order.id, order.thread));
+    return replyWith(await tools.retry(order.rest.trim(), order, order.thread));
   },
 };
 
