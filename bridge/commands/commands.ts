@@ -21,6 +21,8 @@ const retry: Command = {
 };
 
 const SH_TIMEOUT_MS = 30_000;
+/** Only the end is shown. */
+const SH_BYTES = 32 * 2 ** 20;
 
 const sh: Command = {
   name: 'sh',
@@ -37,7 +39,7 @@ const sh: Command = {
     const script = 'sh 2>&1 || echo "[exit code $?]"';
     const printed = await tools.hosts
       .get(host)
-      .sh(script, [], { input: order.rest, timeoutMs: SH_TIMEOUT_MS, doing: 'run the command' });
+      .sh(script, [], { input: order.rest, timeoutMs: SH_TIMEOUT_MS, doing: 'run the command', maxBytes: SH_BYTES });
     return replyWith(screenBlock(printed));
   },
 };
