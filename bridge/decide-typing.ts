@@ -25,6 +25,8 @@ export interface PaneState {
   /** A text that we typed and that is not confirmed yet. */
   readonly standing: string | undefined;
   readonly now: number;
+  /** It was written a moment ago. */
+  readonly isFresh: boolean;
 }
 
 /** A newly started agent may need this long until it reports. */
@@ -43,8 +45,8 @@ export function decide(facts: PaneState): TypingStep {
   if (look.inputOff) return { do: 'wait', because: 'The pane accepts no input (tmux select-pane -d).' };
   if (look.synchronized)
     return { do: 'wait', because: 'The pane shares its input with other panes (tmux synchronize-panes).' };
-  if (record.shell === 'terminal') return decideForTerminal(look);
-  if (!facts.isAgent) return decideForShell(look, facts);
+  if (record.shell === 'terminal') return unlessLate(decideForTerminal(look), facts);
+  if (!facts.isAgent) return unlessLate(decideForShell(look, facts), facts);
   switch (screen.kind) {
     case 'empty':
       return { do: 'type', stash: false };
@@ -114,6 +116,16 @@ function decideForShell(look: LookResult & { kind: 'pane' }, facts: PaneState): 
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
     ? { do: 'run' }
     : { do: 'wait', because: describeScreen(screen) };
+}
+
+/** A program may ask something else by now, and a late "y" would answer that. Only Claude's dialogs are recognised. */
+function unlessLate(step: TypingStep, { isFresh }: PaneState): TypingStep {
+  if (step.do !== 'run' || isFresh) return step;
+  return {
+    do: 'refuse',
+    because:
+      'It was written while threadmux was not running or could not reach the program, which may ask something else by now. Check the screen, then tap Retry.',
+  };
 }
 
 function isStarting({ record, now }: PaneState): boolean {

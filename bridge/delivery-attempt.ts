@@ -16,6 +16,7 @@ import { type LookResult, lookAtPane } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { typeMessage } from '../tmux/type-message.ts';
 import { decide } from './decide-typing.ts';
+import { isFresh } from './inbox.ts';
 import { type SeenScreen, seenScreen } from './seen-screen.ts';
 import { runInShell, writeToProgram } from './type-into-program.ts';
 import type { TypedText } from './typed-text.ts';
@@ -26,6 +27,8 @@ export interface TypedState {
   readonly deliveryId: string;
   readonly thread: ThreadRef;
   readonly typed: Exclude<TypedText, { kind: 'nothing' }>;
+  /** See `isFresh`. */
+  readonly liveAt: number | undefined;
 }
 
 interface AttemptOptions {
@@ -127,7 +130,7 @@ async function typeInto(
   const standing = options.standing();
   const step = decide({
     ...{ look: seen, screen, record, isAgent, allowShell: options.allowShell },
-    ...{ standing: standing?.text, now: Date.now() },
+    ...{ standing: standing?.text, now: Date.now(), isFresh: isFresh(message.liveAt, performance.now()) },
   });
   // Without hooks, the program that was just seen must still be in the foreground.
   const isReported = record.shell === 'no' && record.claudeSession !== '';

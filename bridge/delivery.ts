@@ -75,7 +75,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       await outcomes.empty(message);
       return inbox.done(message.id);
     }
-    const way: TypedState = { deliveryId, thread, typed };
+    const way: TypedState = { deliveryId, thread, typed, liveAt: message.liveAt };
     const outcome = await untilTyped(message, way, paths);
     if (outcome.kind !== 'typed') return ended(message, thread, outcome);
     const { before } = outcome;

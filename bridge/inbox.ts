@@ -41,7 +41,7 @@ export const acceptedMessageSchema = z.object({
 });
 export type AcceptedMessage = Omit<z.output<typeof acceptedMessageSchema>, 'server'> & {
   /**
-   * When the gateway delivered it (`performance.now`). Missing if it was missed or replayed. Never stored, so that no
+   * When it was written, if the gateway delivered it live (`performance.now`). Missing if it was missed or replayed. Never stored, so that no
    * message is live after a restart.
    */
   readonly liveAt?: number;
@@ -49,7 +49,7 @@ export type AcceptedMessage = Omit<z.output<typeof acceptedMessageSchema>, 'serv
 
 const FRESH_MS = 15_000;
 
-/** Whether a message came live and was not delayed since, for example by a full disk. */
+/** Whether a message came live and was not delayed, for example by the network or a full disk. */
 export function isFresh(liveAt: number | undefined, now: number): boolean {
   return liveAt !== undefined && now - liveAt < FRESH_MS;
 }

@@ -7,7 +7,7 @@ import { keepTrying } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import type { TextMeaning, WrittenText } from '../core/prompt-answer.ts';
-import { isNewer } from '../core/snowflake.ts';
+import { isDiscordId, isNewer, snowflakeTime } from '../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import { messagesAfter, refusedWith } from '../discord/messages.ts';
 import { type DiscordMessage, guildCreateSchema, isWritten, messageSchema, readySchema } from '../discord/payloads.ts';
@@ -131,8 +131,16 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
     log.error('messages arrive empty', { hint: CONTENT_HINT });
   }
 
+  /** A slow network may deliver it long after it was written, and a stopped process reads it long after it arrived. */
+  function writtenAt(data: unknown): number | undefined {
+    const { id = '' } = identified.safeParse(data).data ?? {};
+    if (!isDiscordId(id)) return undefined;
+    return performance.now() - Math.max(0, rest.serverTime() - snowflakeTime(id));
+  }
+
   return async (name, data, live = false) => {
-    const liveAt = live ? performance.now() : undefined;
+    const isWritten = name === 'MESSAGE_CREATE' || name === 'INTERACTION_CREATE';
+    const liveAt = live && isWritten ? writtenAt(data) : undefined;
     switch (name) {
       case 'READY': {
         const { application } = readySchema.parse(data);
@@ -148,7 +156,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
         return;
       }
       case 'THREAD_DELETE': {
-        const { id } = messageSchema.pick({ id: true }).parse(data);
+        const { id } = identified.parse(data);
         threads.forget(id);
         cursors.forget(id);
         return options.onThreadGone?.(id);
@@ -162,6 +170,8 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
     }
   };
 }
+
+const identified = messageSchema.pick({ id: true });
 
 /** Network and disk errors are temporary; bugs are not. */
 function passes(error: unknown): boolean {

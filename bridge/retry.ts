@@ -13,7 +13,11 @@ import { acceptedOf, incomingOf } from './listen.ts';
 import { route } from './route.ts';
 import { REACTIONS, type StatusReactions } from './status-reactions.ts';
 
-type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
+export type Retry = (
+  messageId: string,
+  order: { readonly id: string; readonly liveAt: number | undefined },
+  thread: ThreadRef,
+) => Promise<string>;
 
 interface RetryOptions {
   readonly rest: Rest;
@@ -49,7 +53,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
   }
 
   /** The id of the Retry is newer than all typed messages, so the pane accepts it. */
-  return async (messageId, orderId, thread) => {
+  return async (messageId, { id: orderId, liveAt }, thread) => {
     const message = await find(messageId, thread);
     if (message === undefined || again.has(message.id))
       throw new ThreadmuxError('bad_usage', 'There is no failed message to type again.', {
@@ -59,6 +63,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
       ...acceptedOf({ ...message, channel_id: thread.id }),
       deliveryId: orderId,
       notice: '', // that of the failed attempt, which is used again
+      ...(liveAt === undefined ? {} : { liveAt }),
     };
     again.add(message.id);
     inbox.put(accepted);

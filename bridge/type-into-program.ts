@@ -12,6 +12,7 @@ const SETTLE_MS = 100;
 const QUIET_MS = 600;
 const LONGEST_MS = 15_000;
 const HISTORY = 400;
+const MOST_BYTES = 8 * 2 ** 20;
 
 export async function runInShell(
   tmux: Tmux,
@@ -66,7 +67,7 @@ async function settled(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
 }
 
 async function lines(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
-  const seen = await lookAtPane(tmux, pane, { history: HISTORY });
+  const seen = await lookAtPane(tmux, pane, { history: HISTORY, maxBytes: MOST_BYTES });
   return seen.kind === 'gone' ? [] : seen.text.trimEnd().split('\n');
 }
 

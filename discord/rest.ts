@@ -3,6 +3,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { type Dispatcher, FormData } from 'undici';
+import { clockDifference } from '../core/duration.ts';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
 import { pauseMs } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
@@ -30,9 +31,11 @@ export interface Rest {
   call(method: Method, path: string, options?: CallOptions): Promise<unknown>;
   /** The same client with another patience. Each must be closed. */
   withPatience(patienceMs: number): Rest;
-  /** Stops waiting requests. The last close closes the connections. */
+  /** The time by the server's clock, as its last answer showed it: ids of messages contain this time. */
+  serverTime(): number;
   /** The Unix socket for REST and the gateway; undefined for a server on the network. */
   readonly socketPath?: string | undefined;
+  /** Stops waiting requests. The last close closes the connections. */
   close(): Promise<void>;
 }
 
@@ -46,6 +49,8 @@ export interface RestOptions {
   readonly perSecond?: number;
 }
 
+const QUICK_MS = 2_000;
+
 export function connectRest(options: RestOptions): Rest {
   const base = addressOf(options.api);
   const log = options.log ?? silentLog;
@@ -58,6 +63,7 @@ export function connectRest(options: RestOptions): Rest {
   /** The order of the calls is the order of the messages. */
   const inTurn = createKeyedQueue();
   let open = 0;
+  let clockAheadMs = 0;
   let deadToken: ThreadmuxError | undefined;
 
   async function send(method: Method, path: string, payload: Payload, call: CallOptions): Promise<RestResponse> {
@@ -76,7 +82,12 @@ export function connectRest(options: RestOptions): Rest {
       bodyTimeout: timeoutMs,
       signal: call.signal,
     };
+    const askedMs = Date.now();
     const { statusCode, headers, body } = await pool.request(request);
+    const shownMs = Date.parse(String(headers.date));
+    // A slow answer says little about the clock.
+    if (Date.now() - askedMs < QUICK_MS && !Number.isNaN(shownMs))
+      clockAheadMs = clockDifference(shownMs, askedMs, Date.now());
     return { status: statusCode, headers, body: await body.text() };
   }
 
@@ -132,6 +143,7 @@ export function connectRest(options: RestOptions): Rest {
     open++;
     return {
       socketPath: base.socketPath,
+      serverTime: () => Date.now() + clockAheadMs,
       call(method, path, call = {}) {
         const route = endpointOf(method, path, call.body);
         const act = () =>

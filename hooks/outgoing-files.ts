@@ -168,15 +168,15 @@ export async function takeOutgoingRemoteFiles(text: string, rules: RemoteRules):
 async function takeRemote(path: string, { host, home, project, cwd, lateMs = LATE_MS }: RemoteRules) {
   if (/[\0\n]/.test(path)) return 'not a path';
   const late = AbortSignal.timeout(lateMs);
-  const options = { doing: 'read a file', timeoutMs: 2 * lateMs, signal: late };
+  const options = { doing: 'read a file', timeoutMs: 2 * lateMs, signal: late, maxBytes: 1.5 * MAX_BYTES };
   const output = await host.sh(SEND, [path, cwd, project, home, String(MAX_BYTES)], options).catch((error: unknown) => {
     // A lost connection fails earlier. A pipe that took the place of the file would never end.
     if (late.aborted) return 'no it could not be read in time';
     throw error;
   });
-  const [first = '', ...rest] = output.split('\n');
+  const [first = ''] = output.split('\n', 1);
   if (!first.startsWith('yes')) return untrustedCode(first.replace(/^no /, '') || 'it cannot be read');
-  const data = Buffer.from(rest.join(''), 'base64');
+  const data = Buffer.from(output.slice(first.length), 'base64');
   if (data.length > MAX_BYTES) return 'it is larger than 10 MiB';
   return { name: path.split('/').at(-1) ?? 'file', data };
 }

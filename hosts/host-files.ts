@@ -94,6 +94,7 @@ async function openThere(host: Host, path: string, known?: FileEnd): Promise<Ope
     const output = await host.sh(script, words, {
       doing: `read ${untrustedCode(path)}`,
       encoding: 'latin1',
+      maxBytes: PIECE + 2 * MORE_BYTES,
     });
     const [line = ''] = output.split('\n', 1);
     const [id = '', size = ''] = line.split(' ');

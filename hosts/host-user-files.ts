@@ -49,7 +49,9 @@ done`;
 /** In the order of the paths. */
 export async function readHostFiles(host: Host, paths: readonly string[]): Promise<readonly HostFile[]> {
   if (paths.length === 0) return [];
-  const lines = (await host.sh(READ, paths, { doing: 'read your files' })).split('\n');
+  const maxBytes = paths.length * (2 * LARGEST_BYTES + 4096); // in hexadecimal
+  const printed = await host.sh(READ, paths, { doing: 'read your files', maxBytes });
+  const lines = printed.split('\n', 3 * paths.length);
   return paths.map((path, index) => {
     const [state = '', sum = '', hex = ''] = lines.slice(3 * index);
     const [kind = '', locked] = state.split(',');

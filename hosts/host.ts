@@ -24,7 +24,7 @@ export interface ShOptions {
   readonly signal?: AbortSignal;
   /** The encoding of stdout; latin1 keeps every byte. */
   readonly encoding?: 'utf8' | 'latin1';
-  /** More output is an error; by default 32 MiB. */
+  /** More output is an error; by default `MOST_OUTPUT`. */
   readonly maxBytes?: number;
 }
 
@@ -62,6 +62,8 @@ const LOCAL_VARIABLES = [
   ...['TMPDIR', 'TMUX_TMPDIR', 'XDG_RUNTIME_DIR'],
 ];
 const TIMEOUT_MS = 15_000;
+/** A hostile host could print millions of lines, and most answers are split into lines. */
+export const MOST_OUTPUT = 2 ** 20;
 /** Completes "threadmux could not …" when a started script has ended. */
 export const STAY = 'keep a script running';
 
@@ -78,7 +80,7 @@ export function localHost(options: LocalHostOptions): Host {
         input: call.input,
         encoding: call.encoding,
         signal: call.signal,
-        maxBytes: call.maxBytes,
+        maxBytes: call.maxBytes ?? MOST_OUTPUT,
         timeoutMs: call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
         withGroup: true,
         frame: outputFrame(frame.mark),

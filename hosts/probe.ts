@@ -36,11 +36,14 @@ export interface ProbeOptions {
   readonly claudeDir?: string | undefined;
 }
 
+/** With Claude Code's settings.json. */
+const MOST_BYTES = 8 * 2 ** 20;
+
 export async function probeHost(host: Host, options: ProbeOptions): Promise<Probe> {
   const askedMs = Date.now();
   const { socket = '', agent, hookOption, name = '', home = '', claudeDir = '' } = options;
   const args = [host.tmux, socket, agent, hookOption, name, home, claudeDir];
-  const output = await host.sh(SCRIPT, args, { doing: 'look around' });
+  const output = await host.sh(SCRIPT, args, { doing: 'look around', maxBytes: MOST_BYTES });
   return readProbe(output, askedMs, Date.now());
 }
 

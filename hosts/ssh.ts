@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { explain, ThreadmuxError } from '../core/errors.ts';
 import { isSshName } from '../core/session-name.ts';
 import { quoteShellWords } from '../core/shell-word.ts';
-import { type Host, STAY, startLongRunning } from './host.ts';
+import { type Host, MOST_OUTPUT, STAY, startLongRunning } from './host.ts';
 import {
   connectionFailed,
   type Frame,
@@ -73,7 +73,7 @@ export function sshHost(options: SshHostOptions): Host {
         (connected) =>
           runProcess('ssh', [...flags, '--', ssh, command], {
             ...{ env, input: call.input, encoding: call.encoding, signal: call.signal },
-            maxBytes: call.maxBytes,
+            maxBytes: call.maxBytes ?? MOST_OUTPUT,
             timeoutMs: Math.max(1, deadline - Date.now()),
             frame: outputFrame(frame.mark, connected),
           }),

@@ -66,7 +66,7 @@ export async function lookAtPane(tmux: Tmux, pane: PaneRef, options: LookOptions
       ],
       {
         doing: `look at pane ${pane.paneId}`,
-        ...(history > 0 ? {} : { maxBytes: SCREEN_BYTES }),
+        maxBytes: history > 0 ? HISTORY_BYTES : SCREEN_BYTES,
         ...call,
       },
     )
@@ -88,6 +88,7 @@ function readLook(printed: string, mark: string, pane: Pick<PaneRef, 'paneId' | 
 
 /** A large screen that has another colour in each cell has less. */
 const SCREEN_BYTES = 8 * 2 ** 20;
+const HISTORY_BYTES = 32 * 2 ** 20;
 
 const LOOK = `t display-message -p -t "$1" "$2" \\; display-message -p "$3" \\; capture-pane -p -S "$4" -t "$1" \\; \\
   display-message -p "$3" \\; capture-pane -p "$5" -S "$4" -t "$1" \\; display-message -p "$3"`;

@@ -86,7 +86,7 @@ async function attempt(target: SessionTarget, text: string, reach: SessionFinder
   const step = decide({
     ...{ look: seen, screen, record, isAgent },
     allowShell: true, // the user already has a shell
-    ...{ standing: undefined, now: Date.now() },
+    ...{ standing: undefined, now: Date.now(), isFresh: true },
   });
   if (step.do === 'refuse') return refused(step.because);
   if (step.do === 'wait') return refused(step.because, true);

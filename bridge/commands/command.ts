@@ -15,6 +15,7 @@ import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import type { AcceptedMessage } from '../inbox.ts';
 import type { SlashMessages } from '../slash-messages.ts';
+import type { Retry } from '../retry.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 
 export interface CommandContext {
@@ -39,7 +40,7 @@ export interface CommandContext {
   readonly accept: (message: AcceptedMessage, thread: ThreadRef) => void;
   readonly slash: SlashMessages;
   /** Types a failed message again. */
-  readonly retry: (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
+  readonly retry: Retry;
 }
 
 export interface CommandCall {
@@ -48,7 +49,7 @@ export interface CommandCall {
   /** The thread it was given in; undefined in the channel itself. */
   readonly thread: ThreadRef | undefined;
   readonly rest: string;
-  /** When it arrived (`performance.now`); undefined if it was missed. See `isFresh`. */
+  /** When it was written (`performance.now`); undefined if it was missed. See `isFresh`. */
   readonly liveAt: number | undefined;
 }
 

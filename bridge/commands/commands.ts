@@ -17,11 +17,13 @@ const retry: Command = {
   about: 'type the last failed message again',
   async run(order, tools) {
     if (order.thread === undefined) throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.');
-    return replyWith(await tools.retry(order.rest.trim(), order.id, order.thread));
+    return replyWith(await tools.retry(order.rest.trim(), order, order.thread));
   },
 };
 
 const SH_TIMEOUT_MS = 30_000;
+/** Only the end is shown. */
+const SH_BYTES = 32 * 2 ** 20;
 
 const sh: Command = {
   name: 'sh',
@@ -38,7 +40,7 @@ const sh: Command = {
     const script = 'sh 2>&1 || echo "[exit code $?]"';
     const printed = await tools.hosts
       .get(host)
-      .sh(script, [], { input: order.rest, timeoutMs: SH_TIMEOUT_MS, doing: 'run the command' });
+      .sh(script, [], { input: order.rest, timeoutMs: SH_TIMEOUT_MS, doing: 'run the command', maxBytes: SH_BYTES });
     return replyWith(screenBlock(printed));
   },
 };

@@ -67,6 +67,7 @@ export async function readRemoteLog(
   const said = await tmux.script(LOOK, [pane.paneId, rowFormat(PANE_VARIABLES), folder, ...position], {
     doing: 'read the log of a terminal',
     encoding: 'latin1',
+    maxBytes: 4 * BLOCK * MOST_BLOCKS,
     timeoutMs: TIMEOUT_MS,
     signal,
   });

@@ -25,6 +25,7 @@ async function typed(
     deliveryId: '1000',
     thread: { id: claude.thread, title: '[agent] web', archived: false } as TypedState['thread'],
     typed: { kind, text },
+    liveAt: undefined,
   };
   const { tmux } = machine.tmux;
   await typeMessage(tmux, { pane: record, command: 'node' }, { id: message.deliveryId, text }, { settleMs: 30 });

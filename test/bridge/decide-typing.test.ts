@@ -29,7 +29,7 @@ const pane: PaneLook = {
 };
 const record = {
   ...{ serverPid: 10, panePid: 20, claudeSession: 'c', at: 0 },
-  shell: 'no' as 'no' | 'ours' | 'found',
+  shell: 'no' as 'no' | 'ours' | 'found' | 'terminal',
 };
 const empty: ClaudeScreen = { kind: 'empty', busy: false, queued: false, stashed: false, mode: 'normal' };
 const draft: ClaudeScreen = { kind: 'draft', text: 'half a thought', busy: false, stashed: false };
@@ -43,7 +43,7 @@ const dialog: ClaudeScreen = {
 };
 const facts: PaneState = {
   ...{ look: pane, screen: empty, record, isAgent: true, allowShell: false },
-  ...{ standing: undefined, now: 3_600_000 },
+  ...{ standing: undefined, now: 3_600_000, isFresh: true },
 };
 
 const SCREENS: readonly [string, ClaudeScreen, TypingStep['do']][] = [
@@ -114,6 +114,16 @@ describe('the decision', () => {
       allowShell,
     });
     expect(step.do).toBe(wanted);
+  });
+
+  it('is to give a late message to Claude, and to no other program', () => {
+    const late = { ...facts, isFresh: false };
+    expect(decide(late).do).toBe('type');
+    for (const whose of ['ours', 'found', 'terminal'] as const) {
+      const about = { screen: shell, record: { ...record, shell: whose }, isAgent: false, allowShell: true };
+      expect(decide({ ...facts, ...about }).do).toBe('run');
+      expect(decide({ ...late, ...about }).do).toBe('refuse');
+    }
   });
 
   it('is to wait for an agent that was just started, while its shell still has the pane', () => {

@@ -1,12 +1,14 @@
 // Keys are pressed only for the screen that the user saw, and only if they were written while threadmux listened.
 
 import { existsSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { Faults } from '../support/as-discord.mjs';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf, messageNow } from '../support/prompt-pane.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
 import { aWhile, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
@@ -22,6 +24,44 @@ function laterBy(ms: number): void {
   const now = performance.now.bind(performance);
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ms);
   onTestFinished(() => spy.mockRestore());
+}
+
+/** A way to the server that can hold back everything that the server sends. */
+async function openStallingLine() {
+  const path = join(tempFolder(), 'line');
+  const held: (() => void)[] = [];
+  let isStalled = false;
+  let target = '';
+  const server = createServer((socket) => {
+    const inside = connect(target);
+    socket.pipe(inside);
+    inside.on('data', (bytes) => {
+      if (isStalled) held.push(() => socket.write(bytes));
+      else socket.write(bytes);
+    });
+    for (const [one, other] of [
+      [socket, inside],
+      [inside, socket],
+    ] as const) {
+      one.on('error', () => {}); // closed together
+      one.on('close', () => other.destroy());
+    }
+  });
+  await new Promise<void>((done) => server.listen(path, done));
+  onTestFinished(() => void server.close());
+  return {
+    to(api: string) {
+      [, target = ''] = /^unix:(.+):/.exec(api) ?? [];
+      return api.replace(target, path);
+    },
+    stall() {
+      isStalled = true;
+    },
+    flow() {
+      isStalled = false;
+      for (const release of held.splice(0)) release();
+    },
+  };
 }
 
 async function begin() {
@@ -216,6 +256,21 @@ describe('a key written as text', () => {
       const said = (await setting.answers(claude)).filter(({ content }) => MISSED.test(content));
       expect(said).toHaveLength(2);
     }, WAIT);
+    expect(claude.noted()).toEqual([]);
+  });
+
+  it('is not pressed if the network held it back', async () => {
+    const line = await openStallingLine();
+    const setting = await startSetting({ servers: (own) => [{ ...own, api: line.to(own.api) }] });
+    const claude = await setting.claude('web');
+    line.stall();
+    await setting.say(claude, '!enter');
+    await claude.tell('dialog', 'rm -rf /');
+    const now = Date.now.bind(Date);
+    const spy = vi.spyOn(Date, 'now').mockImplementation(() => now() + 16_000);
+    onTestFinished(() => spy.mockRestore());
+    line.flow();
+    await setting.answer(claude, MISSED);
     expect(claude.noted()).toEqual([]);
   });
 

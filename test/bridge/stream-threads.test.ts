@@ -109,6 +109,26 @@ describe('!terminal', () => {
     for (const word of ['two', 'three', 'four', 'five']) await untilPrinted(setting, thread, `<${word}>`);
   });
 
+  it('gives the program no answer that was written while threadmux was down, until the user repeats it', async () => {
+    opened = [];
+    const { setting, root, terminal } = await start();
+    writeFileSync(
+      join(root, 'shop', 'ask'),
+      'echo "clear the cache?"; until [ -e next ]; do sleep 0.1; done; echo "delete all?"; read a; echo "said $a"; sleep 60',
+    );
+    const { thread } = await terminal('sh ask');
+    await untilPrinted(setting, thread, 'clear the cache?');
+    await setting.stop();
+    const late = await setting.say(thread, 'y');
+    writeFileSync(join(root, 'shop', 'next'), '');
+    await setting.restart();
+    await setting.untilMarked(late, '⚠️');
+    const notice = await setting.answer(thread, /written while threadmux was not running/);
+    expect(await printed(setting, thread)).not.toContain('said');
+    await setting.workspace.person.tap(thread, notice.id, `retry:${late.id}`);
+    await untilPrinted(setting, thread, 'said y');
+  });
+
   it('types its input instead of pasting it, so that an editor gets commands', async () => {
     opened = [];
     const { setting, terminal } = await start();

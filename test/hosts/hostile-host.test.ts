@@ -46,11 +46,11 @@ describe('a hostile host', () => {
     await collector.close();
   });
 
-  it('has no endless transcript', async () => {
+  it.each(['x', '\n', 'x\n'])('has no endless transcript of %j', async (content) => {
     let reads = 0;
     const read = async (_from: number, length: number) => {
       if (++reads > 10_000) throw new Error('it reads for ever');
-      return Buffer.alloc(length, 'x');
+      return Buffer.alloc(length, content);
     };
     const file = { size: 1e15, read, sizeNow: async () => 1e15, close: async () => {} };
     expect(await readTurn('/t', { files: { open: async () => file } })).toBeUndefined();
@@ -90,6 +90,13 @@ describe('a hostile host', () => {
     const rules = { host: local(bin), home, project, cwd: project, lateMs: 500 };
     const taken = await takeOutgoingRemoteFiles('Here it is.\n[ATTACH: x.txt]', rules);
     expect(taken.refused).toEqual([expect.stringContaining('could not be read in time')]);
+  });
+
+  it('is not read any further when it prints more than an answer can have', async () => {
+    const lines = (bytes: number) => `echo yes; head -c ${bytes} /dev/zero | tr '\\0' '\\n'`;
+    const rules = { host: answering(lines(31_000_000)), home: '/h', project: '/p', cwd: '/p' };
+    await expect(takeOutgoingRemoteFiles('[ATTACH: x.txt]', rules)).rejects.toThrow('it printed too much');
+    await expect(putScripts(answering(lines(2_000_000)), 'me', {})).rejects.toThrow('it printed too much');
   });
 
   it('has one pane per folder of letters: a letter of another pane is set aside', async () => {

@@ -19,8 +19,10 @@ export interface TailOptions {
 }
 
 const NEWLINE = 0x0a;
-/** No line is this long: lines before one are not read. */
+/** No line is this long, also not with empty lines around it: lines before one are not read. */
 const LONGEST_LINE = 64 * 1024 * 1024;
+/** Millions of empty lines would take long, too. */
+const EMPTY_LINE_COSTS = 100;
 const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** Starts with the last line. A last line without a newline is still being written and is skipped. A missing file has no lines. */
@@ -42,9 +44,12 @@ export async function* linesBackwards(
       while (to > 0) {
         const at = chunk.lastIndexOf(NEWLINE, to - 1);
         if (line !== undefined) line = prepended(line, chunk.subarray(at + 1, to), maxLineBytes);
-        unbroken = at < 0 ? unbroken + to : 0;
+        unbroken += at < 0 ? to : Math.max(EMPTY_LINE_COSTS, to - at);
         if (at < 0) break;
-        if (line !== undefined) yield* finished(line);
+        if (line !== undefined && line.bytes > 0) {
+          unbroken = 0;
+          yield* finished(line);
+        }
         line = EMPTY;
         to = at;
       }

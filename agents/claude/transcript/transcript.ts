@@ -113,6 +113,9 @@ export function openTool(turn: TranscriptTurn, name: string, input: unknown): Tr
   );
 }
 
+/** Added to the length of each line: a hostile host could send millions of short ones. */
+const LINE_COSTS = 1_000;
+
 async function walkBack(
   path: string,
   { maxBytes = 64 * 1024 * 1024, files }: Pick<ReadTurnOptions, 'maxBytes' | 'files'>,
@@ -121,7 +124,7 @@ async function walkBack(
   let read = 0;
   for await (const line of linesBackwards(path, { files })) {
     if (line.kind === 'shrunk') return 'shrunk';
-    read += line.kind === 'line' ? line.text.length : line.bytes;
+    read += LINE_COSTS + (line.kind === 'line' ? line.text.length : line.bytes);
     if (line.kind === 'line' && isEnough(line.text)) return 'enough';
     if (read > maxBytes) return 'too-far';
   }
