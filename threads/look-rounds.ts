@@ -26,6 +26,8 @@ interface LooksOptions {
   /** What was seen must be seen once more. */
   readonly isUnsure: (thread: string) => boolean;
   readonly took: (record: ThreadRecord, look: LookResult, at: number) => void;
+  /** Another round is due soon. */
+  readonly again: () => void;
   /** The screen is still what it was at the last look. */
   readonly unchanged: (thread: string, at: number) => void;
 }
@@ -34,6 +36,10 @@ const TIMEOUT_MS = 10_000;
 /** Other hosts: after an event, and between two looks at an active session. */
 const SOON_MS = 500;
 const ACTIVE_MS = 1_500;
+const AGAIN_MS = 300;
+/** A look that failed is tried again so often; then only when something happens there. */
+const MOST_FAILURES = 5;
+const RETRY_MS = 1_500;
 /** A screen that never stands still is left alone after so many looks. */
 const UNSURE_LOOKS = 3;
 
@@ -44,6 +50,7 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
   const away = new Set<string>();
   const unsure = new Map<string, number>();
   const busy = new Set<string>();
+  const failures = new Map<string, number>();
   const stopping = new AbortController();
   const { signal } = stopping;
   let unsettled = false;
@@ -102,6 +109,7 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
       }
     }
     for (const [index, record] of records.entries()) options.took(record, seen[index] ?? { kind: 'gone' }, at);
+    if (records.some(({ thread }) => options.isUnsure(thread))) setTimeout(options.again, AGAIN_MS).unref();
   }
 
   function isDueThere({ thread, host }: ThreadRecord, now: number): boolean {
@@ -115,10 +123,11 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
     const tries = unsure.get(thread) ?? 0;
     unsure.delete(thread);
     if (wanted !== undefined && now - wanted >= SOON_MS) return true;
-    if (options.isActive(thread)) return now - looked >= ACTIVE_MS;
+    if (options.isActive(thread) && now - looked >= ACTIVE_MS) return true;
     if (!options.isUnsure(thread)) return false;
-    unsure.set(thread, now - looked >= SOON_MS ? tries + 1 : tries);
-    return now - looked >= SOON_MS && tries < UNSURE_LOOKS;
+    const isDue = now - looked >= AGAIN_MS && tries < UNSURE_LOOKS;
+    unsure.set(thread, isDue ? tries + 1 : tries);
+    return isDue;
   }
 
   function failedBecause(error: Error): void {
@@ -139,7 +148,15 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
         if (due.length === 0) continue;
         busy.add(key);
         void there(due)
-          .catch(failedBecause)
+          .then(
+            () => failures.delete(key),
+            (error: Error) => {
+              failedBecause(error);
+              failures.set(key, (failures.get(key) ?? 0) + 1);
+              if ((failures.get(key) ?? 0) < MOST_FAILURES)
+                for (const { thread } of due) wantedAt.set(thread, Date.now() + RETRY_MS);
+            },
+          )
           .finally(() => busy.delete(key));
       }
       await Promise.all(byServer(known.filter(isHere)).map((group) => here(group).catch(failedBecause)));

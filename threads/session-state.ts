@@ -40,14 +40,14 @@ export interface KnownFacts {
   readonly waiting: number;
   /** The pane no longer exists, or its program has ended. Undefined: it was not looked at yet. */
   readonly isOver: boolean | undefined;
-  /** The last certain reading of the screen, and when the screen still showed it. */
-  readonly seen: { readonly reading: ScreenReading; readonly at: number } | undefined;
+  /** The last certain reading of the screen, when the screen still showed it, and when it last showed a dialog. */
+  readonly seen: { readonly reading: ScreenReading; readonly at: number; readonly dialogAt?: number } | undefined;
   readonly now: number;
 }
 
 /** A newly started agent may need this long until it shows or reports something. */
 const STARTS_WITHIN_MS = 60_000;
-/** The dialog of a prompt is on the screen this long after the hook has asked. */
+/** The dialog of a prompt is on the screen at most this long after, or before, the hook has asked. */
 const DIALOG_SHOWN_MS = 1_500;
 
 /** Each rule counts only if none before it does. */
@@ -84,8 +84,9 @@ function newest(record: KnownFacts['record'], seen: KnownFacts['seen']): Session
 
 /** The box is on the screen again: the dialog was answered there. */
 function isAnswered({ at, ofSubagent }: WaitingPrompt, seen: KnownFacts['seen']): boolean {
-  if (ofSubagent || seen === undefined || seen.at < at + DIALOG_SHOWN_MS) return false;
-  return seen.reading.state === 'idle' || seen.reading.state === 'working';
+  if (ofSubagent || seen === undefined || seen.at < at) return false;
+  if (seen.reading.state !== 'idle' && seen.reading.state !== 'working') return false;
+  return (seen.dialogAt ?? 0) > at - DIALOG_SHOWN_MS || seen.at >= at + DIALOG_SHOWN_MS;
 }
 
 /** Undefined if the screen does not say it: then the last certain reading stays. */

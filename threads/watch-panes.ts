@@ -15,6 +15,7 @@ import { readPane } from './read-pane.ts';
 import type { ThreadRecord } from './registry.ts';
 import {
   isSameState,
+  type KnownFacts,
   readingOf,
   type ScreenReading,
   type SessionState,
@@ -48,8 +49,10 @@ export interface SessionStates {
 }
 
 interface View {
-  seen?: { readonly reading: ScreenReading; readonly at: number } | undefined;
+  seen?: KnownFacts['seen'];
   isOver?: boolean;
+  /** The host was away since the last look. */
+  isStale?: boolean;
   /** Another reading, seen once. */
   next?: ScreenReading | undefined;
   print?: string;
@@ -84,6 +87,7 @@ export function watchPanes(
     isActive: (thread) => ACTIVE.includes(states.get(thread)?.state ?? 'starting'),
     isUnsure: (thread) => isUnsure(viewOf(thread)),
     took,
+    again: () => schedule(AGAIN_MS),
     unchanged(thread, at) {
       const view = viewOf(thread);
       view.isOver = false;
@@ -100,6 +104,8 @@ export function watchPanes(
   function took(record: ThreadRecord, look: LookResult, at: number): void {
     if (isClosed || registry.get(record.thread)?.panePid !== record.panePid) return; // it has another pane by now
     const view = viewOf(record.thread);
+    if (view.isStale) view.seen = undefined;
+    view.isStale = false;
     view.isOver = look.kind === 'gone' || look.dead;
     if (look.kind === 'gone') {
       view.seen = undefined;
@@ -113,7 +119,8 @@ export function watchPanes(
     const reading = readingOf(screen, isAgent);
     if (reading === undefined) view.next = undefined;
     else if (view.seen === undefined || [view.seen.reading, view.next].some((one) => isSameState(one, reading))) {
-      view.seen = { reading, at };
+      const dialogAt = reading.state === 'needs_person' ? at : (view.seen?.dialogAt ?? 0);
+      view.seen = { reading, at, dialogAt };
       view.next = undefined;
     } else view.next = reading;
     const print = screenFingerprint(record.paneId, look);
@@ -134,11 +141,14 @@ export function watchPanes(
     const record = registry.get(thread);
     if (record === undefined || record.shell === 'terminal' || isClosed) return;
     const isHere = hosts.isLocal(record.host);
-    const { seen, isOver } = viewOf(thread);
+    const view = viewOf(thread);
+    const { seen, isOver } = view;
+    // Until it was looked at again, nothing is known of a host that was away.
+    if (!isHere && remote.state(record.host).kind === 'unreachable') view.isStale = true;
     if (isHere && isOver === undefined && !record.closed) return; // not looked at yet
     const state = stateOfSession({
       ...{ record, seen, isOver, now: Date.now() },
-      isHostAway: !isHere && remote.state(record.host).kind === 'unreachable',
+      isHostAway: view.isStale === true,
       prompts: prompts.inThread(thread),
       waiting: [...(waiting.get(thread) ?? [])].filter((id) => !record.deliveries.some((one) => one.id === id)).length,
     });

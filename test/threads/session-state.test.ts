@@ -39,6 +39,16 @@ describe('the state of a session', () => {
     ],
     ['a prompt that was too large', { prompts: [prompt('too large')] }, 'needs_person permission'],
     ['a prompt that was answered in the terminal', { seen: seen('working'), prompts: OPEN }, 'working'],
+    [
+      'a prompt whose dialog was seen and is gone',
+      { seen: { reading: { state: 'idle' }, at: NOW, dialogAt: NOW - 300 }, prompts: [prompt('plan', NOW - 400)] },
+      'idle',
+    ],
+    [
+      'a prompt right after another one was answered',
+      { seen: { reading: { state: 'working' }, at: NOW, dialogAt: NOW - 5_000 }, prompts: [prompt('plan', NOW - 400)] },
+      'needs_person plan',
+    ],
     ['a message that waits while Claude works', { seen: seen('working'), waiting: 1 }, 'delivering'],
     ['a message that waits for an agent to start', { record: FRESH, waiting: 1 }, 'delivering'],
     ['a message that waits in a shell', { record: SHELL, seen: seen('shell'), waiting: 1 }, 'delivering'],

@@ -33,6 +33,8 @@ it(
     const { lab, demo, ssh } = setting;
     const url = lab.person.headers.origin as string;
     const page = await openPageSocket({ ...setting, url, person: lab.person } as never);
+    const beating = setInterval(() => page.send(1), 10_000);
+    onTestFinished(() => clearInterval(beating));
     const shown = (thread: string) => {
       const told = page.heard.filter(({ t }) => t === 'THREADMUX_STATES').flatMap(({ d }) => d.states);
       const last = told.findLast((one) => one.channel_id === thread);
@@ -75,8 +77,13 @@ it(
         if (span > LONGEST_WRONG_MS) late.push(`${one.name}: shown ${now}, truth ${truth}, for ${span} ms`);
       }
     };
-    const watching = setInterval(compare, EVERY_MS);
-    onTestFinished(() => clearInterval(watching));
+    let isOver = false;
+    const watching = (async () => {
+      for (; !isOver; await sleep(EVERY_MS)) await compare();
+    })();
+    onTestFinished(() => {
+      isOver = true;
+    });
 
     const parts: (() => Promise<unknown>)[] = [
       async () => {
@@ -119,7 +126,7 @@ it(
       },
       async () => {
         demo.type('half-written');
-        await untilShown(demo.thread, /^idle/);
+        await vi.waitFor(async () => expect(await demo.read()).toMatchObject({ kind: 'draft' }), PATIENCE);
         await demo.submit('while a draft is there');
         await sleep(1_500);
         demo.press('C-u');
@@ -144,7 +151,10 @@ it(
         await ssh.stop();
         await untilShown(web.thread, /^unreachable/);
         await sleep(2_000);
+        const before = lab.log().split('state=reachable').length;
         await ssh.start(ssh.port);
+        // We try to connect with growing pauses.
+        await vi.waitFor(() => expect(lab.log().split('state=reachable').length).toBeGreaterThan(before), PATIENCE);
         isHostDown = false;
         await untilShown(web.thread, /^idle/);
       },
@@ -218,7 +228,7 @@ async function truthOf({ lab }: LabWithHost, one: Watched, isAway: boolean): Pro
   if (dialog) return 'needs_person';
   if (messagesFor(lab.dir, one.thread)) return 'delivering';
   if (one.isNew) return 'starting';
-  if (/^\d (?:ba)?sh$/.test(facts) && !isBox) return 'shell';
+  if (/^\d (?:ba)?sh$/.test(facts) && lines.at(-1)?.endsWith('$')) return 'shell';
   return /esc to interrupt|^[·✢✳✶✻✽∗*] \S.*…/m.test(lines.slice(-24).join('\n')) ? 'working' : 'idle';
 }
 
