@@ -82,11 +82,11 @@ describe('a session on a host', () => {
     await far.untilMarked(message, '✅');
     expect(claude.prompts()).toEqual(['[Image #1]look']);
     expect(existsSync(join(far.ours, 'files', message.id, 'photo.png'))).toBe(true);
-    const long = Array.from({ length: 256 }, (_, n) => `line ${n} of a reply that is long, to be cut`);
+    const long = Array.from({ length: 1_000 }, (_, n) => `line ${n} of a reply that is long, to be cut`);
     expect(long.join('\n').length).toBeGreaterThan(11_000);
     await claude.tell('replies', long.join('\n'));
     await far.untilMarked(await far.say(claude, 'long'), '✅');
-    const last = await far.answer(claude, /The whole reply is attached/);
+    const last = await far.answer(claude, /The whole reply is in the file/);
     const whole = await (await fetch(last.attachments[0]?.url ?? '')).text();
     expect(whole.trim()).toBe(long.join('\n'));
     const said = (await texts(far, claude.thread)).join('\n').match(/line \d+ of/g) ?? [];
