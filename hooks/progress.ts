@@ -95,8 +95,8 @@ export function createProgress(options: ProgressOptions): Progress {
     runs.get(key)?.stop();
     if (lines.get(key)?.since !== record.since) lines.put(key, record);
     const { since, transcript } = record;
-    let readMs = 0;
-    let [size, changedAt, readAt, updatedAt, shownAt, movedAt] = [-1, Date.now(), 0, 0, 0, 0];
+    let [size, changedAt, updatedAt, shownAt, movedAt] = [-1, Date.now(), 0, 0, 0];
+    let [readAt, readMs] = files === undefined ? [0, 0] : [Date.now(), REMOTE_MS];
     let typingAt = Date.now() - TYPING_MS + 1_000;
     let shown = '';
     let timesIdle = 0;
@@ -112,7 +112,8 @@ export function createProgress(options: ProgressOptions): Progress {
         typingAt = now;
         showTyping(rest, record.thread).catch(() => {}); // repeated in 8 s anyway
       }
-      const isNew = now - readAt >= readMs && (files !== undefined || sizeOf(transcript) !== size);
+      const isGrown = files === undefined ? sizeOf(transcript) !== size : !isAsking;
+      const isNew = isGrown && now - readAt >= readMs;
       if (busy || (!isNew && now - updatedAt < editMs)) return;
       busy = true;
       updatedAt = now;

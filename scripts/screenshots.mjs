@@ -195,7 +195,8 @@ async function tell({ channelId, newLink, url }) {
     },
   );
   at(0);
-  await say(apiThread, '⏳ Edit limiter.ts\n-# working · Read ×3, Edit · 41 s', { flags: 4096 });
+  const since = Math.floor(Date.now() / 1000) - 41;
+  await say(apiThread, `-# working · Edit: limiter.ts · started <t:${since}:R>`, { flags: 4096 });
   const tell = (thread, state, seconds, more = {}) =>
     workspace.tellState(thread, { state, since: Date.now() - seconds * 1_000, ...more });
   tell(shop, 'needs_person', 48, { for: 'permission' });

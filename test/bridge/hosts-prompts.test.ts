@@ -33,7 +33,7 @@ async function start(name?: string, screen?: string): Promise<Asked> {
   return ask(far, await farPromptPane(far, far), name, screen);
 }
 
-const tap = ({ far, message }: Asked, label: string) =>
+const tap = ({ far, message }: Pick<Asked, 'far' | 'message'>, label: string) =>
   far.workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
 
 /** No file of a prompt stays in our home on the host. */
@@ -48,6 +48,21 @@ describe('a prompt on a host', () => {
     await asked.pane.show('busy-status-line');
     expect(await verdictOf(asked.far.workspace, asked.message)).toBe('✅ **Allowed** — you');
     await untilCleared(asked);
+  });
+
+  it('comes after what Claude wrote before it, which the transcript there gets a moment later', {
+    timeout: 60_000,
+  }, async () => {
+    const far = await startFar();
+    const pane = await farPromptPane(far, far);
+    await pane.show('dialog-question');
+    farHook(far, pane, pane.input('AskUserQuestion', {}, { text: 'This is why I ask.', afterMs: 300 }));
+    const prompt = await promptIn(far.workspace, pane.thread);
+    const messages = (await far.workspace.person.messages(pane.thread)).toReversed();
+    const at = messages.findIndex(({ id }) => id === prompt.id);
+    expect(messages[at - 1]?.content).toBe('This is why I ask.');
+    await tap({ far, message: prompt }, '1. ');
+    await verdictOf(far.workspace, prompt);
   });
 
   it('is denied by a text', { timeout: 60_000 }, async () => {

@@ -24,6 +24,16 @@ describe('the thread of a terminal', () => {
   });
 });
 
+describe('the line of a running turn', () => {
+  it('counts the time while nothing is edited', async () => {
+    const { you, say } = await openWorkspace();
+    await say(`-# working · Bash: Run the tests · started <t:${Math.floor(Date.now() / 1000) - 50}:R>`);
+    await you.openSession('web');
+    await see(you.last.getByText(/5\d seconds ago/));
+    await see(you.last.getByText('1 minute ago'), 30_000);
+  });
+});
+
 describe('the message box', () => {
   it('has its full height on a phone, where it is hidden at first', async () => {
     const { page } = await openWorkspace({ viewport: PHONE });

@@ -151,11 +151,23 @@ function moment(seconds, style) {
   const date = new Date(seconds * 1000);
   if (Number.isNaN(date.getTime())) return document.createTextNode(`<t:${seconds}>`);
   const full = date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-  let shown = full;
-  if (style === 'R') {
-    const away = seconds - Date.now() / 1000;
-    const [unit, length] = STEPS.find(([, size]) => Math.abs(away) >= size) ?? ['second', 1];
-    shown = new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(Math.round(away / length), unit);
+  const given = { datetime: date.toISOString(), title: full };
+  if (style !== 'R') return h('time', given, full);
+  // A clock that is read aloud every second would disturb.
+  return h('time', { ...given, 'data-seconds': seconds, 'aria-live': 'off' }, away(seconds));
+}
+
+/** "3 seconds ago" */
+function away(seconds) {
+  const left = seconds - Date.now() / 1000;
+  const [unit, length] = STEPS.find(([, size]) => Math.abs(left) >= size) ?? ['second', 1];
+  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(Math.round(left / length), unit);
+}
+
+/** Relative times go on while the page is open. */
+export function refreshMoments() {
+  for (const time of document.querySelectorAll('time[data-seconds]')) {
+    const shown = away(Number(time.getAttribute('data-seconds')));
+    if (time.textContent !== shown) time.textContent = shown;
   }
-  return h('time', { datetime: date.toISOString(), title: full }, shown);
 }

@@ -7,6 +7,7 @@ import { makeConversation } from './conversation.js';
 import { announce, byId, listenToKeys } from './dom.js';
 import { connectGateway } from './gateway.js';
 import { makeHeader, makeNotifications, makeStatus } from './header.js';
+import { refreshMoments } from './markdown.js';
 import { makeMessageList } from './message-list.js';
 import { hrefOf, makeSearch, renderSessions, startClocks } from './session-list.js';
 import { compareIds, isSilent, oneLine } from './session-state.js';
@@ -186,6 +187,7 @@ for (const type of ['focus', 'visibilitychange'])
   });
 setInterval(drawPlaces, 20_000);
 startClocks();
+setInterval(refreshMoments, 1_000);
 
 listenToKeys({
   search: () => search.open(),
