@@ -17,6 +17,7 @@ import { startLifecycle } from '../threads/lifecycle.ts';
 import { createNotices } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { createAskAgent } from './ask-agent.ts';
+import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
@@ -151,6 +152,7 @@ async function startServer(server: ServerConfig, shared: Shared, options: Bridge
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
     meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),
     onAccepted: journey.begin,
+    onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),
     onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
     onThread: (thread) => threads.heard(thread.id, thread.archived),
     onActive: (ids) => threads.heardActive(server.name, ids),
