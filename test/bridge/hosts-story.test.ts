@@ -68,7 +68,7 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     expect((await fetched(end.attachments[0]?.url)).trim()).toBe(LONG.join('\n'));
     await claude.tell('replies', true);
 
-    await setting.say(shop, '!screen');
+    await setting.say(shop, '!screen image');
     const shown = await setting.answer(shop, /^What `shop` shows:$/);
     expect(shown.attachments).toMatchObject([{ filename: 'screen.png' }]);
 

@@ -43,7 +43,7 @@ describe('a text is submitted as it was written:', () => {
     ['that ends in a semicolon', 'one; two;', undefined],
     ['that ends in a backslash', 'over there \\', 'over there \\'],
     ['that ends in the name of a file', 'look at @notes', undefined],
-    ['that begins with a slash', '/unheard of', undefined],
+    ['that begins with a path', '/usr/bin is full', undefined],
     ['that begins with a hash', '# not a memory', undefined],
     ['with emoji', 'ship it 🚀 👩‍👩‍👧 é 日本語', undefined],
     ['as long as a message can be', `so long ${'word '.repeat(398)}`.trim(), undefined],
@@ -95,13 +95,13 @@ describe('a command in a thread:', () => {
     expect(demo.prompts()).toHaveLength(before);
   });
 
-  it('"!echo pwned" is never typed, and the answer is the list of commands', async () => {
+  it('"!echo pwned" is never typed, and is answered in one line', async () => {
     const before = demo.prompts().length;
     const screen = demo.screen();
     await demo.say('!echo pwned > pwned');
     await vi.waitFor(async () => {
       const answer = (await demo.news()).at(-1);
-      expect(answer?.content).toMatch(/`!echo` is not a command[\s\S]*`!screen`/);
+      expect(answer?.content).toBe('⚠️ `!echo` is not a command, so nothing was done. `!help` lists all.');
     }, PATIENCE);
     expect(demo.screen()).toBe(screen);
     expect(demo.prompts()).toHaveLength(before);
