@@ -95,6 +95,51 @@ describe('a command in a thread:', () => {
     expect(demo.prompts()).toHaveLength(before);
   });
 
+  it('one of Claude Code itself and one of the user are passed', async () => {
+    const folder = join(lab.dir, 'home/.claude/commands/team');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'greet.md'), 'Say hello to $ARGUMENTS\n');
+    await demo.submit('/reload-skills');
+    await vi.waitFor(async () => {
+      expect((await demo.news()).map(({ content }) => content).join('\n')).toMatch(/```\nReloaded skills: .*\n```/);
+    }, PATIENCE);
+    await demo.submit('/team:greet Bob\nand Alice');
+    await vi.waitFor(async () => {
+      expect((await demo.news()).at(-1)?.content).toContain('Echo: Say hello to Bob\nand Alice');
+    }, PATIENCE);
+    await demo.idle();
+    await demo.submit('/review');
+    await vi.waitFor(() => expect(demo.screen()).toMatch(/^❯ \/(?:code-)?review/m), PATIENCE);
+    await demo.idle();
+  });
+
+  it('prints into the thread, and a name that is only the beginning of another runs nothing', async () => {
+    await demo.submit('/rename shop');
+    await vi.waitFor(async () => {
+      expect((await demo.news()).at(-1)?.content).toBe('```\nSession renamed to: shop\n```');
+    }, PATIENCE);
+    await demo.say('/logou');
+    const question = await buttonsShown(demo);
+    expect(question.content).toContain('Claude has no command `/logou` here');
+    await lab.person.tap(demo.thread, question.id, buttonOf(question, 'Run /logou'));
+    await vi.waitFor(async () => {
+      expect((await demo.news()).at(-1)?.content).toBe('```\nUnknown command: /logou. Did you mean /logout?\n```');
+    }, PATIENCE);
+    await demo.idle();
+  });
+
+  it('/login waits for a tap, then opens its dialog', async () => {
+    const message = await demo.say('/login');
+    const question = await buttonsShown(demo);
+    expect(question.content).toContain('`/login` changes the account');
+    expect((await demo.read()).kind).toBe('empty');
+    await lab.person.tap(demo.thread, question.id, buttonOf(question, 'Run /login'));
+    await vi.waitFor(() => expect(demo.screen()).toContain('Select login method'), PATIENCE);
+    await demo.marked(message, '✅');
+    demo.press('Escape');
+    await demo.idle();
+  });
+
   it('"!echo pwned" is never typed, and is answered in one line', async () => {
     const before = demo.prompts().length;
     const screen = demo.screen();
