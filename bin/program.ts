@@ -135,7 +135,9 @@ function addLooking(program: Command): void {
     'config',
   )
     .option('--json', 'print JSON (always on)')
-    .action(async () => (await import('./commands/status.ts')).config());
+    .helpOption(false)
+    .option('-h, --help', 'display help for command, and all keys of the configuration')
+    .action(async (flags, command) => (await import('./commands/status.ts')).config(flags.help ? command : undefined));
   addCommand(program, 'logs', 'print the last lines of the log', 'logs -f -n 20')
     .option('-f, --follow', 'keep printing new lines')
     .option('-n, --lines <lines>', 'number of lines', readNumber(0, 100_000), 50)

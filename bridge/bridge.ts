@@ -19,6 +19,7 @@ import { createNotices } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
 import { createAskAgent } from './ask-agent.ts';
+import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
 import { streamState } from './commands/streams.ts';
@@ -173,6 +174,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
     meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),
     onAccepted: journey.begin,
+    onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),
     onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
     onThread: (thread) => threads.heard(thread.id, thread.archived),
     onActive: (ids) => threads.heardActive(server.name, ids),

@@ -30,6 +30,8 @@ interface ListenOptions {
   readonly signal: AbortSignal;
   /** A message was accepted: it is in the inbox and has to be acted on. */
   readonly onAccepted: (message: AcceptedMessage, todo: RouteAction) => void;
+  /** A listed user wrote plain text in a channel. */
+  readonly onTalk?: (message: DiscordMessage) => void;
   readonly onInteraction?: (data: unknown, liveAt: number | undefined) => Promise<void> | void;
   /** What a text means while a prompt is open. */
   readonly meaningOf: (written: WrittenText & { readonly channelId: string }) => TextMeaning;
@@ -58,6 +60,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
     warnIfEmptied(message);
     const decision = route(incomingOf(message), where, options.server);
     if (decision.kind === 'ignore') {
+      if (decision.because === 'talk') options.onTalk?.(message);
       ignored[decision.because] = (ignored[decision.because] ?? 0) + 1;
       if (!['bot', 'system', 'talk'].includes(decision.because))
         log.info('ignored', {

@@ -56,33 +56,83 @@ const server = z.strictObject({
   onlyProjects: z.boolean().default(false),
 });
 
+/** Each key has a description, for `threadmux config --help`. */
 export const configSchema = z.strictObject({
-  host: hostName.optional(),
-  defaultHost: hostName.optional(),
-  hosts: z.record(hostName, host).default({}),
-  servers: z.array(server).default([]),
+  host: hostName.optional().describe("this machine's name in threads"),
+  defaultHost: hostName.optional().describe('sessions on this host have no "@host" in their names'),
+  hosts: z
+    .record(hostName, host)
+    .default({})
+    .describe('machines with sessions: {"mini": {"ssh": "mini"}, "this": "local"}'),
+  servers: z.array(server).default([]).describe('Discord servers; without any, the local workspace is used'),
   agent: z
-    .strictObject({ command: z.array(z.string().min(1)).min(1, 'names no program') })
-    .default({ command: ['claude'] }),
-  progress: z.enum(['quiet', 'normal', 'verbose'], 'must be "quiet", "normal" or "verbose"').default('normal'),
-  /** Claude is told at the start of a session how to send a file. */
-  tellAgent: z.boolean('must be true or false').default(true),
-  allowShell: z.boolean('must be true or false').default(false),
-  slashCommands: z.array(z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"')).optional(),
-  strip: z.array(pattern).default([]),
-  /** Folders, in addition to the projects, in which terminals and headless agents may be started. */
-  roots: z.array(place, 'must be a list of folders, such as ["~/code"]').default([]),
-  /** The maximum number of terminals and headless agents at the same time. */
+    .strictObject(
+      {
+        command: z
+          .array(z.string().min(1), 'must be a list of words, such as ["claude", "--model", "opus"]')
+          .min(1, 'names no program'),
+      },
+      'must be an object, such as {"command": ["claude"]}',
+    )
+    .default({ command: ['claude'] })
+    .describe('what !new starts: {"command": ["claude"]}'),
+  progress: z
+    .enum(['quiet', 'normal', 'verbose'], 'must be "quiet", "normal" or "verbose"')
+    .default('normal')
+    .describe('how much you see while Claude works'),
+  tellAgent: z
+    .boolean('must be true or false')
+    .default(true)
+    .describe('tell Claude at the start of a session how to send a file'),
+  allowShell: z.boolean('must be true or false').default(false).describe('allow !sh, and typing into a plain shell'),
+  slashCommands: z
+    .array(
+      z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"'),
+      'must be a list of commands, such as ["/compact"]',
+    )
+    .optional()
+    .describe('the only slash commands that are passed to Claude Code; by default all that are known'),
+  strip: z.array(pattern).default([]).describe('regular expressions; matching text is removed from replies'),
+  roots: z
+    .array(place, 'must be a list of folders, such as ["~/code"]')
+    .default([])
+    .describe('folders, besides projects, in which terminals and headless agents may start'),
   maxThreads: z
     .int('must be a whole number from 1 to 500')
     .min(1, 'must be a whole number from 1 to 500')
     .max(500, 'must be a whole number from 1 to 500')
-    .default(5),
-  /** Folders in which a headless agent may run without asking for permission. */
-  skipPermissions: z.array(place, 'must be a list of folders, such as ["~/code/shop"]').default([]),
-  /** Sessions whose name matches one of these get no thread. */
-  ignoreSessions: z.array(pattern).default(['^_']),
+    .default(5)
+    .describe('how many terminals and headless agents may run at the same time'),
+  skipPermissions: z
+    .array(place, 'must be a list of folders, such as ["~/code/shop"]')
+    .default([])
+    .describe('folders in which a headless agent may run without asking for permission'),
+  ignoreSessions: z
+    .array(pattern)
+    .default(['^_'])
+    .describe('regular expressions; a session whose name matches gets no thread'),
 });
+
+/** One line per key: name, type and meaning. */
+export function configHelp(): string {
+  const keys = Object.entries(configSchema.shape).map(([name, schema]) => [name, typeName(schema), schema.description]);
+  const width = (column: number) => Math.max(...keys.map((key) => (key[column] ?? '').length));
+  const lines = keys.map(
+    ([name = '', type = '', about]) => `  ${name.padEnd(width(0))}  ${type.padEnd(width(1))}  ${about}`,
+  );
+  return ['Keys of config.json, all optional:', ...lines].join('\n');
+}
+
+function typeName(schema: z.core.$ZodType): string {
+  const { def } = schema as unknown as {
+    def: { type: string; innerType?: z.core.$ZodType; element?: z.core.$ZodType };
+  };
+  if (def.innerType !== undefined) return typeName(def.innerType);
+  return (
+    { string: 'text', array: 'list', record: 'object', boolean: 'true/false', enum: 'text', int: 'number' }[def.type] ??
+    def.type
+  );
+}
 
 export type ConfigFile = z.output<typeof configSchema>;
 export type ServerEntry = ConfigFile['servers'][number];

@@ -101,8 +101,8 @@ function parseFile(file: ConfigSources['file']): ConfigFile {
   if (parsed.success) return parsed.data;
   throw new ThreadmuxError(
     'config_invalid',
-    parsed.error.issues.map((issue) => `${file?.path}: ${problem(issue)}`).join('\n'),
-    { hint: `Correct ${file?.path}, or run: threadmux config --help` },
+    parsed.error.issues.map((issue) => `${file?.path}: ${problem(issue, rawObject(file))}`).join('\n'),
+    { hint: `Correct ${file?.path}. \`threadmux config --help\` lists all keys.` },
   );
 }
 
@@ -119,15 +119,25 @@ function rawObject(file: ConfigSources['file']): Record<string, unknown> {
   return raw as Record<string, unknown>;
 }
 
-function problem(issue: z.core.$ZodIssue): string {
+function problem(issue: z.core.$ZodIssue, raw: unknown): string {
   const path = issue.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
   const key = path.replace(/^\./, '');
   if (issue.code === 'unrecognized_keys')
     return `${[key, issue.keys.join(', ')].filter(Boolean).join('.')} is not a key that threadmux knows`;
-  if (issue.code === 'invalid_type' && issue.input === undefined && issue.message.startsWith('Invalid'))
-    return `${key} is missing`;
-  return `${key} ${issue.message}`;
+  if (issue.code !== 'invalid_type' || !issue.message.startsWith('Invalid')) return `${key} ${issue.message}`;
+  const given = issue.path.reduce<unknown>((at, one) => (at as Record<PropertyKey, unknown> | undefined)?.[one], raw);
+  if (given === undefined) return `${key} is missing`;
+  return `${key} must be ${EXPECTED[issue.expected] ?? issue.expected}`;
 }
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  array: 'a list in brackets, such as ["a", "b"]',
+  object: 'an object in braces, such as {"a": "b"}',
+  record: 'an object in braces, such as {"a": "b"}',
+  string: 'text in quotes',
+  boolean: 'true or false',
+  number: 'a number',
+};
 
 /** A server that is configured by environment variables instead of a file. */
 function serverOfEnv(env: ConfigEnvironment, origins: Record<string, string>): readonly ServerEntry[] {

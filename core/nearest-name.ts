@@ -3,6 +3,7 @@
 /** Undefined if none is near. */
 export function nearestName(word: string, names: readonly string[]): string | undefined {
   const wanted = word.toLowerCase().slice(0, 40);
+  if (wanted.length < 2) return undefined;
   const most = wanted.length <= 3 ? 1 : 2;
   const [best] = names
     .map((name) => ({ name, distance: name.startsWith(wanted) && wanted.length > 1 ? 0.5 : distance(wanted, name) }))

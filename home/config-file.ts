@@ -1,4 +1,4 @@
-// Reads config.json from our home. A file that others can read is refused, because it contains the bot's token.
+// Reads config.json from our home. A file that others can read is refused, because it may contain the bot's token.
 
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -32,13 +32,14 @@ function readTokenFile(file: string, base: string): string {
 function readPrivate(path: string): string | undefined {
   try {
     const { mode } = statSync(path);
-    if ((mode & 0o077) !== 0)
-      throw new ThreadmuxError(
-        'config_invalid',
-        `${path} can be read by others (mode ${(mode & 0o777).toString(8)}), and it contains a secret`,
-        { hint: `Run: chmod 600 ${path}` },
-      );
-    return readFileSync(path, 'utf8');
+    const text = readFileSync(path, 'utf8');
+    if ((mode & 0o077) === 0) return text;
+    const secret = !path.endsWith('.json') || /"token"\s*:/.test(text) ? ', and it contains a token' : '';
+    throw new ThreadmuxError(
+      'config_invalid',
+      `${path} can be read by others (mode ${(mode & 0o777).toString(8)})${secret}`,
+      { hint: `Run: chmod 600 ${path}` },
+    );
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (error instanceof ThreadmuxError) throw error;

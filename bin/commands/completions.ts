@@ -26,7 +26,7 @@ export function completions(shell: string, program: Command): void {
 function spotsOf(command: Command, path: readonly string[]): readonly Spot[] {
   const subs = command.commands.flatMap((sub) => [sub.name(), ...sub.aliases()].map((name) => ({ name, sub })));
   const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
-  const options = command.options.filter(({ hidden }) => !hidden);
+  const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--help');
   const spot: Spot = {
     at: path.join(' '),
     words: [

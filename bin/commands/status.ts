@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import * as z from 'zod';
 import { findSessions } from '../../bridge/commands/sessions.ts';
 import { maskedConfig } from '../../core/config.ts';
+import { configHelp } from '../../core/config-schema.ts';
 import { errorData, isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { connectRest } from '../../discord/rest.ts';
 import { readText } from '../../home/atomic-write.ts';
@@ -96,7 +97,12 @@ function lines(data: {
   ];
 }
 
-export function config(): void {
+/** `help`: the command whose help is wanted instead. */
+export function config(help?: { outputHelp(): void }): void {
+  if (help !== undefined) {
+    help.outputHelp();
+    return printText(`\n${configHelp()}`);
+  }
   printJson(maskedConfig(openContext('cli').config));
 }
 

@@ -80,7 +80,7 @@ function unknownCommand(name: string): string {
   const written = untrustedCode(`!${name.slice(0, 30)}`);
   const near = nearestName(
     name,
-    ALL.map((one) => one.name),
+    COMMANDS.map((one) => one.name),
   );
   const hint = near === undefined ? '' : ` Did you mean \`!${near}\`?`;
   return `⚠️ ${written} is not a command, so nothing was done.${hint} \`!help\` lists all.`;

@@ -125,6 +125,7 @@ async function namesFor(option: string, begun: string, command: string, tools: C
 
 /** Each as "/name · owner · what it does"; the page shows the parts in its menu. */
 async function claudeCommands(begun: string, thread: string, tools: CommandContext): Promise<readonly Suggestion[]> {
+  if (tools.threads.registry.get(thread) === undefined) return []; // not the thread of a session
   const late = new Promise<readonly ClaudeCommand[]>((resolve) => setTimeout(resolve, DEADLINE_MS, []));
   const own = await Promise.race([tools.slash.own(thread), late]);
   const only = tools.config.slashCommands;

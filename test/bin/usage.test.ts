@@ -98,6 +98,7 @@ describe('the command line', () => {
     const pages = await Promise.all(commands.map((name) => run([name, '--help'])));
     for (const [at, page] of pages.entries())
       expect(page.stdout, commands[at]).toContain(`Example:\n  threadmux ${commands[at]}`);
+    expect(pages[commands.indexOf('config')]?.stdout).toMatch(/^ {2}maxThreads +number +how many/m);
     const manual = readFileSync('docs/cli.md', 'utf8');
     for (const name of commands) expect(manual).toContain(`threadmux ${name}`);
   });

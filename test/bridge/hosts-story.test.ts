@@ -69,7 +69,7 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     expect(reply.join('\n').match(/^line \d+ .*$/gm)).toEqual(LONG);
     await claude.tell('replies', true);
 
-    await setting.say(shop, '!screen');
+    await setting.say(shop, '!screen image');
     const shown = await setting.answer(shop, /^What `shop` shows:$/);
     expect(shown.attachments).toMatchObject([{ filename: 'screen.png' }]);
 

@@ -91,7 +91,7 @@ describe('a session on a host', () => {
     expect(whole.trim()).toBe(long.join('\n'));
     const said = (await texts(far, claude.thread)).join('\n').match(/line \d+ of/g) ?? [];
     expect(said).toEqual(said.map((_, n) => `line ${n} of`));
-    await far.say(claude, '!screen');
+    await far.say(claude, '!screen image');
     const shown = await far.answer(claude, /^What `web` shows:$/);
     expect(shown.attachments).toMatchObject([{ filename: 'screen.png' }]);
   });

@@ -13,7 +13,7 @@ import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
 import { aWhile, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
 
-const SHOWN = /^What `web` shows:$/;
+const SHOWN = /^```\nStand-in for Claude Code/;
 const CHANGED = /^⚠️ Not pressed: the screen has changed/;
 const MISSED = /^⚠️ Not pressed: the command is too old/;
 

@@ -1,4 +1,4 @@
-// !screen: the pane as a picture, which the buttons below it update in place.
+// !screen: the pane as text or as a picture, which the buttons below it update in place.
 
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
@@ -9,11 +9,13 @@ import { type Setting, startSetting, WAIT } from './bridge-setup.ts';
 
 const PICTURED = /^What `web` shows:$/;
 
-async function begin() {
+const TEXT = /^```\nStand-in for Claude Code/;
+
+async function begin(order = '!screen image', shows = PICTURED) {
   const setting = await startSetting();
   const claude = await setting.claude('web');
-  await setting.say(claude, '!screen');
-  return { setting, claude, shown: await setting.answer(claude, PICTURED) };
+  await setting.say(claude, order);
+  return { setting, claude, shown: await setting.answer(claude, shows) };
 }
 
 const pixelsOf = async ({ attachments: [file] }: WireMessage) =>
@@ -29,47 +31,45 @@ const become = (setting: Setting, claude: FakeClaude, { id }: WireMessage, fits:
   }, WAIT);
 
 describe('!screen', () => {
-  it('shows the pane as a picture, with its text as the description', async () => {
-    const { shown } = await begin();
-    expect(shown.attachments).toMatchObject([
-      {
-        filename: 'screen.png',
-        description: expect.stringContaining('Stand-in for Claude Code'),
-      },
+  it('shows the pane as text that fits a phone, and as a picture on request', async () => {
+    const { setting, claude, shown } = await begin('!screen', TEXT);
+    expect(shown.attachments).toEqual([]);
+    for (const line of shown.content.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
+    await setting.workspace.person.tap(claude.thread, shown.id, buttonOf(shown, 'As a picture'));
+    const now = await become(setting, claude, shown, ({ content }) => expect(content).toMatch(PICTURED));
+    expect(now.attachments).toMatchObject([
+      { filename: 'screen.png', description: expect.stringContaining('Stand-in for Claude Code') },
     ]);
-    const { width, height } = await pixelsOf(shown);
-    expect([width, height]).toEqual([120 * 17 + 34, expect.toSatisfy((value: number) => value % 33 === 1)]);
-    expect(JSON.stringify(shown.components)).toContain('key:look');
+    const { width, height } = await pixelsOf(now);
+    // The rules of the box are as wide as the pane; the picture is not.
+    expect([width, height]).toEqual([40 * 17 + 34, expect.toSatisfy((value: number) => value % 33 === 1)]);
+    await setting.workspace.person.tap(claude.thread, shown.id, buttonOf(now, 'Screen'));
+    const text = await become(setting, claude, shown, ({ content }) => expect(content).toMatch(TEXT));
+    expect(text.attachments).toEqual([]);
   });
 
-  it('updates its picture in place after a key', async () => {
+  it('shows the new screen in place after a key', async () => {
     const { setting, claude, shown } = await begin();
     const before = (await setting.answers(claude)).length;
     await setting.workspace.person.tap(claude.thread, shown.id, buttonOf(shown, '↓'));
-    const now = await become(setting, claude, shown, ({ attachments }) => {
-      expect(attachments).toHaveLength(1);
-      expect(attachments[0]?.id).not.toBe(shown.attachments[0]?.id);
-    });
+    const now = await become(setting, claude, shown, ({ content }) => expect(content).toMatch(TEXT));
+    expect(now.attachments).toEqual([]);
     expect(claude.noted().map(({ text }) => text)).toEqual(['\u001b[B']);
-    expect(now.content).toMatch(PICTURED);
     expect(JSON.stringify(now.components)).toContain('key:Escape');
-    expect((await pixelsOf(now)).width).toBeGreaterThan(0);
     expect(await setting.answers(claude)).toHaveLength(before);
   });
 
   it('shows text where the font lacks a character, and a picture again afterwards', async () => {
-    const { setting, claude, shown } = await begin();
-    const { person } = setting.workspace;
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
     await claude.tell('draft', '漢字');
-    await person.tap(claude.thread, shown.id, 'key:look');
-    const text = await become(setting, claude, shown, ({ content }) => expect(content).toContain('漢字'));
+    await setting.say(claude, '!screen image');
+    const text = await setting.answer(claude, /漢字/);
     expect(text).toMatchObject({ content: expect.stringContaining('```'), attachments: [] });
     await claude.tell('draft', 'kanji');
-    await person.tap(claude.thread, shown.id, 'key:look');
-    await become(setting, claude, shown, ({ content, attachments }) => {
-      expect(content).toMatch(PICTURED);
-      expect(JSON.stringify(attachments)).toContain('kanji');
-    });
+    await setting.say(claude, '!screen image');
+    const shown = await setting.answer(claude, PICTURED);
+    expect(JSON.stringify(shown.attachments)).toContain('kanji');
   });
 
   it('removes the picture when there is nothing left to show', async () => {

@@ -64,8 +64,7 @@ describe('an unknown command', () => {
     await setting.untilMarked(later, '✅');
     await tap(setting, claude, question, 'Send as text');
     await setting.untilMarked(message, '✅');
-    console.log(JSON.stringify(claude.noted()), message.id, later.id, question.id, setting.log.slice(-10).join('\n'));
-    expect(claude.prompts()).toEqual(['not held up', '/shrug I do not know']);
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['not held up', '/shrug I do not know']), WAIT);
     await vi.waitFor(async () => {
       const now = (await setting.answers(claude)).find(({ id }) => id === question.id);
       expect(now).toMatchObject({ content: '-# 💬 Sent as text.', components: [] });
@@ -164,10 +163,11 @@ describe('"slashCommands" of the configuration', () => {
     expect(JSON.stringify(question.components)).not.toContain('Run /clear');
     await tap(setting, claude, question, 'Send as text');
     await setting.untilMarked(message, '✅');
-    expect(noted(claude)).toEqual([
+    const wanted = [
       ['slash', '/compact'],
       ['prompt', '/clear'],
-    ]);
+    ]; // it notes a prompt after its hook
+    await vi.waitFor(() => expect(noted(claude)).toEqual(wanted), WAIT);
   });
 });
 

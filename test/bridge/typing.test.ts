@@ -10,7 +10,7 @@ import { aWhile, type Setting, screenOf, startSetting, untilPrompts, WAIT } from
 const TEXTS = [
   'hello',
   'one\ntwo\n\n  three',
-  '/not-on-the-list of commands',
+  '/not/a/command but a path',
   '@someone look',
   '#tag first',
   '& ampersand',
@@ -116,7 +116,7 @@ describe('a message in a thread', () => {
     expect(second.id > first.id).toBe(true);
   });
 
-  it('runs a Claude Code command if it is on the list, and shows the dialog that it opens', async () => {
+  it('runs a Claude Code command, and shows the dialog that it opens', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const clear = await setting.say(claude, '/clear');
@@ -130,14 +130,14 @@ describe('a message in a thread', () => {
     expect(claude.noted().map(({ text }) => text)).toEqual(['/clear', '/cost', '\u001b']);
   });
 
-  it('that starts with "!" is never typed, and is answered with the list of commands', async () => {
+  it('that starts with "!" is never typed, and is answered in one line', async () => {
     const setting = await startSetting({ file: { allowShell: false } });
     const claude = await setting.claude('web');
     for (const text of ['!echo pwned', '! ls', '!', '!rm -rf /', ' !id', '!sh id']) await setting.say(claude, text);
     await vi.waitFor(async () => {
       const said = (await setting.answers(claude)).filter(({ content }) => content.startsWith('⚠️'));
       expect(said).toHaveLength(6);
-      expect(said.filter(({ content }) => content.includes('!sessions'))).toHaveLength(5);
+      expect(said.filter(({ content }) => content.includes('is not a command'))).toHaveLength(5);
     }, WAIT);
     expect(claude.noted()).toEqual([]);
   });

@@ -27,7 +27,7 @@ describe.each([
     await you.write('!new demo -- bash');
     await see(page.locator('#messages').getByText('is up (bash)'));
     await you.openSession('demo');
-    await see(page.locator('#messages').getByText('What you write here is typed'));
+    await see(page.locator('#messages').getByText('What you write in its thread is typed'));
     await you.write('echo hello-$((40 + 2))');
 
     await see(you.last.getByText('hello-42'));

@@ -264,6 +264,58 @@ describe('the page', () => {
     await see(you.last.getByText('answer to new'));
   });
 
+  it('lists the commands of Claude Code beside ours, and sends the one that was chosen', async () => {
+    const { workspace, thread, page, you } = await openWorkspace();
+    const bot = await startRestClient(workspace);
+    const theirs = [
+      '/status · Claude Code · version, model and account',
+      '/review · Claude Code · review',
+      '/team:stand-up · your command · meets · daily',
+    ];
+    bot.on('autocomplete', ({ options }) =>
+      theirs
+        .filter((one) => one.startsWith(String(options[0]?.value)))
+        .map((name) => ({ name, value: name.split(' ')[0] })),
+    );
+    const command = { type: 3, name: 'command', description: 'Which', required: true, autocomplete: true };
+    await bot.register([
+      { name: 'status', description: 'list all terminals' },
+      { name: 'claude', description: 'run a command of Claude Code', options: [command] },
+    ]);
+    await page.reload();
+    await you.openSession('web');
+    const options = page.locator('#suggestions [role=option]');
+    const sent = async () => (await workspace.person.messages(thread))[0]?.content.trim();
+
+    await you.box.pressSequentially('/');
+    await vi.waitFor(async () =>
+      expect(await options.allInnerTexts()).toEqual([
+        expect.stringMatching(/^\/status\s+list all terminals\s+threadmux$/),
+        expect.stringMatching(/^\/status\s+version, model and account\s+Claude Code$/),
+        expect.stringMatching(/^\/review\s+review\s+Claude Code$/),
+        expect.stringMatching(/^\/team:stand-up\s+meets · daily\s+your command$/),
+      ]),
+    );
+    await you.box.pressSequentially('status');
+    await vi.waitFor(async () => expect(await options.count()).toBe(2));
+    await you.box.press('ArrowDown');
+    await you.box.press('Enter');
+    expect(await you.box.inputValue()).toBe('/status ');
+    await see(page.locator('#hint', { hasText: 'Claude Code' }));
+    await you.box.press('Enter');
+    await vi.waitFor(async () => expect(await sent()).toBe('/status'));
+
+    await you.write('/status');
+    expect(await bot.next('command')).toMatchObject({ name: 'status', channel: thread });
+
+    await you.box.pressSequentially('/team:s');
+    await vi.waitFor(async () => expect(await options.count()).toBe(1));
+    await you.box.press('Tab');
+    await you.box.pressSequentially('now please');
+    await you.box.press('Enter');
+    await vi.waitFor(async () => expect(await sent()).toBe('/team:stand-up now please'));
+  });
+
   it('sends an unknown command as a message', async () => {
     const { workspace, thread, you } = await openWorkspace();
     await you.openSession('web');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ConfigEnvironment, maskedConfig, parseConfig } from '../../core/config.ts';
+import { configHelp, configSchema } from '../../core/config-schema.ts';
 
 const ID = '123456789012345678';
 const PATH = '/home/me/.threadmux/config.json';
@@ -73,6 +74,12 @@ describe('the configuration', () => {
     expect(shown).toContain('[secret]');
   });
 
+  it('has a type and a description for every key', () => {
+    const [, ...lines] = configHelp().split('\n');
+    expect(lines.map((line) => line.trim().split(/\s+/)[0])).toEqual(Object.keys(configSchema.shape));
+    for (const line of lines) expect(line).toMatch(/^ {2}\w+ +(?:text|list|object|true\/false|number) {2,}\S.{10,}$/);
+  });
+
   it.each<[string, unknown, ConfigEnvironment, RegExp]>([
     ['an unknown key', { serverz: [] }, {}, /config\.json: serverz is not a key that threadmux knows/],
     ['an unknown key deeper down', { servers: [{ ...server, alow: [] }] }, {}, /servers\[0\]\.alow is not a key/],
@@ -87,6 +94,16 @@ describe('the configuration', () => {
     ['no channel', { servers: [{ allow: [ID], token: 't' }] }, {}, /servers\[0\]\.channel/],
     ['no token', { servers: [{ channel: ID, allow: [ID] }] }, {}, /servers\[0\]\.token is missing/],
     ['a token with a space', { servers: [{ ...server, token: 'a b' }] }, {}, /servers\[0\]\.token contains a space/],
+    [
+      'a command as text',
+      { agent: { command: 'claude' } },
+      {},
+      /agent\.command must be a list of words, such as \["claude"/,
+    ],
+    ['an agent as text', { agent: 'claude' }, {}, /agent must be an object, such as \{"command": \["claude"\]\}/],
+    ['an agent without a command', { agent: {} }, {}, /agent\.command must be a list of words/],
+    ['a list as text', { strip: 'x' }, {}, /strip must be a list in brackets/],
+    ['a number as text', { host: 5 }, {}, /host must be text in quotes/],
     ['a wrong progress', { progress: 'loud' }, {}, /progress must be "quiet", "normal" or "verbose"/],
     ['a bad pattern', { strip: ['('] }, {}, /strip\[0\] must be a regular expression/],
     ['an ssh name that is an option', { hosts: { mini: { ssh: '-oProxyCommand=x' } } }, {}, /hosts\.mini/],

@@ -61,6 +61,10 @@ describe('config.json', () => {
     expect(() => loadConfig(home, {})).toThrow(
       expect.objectContaining({ code: 'config_invalid', hint: `Run: chmod 600 ${path}` }),
     );
+    expect(() => loadConfig(home, {})).not.toThrow(/token/);
+    writeFileSync(path, '{"servers": [{"token": "t"}]}');
+    expect(() => loadConfig(home, {})).toThrow(/can be read by others \(mode 644\), and it contains a token$/);
+    writeFileSync(path, '{}');
     chmodSync(path, 0o600);
     expect(loadConfig(home, {}).servers).toEqual([]);
   });

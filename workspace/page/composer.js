@@ -103,7 +103,8 @@ export function makeComposer({ interactions, commands, onSent }) {
   };
 
   const dispatch = async (channelId, text, attached) => {
-    const parsed = text.startsWith('/') && attached.length === 0 ? parseSlash(text.trimEnd(), commands()) : undefined;
+    const mayBeOurs = text.startsWith('/') && attached.length === 0 && !suggestions.isForClaude();
+    const parsed = mayBeOurs ? parseSlash(text.trimEnd(), commands()) : undefined;
     if (parsed?.command !== undefined) {
       const { command, values = new Map(), missing } = parsed;
       const needed = missing ?? (parsed.kind === 'naming' && command.options?.find(({ required }) => required));

@@ -1,4 +1,5 @@
-// The list above the composer while the user types a slash command: first commands, then values for options.
+// The list above the composer while the user types a slash command: first commands, ours and those of Claude Code, then values
+// for options.
 import { byId, h } from './dom.js';
 
 /**
@@ -10,15 +11,18 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
   let items = [];
   let active = -1;
   let asked = 0;
+  /** The name of a command of Claude Code that was picked from the list. Where ours has the same name, the pick decides. */
+  let picked = '';
 
   const draw = () => {
     popup.replaceChildren(
-      ...items.map(({ label, about }, at) => {
+      ...items.map(({ label, about, owner }, at) => {
         const row = h(
           'div',
           { id: `suggestion-${at}`, role: 'option', 'aria-selected': String(at === active) },
           h('strong', {}, label),
           about ? h('span', {}, about) : undefined,
+          owner ? h('span', { class: 'owner' }, owner) : undefined,
         );
         row.addEventListener('pointerdown', (event) => {
           event.preventDefault(); // the box keeps the focus
@@ -44,26 +48,38 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
   const pick = (at) => {
     const item = items[at];
     show([]);
+    picked = item.isClaude ? item.label.slice(1) : '';
     onPick(item.text);
   };
 
+  /** Enter sends a text that is complete and can mean only one command. */
+  const mustPick = ({ text, isClaude }) =>
+    text.trim() !== box.value.trim() || (isClaude && commands().some(({ name }) => `/${name}` === text.trim()));
+
   const update = async () => {
     const mine = ++asked;
-    const parsed = box.value.startsWith('/') ? parseSlash(box.value, commands()) : undefined;
-    if (parsed === undefined) {
-      tell();
+    const named = slashName(box.value);
+    if (named !== picked) picked = '';
+    const parsed = named === undefined ? undefined : parseSlash(box.value, commands());
+    if (parsed === undefined || picked !== '') {
+      tell(...(picked === '' ? [] : [h('code', {}, `/${picked}`), h('span', { class: 'about' }, ' · Claude Code')]));
       return show([]);
     }
     if (parsed.kind === 'naming') {
       tell();
-      const found = commands().filter(({ name }) => name.startsWith(parsed.begun));
-      return show(
-        found.map((command) => ({
-          label: `/${command.name}`,
-          about: command.description,
-          text: `/${command.name}${command.options?.length ? ' ' : ''}`,
-        })),
-      );
+      if (/\s/.test(box.value)) return show([]); // arguments of a command that is not ours
+      const ours = commands().filter(({ name }) => name.startsWith(parsed.begun) && name !== CLAUDE);
+      const first = ours.map((command) => ({
+        label: `/${command.name}`,
+        about: command.description,
+        owner: 'threadmux',
+        text: `/${command.name}${command.options?.length ? ' ' : ''}`,
+      }));
+      show(first);
+      if (!commands().some(({ name }) => name === CLAUDE)) return;
+      const answer = await complete(CLAUDE, [{ name: 'command', value: `/${named}`, focused: true }]);
+      if (mine !== asked || !answer.ok) return;
+      return show([...first, ...(answer.choices ?? []).map(claudeItem)], Math.max(active, 0));
     }
     const { command, values, focused } = parsed;
     tell(...usage(command, focused));
@@ -91,6 +107,8 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
 
   return {
     update,
+    /** True if the text is a command of Claude Code that was picked, whatever ours are called. */
+    isForClaude: () => picked !== '' && slashName(box.value) === picked,
     get open() {
       return items.length > 0;
     },
@@ -104,12 +122,21 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
         draw();
       } else if (event.key === 'Escape') show([]);
       else if (event.key === 'Tab') pick(Math.max(active, 0));
-      else if (event.key === 'Enter' && active >= 0 && items[active].text.trim() !== box.value.trim()) pick(active);
+      else if (event.key === 'Enter' && active >= 0 && mustPick(items[active])) pick(active);
       else return false;
       event.preventDefault();
       return true;
     },
   };
+}
+
+/** Our command that passes one to Claude Code; its suggestions are the commands of Claude Code. */
+const CLAUDE = 'claude';
+
+/** A suggestion is "/name · owner · what it does". */
+function claudeItem({ name, value }) {
+  const [, owner, ...about] = name.split(' · ');
+  return { label: value, owner, about: about.join(' · '), text: `${value} `, isClaude: true };
 }
 
 function usage(command, focused) {
@@ -128,13 +155,18 @@ function usage(command, focused) {
 
 /** @typedef {{ name: string, type: number, description: string, required?: boolean, autocomplete?: boolean, choices?: any[] }} Option */
 
+/** What stands between the slash and the first space. @param {string} text */
+function slashName(text) {
+  return /^\/(\S*)/.exec(text)?.[1];
+}
+
 /**
- // * What a text with a leading slash means so far.
+ * What a text with a leading slash means so far.
  * @param {string} text
  * @param {readonly any[]} commands
  */
 export function parseSlash(text, commands) {
-  const [, name, rest] = /^\/([\p{L}\p{N}_-]*)(\s[\s\S]*)?$/u.exec(text) ?? [];
+  const [, name, rest] = /^\/([\p{L}\p{N}_:.-]*)(\s[\s\S]*)?$/u.exec(text) ?? [];
   if (name === undefined) return undefined;
   const command = commands.find((each) => each.name === name);
   if (rest === undefined || command === undefined) return { kind: 'naming', begun: name.toLowerCase(), command };

@@ -139,8 +139,7 @@ describe('screen and key commands', () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await setting.say(claude, '!screen');
-    const shown = await setting.answer(claude, /^What `web` shows:$/);
-    expect(JSON.stringify(shown.attachments)).toContain('Stand-in for Claude Code');
+    const shown = await setting.answer(claude, /^```\nStand-in for Claude Code/);
     expect(JSON.stringify(shown.components)).toContain('key:Enter');
     for (const order of ['!stop', '!esc', '!up', '!down', '!tab', '!key Up Down', '!key x'])
       await setting.say(claude, order);
@@ -206,6 +205,11 @@ describe('!sessions and !help', () => {
     expect(content).toMatch(/⚪ `odd 'name' @everyone` `(?:sh|cat)` · /);
     await setting.say(setting.workspace.channelId, '!help');
     await setting.answer(setting.workspace.channelId, /!new <name>.*!sh <command>/s);
+    await setting.say(setting.workspace.channelId, '!sesions');
+    const typo = await setting.answer(setting.workspace.channelId, /^⚠️ `!sesions`/);
+    expect(typo.content).toBe(
+      '⚠️ `!sesions` is not a command, so nothing was done. Did you mean `!sessions`? `!help` lists all.',
+    );
   });
 });
 
@@ -222,7 +226,7 @@ describe('slash commands', () => {
 
     await person.slash(channelId, 'kill', [{ name: 'name', value: 'website' }]);
     await setting.answer(channelId, /^⏹️ `website` on `laptop` was ended/);
-    await person.slash(claude.thread, 'screen');
+    await person.slash(claude.thread, 'screen', [{ name: 'as', value: 'image' }]);
     const shown = await setting.answer(claude, /^What `web` shows:$/);
     expect(JSON.stringify(shown.attachments)).toContain('Stand-in for Claude Code');
     await person.slash(claude.thread, 'key', [{ name: 'key', value: 'Up' }]);

@@ -57,13 +57,14 @@ describe('the picture of a pane', () => {
     expect(picture.at(MARGIN, MARGIN + 11 * HEIGHT)).toBe('#d8dbe2');
   });
 
-  it('shows a wide screen of Claude Code whole, in less than a megabyte', async () => {
+  it('shows a wide screen of Claude Code in less than a megabyte, as wide as its text', async () => {
     const folder = 'test/fixtures/screens/2.1.325/200x50';
     const ansi = readFileSync(`${folder}/empty-after-slash-context.ansi`, 'utf8');
     const png = await renderPicture(ansi, { width: 200, height: 50 });
     expect(png?.length).toBeLessThan(1_000_000);
     const { width, height } = readPng(png ?? new Uint8Array());
-    expect([width % 202, height % 23]).toEqual([0, 1174 % 23]);
+    expect(width).toBeGreaterThan(600);
+    expect(width / height).toBeLessThan(1.5);
   });
 
   it('draws what looks like markup, and fetches nothing', async () => {

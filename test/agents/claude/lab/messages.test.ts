@@ -49,7 +49,7 @@ describe('a text is submitted as it was written:', () => {
     ['that ends in a semicolon', 'one; two;', undefined],
     ['that ends in a backslash', 'over there \\', 'over there \\'],
     ['that ends in the name of a file', 'look at @notes', undefined],
-    ['that begins with a slash', '/unheard of', undefined],
+    ['that begins with a path', '/usr/bin is full', undefined],
     ['that begins with a hash', '# not a memory', undefined],
     ['with emoji', 'ship it 🚀 👩‍👩‍👧 é 日本語', undefined],
     ['as long as a message can be', `so long ${'word '.repeat(398)}`.trim(), undefined],
@@ -134,13 +134,58 @@ describe('a command in a thread:', () => {
     expect(demo.prompts()).toHaveLength(before);
   });
 
-  it('"!echo pwned" is never typed, and the answer is the list of commands', async () => {
+  it('one of Claude Code itself and one of the user are passed', async () => {
+    const folder = join(lab.dir, 'home/.claude/commands/team');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'greet.md'), 'Say hello to $ARGUMENTS\n');
+    await demo.submit('/reload-skills');
+    await vi.waitFor(async () => {
+      expect((await demo.news()).map(({ content }) => content).join('\n')).toMatch(/```\nReloaded skills: .*\n```/);
+    }, PATIENCE);
+    await demo.submit('/team:greet Bob\nand Alice');
+    await vi.waitFor(async () => {
+      expect((await demo.news()).at(-1)?.content).toContain('Echo: Say hello to Bob\nand Alice');
+    }, PATIENCE);
+    await demo.idle();
+    await demo.submit('/review');
+    await vi.waitFor(() => expect(demo.screen()).toMatch(/^❯ \/(?:code-)?review/m), PATIENCE);
+    await demo.idle();
+  });
+
+  it('prints into the thread, and a name that is only the beginning of another runs nothing', async () => {
+    await demo.submit('/rename shop');
+    await vi.waitFor(async () => {
+      expect((await demo.news()).at(-1)?.content).toBe('```\nSession renamed to: shop\n```');
+    }, PATIENCE);
+    await demo.say('/logou');
+    const question = await buttonsShown(demo);
+    expect(question.content).toContain('Claude has no command `/logou` here');
+    await lab.person.tap(demo.thread, question.id, buttonOf(question, 'Run /logou'));
+    await vi.waitFor(async () => {
+      expect((await demo.news()).at(-1)?.content).toBe('```\nUnknown command: /logou. Did you mean /logout?\n```');
+    }, PATIENCE);
+    await demo.idle();
+  });
+
+  it('/login waits for a tap, then opens its dialog', async () => {
+    const message = await demo.say('/login');
+    const question = await buttonsShown(demo);
+    expect(question.content).toContain('`/login` changes the account');
+    expect((await demo.read()).kind).toBe('empty');
+    await lab.person.tap(demo.thread, question.id, buttonOf(question, 'Run /login'));
+    await vi.waitFor(() => expect(demo.screen()).toContain('Select login method'), PATIENCE);
+    await demo.marked(message, '✅');
+    demo.press('Escape');
+    await demo.idle();
+  });
+
+  it('"!echo pwned" is never typed, and is answered in one line', async () => {
     const before = demo.prompts().length;
     const screen = demo.screen();
     await demo.say('!echo pwned > pwned');
     await vi.waitFor(async () => {
       const answer = (await demo.news()).at(-1);
-      expect(answer?.content).toMatch(/`!echo` is not a command[\s\S]*`!screen`/);
+      expect(answer?.content).toBe('⚠️ `!echo` is not a command, so nothing was done. `!help` lists all.');
     }, PATIENCE);
     expect(demo.screen()).toBe(screen);
     expect(demo.prompts()).toHaveLength(before);
