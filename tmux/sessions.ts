@@ -2,7 +2,7 @@
 // A session is addressed by its id and its server's pid; a name must match exactly.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
-import { environmentScript, type Variables } from '../core/session-environment.ts';
+import { environmentScript, RUN_FOUND, type Variables } from '../core/session-environment.ts';
 import type { SessionName } from '../core/session-name.ts';
 import { quoteShellWords } from '../core/shell-word.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
@@ -115,10 +115,8 @@ export async function stopKeeping(tmux: Tmux, { serverPid, pane }: Session): Pro
   return (await tmux.run(['if-shell', '-F', '-t', pane.id, alive, off, 'display-message -p dead'])).includes('done');
 }
 
-/** Runs after the start-up files of the login shell, so that ours wins. PATH is used only if the program is not found without. */
-const RUN_WITH = `{ eval "$(cat <&9)"; } 2>/dev/null; exec 9<&-
-command -v "$1" >/dev/null 2>&1 || PATH=\${tmx_path:+$tmx_path:}$PATH
-export PATH; unset tmx_path; exec "$@"`;
+/** Runs after the start-up files of the login shell, so that our variables win. */
+const RUN_WITH = `{ eval "$(cat <&9)"; } 2>/dev/null; exec 9<&-; ${RUN_FOUND}`;
 
 function withVariables(command: readonly string[]): readonly string[] {
   return ['sh', '-c', RUN_WITH, 'sh', ...command];
