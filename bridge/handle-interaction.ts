@@ -25,12 +25,14 @@ import {
 import { button, type ComponentRow, editMessage, refusedWith, row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { START_AGAIN } from '../threads/ended-notice.ts';
 import { KEEPS_TRYING } from '../threads/prompts/finish-prompt.ts';
 import type { Prompts } from '../threads/prompts/prompts.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { runCommand } from './commands/commands.ts';
 import { pressUnder, type UsedScreens } from './commands/keys.ts';
 import { CLAUDE_COMMAND, restOf, suggestions } from './commands/slash.ts';
+import { startAgain } from './commands/start-again.ts';
 import { refusalReason } from './route.ts';
 
 interface InteractionHandlerOptions {
@@ -85,6 +87,8 @@ export function createInteractionHandler(
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
     if (await options.prompts.tapped(interaction, order.thread)) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
+    if (kind === START_AGAIN)
+      return startAgain({ thread: what, conversation: print }, { rest, interaction, order }, tools);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
     if (kind === 'held') {
       const on = { id: what, choice: print ?? '', thread: interaction.channel_id ?? '', tap: interaction.id };
@@ -155,7 +159,8 @@ export function createInteractionHandler(
       return;
     }
     const asked = restOf(interaction);
-    const order: CommandCall = { id: interaction.id, thread: where.thread, rest: asked, liveAt };
+    const by = user?.username ?? '';
+    const order: CommandCall = { id: interaction.id, thread: where.thread, rest: asked, by, liveAt };
     switch (interaction.type) {
       case AUTOCOMPLETE_INTERACTION:
         await suggest(rest, interaction, await suggestions(interaction, tools));

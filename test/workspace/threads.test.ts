@@ -54,6 +54,22 @@ describe('a thread', () => {
     expect(inside.body.code).toBe(50024);
   });
 
+  it('that is archived is reopened by a tap, as by the clients of Discord, unless it is locked', async () => {
+    const workspace = await startTestWorkspace();
+    const thread = await startThread(workspace);
+    const path = `/channels/${thread.id}`;
+    const components = [{ type: 1, components: [{ type: 2, style: 2, label: 'x', custom_id: 'x' }] }];
+    const { body: message } = await workspace.bot('POST', `${path}/messages`, { content: 'x', components });
+    await archive(workspace, thread.id, { locked: true });
+    await expect(workspace.person.tap(thread.id, message.id, 'x')).rejects.toThrow('50083');
+    await workspace.bot('PATCH', path, { archived: false, locked: false });
+    await archive(workspace, thread.id);
+    await expect(workspace.person.tap(thread.id, message.id, 'y')).rejects.toThrow();
+    expect((await workspace.bot('GET', path)).body.thread_metadata.archived).toBe(true);
+    await workspace.person.tap(thread.id, message.id, 'x');
+    expect((await workspace.bot('GET', path)).body.thread_metadata.archived).toBe(false);
+  });
+
   it('that is archived is reopened by a message, not by edits, reactions, joins or typing', async () => {
     const workspace = await startTestWorkspace();
     const thread = await startThread(workspace);

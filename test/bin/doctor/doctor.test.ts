@@ -15,8 +15,11 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemdUnit } from '../../../bin/commands/service.ts';
+import { servicePath } from '../../../bin/commands/service-environment.ts';
 import type { Finding } from '../../../bin/doctor/finding.ts';
 import { holderOf } from '../../../home/lock.ts';
+import { binWith } from '../cli.ts';
 import { correctSetup, troubles } from './doctor-setup.ts';
 
 /** A finding that doctor must report, besides others. */
@@ -110,6 +113,24 @@ describe('doctor, checking the machine,', () => {
     expect(await ill.examine()).toContainEqual(
       fault('agent', '`no-such-agent` is not installed', 'Install it', 'warn'),
     );
+  });
+
+  it('finds that the service does not find the agent, although this terminal does', async () => {
+    const ill = await correctSetup();
+    const { HOME = '', PATH = '' } = ill.env;
+    const bin = binWith(HOME, 'my-claude', 'exit 0');
+    Object.assign(ill.env, { PATH: `${bin}:${PATH}`, XDG_CONFIG_HOME: join(HOME, 'xdg') });
+    ill.configure((config) => Object.assign(config, { agent: { command: ['my-claude'] } }));
+    const unit = servicePath(ill.env);
+    mkdirSync(dirname(unit), { recursive: true });
+    const install = (path: string) =>
+      writeFileSync(unit, systemdUnit({ node: 'node', program: 'threadmux.js', env: { PATH: path } }));
+    install('/usr/bin:/bin');
+    expect(await ill.examine()).toContainEqual(
+      fault('service', 'does not find the agent `my-claude`', 'service install', 'warn'),
+    );
+    install(`${bin}:/usr/bin:/bin`);
+    expect((await ill.examine()).filter(({ part }) => part === 'service')).toEqual([]);
   });
 
   it('finds the token in the environment of every pane, and does not print it', async () => {

@@ -306,6 +306,33 @@ describe('when a session starts or ends,', () => {
     await fresh.next('▶️ Claude started.', '-# lab · project · fresh\nEcho: good morning');
   });
 
+  it('!kill is one message, and a tap there continues the conversation among others in the folder', async () => {
+    const fresh = await lab.find('fresh');
+    const order = await fresh.say('!kill fresh');
+    const since = async () => (await lab.person.messages(fresh.thread, `after=${order.id}`)).toReversed();
+    const isArchived = async () =>
+      (await lab.person.call('GET', `/channels/${fresh.thread}`)).body.thread_metadata.archived as boolean;
+    await vi.waitFor(async () => expect(await isArchived()).toBe(true), PATIENCE);
+    const [ended] = await since();
+    if (ended === undefined) throw new Error('nothing says that it ended');
+    await lab.person.tap(fresh.thread, ended.id, buttonOf(ended, 'Continue the conversation'));
+    await vi.waitFor(async () => {
+      expect((await since()).map(({ content }) => content)).toEqual([
+        '⏹️ Ended. ▶️ Continued by you.',
+        '▶️ Claude resumed.',
+      ]);
+    }, PATIENCE);
+    const again = await lab.find('fresh');
+    await again.idle();
+    await again.submit('and good night');
+    await vi.waitFor(() => {
+      const asked = readFileSync(join(lab.dir, 'model.log'), 'utf8').trim().split('\n');
+      const last = asked.findLast((line) => line.includes('"tools":[{') && line.includes('and good night'));
+      expect(last).toContain('Echo: good morning');
+    }, PATIENCE);
+    expect(await isArchived()).toBe(false);
+  });
+
   it('!new in an untrusted folder shows the trust question and types nothing into it', async () => {
     const folder = join(lab.project, '..', 'stranger');
     mkdirSync(folder, { recursive: true });
