@@ -13,9 +13,11 @@ import { gatewaySessionSchema } from '../discord/payloads.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import { openAllowedDirectories, openAllowedHostDirectories } from '../streams/allowed-directories.ts';
 import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
+import { loadStates, saveStates } from '../threads/known-states.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
 import { createNotices } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
+import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
 import { createAskAgent } from './ask-agent.ts';
 import type { CommandContext } from './commands/command.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
@@ -33,9 +35,13 @@ import { fetchAttachments } from './typed-text.ts';
 /** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
 const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
+/** A burst of changes is one write. */
+const STATES_MS = 100;
+
 export interface Bridge {
   /** One per server. */
   readonly gateways: readonly Gateway[];
+  readonly states: SessionStates;
   close(): Promise<void>;
 }
 
@@ -49,18 +55,29 @@ export interface BridgeOptions {
 }
 
 export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
-  const sides = await Promise.all(options.servers.map((server) => startServer(server, shared, options)));
+  const states = watchPanes(shared, loadStates(shared.home));
+  const file = createDebouncedWrite(() => saveStates(shared.home, states.all()), STATES_MS);
+  states.onState(() => file.set(undefined));
+  const parts = { ...shared, states };
+  const sides = await Promise.all(options.servers.map((server) => startServer(server, parts, options)));
   shared.prompts.takeUp();
   for (const side of sides) await side.takeUp();
   const gateways = sides.map((side) => side.connect());
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known) });
   return {
     gateways,
+    states,
     async close() {
+      states.close();
+      file.flush();
       lifecycle.close();
       await Promise.all(sides.map((side) => side.close()));
     },
   };
+}
+
+export interface BridgeParts extends Shared {
+  readonly states: SessionStates;
 }
 
 interface Side {
@@ -70,7 +87,7 @@ interface Side {
   close(): Promise<void>;
 }
 
-async function startServer(server: ServerConfig, shared: Shared, options: BridgeOptions): Promise<Side> {
+async function startServer(server: ServerConfig, shared: BridgeParts, options: BridgeOptions): Promise<Side> {
   const { home, config, log, hosts, threads, prompts } = shared;
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
   const closing = new AbortController();
@@ -129,7 +146,7 @@ async function startServer(server: ServerConfig, shared: Shared, options: Bridge
     tools: () => tools,
   });
   const tools: CommandContext = {
-    ...{ config, hosts, threads, known, server, log, streams, directories, say },
+    ...{ config, hosts, threads, known, server, log, streams, directories, say, states: shared.states },
     panes: shared.panes,
     remote: shared.remote,
     pressing: createKeyedQueue(),

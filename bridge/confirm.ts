@@ -6,11 +6,12 @@ import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
 import { DIALOG, hasDialog } from '../agents/claude/screen/screen.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
+import { readPane } from '../threads/read-pane.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import type { Waits } from './delivery.ts';
-import { readPane, type TypedState } from './delivery-attempt.ts';
+import type { TypedState } from './delivery-attempt.ts';
 import { type SeenScreen, type SharedLook, seenScreen } from './seen-screen.ts';
 
 export interface ConfirmOptions {

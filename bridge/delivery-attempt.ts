@@ -2,12 +2,13 @@
 // pane record what was done.
 
 import { timesShown } from '../agents/claude/screen/describe.ts';
-import { type ClaudeScreen, DIALOG, hasDialog, isShell, readScreen } from '../agents/claude/screen/screen.ts';
+import { DIALOG, hasDialog } from '../agents/claude/screen/screen.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { PaneFinder } from '../threads/panes.ts';
+import { readPane } from '../threads/read-pane.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import { leaveMode } from '../tmux/keys.ts';
 import { type LookResult, lookAtPane } from '../tmux/look.ts';
@@ -185,36 +186,6 @@ const ARRIVES_WITHIN_MS = 2_000;
  */
 export function hasArrived({ text, before, at }: AttemptState, screen: string, now: number): boolean {
   return now - at > ARRIVES_WITHIN_MS || timesShown(screen, text) > timesShown(before, text);
-}
-
-/** What the pane shows, and whether an agent runs there. An agent without hooks is recognised by its screen. */
-export function readPane(
-  seen: LookResult,
-  record: Pick<ThreadRecord, 'command' | 'shell' | 'claudeSession'>,
-): { readonly screen: ClaudeScreen; readonly isAgent: boolean } {
-  const isAgent = record.shell === 'no';
-  if (seen.kind === 'gone') return { screen: { kind: 'unknown' }, isAgent };
-  if (record.claudeSession !== '' || record.shell === 'terminal') return { screen: screenOf(seen, record), isAgent };
-  const screen = screenOf(seen, seen);
-  const surely = ['empty', 'draft', 'menu', 'shellMode'].includes(screen.kind);
-  const likely = ['dialog', 'agents', 'subagent', 'transcript', 'aside'].includes(screen.kind);
-  if (surely || (likely && !isShell(seen.command))) return { screen, isAgent: true };
-  return { screen: screenOf(seen, { command: '' }), isAgent };
-}
-
-export function screenOf(seen: LookResult & { kind: 'pane' }, record: Pick<ThreadRecord, 'command'>): ClaudeScreen {
-  // tmux ends the last line with a newline, too.
-  return readScreen(`${seen.ansi}\n`, {
-    cursorX: seen.cursor.x,
-    cursorY: seen.cursor.y,
-    width: seen.width,
-    height: seen.height,
-    paneDead: seen.dead,
-    inMode: seen.mode !== undefined,
-    title: seen.title,
-    currentCommand: seen.command,
-    agentCommand: record.command,
-  });
 }
 
 /** Its output streams into the thread. */

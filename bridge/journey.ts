@@ -15,6 +15,7 @@ import { tryBestEffort } from '../home/atomic-write.ts';
 import type { KnownThreads } from '../threads/connections.ts';
 import { KEEPS_TRYING, type TakenAnswer } from '../threads/prompts/finish-prompt.ts';
 import type { Shared } from '../threads/shared-services.ts';
+import type { SessionStates } from '../threads/watch-panes.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';
@@ -23,6 +24,7 @@ import type { Outcomes, StatusReactions } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
 
 export interface JourneyOptions extends Shared {
+  readonly states: SessionStates;
   readonly server: ServerConfig;
   readonly channels: readonly string[];
   readonly known: KnownThreads;
@@ -145,7 +147,8 @@ export function createJourney(options: JourneyOptions): Journey {
   function send(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
     const toStream = options.toStream(message, thread);
     if (toStream !== undefined) return toStream;
-    return inTurn(thread.id, () => deliver(message, thread));
+    const over = options.states.delivering(thread.id, message.deliveryId ?? message.id);
+    return inTurn(thread.id, () => deliver(message, thread)).finally(over);
   }
 
   receipts.onLate((thread, delivery) => {

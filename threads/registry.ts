@@ -17,6 +17,8 @@ export interface Registry {
   /** Undefined if there is no such thread. */
   change(thread: string, to: Partial<ThreadRecord>): ThreadRecord | undefined;
   forget(thread: string): void;
+  /** Called after each change. */
+  onChange(listener: (now: ThreadRecord, before: ThreadRecord | undefined) => void): void;
   /** Removes records of sessions that closed long ago. */
   sweep(now?: number): void;
 }
@@ -29,6 +31,14 @@ export function openRegistry(home: Home): Registry {
   const path = (thread: string) => join(home.folder('threads'), `${thread}.json`);
   const newestFirst = () => [...records.values()].sort((a, b) => b.at - a.at);
   const live = (one: ThreadRecord) => !one.closed && one.shell !== 'terminal';
+  const listeners: ((now: ThreadRecord, before: ThreadRecord | undefined) => void)[] = [];
+
+  function set(record: ThreadRecord): void {
+    const before = records.get(record.thread);
+    records.set(record.thread, record);
+    writeBestEffort(path(record.thread), record);
+    for (const listener of listeners) listener(record, before);
+  }
 
   function forget(thread: string): void {
     if (records.delete(thread)) removeBestEffort(path(thread));
@@ -43,16 +53,13 @@ export function openRegistry(home: Home): Registry {
       newestFirst().find(
         (one) => one.host === host && one.serverPid === serverPid && one.paneId === paneId && live(one),
       ),
-    put(record) {
-      records.set(record.thread, record);
-      writeBestEffort(path(record.thread), record);
-    },
+    put: set,
+    onChange: (listener) => void listeners.push(listener),
     change(thread, to) {
       const record = records.get(thread);
       if (record === undefined) return undefined;
       const changed = { ...record, ...to };
-      records.set(thread, changed);
-      writeBestEffort(path(thread), changed);
+      set(changed);
       return changed;
     },
     forget,

@@ -74,7 +74,10 @@ export async function lookAtPane(tmux: Tmux, pane: PaneRef, options: LookOptions
       if (isThreadmuxError(error, 'session_not_found')) return undefined;
       throw error;
     });
-  if (printed === undefined) return { kind: 'gone' };
+  return printed === undefined ? { kind: 'gone' } : readLook(printed, mark, pane);
+}
+
+function readLook(printed: string, mark: string, pane: Pick<PaneRef, 'paneId' | 'serverPid'>): LookResult {
   const [line = '', text = '', ansi = ''] = printed.split(`\n${mark}\n`);
   const row = readRow(VARIABLES, line);
   if (row === undefined)
@@ -114,3 +117,86 @@ function toFacts(row: Readonly<Record<(typeof VARIABLES)[number], string>>): Omi
     },
   };
 }
+
+// Looks at many panes at once: one list of all panes that costs little, and the screens of those that may have changed.
+
+export interface ListedPane extends PaneRef {
+  readonly sessionId: string;
+  readonly group: string | undefined;
+  readonly sessionName: string;
+  /** The pane that the session shows. */
+  readonly isActive: boolean;
+  readonly dead: boolean;
+  readonly command: string;
+  /** Differs if the screen has changed, except for output within the second of `activityAt`. */
+  readonly print: string;
+  /** When the window last printed something; tmux counts in whole seconds. */
+  readonly activityAt: number;
+}
+
+const LISTED = [
+  ...(['pane_id', 'pid', 'pane_pid', 'session_id', 'session_group', 'session_name', 'window_active'] as const),
+  ...(['pane_active', 'pane_dead', 'pane_current_command', 'window_activity', 'pane_in_mode', 'cursor_x'] as const),
+  ...(['cursor_y', 'history_size', 'pane_width', 'pane_height'] as const),
+];
+
+/** Without a running server the list is empty. */
+export async function listPanes(tmux: Tmux, options: ShOptions = {}): Promise<readonly ListedPane[]> {
+  const printed = await tmux
+    .run(['list-panes', '-a', '-F', rowFormat(LISTED)], { doing: 'list the panes', ...options })
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error, 'session_not_found')) return '';
+      throw error;
+    });
+  return printed.split('\n').flatMap((line) => {
+    const row = readRow(LISTED, line);
+    return row === undefined ? [] : [toListed(row)];
+  });
+}
+
+function toListed(row: Readonly<Record<(typeof LISTED)[number], string>>): ListedPane {
+  return {
+    ...{ paneId: row.pane_id, serverPid: Number(row.pid), panePid: Number(row.pane_pid) },
+    ...{ sessionId: row.session_id, group: row.session_group || undefined, sessionName: row.session_name },
+    isActive: row.window_active === '1' && row.pane_active === '1',
+    dead: row.pane_dead === '1',
+    command: row.pane_current_command,
+    print: Object.values(row).join('\t'),
+    activityAt: Number(row.window_activity) * 1_000,
+  };
+}
+
+/** All with one script. The result has the same order. */
+export async function lookAtPanes(
+  tmux: Tmux,
+  panes: readonly Pick<PaneRef, 'paneId' | 'serverPid'>[],
+  options: ShOptions = {},
+): Promise<readonly LookResult[]> {
+  const mark = randomBytes(8).toString('hex');
+  const wanted = panes.filter(({ paneId }) => isPaneId(paneId));
+  const printed = await tmux
+    .script(LOOK_AT_ALL, [mark, rowFormat(VARIABLES), ...wanted.map(({ paneId }) => paneId)], {
+      doing: 'look at the panes',
+      maxBytes: SCREEN_BYTES,
+      ...options,
+    })
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error, 'session_not_found')) return '';
+      throw error;
+    });
+  const blocks = printed.split(`${mark}next\n`);
+  const seen = new Map(wanted.map((pane, at) => [pane, blocks[at] ?? '']));
+  return panes.map((pane) => {
+    const block = seen.get(pane) ?? '';
+    return block === '' ? { kind: 'gone' } : readLook(block, mark, pane);
+  });
+}
+
+/** A pane that is gone prints nothing; if no server answers, the script fails. */
+const LOOK_AT_ALL = `mark=$1; format=$2; shift 2
+for pane do
+  seen=$(t display-message -p -t "$pane" "$format" \\; display-message -p "$mark" \\; capture-pane -p -t "$pane" \\; \\
+    display-message -p "$mark" \\; capture-pane -pe -t "$pane" \\; display-message -p "$mark" 2>/dev/null) &&
+    printf '%s\\n' "$seen" || t list-sessions >/dev/null || exit
+  echo "\${mark}next"
+done`;

@@ -9,7 +9,7 @@ import { agentSettings } from '../../install/program-files.ts';
 import { killSession, listSessions, newSession } from '../../tmux/sessions.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
-import { sessionData } from './sessions.ts';
+import { sessionData, withStates } from './sessions.ts';
 
 interface StartFlags {
   readonly host?: string;
@@ -36,7 +36,7 @@ export async function startSession(
     name === undefined
       ? await startNext(reach, command, flags)
       : await startOne(reach, hostAndName(reach, name, flags.host), command, flags, true);
-  report(started, flags);
+  await report(started, reach, flags);
 }
 
 export async function createSession(name: string, command: readonly string[], flags: StartFlags): Promise<void> {
@@ -46,7 +46,7 @@ export async function createSession(name: string, command: readonly string[], fl
     throw new ThreadmuxError('session_exists', `session ${name} already exists`, {
       hint: `Open it with: threadmux attach ${name}`,
     });
-  report(started, flags);
+  await report(started, reach, flags);
 }
 
 export async function stopSession(name: string | undefined, flags: StartFlags): Promise<void> {
@@ -133,9 +133,13 @@ async function startOne(
 }
 
 /** Prints only the name to stdout, for scripts that let us choose it. */
-function report(started: Started, { json }: StartFlags): void {
+async function report(started: Started, reach: SessionFinder, { json }: StartFlags): Promise<void> {
   const { host, session, created, isShell } = started;
-  if (json) return printJson({ created, ...sessionData(started) });
+  if (json) {
+    const [found] = await withStates(host, [started], reach);
+    const state = created && !isShell && found?.state.state === 'shell' ? { state: 'starting' as const } : found?.state;
+    return printJson({ created, ...sessionData({ ...started, state: state ?? { state: 'ended' } }) });
+  }
   printText(session.name);
   const what = isShell ? ' with a shell, because the agent is not installed there' : '';
   if (created) printNote(`Started session ${session.name} on ${host}${what}.`);

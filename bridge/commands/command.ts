@@ -11,6 +11,7 @@ import type { Notices } from '../../threads/notices.ts';
 import type { PaneFinder } from '../../threads/panes.ts';
 import type { RemoteHosts } from '../../threads/remote-hosts.ts';
 import type { Threads } from '../../threads/session-threads.ts';
+import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 
@@ -20,6 +21,7 @@ export interface CommandContext {
   readonly remote: RemoteHosts;
   readonly panes: PaneFinder;
   readonly threads: Threads;
+  readonly states: SessionStates;
   /** The threads of this server. */
   readonly known: KnownThreads;
   readonly server: ServerConfig;

@@ -1,8 +1,11 @@
 // !sessions lists the sessions of all hosts. A host that does not answer in time is marked.
 
+import { isShell } from '../../agents/claude/screen/screen.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
+import { type ShownState, shownStates, stateWords } from '../../threads/known-states.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
+import type { StateName } from '../../threads/session-state.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import { listSessions, type Session } from '../../tmux/sessions.ts';
@@ -61,7 +64,8 @@ function serverOf({ session, record }: FoundSessions, threads: Threads): string 
 async function listHost(host: string, tools: CommandContext): Promise<readonly string[]> {
   try {
     const found = await findOurSessions(host, tools);
-    return found.map((one) => line(one, tools));
+    const states = await shownStates(tools.hosts.tmux(host), found, tools.states.get, DEADLINE_MS);
+    return found.map((one, at) => line(one, states[at] ?? { state: 'shell' }, tools));
   } catch (error) {
     const state = tools.remote.state(host);
     const since = state.kind === 'unreachable' ? ` since <t:${Math.floor(state.since / 1_000)}:R>` : '';
@@ -69,35 +73,27 @@ async function listHost(host: string, tools: CommandContext): Promise<readonly s
     const known = tools.threads.registry
       .all()
       .filter((one) => one.host === host && !one.closed && one.server === tools.server.name)
-      .map((one) => `⚪ ${untrustedCode(`${one.sessionName}@${host}`)} <#${one.thread}> unreachable`);
+      .map((one) => `🔌 ${untrustedCode(`${one.sessionName}@${host}`)} <#${one.thread}> unreachable`);
     return [`🔌 ${untrustedCode(host)} is not reachable${since}: ${why}`, ...known];
   }
 }
 
-function line({ host, session, record }: FoundSessions, { config }: CommandContext): string {
+function line({ host, session, record }: FoundSessions, state: ShownState, { config }: CommandContext): string {
   const where = host === config.defaultHost ? '' : `@${host}`;
   const thread = record === undefined ? '' : ` <#${record.thread}>`;
-  return `${sign(session, record)} ${untrustedCode(session.name + where)}${thread} ${stateShown(session, record)} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
+  const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
+  return `${SIGNS[state.state]} ${untrustedCode(session.name + where)}${thread} ${wordsFor(session, state)}${since} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
 }
 
-/** Without a report, the state is the name of the running program, which is not trusted. */
-function stateShown(session: Session, record: ThreadRecord | undefined): string {
-  const word = sessionState(session, record);
-  return record === undefined && !session.pane.dead ? untrustedCode(word) : word;
-}
+const SIGNS: Readonly<Record<StateName, string>> = {
+  ...{ starting: '▶️', idle: '🟢', working: '⏳', needs_person: '🔔', delivering: '📨', shell: '🐚', ended: '⏹️' },
+  unreachable: '🔌',
+};
 
-export function sessionState(session: Session, record: ThreadRecord | undefined): string {
-  if (session.pane.dead) return 'dead';
-  if (record === undefined) return session.pane.command;
-  if (record.shell === 'terminal') return 'terminal';
-  if (record.shell !== 'no') return 'shell';
-  if (record.state === 'ended') return 'Claude has exited';
-  return { working: 'working', waiting: 'waiting for you', idle: 'idle' }[record.state];
-}
-
-function sign(session: Session, record: ThreadRecord | undefined): string {
-  const word = sessionState(session, record);
-  return { working: '⏳', 'waiting for you': '🔔', idle: '🟢', shell: '🐚', terminal: '🖥️', dead: '💀' }[word] ?? '⚪';
+/** The title of a dialog and the name of a program come from the pane, which is not trusted. */
+function wordsFor({ pane }: Session, state: ShownState): string {
+  if (state.state === 'shell' && !isShell(pane.command)) return untrustedCode(pane.command);
+  return state.for?.startsWith('dialog:') ? `needs you (${untrustedCode(state.for)})` : stateWords(state);
 }
 
 /** tmux counts in seconds. */

@@ -2,8 +2,8 @@
 
 import { expect, vi } from 'vitest';
 import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
-import { screenOf } from '../../bridge/delivery-attempt.ts';
 import { localHost } from '../../hosts/host.ts';
+import { screenOf } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';

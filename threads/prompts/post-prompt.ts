@@ -21,6 +21,7 @@ import type { FileUpload, Rest } from '../../discord/rest.ts';
 import { unarchiveAndRetry } from '../../discord/threads.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
+import type { WaitingPrompt } from '../session-state.ts';
 import type { Threads } from '../session-threads.ts';
 import { promptEndText, promptOf } from './decision.ts';
 import { escapeCode, escapeText, firstPart, jsonText, visible } from './preview.ts';
@@ -133,12 +134,13 @@ function endText(
 }
 
 /** As a text may answer it; nothing if it is not on the screen. */
-export function asShown({ record, prompt }: OpenPrompt): readonly ShownPrompt[] {
+export function asShown({ record, prompt, input }: OpenPrompt): readonly (ShownPrompt & WaitingPrompt)[] {
   if (record.ended !== undefined || record.message === 'deleted') return [];
   const { id, message: messageId, chosen } = record;
   const asked = prompt.kind === 'question' ? prompt.questions[chosen.length] : undefined;
   const labels = asked?.options.map(({ label }) => label) ?? [];
-  return [{ id, messageId, question: asked === undefined ? 0 : chosen.length + 1, labels }];
+  const waits = { kind: prompt.kind, at: record.at, ofSubagent: input.agent_id !== undefined };
+  return [{ ...waits, id, messageId, question: asked === undefined ? 0 : chosen.length + 1, labels }];
 }
 
 function lastLine(prompt: Prompt, ended: PromptEnd, headless: boolean): string {

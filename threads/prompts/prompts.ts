@@ -7,7 +7,7 @@ import { keepTrying } from '../../core/keep-trying.ts';
 import { createKeyedQueue } from '../../core/keyed-queue.ts';
 import type { Log } from '../../core/log.ts';
 import { nextPromptStep } from '../../core/prompt.ts';
-import { isOwnMessage, type ShownPrompt } from '../../core/prompt-answer.ts';
+import { isOwnMessage } from '../../core/prompt-answer.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
 import type { Home } from '../../home/home.ts';
@@ -37,7 +37,7 @@ export interface Prompts {
   /** Posts the prompt and waits for its answer, in the background. Safe to repeat. */
   open(letter: AskLetter, input: PermissionRequestInput, host: string): Promise<void>;
   /** Oldest first. */
-  inThread(thread: string): readonly ShownPrompt[];
+  inThread(thread: string): ReturnType<typeof asShown>;
   isOpenFor(claudeSession: string): boolean;
   answer(given: GivenAnswer): Promise<TakenAnswer>;
   /** Why the hook of this prompt does not have its answer yet; empty if nothing is known. */

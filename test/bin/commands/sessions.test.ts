@@ -61,7 +61,7 @@ describe('start and stop', () => {
     }, WAIT);
     expect((await cli.run(['start', 'build'])).stderr).toContain('its program has exited');
     const { sessions } = (await cli.run(['list', '--json'])).data();
-    expect(sessions).toMatchObject([{ name: 'build', state: 'dead' }]);
+    expect(sessions).toMatchObject([{ name: 'build', state: 'ended', for: null, since: null }]);
   });
 
   it('succeed when a session is stopped twice', async () => {

@@ -1,0 +1,172 @@
+// Decides which panes to look at, and looks at them with as few processes as possible: on this machine one list per tmux
+// server, and one script for the screens that may have changed. Other hosts only when there is a reason.
+
+import type { Log } from '../core/log.ts';
+import type { HostList } from '../tmux/host-list.ts';
+import { type ListedPane, type LookResult, listPanes, lookAtPanes } from '../tmux/look.ts';
+import { tmuxOn } from '../tmux/tmux.ts';
+import { sessionKey, type ThreadRecord } from './registry.ts';
+
+export interface PaneLooks {
+  /** Looks at what is due. Resolves when this machine was looked at; other hosts answer later. */
+  round(live: readonly ThreadRecord[]): Promise<void>;
+  /** Something happened there. */
+  wanted(thread: string): void;
+  /** A screen has just changed and should be looked at again soon. */
+  isUnsettled(): boolean;
+  close(): void;
+}
+
+interface LooksOptions {
+  readonly hosts: HostList;
+  readonly log: Log;
+  readonly isAway: (host: string) => boolean;
+  /** A session that changes by itself: it works, or waits for something. */
+  readonly isActive: (thread: string) => boolean;
+  /** What was seen must be seen once more. */
+  readonly isUnsure: (thread: string) => boolean;
+  readonly took: (record: ThreadRecord, look: LookResult, at: number) => void;
+  /** The screen is still what it was at the last look. */
+  readonly unchanged: (thread: string, at: number) => void;
+}
+
+const TIMEOUT_MS = 10_000;
+/** Other hosts: after an event, and between two looks at an active session. */
+const SOON_MS = 500;
+const ACTIVE_MS = 1_500;
+/** A screen that never stands still is left alone after so many looks. */
+const UNSURE_LOOKS = 3;
+
+export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks {
+  const lastPrint = new Map<string, string>();
+  const lookedAt = new Map<string, number>();
+  const wantedAt = new Map<string, number>();
+  const away = new Set<string>();
+  const unsure = new Map<string, number>();
+  const busy = new Set<string>();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let unsettled = false;
+  let failed = '';
+
+  async function here(records: readonly ThreadRecord[]): Promise<void> {
+    const tmux = tmuxOn(hosts.get(records[0]?.host ?? ''), records[0]?.socket);
+    const at = Date.now();
+    const panes = await listPanes(tmux, { timeoutMs: TIMEOUT_MS, signal });
+    const due: { record: ThreadRecord; pane: ListedPane }[] = [];
+    for (const record of records) {
+      const pane = paneOf(record, panes);
+      const looked = lookedAt.get(record.thread) ?? 0;
+      const isStream = record.shell === 'terminal'; // streams/ reads its output
+      if (pane === undefined || (isStream && pane.dead)) {
+        lastPrint.delete(record.thread);
+        options.took(record, { kind: 'gone' }, at);
+      } else if (isStream) options.unchanged(record.thread, at);
+      else if (
+        lastPrint.get(record.thread) !== pane.print ||
+        pane.activityAt >= Math.floor(looked / 1_000) * 1_000 ||
+        options.isUnsure(record.thread)
+      )
+        due.push({ record, pane });
+      else options.unchanged(record.thread, at);
+    }
+    if (due.length === 0) return;
+    const began = Date.now();
+    const seen = await lookAtPanes(
+      tmux,
+      due.map(({ pane }) => pane),
+      { timeoutMs: TIMEOUT_MS, signal },
+    );
+    for (const [index, { record, pane }] of due.entries()) {
+      const isNew = lastPrint.get(record.thread) !== pane.print;
+      lastPrint.set(record.thread, pane.print);
+      lookedAt.set(record.thread, began);
+      options.took(record, seen[index] ?? { kind: 'gone' }, began);
+      unsettled ||= isNew && options.isUnsure(record.thread);
+    }
+  }
+
+  async function there(records: readonly ThreadRecord[]): Promise<void> {
+    const tmux = tmuxOn(hosts.get(records[0]?.host ?? ''), records[0]?.socket);
+    const at = Date.now();
+    for (const { thread } of records) {
+      wantedAt.delete(thread);
+      lookedAt.set(thread, at);
+    }
+    const call = { timeoutMs: TIMEOUT_MS, signal };
+    const seen = [...(await lookAtPanes(tmux, records, call))];
+    // The recorded pane is gone, but its session may have another one.
+    if (seen.some(({ kind }) => kind === 'gone')) {
+      const panes = await listPanes(tmux, call);
+      for (const [index, record] of records.entries()) {
+        const other = seen[index]?.kind === 'gone' ? paneOf(record, panes) : undefined;
+        if (other !== undefined) seen[index] = (await lookAtPanes(tmux, [other], call))[0] ?? { kind: 'gone' };
+      }
+    }
+    for (const [index, record] of records.entries()) options.took(record, seen[index] ?? { kind: 'gone' }, at);
+  }
+
+  function isDueThere({ thread, host }: ThreadRecord, now: number): boolean {
+    const looked = lookedAt.get(thread);
+    if (options.isAway(host)) {
+      away.add(thread);
+      return false;
+    }
+    if (looked === undefined || away.delete(thread)) return true; // the first time, and when the host is back
+    const wanted = wantedAt.get(thread);
+    const tries = unsure.get(thread) ?? 0;
+    unsure.delete(thread);
+    if (wanted !== undefined && now - wanted >= SOON_MS) return true;
+    if (options.isActive(thread)) return now - looked >= ACTIVE_MS;
+    if (!options.isUnsure(thread)) return false;
+    unsure.set(thread, now - looked >= SOON_MS ? tries + 1 : tries);
+    return now - looked >= SOON_MS && tries < UNSURE_LOOKS;
+  }
+
+  function failedBecause(error: Error): void {
+    if (signal.aborted || failed === error.message) return;
+    failed = error.message;
+    log.info('looking at panes', { because: failed });
+  }
+
+  return {
+    async round(live) {
+      unsettled = false;
+      const now = Date.now();
+      const isHere = ({ host }: ThreadRecord) => hosts.isLocal(host);
+      const known = live.filter(({ host }) => hosts.names().includes(host));
+      for (const group of byServer(known.filter((one) => !isHere(one) && one.shell !== 'terminal'))) {
+        const key = serverOf(group[0]);
+        const due = busy.has(key) ? [] : group.filter((one) => isDueThere(one, now));
+        if (due.length === 0) continue;
+        busy.add(key);
+        void there(due)
+          .catch(failedBecause)
+          .finally(() => busy.delete(key));
+      }
+      await Promise.all(byServer(known.filter(isHere)).map((group) => here(group).catch(failedBecause)));
+    },
+    wanted: (thread) => void wantedAt.set(thread, wantedAt.get(thread) ?? Date.now()),
+    isUnsettled: () => unsettled,
+    close: () => stopping.abort(),
+  };
+}
+
+/** The recorded pane, or the one that its session shows now. */
+function paneOf(record: ThreadRecord, panes: readonly ListedPane[]): ListedPane | undefined {
+  const ofServer = panes.filter(({ serverPid }) => serverPid === record.serverPid);
+  return (
+    ofServer.find(({ paneId }) => paneId === record.paneId) ??
+    ofServer.find((one) => one.isActive && sessionKey(one) === sessionKey(record))
+  );
+}
+
+function byServer(records: readonly ThreadRecord[]): readonly (readonly ThreadRecord[])[] {
+  const groups = new Map<string, ThreadRecord[]>();
+  for (const record of records) groups.set(serverOf(record), [...(groups.get(serverOf(record)) ?? []), record]);
+  return [...groups.values()];
+}
+
+function serverOf(record: ThreadRecord | undefined): string {
+  return `${record?.host} ${record?.socket}`;
+}

@@ -1,0 +1,120 @@
+// The state of a session, from everything that is known about it. Pure. test/threads/session-state.test.ts has the table.
+
+import type { ClaudeScreen } from '../agents/claude/screen/screen.ts';
+import type { ThreadRecord } from './registry.ts';
+
+/** In JSON as they are. */
+export const STATE_NAMES = [
+  ...(['starting', 'idle', 'working', 'needs_person', 'delivering', 'shell', 'ended', 'unreachable'] as const),
+];
+export type StateName = (typeof STATE_NAMES)[number];
+
+export interface SessionState {
+  readonly state: StateName;
+  /** For `needs_person`: "permission", "question", "plan" or "dialog: <its title>". */
+  readonly for?: string;
+}
+
+export interface TimedState extends SessionState {
+  /** When it became so. */
+  readonly since: number;
+}
+
+/** A prompt of a hook that nobody has answered yet. */
+export interface WaitingPrompt {
+  readonly kind: string;
+  readonly at: number;
+  /** Its dialog may not be on the screen. */
+  readonly ofSubagent: boolean;
+}
+
+/** What the screen says, if it says anything certain. */
+export type ScreenReading = SessionState & { readonly state: 'idle' | 'working' | 'needs_person' | 'shell' };
+
+export interface KnownFacts {
+  /** Undefined if no hook has reported and the session has no thread. */
+  readonly record: Pick<ThreadRecord, 'shell' | 'state' | 'claudeSession' | 'at' | 'closed'> | undefined;
+  readonly isHostAway: boolean;
+  readonly prompts: readonly WaitingPrompt[];
+  /** Messages that are not typed yet. */
+  readonly waiting: number;
+  /** The pane no longer exists, or its program has ended. Undefined: it was not looked at yet. */
+  readonly isOver: boolean | undefined;
+  /** The last certain reading of the screen, and when the screen still showed it. */
+  readonly seen: { readonly reading: ScreenReading; readonly at: number } | undefined;
+  readonly now: number;
+}
+
+/** A newly started agent may need this long until it shows or reports something. */
+const STARTS_WITHIN_MS = 60_000;
+/** The dialog of a prompt is on the screen this long after the hook has asked. */
+const DIALOG_SHOWN_MS = 1_500;
+
+/** Each rule counts only if none before it does. */
+export function stateOfSession(facts: KnownFacts): SessionState {
+  const { record, seen } = facts;
+  if (record?.closed) return { state: 'ended' };
+  if (facts.isHostAway) return { state: 'unreachable' };
+  if (facts.isOver) return { state: 'ended' };
+  if (record?.shell === 'terminal') return { state: facts.waiting > 0 ? 'delivering' : 'shell' };
+  const shown = newest(record, seen);
+  if (shown?.state === 'needs_person') return shown;
+  const prompt = facts.prompts.find((one) => !isAnswered(one, seen));
+  if (prompt !== undefined) return { state: 'needs_person', for: wordOf(prompt.kind) };
+  if (facts.waiting > 0) return { state: 'delivering' };
+  const isOurs = record?.shell === 'no' && record.claudeSession === '';
+  const isYoung = record !== undefined && facts.now - record.at < STARTS_WITHIN_MS;
+  if (isOurs && isYoung && (shown === undefined || shown.state === 'shell')) return { state: 'starting' };
+  if (shown !== undefined) return shown;
+  return { state: record?.shell === 'no' ? 'idle' : 'shell' };
+}
+
+/** A hook reports once, the screen is looked at again and again: the newer one is right. */
+function newest(record: KnownFacts['record'], seen: KnownFacts['seen']): SessionState | undefined {
+  const isReported = record !== undefined && record.shell === 'no' && record.claudeSession !== '';
+  if (!isReported || (seen !== undefined && seen.at >= record.at)) return seen?.reading;
+  switch (record.state) {
+    case 'waiting':
+      return { state: 'needs_person', for: 'dialog' };
+    case 'ended':
+      return { state: 'shell' };
+    default:
+      return { state: record.state };
+  }
+}
+
+/** The box is on the screen again: the dialog was answered there. */
+function isAnswered({ at, ofSubagent }: WaitingPrompt, seen: KnownFacts['seen']): boolean {
+  if (ofSubagent || seen === undefined || seen.at < at + DIALOG_SHOWN_MS) return false;
+  return seen.reading.state === 'idle' || seen.reading.state === 'working';
+}
+
+/** Undefined if the screen does not say it: then the last certain reading stays. */
+export function readingOf(screen: ClaudeScreen, isAgent: boolean): ScreenReading | undefined {
+  switch (screen.kind) {
+    case 'empty':
+      return { state: screen.busy || screen.queued ? 'working' : 'idle' };
+    case 'draft':
+      return { state: screen.busy ? 'working' : 'idle' };
+    case 'dialog':
+      return isAgent ? { state: 'needs_person', for: dialogFor(screen) } : { state: 'shell' };
+    case 'shell':
+      return { state: 'shell' };
+    default:
+      return isAgent ? undefined : { state: 'shell' };
+  }
+}
+
+const WORDS: readonly string[] = ['permission', 'question', 'plan'];
+
+function dialogFor({ which, title }: ClaudeScreen & { kind: 'dialog' }): string {
+  return WORDS.includes(which) ? which : `dialog: ${title.slice(0, 80) || which}`;
+}
+
+function wordOf(kind: string): string {
+  return WORDS.includes(kind) ? kind : 'permission';
+}
+
+export function isSameState(a: SessionState | undefined, b: SessionState | undefined): boolean {
+  return a?.state === b?.state && a?.for === b?.for;
+}

@@ -1,0 +1,215 @@
+// Watches the panes of all threads and tells what changes: the state of each session, and what its screen shows.
+//
+// - `onState` is called within a second of a change here, and at once for what hooks, prompts and messages report.
+// - `onScreen` is called when a pane shows something else than before: twice in a row, so that no half-drawn screen is
+//   told. With `look.kind === 'gone'` the pane has ended. A status line or a spinner alone is no change (see
+//   `screenFingerprint`).
+//
+// This machine is looked at about once a second. Other hosts are not asked while their sessions are idle.
+
+import { screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
+import type { ClaudeScreen } from '../agents/claude/screen/screen.ts';
+import type { LookResult } from '../tmux/look.ts';
+import { createLooks, type PaneLooks } from './look-rounds.ts';
+import { readPane } from './read-pane.ts';
+import type { ThreadRecord } from './registry.ts';
+import {
+  isSameState,
+  readingOf,
+  type ScreenReading,
+  type StateName,
+  stateOfSession,
+  type TimedState,
+} from './session-state.ts';
+import type { Shared } from './shared-services.ts';
+
+export interface WatchedScreen {
+  readonly record: ThreadRecord;
+  readonly look: LookResult;
+  /** Read as if the pane were not in copy mode. */
+  readonly screen: ClaudeScreen;
+  readonly isAgent: boolean;
+}
+
+export interface SessionStates {
+  /** Undefined for a thread that is no session, or whose session was closed before the start. */
+  get(thread: string): TimedState | undefined;
+  all(): ReadonlyMap<string, TimedState>;
+  onState(listener: (thread: string, state: TimedState) => void): void;
+  onScreen(listener: (thread: string, seen: WatchedScreen) => void): void;
+  /** A message waits to be typed, until the registry has its delivery or the result is called. */
+  delivering(thread: string, deliveryId: string): () => void;
+  /** Something happened there, such as a key. */
+  lookSoon(thread: string): void;
+  close(): void;
+}
+
+interface View {
+  seen?: { readonly reading: ScreenReading; readonly at: number } | undefined;
+  isOver?: boolean;
+  /** Another reading, seen once. */
+  next?: ScreenReading | undefined;
+  print?: string;
+  told?: string;
+}
+
+const EVERY_MS = 700;
+/** Before the second look at a screen that has changed. */
+const AGAIN_MS = 150;
+const ACTIVE: readonly StateName[] = ['starting', 'working', 'needs_person', 'delivering'];
+
+/** `before`: the states when the last process ended, so that they keep their time. */
+export function watchPanes(
+  { threads, hosts, remote, prompts, log }: Pick<Shared, 'threads' | 'hosts' | 'remote' | 'prompts' | 'log'>,
+  before: ReadonlyMap<string, TimedState> = new Map(),
+): SessionStates {
+  const { registry } = threads;
+  const views = new Map<string, View>();
+  const states = new Map<string, TimedState>();
+  const waiting = new Map<string, Set<string>>();
+  const onState: ((thread: string, state: TimedState) => void)[] = [];
+  const onScreen: ((thread: string, seen: WatchedScreen) => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = Number.POSITIVE_INFINITY;
+  let isLooking = false;
+  let isClosed = false;
+
+  const looks: PaneLooks = createLooks({
+    ...{ hosts, log },
+    isAway: (host) => remote.state(host).kind === 'unreachable',
+    isActive: (thread) => ACTIVE.includes(states.get(thread)?.state ?? 'starting'),
+    isUnsure: (thread) => isUnsure(viewOf(thread)),
+    took,
+    unchanged(thread, at) {
+      const view = viewOf(thread);
+      view.isOver = false;
+      if (view.seen !== undefined && view.next === undefined) view.seen = { ...view.seen, at };
+    },
+  });
+
+  function viewOf(thread: string): View {
+    const view = views.get(thread) ?? {};
+    views.set(thread, view);
+    return view;
+  }
+
+  function took(record: ThreadRecord, look: LookResult, at: number): void {
+    if (isClosed || registry.get(record.thread)?.panePid !== record.panePid) return; // it has another pane by now
+    const view = viewOf(record.thread);
+    view.isOver = look.kind === 'gone' || look.dead;
+    if (look.kind === 'gone') {
+      view.seen = undefined;
+      return told(record, view, 'gone', { record, look, screen: { kind: 'dead' }, isAgent: false });
+    }
+    const isOwn = look.panePid === record.panePid;
+    const { screen, isAgent } = readPane(
+      { ...look, mode: undefined },
+      isOwn ? record : { ...record, claudeSession: '', shell: 'found' },
+    );
+    const reading = readingOf(screen, isAgent);
+    if (reading === undefined) view.next = undefined;
+    else if (view.seen === undefined || [view.seen.reading, view.next].some((one) => isSameState(one, reading))) {
+      view.seen = { reading, at };
+      view.next = undefined;
+    } else view.next = reading;
+    const print = screenFingerprint(record.paneId, look);
+    if (print === view.print || look.dead) told(record, view, print, { record, look, screen, isAgent });
+    view.print = print;
+    publish(record.thread);
+  }
+
+  function told(record: ThreadRecord, view: View, print: string, seen: WatchedScreen): void {
+    view.print = print;
+    if (view.told === print) return;
+    view.told = print;
+    for (const listener of onScreen) listener(record.thread, seen);
+    publish(record.thread);
+  }
+
+  function publish(thread: string): void {
+    const record = registry.get(thread);
+    if (record === undefined || isClosed) return;
+    const isHere = hosts.isLocal(record.host);
+    const now = Date.now();
+    const { seen, isOver } = viewOf(thread);
+    if (isHere && isOver === undefined && !record.closed) return; // not looked at yet
+    const state = stateOfSession({
+      ...{ record, seen, isOver, now },
+      isHostAway: !isHere && remote.state(record.host).kind === 'unreachable',
+      prompts: prompts.inThread(thread),
+      waiting: [...(waiting.get(thread) ?? [])].filter((id) => !record.deliveries.some((one) => one.id === id)).length,
+    });
+    const last = states.get(thread);
+    if (last !== undefined && isSameState(last, state)) return;
+    const known = last ?? before.get(thread);
+    const timed = { ...state, since: known !== undefined && isSameState(known, state) ? known.since : now };
+    states.set(thread, timed);
+    for (const listener of onState) listener(thread, timed);
+  }
+
+  function lookSoon(thread: string): void {
+    looks.wanted(thread);
+    schedule(AGAIN_MS);
+  }
+
+  function schedule(ms: number): void {
+    dueAt = Math.min(dueAt, Date.now() + ms);
+    clearTimeout(timer);
+    if (!isLooking && !isClosed) timer = setTimeout(round, dueAt - Date.now()).unref();
+  }
+
+  async function round(): Promise<void> {
+    dueAt = Number.POSITIVE_INFINITY;
+    isLooking = true;
+    const live = registry.all().filter((one) => !one.closed);
+    await looks.round(live);
+    isLooking = false;
+    for (const { thread } of live) publish(thread);
+    for (const thread of views.keys()) if (registry.get(thread) === undefined) forget(thread);
+    schedule(looks.isUnsettled() ? AGAIN_MS : EVERY_MS);
+  }
+
+  function forget(thread: string): void {
+    views.delete(thread);
+    states.delete(thread);
+  }
+
+  registry.onChange((record, old) => {
+    if (record.panePid !== old?.panePid || record.serverPid !== old.serverPid) views.delete(record.thread);
+    publish(record.thread);
+    const isNews = (['state', 'at', 'paneId', 'panePid', 'closed', 'deliveries'] as const).some(
+      (field) => record[field] !== old?.[field],
+    );
+    if (isNews && !record.closed) lookSoon(record.thread);
+  });
+  schedule(0);
+
+  return {
+    get: (thread) => states.get(thread),
+    all: () => states,
+    onState: (listener) => void onState.push(listener),
+    onScreen: (listener) => void onScreen.push(listener),
+    lookSoon,
+    delivering(thread, id) {
+      const ids = waiting.get(thread) ?? new Set();
+      waiting.set(thread, ids.add(id));
+      publish(thread);
+      return () => {
+        ids.delete(id);
+        if (ids.size === 0) waiting.delete(thread);
+        publish(thread);
+        lookSoon(thread);
+      };
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      looks.close();
+    },
+  };
+}
+
+/** What the screen shows was seen only once. */
+function isUnsure(view: View): boolean {
+  return view.next !== undefined || view.print !== view.told;
+}
