@@ -23,6 +23,7 @@ import type { CommandContext } from './commands/command.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import type { Waits } from './delivery.ts';
+import { createDialogs } from './dialogs/dialogs.ts';
 import { createInteractionHandler, createPromptTaps } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
@@ -133,9 +134,11 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     ...{ inbox, marks, say, log, signal },
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
   });
+  const pressing = createKeyedQueue();
+  const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name } });
   const journey = createJourney({
     ...shared,
-    ...{ server, channels, known, inbox, marks, outcomes, signal },
+    ...{ server, channels, known, inbox, marks, outcomes, signal, dialogs },
     waits: options.waits ?? {},
     ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     toStream(message, thread) {
@@ -149,7 +152,8 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     ...{ config, hosts, threads, known, server, log, streams, directories, say, states: shared.states },
     panes: shared.panes,
     remote: shared.remote,
-    pressing: createKeyedQueue(),
+    pressing,
+    dialogs,
     agentSettings: options.agentSettings,
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };

@@ -5,7 +5,7 @@ import type { ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { parseCustomId, type Tap } from '../core/prompt-answer.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
-import { untrustedReason } from '../core/untrusted-text.ts';
+import { untrustedReason, untrustedText } from '../core/untrusted-text.ts';
 import {
   AUTOCOMPLETE_INTERACTION,
   COMMAND_INTERACTION,
@@ -30,6 +30,7 @@ import type { CommandCall, CommandContext } from './commands/command.ts';
 import { runCommand } from './commands/commands.ts';
 import { pressUnder, type UsedScreens } from './commands/keys.ts';
 import { restOf, suggestions } from './commands/slash.ts';
+import { type CardButton, parseCardId } from './dialogs/card-text.ts';
 import { refusalReason } from './route.ts';
 
 interface InteractionHandlerOptions {
@@ -65,8 +66,20 @@ export function createInteractionHandler(
     await answer.after?.(interaction.channel_id ?? '');
   }
 
+  async function onCard(interaction: Interaction, { liveAt, thread }: CommandCall, tap: CardButton): Promise<void> {
+    if (!(await takeTap(rest, interaction)) || interaction.message === undefined || thread === undefined) return;
+    const by = untrustedText((interaction.member?.user ?? interaction.user)?.username || 'you', 60);
+    const message = interaction.message.id;
+    const said = await tools.dialogs
+      .tapped({ ...tap, thread: thread.id, message, by, liveAt })
+      .catch((error: unknown) => `⚠️ Nothing was pressed: ${untrustedReason(error)}`);
+    if (said !== undefined) await followUpPrivately(rest, interaction, said);
+  }
+
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
     if (await options.prompts.tapped(interaction, order.thread)) return;
+    const card = parseCardId(interaction.data?.custom_id ?? '', interaction.data?.values[0]);
+    if (card !== undefined) return onCard(interaction, order, card);
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
     if (kind !== 'retry' && kind !== 'retry-asks' && kind !== 'key')

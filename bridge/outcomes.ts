@@ -15,8 +15,7 @@ export interface Outcomes {
   typed(message: AcceptedMessage): Promise<void>;
   /** The host went away after it was typed. */
   unreachable(message: AcceptedMessage, because: string): Promise<void>;
-  /** `dialog`: what the command opened. */
-  submitted(message: AcceptedMessage, dialog?: SeenScreen): Promise<void>;
+  submitted(message: AcceptedMessage): Promise<void>;
   /** Resolves with the id of the notice, if one was posted. */
   ended(message: AcceptedMessage, outcome: Exclude<AttemptOutcome, { kind: 'typed' }>): Promise<string | undefined>;
   /** The receipt came after "not confirmed" was posted. */
@@ -63,14 +62,7 @@ export function createOutcomes(parts: {
         silent: true,
       });
     },
-    async submitted(message, dialog) {
-      await marks.set(message.channelId, message.id, 'submitted');
-      if (dialog !== undefined)
-        await say(message.channelId, [message.id, 'dialog'], {
-          content: screenBlock(dialog.text),
-          components: [keyButtons(dialog.print)],
-        });
-    },
+    submitted: (message) => marks.set(message.channelId, message.id, 'submitted'),
     async ended(message, outcome) {
       if (outcome.kind === 'ran') {
         await marks.set(message.channelId, message.id, 'submitted');
