@@ -1,6 +1,7 @@
 // The text of a dialog without its frame: rules and boxes are removed, and lines that Claude Code wrapped are joined again.
 
 interface DialogText {
+  /** Empty if the first line is a row of tabs. */
   readonly title: string;
   readonly text: readonly string[];
 }
@@ -12,7 +13,7 @@ export function readDialogText(lines: readonly (string | undefined)[], width: nu
   const title = (plain[first] ?? '').trim();
   const rest = isTabs(title) ? afterBlock(plain, first) : plain.slice(first + 1);
   return {
-    title,
+    title: isTabs(title) ? '' : title,
     text: trimmed(
       joined(
         rest.filter((line) => line !== undefined),

@@ -48,7 +48,7 @@ export function findDialog(rows: readonly AnsiRow[]): Dialog | undefined {
   );
   return {
     ...{ which, full, form, title: TITLES[which] ?? (isCut ? '' : title) },
-    text: isCut ? [title, ...text] : text,
+    text: title !== '' && (isCut || which in TITLES) ? [title, ...text] : text,
     ...{ options: form === 'panel' ? [] : options, hasMore: list.hasMore, field: FIELD.test(said), help },
   };
 }
