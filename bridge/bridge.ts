@@ -21,6 +21,7 @@ import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
 import { createAskAgent } from './ask-agent.ts';
 import type { CommandContext } from './commands/command.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
+import { streamState } from './commands/streams.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import type { Waits } from './delivery.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
@@ -130,6 +131,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     },
   });
   shared.sessionsChanged.listen(streams.wake);
+  shared.states.also(() => streams.all().map((one) => [one.record().thread, streamState(one, shared)]));
   const askAgent = createAskAgent({
     ...{ inbox, marks, say, log, signal },
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),

@@ -65,7 +65,7 @@ async function picture(name, look, path) {
   await page.goto(workspace.newLink());
   await page.waitForFunction(() => document.body.dataset.line === 'online');
   await page.goto(workspace.url + path);
-  await page.locator('#sessions .word.needs').first().waitFor({ state: 'attached' });
+  await page.locator('#sessions .word.needs_person').first().waitFor({ state: 'attached' });
   await page.locator('#messages li').first().waitFor({ state: 'attached' });
   await bot('POST', `/channels/${story.api}/typing`);
   const news = await bot('POST', `/channels/${story.training}/messages`, {
@@ -196,6 +196,12 @@ async function tell({ channelId, newLink, url }) {
   );
   at(0);
   await say(apiThread, '⏳ Edit limiter.ts\n-# working · Read ×3, Edit · 41 s', { flags: 4096 });
+  const tell = (thread, state, seconds, more = {}) =>
+    workspace.tellState(thread, { state, since: Date.now() - seconds * 1_000, ...more });
+  tell(shop, 'needs_person', 48, { for: 'permission' });
+  tell(apiThread, 'working', 41);
+  tell(train, 'idle', 60);
+  tell(terminal, 'shell', 600);
   return { shop, terminal, api: apiThread, training: train };
 }
 

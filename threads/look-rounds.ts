@@ -57,12 +57,10 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
     for (const record of records) {
       const pane = paneOf(record, panes);
       const looked = lookedAt.get(record.thread) ?? 0;
-      const isStream = record.shell === 'terminal'; // streams/ reads its output
-      if (pane === undefined || (isStream && pane.dead)) {
+      if (pane === undefined) {
         lastPrint.delete(record.thread);
         options.took(record, { kind: 'gone' }, at);
-      } else if (isStream) options.unchanged(record.thread, at);
-      else if (
+      } else if (
         lastPrint.get(record.thread) !== pane.print ||
         pane.activityAt >= Math.floor(looked / 1_000) * 1_000 ||
         options.isUnsure(record.thread)
@@ -135,7 +133,7 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
       const now = Date.now();
       const isHere = ({ host }: ThreadRecord) => hosts.isLocal(host);
       const known = live.filter(({ host }) => hosts.names().includes(host));
-      for (const group of byServer(known.filter((one) => !isHere(one) && one.shell !== 'terminal'))) {
+      for (const group of byServer(known.filter((one) => !isHere(one)))) {
         const key = serverOf(group[0]);
         const due = busy.has(key) ? [] : group.filter((one) => isDueThere(one, now));
         if (due.length === 0) continue;

@@ -56,11 +56,10 @@ export function stateOfSession(facts: KnownFacts): SessionState {
   if (record?.closed) return { state: 'ended' };
   if (facts.isHostAway) return { state: 'unreachable' };
   if (facts.isOver) return { state: 'ended' };
-  if (record?.shell === 'terminal') return { state: facts.waiting > 0 ? 'delivering' : 'shell' };
   const shown = newest(record, seen);
   if (shown?.state === 'needs_person') return shown;
   const prompt = facts.prompts.find((one) => !isAnswered(one, seen));
-  if (prompt !== undefined) return { state: 'needs_person', for: wordOf(prompt.kind) };
+  if (prompt !== undefined) return promptState(prompt);
   if (facts.waiting > 0) return { state: 'delivering' };
   const isOurs = record?.shell === 'no' && record.claudeSession === '';
   const isYoung = record !== undefined && facts.now - record.at < STARTS_WITHIN_MS;
@@ -111,8 +110,8 @@ function dialogFor({ which, title }: ClaudeScreen & { kind: 'dialog' }): string 
   return WORDS.includes(which) ? which : `dialog: ${title.slice(0, 80) || which}`;
 }
 
-function wordOf(kind: string): string {
-  return WORDS.includes(kind) ? kind : 'permission';
+export function promptState({ kind }: WaitingPrompt): SessionState {
+  return { state: 'needs_person', for: WORDS.includes(kind) ? kind : 'permission' };
 }
 
 export function isSameState(a: SessionState | undefined, b: SessionState | undefined): boolean {

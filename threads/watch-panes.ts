@@ -17,6 +17,7 @@ import {
   isSameState,
   readingOf,
   type ScreenReading,
+  type SessionState,
   type StateName,
   stateOfSession,
   type TimedState,
@@ -39,6 +40,8 @@ export interface SessionStates {
   onScreen(listener: (thread: string, seen: WatchedScreen) => void): void;
   /** A message waits to be typed, until the registry has its delivery or the result is called. */
   delivering(thread: string, deliveryId: string): () => void;
+  /** Threads without a pane to look at, which know their state themselves. */
+  also(list: () => readonly (readonly [thread: string, state: SessionState])[]): void;
   /** Something happened there, such as a key. */
   lookSoon(thread: string): void;
   close(): void;
@@ -68,6 +71,7 @@ export function watchPanes(
   const states = new Map<string, TimedState>();
   const waiting = new Map<string, Set<string>>();
   const onState: ((thread: string, state: TimedState) => void)[] = [];
+  const others: Parameters<SessionStates['also']>[0][] = [];
   const onScreen: ((thread: string, seen: WatchedScreen) => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
@@ -128,21 +132,24 @@ export function watchPanes(
 
   function publish(thread: string): void {
     const record = registry.get(thread);
-    if (record === undefined || isClosed) return;
+    if (record === undefined || record.shell === 'terminal' || isClosed) return;
     const isHere = hosts.isLocal(record.host);
-    const now = Date.now();
     const { seen, isOver } = viewOf(thread);
     if (isHere && isOver === undefined && !record.closed) return; // not looked at yet
     const state = stateOfSession({
-      ...{ record, seen, isOver, now },
+      ...{ record, seen, isOver, now: Date.now() },
       isHostAway: !isHere && remote.state(record.host).kind === 'unreachable',
       prompts: prompts.inThread(thread),
       waiting: [...(waiting.get(thread) ?? [])].filter((id) => !record.deliveries.some((one) => one.id === id)).length,
     });
+    tell(thread, state);
+  }
+
+  function tell(thread: string, state: SessionState): void {
     const last = states.get(thread);
     if (last !== undefined && isSameState(last, state)) return;
     const known = last ?? before.get(thread);
-    const timed = { ...state, since: known !== undefined && isSameState(known, state) ? known.since : now };
+    const timed = { ...state, since: known !== undefined && isSameState(known, state) ? known.since : Date.now() };
     states.set(thread, timed);
     for (const listener of onState) listener(thread, timed);
   }
@@ -161,12 +168,22 @@ export function watchPanes(
   async function round(): Promise<void> {
     dueAt = Number.POSITIVE_INFINITY;
     isLooking = true;
-    const live = registry.all().filter((one) => !one.closed);
+    const live = registry.all().filter((one) => !one.closed && one.shell !== 'terminal');
     await looks.round(live);
     isLooking = false;
+    if (isClosed) return;
     for (const { thread } of live) publish(thread);
-    for (const thread of views.keys()) if (registry.get(thread) === undefined) forget(thread);
+    const other = others.flatMap((list) => list());
+    for (const [thread, state] of other) tell(thread, state);
+    const streams = new Set(other.map(([thread]) => thread));
+    for (const thread of states.keys()) if (registry.get(thread) === undefined && !streams.has(thread)) forget(thread);
     schedule(looks.isUnsettled() ? AGAIN_MS : EVERY_MS);
+  }
+
+  function tellOthers(): ReadonlySet<string> {
+    const all = others.flatMap((list) => list());
+    for (const [thread, state] of all) tell(thread, state);
+    return new Set(all.map(([thread]) => thread));
   }
 
   function forget(thread: string): void {
@@ -185,10 +202,14 @@ export function watchPanes(
   schedule(0);
 
   return {
-    get: (thread) => states.get(thread),
+    get(thread) {
+      tellOthers();
+      return states.get(thread);
+    },
     all: () => states,
     onState: (listener) => void onState.push(listener),
     onScreen: (listener) => void onScreen.push(listener),
+    also: (list) => void others.push(list),
     lookSoon,
     delivering(thread, id) {
       const ids = waiting.get(thread) ?? new Set();

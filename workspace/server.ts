@@ -9,6 +9,7 @@ import { makeSignIn, makeSignInRequests } from './access/sign-in.ts';
 import { makeFiles, makePages } from './assets.ts';
 import { greet, makeClientSessions } from './gateway/client-sessions.ts';
 import { makeGatewayServer } from './gateway/gateway-server.ts';
+import { publishState } from './gateway/publish.ts';
 import { tellOutcome } from './interaction-messages.ts';
 import { listenAt, listenOn, makeServer, serve, urlHost } from './listening.ts';
 import { makeOpenInteractions } from './open-interactions.ts';
@@ -24,7 +25,7 @@ import { openMemory } from './storage/journal.ts';
 import { idTime } from './storage/message-log.ts';
 import type { StoredThread, WorkspaceState } from './storage/store.ts';
 import { openUploads, uploadsOf } from './storage/uploads.ts';
-import { loadIdentity, type WorkspaceContext } from './workspace-context.ts';
+import { loadIdentity, type ThreadState, type WorkspaceContext } from './workspace-context.ts';
 
 export interface WorkspaceOptions {
   /** The folder for all data. */
@@ -54,6 +55,8 @@ export interface Workspace {
   readonly applicationId: string;
   /** Signs in one browser, once, within 15 minutes. */
   newLink(): string;
+  /** What the session of a thread does, for the page. */
+  tellState(thread: string, state: ThreadState): void;
   close(): Promise<void>;
 }
 
@@ -122,6 +125,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     commit: memory.commit,
     publish: sessions.publish,
     newLink,
+    states: new Map(),
     gatewayInfo: (host) => ({
       url: gatewayUrl(host),
       shards: 1,
@@ -174,6 +178,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     api: `unix:${socket}:${API}`,
     token,
     newLink,
+    tellState: (thread, state) => publishState(world, thread, state),
     guildId,
     channelId,
     userId,

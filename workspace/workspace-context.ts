@@ -26,6 +26,16 @@ export interface WorkspaceContext {
   gatewayInfo(host: string): { readonly url: string };
   /** A link that signs in one browser. */
   newLink(): string;
+  /** By thread, as the bridge told them. */
+  readonly states: Map<string, ThreadState>;
+}
+
+/** What the session of a thread does, for the page. */
+export interface ThreadState {
+  readonly state: string;
+  readonly for?: string;
+  /** When it became so. */
+  readonly since: number;
 }
 
 export interface WorkspaceEvent {

@@ -4,7 +4,10 @@ import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { archiveThread } from '../../discord/threads.ts';
-import type { RemoteHosts } from '../../threads/remote-hosts.ts';
+import { stateWords } from '../../threads/known-states.ts';
+import { promptState, type SessionState, type TimedState } from '../../threads/session-state.ts';
+import type { Shared } from '../../threads/shared-services.ts';
+import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { StreamThread } from '../stream-threads.ts';
 import {
   agentCommandOn,
@@ -76,7 +79,7 @@ export const statusCommand: Command = {
   name: 'status',
   usage: '!status',
   about: 'list all terminals and headless agents',
-  async run(_order, { streams, config, remote }) {
+  async run(_order, { streams, config, states }) {
     const all = streams.all();
     if (all.length === 0)
       return replyWith(
@@ -85,7 +88,7 @@ export const statusCommand: Command = {
     const live = all.filter((stream) => stream.record().ended === undefined).length;
     return replyWith(
       [
-        ...all.map((stream) => line(stream, remote)),
+        ...all.map((stream) => line(stream, states)),
         `-# ${live} of at most ${config.maxThreads} · \`!sessions\` lists the sessions`,
       ]
         .join('\n')
@@ -156,19 +159,31 @@ async function begin({ order, ...wanted }: Begin, tools: CommandContext): Promis
   return tools.streams.begin({ ...wanted, host: config.host, dir, order: order.id });
 }
 
-function line(stream: StreamThread, remote: RemoteHosts): string {
-  const { name, thread, dir, asked, startedAt, far } = stream.record();
+function line(stream: StreamThread, states: SessionStates): string {
+  const { name, thread, dir, asked, startedAt, far, ended } = stream.record();
   const sign = stream.kind === 'terminal' ? '🖥️ terminal' : '🤖 agent';
   const where = far === undefined ? dir : `${far.host}:${dir}`;
-  return `${sign} ${untrustedCode(name)} <#${thread}> ${stateOf(stream, remote)} · ${untrustedCode(asked.split('\n', 1)[0]?.slice(0, 60) ?? '')} · ${untrustedCode(where)} · ${sessionAge(startedAt)}`;
+  const known = states.get(thread);
+  const state = ended?.how ?? (known === undefined ? 'starting' : wordsOf(stream, known));
+  return `${sign} ${untrustedCode(name)} <#${thread}> ${state} · ${untrustedCode(asked.split('\n', 1)[0]?.slice(0, 60) ?? '')} · ${untrustedCode(where)} · ${sessionAge(startedAt)}`;
 }
 
-function stateOf(stream: StreamThread, remote: RemoteHosts): string {
-  const { ended, far } = stream.record();
-  if (ended !== undefined) return ended.how;
-  const host = far && remote.state(far.host);
-  if (host?.kind === 'unreachable') return `host unreachable for ${sessionAge(host.since)}`;
-  return stream.kind === 'terminal' ? 'running' : stream.agent.state();
+function wordsOf({ kind }: StreamThread, state: TimedState): string {
+  if (state.state === 'unreachable') return `host unreachable for ${sessionAge(state.since)}`;
+  return kind === 'terminal' && state.state === 'shell' ? 'running' : stateWords(state);
+}
+
+/** A terminal is a shell as long as its program runs. */
+export function streamState(
+  stream: StreamThread,
+  { remote, prompts }: Pick<Shared, 'remote' | 'prompts'>,
+): SessionState {
+  const { ended, far, thread } = stream.record();
+  if (ended !== undefined) return { state: 'ended' };
+  if (far !== undefined && remote.state(far.host).kind === 'unreachable') return { state: 'unreachable' };
+  if (stream.kind === 'terminal') return { state: 'shell' };
+  const [prompt] = prompts.inThread(thread);
+  return prompt === undefined ? { state: stream.agent.state() } : promptState(prompt);
 }
 
 function usage(what: string, hint: string): ThreadmuxError {

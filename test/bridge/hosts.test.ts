@@ -180,7 +180,7 @@ describe('several hosts and several bridges', () => {
     const list = await far.answer(far.workspace.channelId, /not reachable/);
     expect(list.content).toMatch(/🔌 `mini` is not reachable since <t:\d+:R>/);
     expect(list.content).toContain('`web@far`');
-    expect(list.content).toMatch(/⚪ `web@mini` <#\d+> unreachable/);
+    expect(list.content).toMatch(/🔌 `web@mini` <#\d+> unreachable/);
     await reconcile(far);
     await untilActive(far, ['[agent] web@far', '[agent] web@mini']);
     await mini.ssh.start();

@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { TimedState } from '../../threads/session-state.ts';
 import { startHook, startPromptPane } from '../support/prompt-pane.ts';
 import { type Setting, startSetting, tellOfSession, WAIT } from './bridge-setup.ts';
+import { farHook, farPromptPane, startFar } from './remote-host.ts';
 
 /** A pane that shows recorded screens, and reports to the bridge. */
 const paneIn = ({ machine }: Setting, inShell = false) =>
@@ -138,4 +139,35 @@ describe('the state of a session here', () => {
     setting.machine.tmux.call('kill-session', '-t', '=web');
     await untilSeen('empty', 'dialog', 'dialog', 'empty', 'gone');
   });
+});
+
+describe('the state of a session on another host', () => {
+  it('follows its reports and its screen, costs nothing while it is idle, and is unreachable when the host is', async () => {
+    const far = await startFar();
+    const pane = await farPromptPane(far, far, 'web');
+    await pane.show('empty-fresh');
+    await untilState(far, pane.thread, 'idle');
+    const execs = await vi.waitFor(async () => {
+      const before = far.ssh.counts.execs;
+      await sleep(2_500);
+      expect(far.ssh.counts.execs).toBe(before);
+      return before;
+    }, WAIT);
+    expect(execs).toBeGreaterThan(0);
+    // A prompt is a reason to look, and its answer in the terminal is seen.
+    await pane.show('dialog-permission-bash');
+    const hook = farHook(far, pane, pane.input('Bash'));
+    await untilState(far, pane.thread, 'needs_person permission');
+    await pane.show('busy-empty-box');
+    await untilState(far, pane.thread, 'working');
+    hook.child.kill('SIGKILL');
+    await far.ssh.stop();
+    await untilState(far, pane.thread, 'unreachable');
+    await pane.show('empty-fresh');
+    await far.ssh.start(far.ssh.port);
+    await untilState(far, pane.thread, 'idle');
+    far.place.tmux.call('kill-session', '-t', '=web');
+    far.bridge.states.lookSoon(pane.thread);
+    await untilState(far, pane.thread, 'ended');
+  }, 60_000);
 });

@@ -148,11 +148,13 @@ describe('the conversation', () => {
     const { workspace, thread, page, you, say } = await openWorkspace();
     await you.openSession('web');
     const message = await say('-# working · 3 s');
+    workspace.tellState(thread, { state: 'working', since: Date.now() - 3_000 });
     await see(page.locator('#place-state', { hasText: 'working' }));
     await workspace.bot('PATCH', `/channels/${thread}/messages/${message.id}`, {
       content: 'done now',
     });
     await see(you.last.getByText('done now'));
+    workspace.tellState(thread, { state: 'idle', since: Date.now() });
     await page.locator('#place-state', { hasText: 'idle' }).waitFor();
 
     const mine = await workspace.person.say(thread, 'do it');
@@ -178,9 +180,11 @@ describe('the conversation', () => {
     await you.openSession('web');
     await workspace.bot('POST', `/channels/${thread}/typing`);
     await see(page.locator('#typing'));
+    workspace.tellState(thread, { state: 'working', since: Date.now() });
     await see(you.session('web').getByText('working'));
     await you.openSession('agents');
     await say('🔔 Claude wants to use **Bash**', { components: buttons('Allow') });
+    workspace.tellState(thread, { state: 'needs_person', for: 'permission', since: Date.now() });
     await see(you.session('web').getByText('needs you'));
     await see(you.session('web').getByText('laptop'));
     expect(await page.title()).toBe('(1) agents · threadmux');

@@ -77,13 +77,6 @@ describe('the state of a session', () => {
     ['a session without a thread', { record: undefined, seen: seen('shell') }, 'shell'],
     ['a Claude without a thread', { record: undefined, seen: seen('working') }, 'working'],
     ['an agent that was started by hand in a shell', { record: SHELL, seen: seen('idle') }, 'idle'],
-    [
-      'a terminal that streams',
-      { record: { ...SHELL, shell: 'terminal' }, seen: seen('needs_person', 'plan') },
-      'shell',
-    ],
-    ['a message that waits for a terminal', { record: { ...SHELL, shell: 'terminal' }, waiting: 1 }, 'delivering'],
-    ['a terminal that has ended', { record: { ...SHELL, shell: 'terminal' }, isOver: true }, 'ended'],
   ])('%s', (_, facts, wanted) => {
     const known: KnownFacts = {
       ...{ record: AGENT, isHostAway: false, prompts: [], waiting: 0, now: NOW },

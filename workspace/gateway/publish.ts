@@ -3,7 +3,7 @@
 import type { StoredMessage, StoredThread } from '../storage/store.ts';
 import { wireMember } from '../wire/guild.ts';
 import { wireMessageEvent, wireThread, wireThreadMember } from '../wire/message.ts';
-import { INTENT_BITS, type WorkspaceContext } from '../workspace-context.ts';
+import { INTENT_BITS, type ThreadState, type WorkspaceContext } from '../workspace-context.ts';
 
 const EPHEMERAL = 64;
 
@@ -86,4 +86,22 @@ export function publishMembers(
       removed_member_ids: change.removed === undefined ? [] : [change.removed],
     }),
   });
+}
+
+/** Not an event of Discord: only the page receives it. `now` corrects a browser whose clock is wrong. */
+export const STATES_EVENT = 'THREADMUX_STATES';
+
+/** All states that are known, of threads that still exist. */
+export function statesOf({ states, state }: WorkspaceContext) {
+  for (const thread of states.keys()) if (!state.threads.has(thread)) states.delete(thread);
+  return statesData([...states]);
+}
+
+function statesData(states: readonly (readonly [thread: string, state: ThreadState])[]) {
+  return { now: Date.now(), states: states.map(([thread, state]) => ({ channel_id: thread, ...state })) };
+}
+
+export function publishState(world: WorkspaceContext, thread: string, state: ThreadState): void {
+  world.states.set(thread, state);
+  world.publish({ type: STATES_EVENT, intent: 0, only: 'person', dataFor: () => statesData([[thread, state]]) });
 }

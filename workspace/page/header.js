@@ -1,6 +1,7 @@
 // The line above the conversation, the page's title, the theme, notifications and the offline message.
 import { announce, byId, h, icon, recall, remember } from './dom.js';
-import { isEphemeral, isOpenPrompt, isSilent, oneLine, STATES } from './session-state.js';
+import { stateWords } from './session-list.js';
+import { isEphemeral, isOpenPrompt, isSilent, oneLine } from './session-state.js';
 
 const THEMES = ['auto', 'light', 'dark'];
 
@@ -26,11 +27,11 @@ export function makeHeader() {
   return {
     /** @param {import('./thread-store.js').Place | undefined} place @param {readonly import('./thread-store.js').Place[]} all */
     draw(place, all) {
-      const waiting = all.filter(({ state, archived }) => state === 'needs' && !archived).length;
+      const waiting = all.filter(({ state, archived }) => state === 'needs_person' && !archived).length;
       const unread = all.some((each) => each.unread > 0);
       const mark = waiting > 0 ? `(${waiting}) ` : unread ? '• ' : '';
       document.title = `${mark}${place === undefined ? 'threadmux' : `${place.name} · threadmux`}`;
-      byId('typing').hidden = place?.typing !== true;
+      byId('typing').hidden = place?.state !== 'working' && (place?.state !== 'unknown' || !place.typing);
       if (place === undefined) return;
       byId('place-name').textContent = place.channel ? `# ${place.name}` : place.name;
       const parts = place.channel
@@ -40,11 +41,11 @@ export function makeHeader() {
       byId('place-detail').title = parts.join(' · ');
       const state = place.channel
         ? []
-        : [h('span', { class: `state ${place.state}`, 'aria-hidden': 'true' }), STATES[place.state]];
+        : [h('span', { class: `state ${place.state}`, 'aria-hidden': 'true' }), ...stateWords(place)];
       const shown = byId('place-state');
       shown.className = `word ${place.state}`;
       shown.replaceChildren(...state);
-      shown.hidden = place.channel;
+      shown.hidden = place.channel || place.state === 'unknown';
     },
   };
 }

@@ -8,7 +8,7 @@ import { announce, byId, listenToKeys } from './dom.js';
 import { connectGateway } from './gateway.js';
 import { makeHeader, makeNotifications, makeStatus } from './header.js';
 import { makeMessageList } from './message-list.js';
-import { hrefOf, makeSearch, renderSessions } from './session-list.js';
+import { hrefOf, makeSearch, renderSessions, startClocks } from './session-list.js';
 import { compareIds, isSilent, oneLine } from './session-state.js';
 import { makePlaces } from './thread-store.js';
 
@@ -185,6 +185,7 @@ for (const type of ['focus', 'visibilitychange'])
     if (conversation.loaded) seen(list.pinned);
   });
 setInterval(drawPlaces, 20_000);
+startClocks();
 
 listenToKeys({
   search: () => search.open(),
@@ -199,7 +200,7 @@ listenToKeys({
   nextUnread() {
     const waiting = places
       .all()
-      .filter(({ unread, state }) => unread > 0 || state === 'needs')
+      .filter(({ unread, state }) => unread > 0 || state === 'needs_person')
       .sort((a, b) => compareIds(a.lastId ?? a.id, b.lastId ?? b.id));
     if (waiting[0]) location.hash = hrefOf(waiting[0].id);
   },

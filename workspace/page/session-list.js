@@ -2,7 +2,7 @@
 
 import { call } from './api.js';
 import { byId, h } from './dom.js';
-import { oneLine, STATES, shortAge, timeOfId } from './session-state.js';
+import { clockText, oneLine, shortAge, stateParts, timeOfId } from './session-state.js';
 
 /** @param {string} id */
 export function hrefOf(id) {
@@ -74,12 +74,27 @@ function sessionLines(place, preview, age) {
     h(
       'span',
       { class: 'line detail' },
-      h('span', { class: `word ${place.state}` }, STATES[place.state]),
+      h('span', { class: `word ${place.state}` }, ...stateWords(place)),
       place.kind !== undefined && h('span', { class: 'kind' }, place.kind),
       place.host !== undefined && h('bdi', { class: 'host' }, place.host),
       h('span', { class: 'preview' }, preview),
     ),
   ];
+}
+
+/** The state of a session; a running clock if its duration matters. @param {import('./thread-store.js').Place} place */
+export function stateWords(place) {
+  const { words, since } = stateParts(place);
+  const clock = since && h('span', { class: 'clock', 'data-since': since }, clockText(Date.now() - since));
+  return [h('span', { class: 'words' }, words), clock].filter(Boolean);
+}
+
+/** All clocks count by themselves, without drawing anything else again. */
+export function startClocks() {
+  setInterval(() => {
+    for (const clock of document.querySelectorAll('.clock'))
+      clock.textContent = clockText(Date.now() - Number(clock.dataset.since));
+  }, 1000);
 }
 
 function unreadMark({ unread }) {

@@ -1,43 +1,33 @@
-// What a thread shows about its session: its name, where it runs, and whether it works, waits for the user or has ended. Pure.
+// What a thread shows about its session: its name, where it runs, and its state in words. Pure.
 
+/** The states that the bridge tells, and two of our own: archived threads, and threads of which nothing is told. */
 export const STATES = {
-  needs: 'needs you',
-  working: 'working',
-  running: 'running',
+  starting: 'starting',
   idle: 'idle',
+  working: 'working',
+  needs_person: 'needs you',
+  delivering: 'message waits',
+  shell: 'shell',
   ended: 'ended',
+  unreachable: 'unreachable',
   closed: 'closed',
+  unknown: '',
 };
+
+/** The states whose duration matters. */
+const TIMED = ['starting', 'working', 'needs_person', 'delivering', 'unreachable'];
 
 const SILENT = 1 << 12;
 const EPHEMERAL = 1 << 6;
 
 /**
- * @param {{ recent: readonly any[], typingUntil: number, archived: boolean, me: string, kind?: string }} known
- * @param {number} now
- * @returns {keyof typeof STATES}
+ * The state in words, and since when if that matters.
+ * @param {{ state: string, for?: string, since?: number, kind?: string }} place
  */
-export function stateOf({ recent, typingUntil, archived, me, kind }, now) {
-  if (archived) return 'closed';
-  if (kind === 'terminal') return recent.some(isExit) ? 'ended' : 'running';
-  if (recent.some(isOpenPrompt)) return 'needs';
-  const said = recent.filter((message) => !isEphemeral(message));
-  const last = said.at(-1);
-  const lastOfBot = said.findLast((message) => message.author.id !== me);
-  if (last !== undefined && last === lastOfBot && asksForKeys(last)) return 'needs';
-  if (lastOfBot?.content.startsWith('⏹️')) return 'ended';
-  if (typingUntil > now || recent.some(isWorking)) return 'working';
-  return 'idle';
-}
-
-/** The message about a terminal whose program has ended. */
-function isExit({ content }) {
-  return /^⏹️ (?:Exited|Ended|Over)\b/.test(content);
-}
-
-/** A dialog that only keys can answer; an answered one keeps the bell and loses its buttons. */
-function asksForKeys({ content, components }) {
-  return content.startsWith('🔔') && components.length > 0;
+export function stateParts({ state, for: about, since, kind }) {
+  if (kind === 'terminal' && state === 'shell') return { words: 'running' };
+  const words = [STATES[state], about?.replace(/^dialog: /, '')].filter(Boolean).join(' · ');
+  return TIMED.includes(state) ? { words, since } : { words };
 }
 
 /** A prompt that is not answered yet. */
@@ -90,6 +80,14 @@ export function shortAge(ms) {
   const hours = Math.floor(minutes / 60);
   if (hours < 24) return `${hours} h`;
   return `${Math.floor(hours / 24)} d`;
+}
+
+/** "12 s", "3 min 5 s", "12 min", "2 h". @param {number} ms */
+export function clockText(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return shortAge(ms);
 }
 
 /** A message as one line of plain text. @param {any} message */

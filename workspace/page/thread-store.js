@@ -2,7 +2,7 @@
 
 import { call } from './api.js';
 import { recall, remember } from './dom.js';
-import { compareIds, hostAndDirectory, isEphemeral, isNews, partsOfTitle, stateOf } from './session-state.js';
+import { compareIds, hostAndDirectory, isEphemeral, isNews, partsOfTitle } from './session-state.js';
 
 const RECENT = 20;
 const TYPING_MS = 10_000;
@@ -10,7 +10,7 @@ const AT_ONCE = 4;
 
 /**
  * @typedef {{ id: string, name: string, kind?: string, host?: string, cwd?: string, archived: boolean, channel: boolean,
- *   state: string, typing: boolean, unread: number, last: any, lastId: string | null }} Place
+ *   state: string, for?: string, since?: number, typing: boolean, unread: number, last: any, lastId: string | null }} Place
  * @param {() => void} onChange
  */
 export function makePlaces(onChange) {
@@ -20,6 +20,7 @@ export function makePlaces(onChange) {
   const recent = new Map();
   const typing = new Map();
   const where = new Map();
+  const states = new Map();
   const read = new Map(Object.entries(recall('read', {})));
   let timer;
 
@@ -81,7 +82,7 @@ export function makePlaces(onChange) {
       cwd: where.get(each.id)?.cwd,
       archived,
       channel: isChannel,
-      state: isChannel ? 'idle' : stateOf({ recent: messages, typingUntil, archived, me, kind }, Date.now()),
+      ...(archived ? { state: 'closed' } : (states.get(each.id) ?? { state: 'unknown' })),
       typing: typingUntil > Date.now(),
       unread: unread.length,
       last: messages.at(-1),
@@ -104,7 +105,7 @@ export function makePlaces(onChange) {
     /** Those that wait for the user first, then the latest. @returns {Place[]} */
     all() {
       if (channel === undefined) return [];
-      const rank = (place) => (place.archived ? 2 : place.state === 'needs' ? 0 : 1);
+      const rank = (place) => (place.archived ? 2 : place.state === 'needs_person' ? 0 : 1);
       const sessions = [...threads.values()]
         .map(describe)
         .sort((a, b) => rank(a) - rank(b) || compareIds(b.lastId ?? b.id, a.lastId ?? a.id));
@@ -160,6 +161,10 @@ export function makePlaces(onChange) {
           );
           break;
         }
+        case 'THREADMUX_STATES':
+          for (const { channel_id: id, since, ...state } of data.states)
+            states.set(id, { ...state, since: since + Date.now() - data.now });
+          break;
         case 'TYPING_START':
           if (data.user_id === me) return;
           typing.set(data.channel_id, Date.now() + TYPING_MS);

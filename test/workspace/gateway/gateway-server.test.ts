@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { startTestWorkspace } from '../../support/workspace.ts';
-import { identify, identifyData, openSocket } from '../raw-socket.ts';
+import { identify, identifyData, openPageSocket, openSocket } from '../raw-socket.ts';
 
 const contents = (socket: { heard: readonly { t: string | null; d: { content?: string } }[] }) =>
   socket.heard.filter(({ t }) => t === 'MESSAGE_CREATE').map(({ d }) => d.content);
@@ -32,6 +32,23 @@ describe('the gateway', () => {
       threads: [{ id: thread.id, parent_id: channelId, last_message_id: last.id }],
       members: [{ user: { id: botId } }],
     });
+  });
+
+  it('tells the states of sessions to the page, also to one that comes later, and never to a bot', async () => {
+    const workspace = await startTestWorkspace();
+    const { channelId, person } = workspace;
+    const [bot, page] = [await identify(workspace), await openPageSocket(workspace)];
+    const thread = await person.startThread(channelId, (await person.say(channelId, 'first')).id, 'talk');
+    const state = { state: 'needs_person', for: 'plan', since: 5 };
+    workspace.tellState(thread.id, state);
+    workspace.tellState('123', { state: 'idle', since: 5 }); // a thread that does not exist
+    await vi.waitFor(() => expect(page.heard.filter(({ t }) => t === 'THREADMUX_STATES')).toHaveLength(3));
+    const later = await openPageSocket(workspace);
+    const told = await later.until({ t: 'THREADMUX_STATES' });
+    expect(told.d.states).toEqual([{ channel_id: thread.id, ...state }]);
+    await person.say(channelId, 'last');
+    await vi.waitFor(() => expect(contents(bot)).toContain('last'));
+    expect(bot.heard.some(({ t }) => t === 'THREADMUX_STATES')).toBe(false);
   });
 
   it('acknowledges heartbeats', async () => {

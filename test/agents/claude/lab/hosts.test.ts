@@ -1,42 +1,14 @@
 // The real Claude Code on a host that is only configured: started with `!new` over ssh, prompted, and answered.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { startClaudeLab } from '../../../support/claude-lab.ts';
+import { expect, it } from 'vitest';
+import { startLabWithHost } from '../../../support/far-lab.ts';
 import { buttonOf, promptIn, verdictOf } from '../../../support/prompt-pane.ts';
-import { startSshServer } from '../../../support/ssh-server.ts';
-import { tempFolder } from '../../../support/temp-home.ts';
 
 it('!new on a host starts a chat that replies, gets its mark, and is allowed a tool by a tap', async () => {
-  const bin = tempFolder();
-  const nodeWasRun = join(bin, 'was-run');
-  writeFileSync(join(bin, 'node'), `#!/bin/sh\n: > ${nodeWasRun}; exit 127\n`, { mode: 0o755 });
-  const ssh = await startSshServer({ path: `${bin}:/usr/bin:/bin` });
-  const socket = join(bin, 'tmux');
-  const project = join(ssh.home, 'project');
-  mkdirSync(project);
-  const lab = await startClaudeLab({ far: { configFile: ssh.configFile, socket } });
-  onTestFinished(() => lab.stop());
-  onTestFinished(() => void spawnSync('tmux', ['-S', socket, 'kill-server']));
-  await lab.start('demo'); // starts the model
-  // The first-run questions of Claude Code are answered on the host too.
-  const answers = readFileSync(join(lab.dir, 'home/.claude.json'), 'utf8');
-  const { projects: _, ...known } = JSON.parse(answers);
-  const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
-  writeFileSync(
-    join(ssh.home, '.claude.json'),
-    JSON.stringify({
-      ...{ hasCompletedOnboarding: true, theme: 'dark', projects: { [project]: trusted } },
-      customApiKeyResponses: known.customApiKeyResponses,
-    }),
-  );
-  // Newer versions start in auto mode, which rarely asks.
-  mkdirSync(join(ssh.home, '.claude'));
-  const manual = { permissions: { defaultMode: 'default' } };
-  writeFileSync(join(ssh.home, '.claude/settings.json'), JSON.stringify(manual));
-
+  const { lab, ssh, socket, project } = await startLabWithHost();
   await lab.person.say(lab.channelId, `!new web far ${project}`);
   const web = await lab.find('web');
   expect(web.record()).toMatchObject({ host: 'far', cwd: project });
@@ -58,7 +30,6 @@ it('!new on a host starts a chat that replies, gets its mark, and is allowed a t
     encoding: 'utf8',
   });
   expect(found.stdout).toBe('');
-  expect(existsSync(nodeWasRun), 'Node.js was started there').toBe(false);
   execFileSync('tmux', ['-S', socket, 'has-session', '-t', '=web']);
 });
 

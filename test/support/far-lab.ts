@@ -1,0 +1,51 @@
+// The lab with a second host that is only configured: Claude Code can start there over ssh, and there is no Node.js.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { type ClaudeLab, type LabSession, startClaudeLab } from './claude-lab.ts';
+import { type SshServer, startSshServer } from './ssh-server.ts';
+import { tempFolder } from './temp-home.ts';
+
+export interface LabWithHost {
+  readonly lab: ClaudeLab;
+  /** A Claude on this machine. */
+  readonly demo: LabSession;
+  readonly ssh: SshServer;
+  /** The socket of the tmux server on the host. */
+  readonly socket: string;
+  /** A directory on the host in which Claude starts without questions. */
+  readonly project: string;
+}
+
+export async function startLabWithHost(): Promise<LabWithHost> {
+  const bin = tempFolder();
+  const nodeWasRun = join(bin, 'was-run');
+  writeFileSync(join(bin, 'node'), `#!/bin/sh\n: > ${nodeWasRun}; exit 127\n`, { mode: 0o755 });
+  const ssh = await startSshServer({ path: `${bin}:/usr/bin:/bin` });
+  const socket = join(bin, 'tmux');
+  const project = join(ssh.home, 'project');
+  mkdirSync(project);
+  const lab = await startClaudeLab({ far: { configFile: ssh.configFile, socket } });
+  onTestFinished(() => lab.stop());
+  onTestFinished(() => void spawnSync('tmux', ['-S', socket, 'kill-server']));
+  onTestFinished(() => expect(existsSync(nodeWasRun), 'Node.js was started there').toBe(false));
+  const demo = await lab.start('demo'); // starts the model
+  // The first-run questions of Claude Code are answered on the host too.
+  const answers = readFileSync(join(lab.dir, 'home/.claude.json'), 'utf8');
+  const { projects: _, ...known } = JSON.parse(answers);
+  const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
+  writeFileSync(
+    join(ssh.home, '.claude.json'),
+    JSON.stringify({
+      ...{ hasCompletedOnboarding: true, theme: 'dark', projects: { [project]: trusted } },
+      customApiKeyResponses: known.customApiKeyResponses,
+    }),
+  );
+  // Newer versions start in auto mode, which rarely asks.
+  mkdirSync(join(ssh.home, '.claude'));
+  const manual = { permissions: { defaultMode: 'default' } };
+  writeFileSync(join(ssh.home, '.claude/settings.json'), JSON.stringify(manual));
+  return { lab, demo, ssh, socket, project };
+}
