@@ -34,8 +34,8 @@ interface AttemptOptions {
   readonly settleMs?: number;
   /** The last text that was typed in this thread, if it is not confirmed yet. */
   readonly standing: () => AttemptState | undefined;
-  /** A dialog is open. A panel that only shows something is closed; true if the dialog has a card to answer it. */
-  readonly onDialog: () => Promise<boolean>;
+  /** A dialog is open: it gets its card, or is closed if it only shows something. */
+  readonly onDialog: () => Promise<unknown>;
   /** Right before the first key. */
   readonly onTyping: () => void;
   /** Called when none of the text is in the pane, even if an earlier attempt had started. */
@@ -136,9 +136,10 @@ async function typeInto(
     case 'refuse':
       return failed(step.because, shown);
     case 'wait':
-      if (screen.kind === 'dialog' && (await options.onDialog()))
-        return waiting(`${step.because} Answer it first; then your message is typed.`, undefined);
-      return waiting(step.because, shown);
+      if (screen.kind !== 'dialog') return waiting(step.because, shown);
+      await options.onDialog();
+      if (screen.form === 'panel') return waiting(step.because, undefined);
+      return waiting(`${step.because} Answer it first; then your message is typed.`, undefined);
     case 'leave-mode':
       await leaveMode(tmux, guard);
       return waiting('The pane is in copy mode.', shown);

@@ -51,7 +51,7 @@ describe('the confirmation of a message', () => {
     expect(await confirm(message, proof)).toEqual({
       kind: 'submitted',
       by: expect.any(String),
-      dialog: undefined,
+      dialog: false,
     });
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello you' }]);
   });
@@ -153,7 +153,7 @@ describe('the confirmation of a message', () => {
     expect(await confirm(message, proof)).toEqual({
       kind: 'submitted',
       by: expect.any(String),
-      dialog: undefined,
+      dialog: false,
     });
   });
 
