@@ -7,12 +7,14 @@ import type { Agent } from '../streams/agent/agent.ts';
 import type { AskedTurn } from '../streams/agent/state.ts';
 import type { Notices } from '../threads/notices.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
-import type { StatusReactions } from './outcomes.ts';
+import type { MessageNotices } from './message-notice.ts';
+import type { StatusReactions } from './status-reactions.ts';
 import type { FetchedFiles } from './typed-text.ts';
 
 interface AskOptions {
   readonly inbox: Inbox;
   readonly marks: StatusReactions;
+  readonly notices: MessageNotices;
   readonly say: Notices;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -23,7 +25,7 @@ interface AskOptions {
 type AskAgent = (message: AcceptedMessage, agent: Agent) => Promise<void>;
 
 export function createAskAgent(options: AskOptions): AskAgent {
-  const { inbox, marks, log, signal } = options;
+  const { inbox, marks, notices, log, signal } = options;
   const inTurn = createKeyedQueue();
 
   /** A notice that cannot be posted must not stop the prompt. */
@@ -43,17 +45,15 @@ export function createAskAgent(options: AskOptions): AskAgent {
     return text === '' ? undefined : agent.ask({ id: message.deliveryId ?? id, text });
   }
 
-  async function follow({ channelId, id }: AcceptedMessage, { before, begun, done }: AskedTurn) {
+  async function follow(message: AcceptedMessage, { before, begun, done }: AskedTurn) {
+    const { channelId, id } = message;
     if (before > 0) {
+      const content = `📨 Your message waits: ${before === 1 ? 'one prompt is' : `${before} prompts are`} before it.`;
       await marks.set(channelId, id, 'waiting');
-      await say(channelId, [id, 'waits'], {
-        content: `📨 Your message waits: ${before === 1 ? 'one prompt is' : `${before} prompts are`} before it.`,
-        replyTo: id,
-        silent: true,
-      });
+      await notices.show(message, 'waits', { content, silent: true });
     }
     await begun;
-    await marks.set(channelId, id, 'typed');
+    await Promise.all([marks.set(channelId, id, 'typed'), notices.remove(message)]);
     const turn = await done;
     await marks.set(channelId, id, turn.kind === 'done' ? 'submitted' : 'failed');
   }
@@ -69,7 +69,7 @@ export function createAskAgent(options: AskOptions): AskAgent {
       log.error('asking an agent', { message: id, because: (error as Error).stack ?? '' });
       await marks.set(channelId, id, 'failed');
       const content = `⚠️ Not delivered. ${untrustedReason(error)}`;
-      await say(channelId, [id, 'failed'], { content, replyTo: id });
+      await notices.show(message, 'failed', { content });
     }
     inbox.done(id);
   };

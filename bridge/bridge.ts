@@ -29,8 +29,10 @@ import { createInteractionHandler, createPromptTaps } from './handle-interaction
 import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
 import { listen } from './listen.ts';
-import { createOutcomes, createStatusReactions } from './outcomes.ts';
+import { createMessageNotices } from './message-notice.ts';
+import { createOutcomes } from './outcomes.ts';
 import { createRetry } from './retry.ts';
+import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
 
@@ -107,7 +109,8 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const marks = createStatusReactions(rest, log);
   const say = createNotices(rest);
-  const outcomes = createOutcomes({ rest, say, marks, log });
+  const notices = createMessageNotices({ rest, botId, say, inbox, log });
+  const outcomes = createOutcomes({ rest, say, marks, notices, log });
   const directories = openAllowedHostDirectories({
     here: openAllowedDirectories({
       projects: server.projects.map(({ path }) => path),
@@ -133,7 +136,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   shared.sessionsChanged.listen(streams.wake);
   shared.states.also(() => streams.all().map((one) => [one.record().thread, streamState(one, shared)]));
   const askAgent = createAskAgent({
-    ...{ inbox, marks, say, log, signal },
+    ...{ inbox, marks, say, notices, log, signal },
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
   });
   const pressing = createKeyedQueue();

@@ -60,7 +60,23 @@ export function decide(facts: PaneState): TypingStep {
         ? { do: 'wait', because: 'The agent is starting.' }
         : { do: 'refuse', because: describeScreen(screen) };
     default:
-      return { do: 'wait', because: describeScreen(screen) };
+      return { do: 'wait', because: [describeScreen(screen), nextStep(screen)].filter(Boolean).join(' ') };
+  }
+}
+
+/** What the user can do, so that the message is typed. */
+function nextStep(screen: ClaudeScreen): string {
+  switch (screen.kind) {
+    case 'dialog':
+      return `${screen.full ? 'Close it' : 'Answer it'}, and your message is typed.`;
+    case 'menu':
+    case 'shellMode':
+    case 'aside':
+    case 'agents':
+    case 'subagent':
+      return 'Leave it with `!key Escape`, and your message is typed.';
+    default:
+      return '';
   }
 }
 
@@ -73,7 +89,10 @@ function decideForDraft(screen: ClaudeScreen & { kind: 'draft' }, standing: stri
   if (ours === 'no' && !screen.stashed) return { do: 'type', stash: true };
   return {
     do: 'wait',
-    because: ours === 'yes' ? 'An earlier message is still in the input box.' : describeScreen(screen),
+    because:
+      ours === 'yes'
+        ? 'An earlier message is still in the input box.'
+        : `${describeScreen(screen)} Submit or clear it, and your message is typed.`,
   };
 }
 

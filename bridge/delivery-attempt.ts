@@ -3,6 +3,7 @@
 
 import { timesShown } from '../agents/claude/screen/describe.ts';
 import { DIALOG, hasDialog } from '../agents/claude/screen/screen.ts';
+import { shownText } from '../agents/claude/screen/shown-text.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
@@ -73,6 +74,8 @@ interface Waiting {
   readonly screen: SeenScreen | undefined;
   /** Tell the user at once, because it will not end by itself within seconds. */
   readonly surely: boolean;
+  /** An own message is on its way into the box: this ends within milliseconds. */
+  readonly soon: boolean;
 }
 
 export const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
@@ -90,7 +93,7 @@ export async function attemptDelivery(message: TypedState, options: AttemptOptio
     return second === 'gone' ? failed('The pane is gone, because its session was closed.') : second;
   } catch (error) {
     if (isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed'))
-      return waiting(untrustedReason(error), undefined, isThreadmuxError(error, 'host_unreachable'));
+      return waiting(untrustedReason(error), undefined, { surely: isThreadmuxError(error, 'host_unreachable') });
     if (isThreadmuxError(error)) return failed([error.message, error.hint].filter(Boolean).join(' '));
     throw error;
   }
@@ -135,11 +138,15 @@ async function typeInto(
   switch (step.do) {
     case 'refuse':
       return failed(step.because, shown);
-    case 'wait':
-      if (screen.kind !== 'dialog') return waiting(step.because, shown);
-      await options.onDialog();
-      if (screen.form === 'panel') return waiting(step.because, undefined);
-      return waiting(`${step.because} Answer it first; then your message is typed.`, undefined);
+    case 'wait': {
+      if (screen.kind === 'dialog') {
+        await options.onDialog();
+        const next = screen.form === 'panel' ? '' : ' Answer it first; then your message is typed.';
+        return waiting(`${step.because}${next}`, undefined);
+      }
+      const isOurs = screen.kind === 'draft' && standing !== undefined;
+      return waiting(step.because, shown, { soon: isOurs && Date.now() - standing.at < ARRIVES_WITHIN_MS });
+    }
     case 'leave-mode':
       await leaveMode(tmux, guard);
       return waiting('The pane is in copy mode.', shown);
@@ -153,9 +160,9 @@ async function typeInto(
       return ran;
     }
     case 'type': {
-      if (hasDialog(text ?? '')) return waiting('Claude shows a dialog.', shown);
+      if (hasDialog(text ?? '')) return waiting('Claude shows a dialog. Answer it, and your message is typed.', shown);
       if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now()))
-        return waiting('An earlier message is still being typed.', shown);
+        return waiting('An earlier message is still being typed.', shown, { soon: true });
       options.onTyping();
       const delivery = await typeMessage(
         tmux,
@@ -163,6 +170,7 @@ async function typeInto(
         { id: message.deliveryId, text: message.typed.text },
         {
           signal: options.signal,
+          shown: shownText(message.typed.text),
           ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
           ...(step.stash ? { stash: STASH } : {}),
         },
@@ -207,8 +215,12 @@ function isMarked(mark: string | undefined, deliveryId: string): boolean {
   return mark !== undefined && !isNewer(deliveryId, mark);
 }
 
-function waiting(because: string, screen: SeenScreen | undefined, surely = false): Waiting {
-  return { kind: 'wait', because, screen, surely };
+function waiting(
+  because: string,
+  screen: SeenScreen | undefined,
+  { surely = false, soon = false }: Partial<Pick<Waiting, 'surely' | 'soon'>> = {},
+): Waiting {
+  return { kind: 'wait', because, screen, surely, soon };
 }
 
 function failed(because: string, screen?: SeenScreen): AttemptOutcome {

@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
@@ -17,7 +18,11 @@ import { composeForClaude, composePlain, type FetchedFiles, fetchAttachments } f
 type Deliver = (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
 
 const GIVE_UP_MS = 24 * 3_600_000;
+/** The pause between two attempts, and its growth: about a sixth of the time that the message has waited. */
+const PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
+/** After an own message that Claude Code is about to show. */
+const SHORT_PAUSE_MS = 40;
 const FILES_PAUSE_MS = 2_000;
 
 /** Tests make them shorter. */
@@ -26,7 +31,9 @@ export interface Waits {
   readonly confirmMs: number;
   /** Between two looks at the screen of an agent that reports nothing. */
   readonly screenMs: number;
-  /** The user is told about a message that waits longer. */
+  /** A message without an outcome after this time gets 📨. */
+  readonly markMs: number;
+  /** The user is told why, if a message waits longer. */
   readonly patienceMs: number;
   /** An agent that has just started reports within this time. */
   readonly heardWithinMs: number;
@@ -35,14 +42,17 @@ export interface Waits {
 const WAITS: Waits = {
   confirmMs: 4_000,
   screenMs: 400,
+  markMs: 250,
   patienceMs: 2_500,
   heardWithinMs: 10_000,
 };
 
 export function createDeliver(options: JourneyOptions): Deliver {
-  const { config, server, inbox, marks, outcomes, receipts, log, signal } = options;
+  const { config, server, inbox, outcomes, receipts, log, signal } = options;
   const waits = { ...WAITS, ...options.waits };
   const look = createSharedLook();
+  /** One queue per session: messages are typed in the order they were written. */
+  const inTurn = createKeyedQueue();
   const standing = new Map<string, AttemptState & { readonly deliveryId: string }>();
 
   async function deliver(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
@@ -60,7 +70,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       ? composePlain(message.text, paths)
       : composeForClaude(message.text, paths, config.slashCommands);
     if (typed.kind === 'nothing') {
-      await marks.set(message.channelId, message.id, 'failed');
+      await outcomes.empty(message);
       return inbox.done(message.id);
     }
     const way: TypedState = { deliveryId, thread, typed };
@@ -68,7 +78,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (outcome.kind !== 'typed') return ended(message, thread, outcome);
     const { before } = outcome;
     standing.set(thread.id, { deliveryId, text: typed.text, before, at: Date.now() });
-    await outcomes.typed(message);
+    void outcomes.typed(message);
     // Do not hold up the next message: Claude Code has its own queue.
     void prove(message, way, outcome).catch((error: Error) => {
       if (!signal.aborted) log.error('confirming a message', { message: message.id, because: error.message });
@@ -82,7 +92,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   ): Promise<AttemptOutcome> {
     const began = Date.now();
     const { deliveryId, thread } = way;
-    for (let told = '', tries = 0; ; tries++) {
+    for (let told = '', tries = 0; ; ) {
       const turn = await attemptDelivery(way, {
         ...{ panes: options.panes, allowShell: config.allowShell, signal },
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
@@ -100,11 +110,13 @@ export function createDeliver(options: JourneyOptions): Deliver {
         const because = `It could not be typed within a day. ${turn.because}`;
         return { kind: 'failed', because, screen: turn.screen };
       }
+      if (!turn.soon) void outcomes.delayed(message);
       if (told !== turn.because && (turn.surely || Date.now() - began > waits.patienceMs)) {
         told = turn.because;
         await outcomes.waiting(message, turn.because, turn.screen);
       }
-      const pauseMs = Math.min(LONGEST_PAUSE_MS, 250 * 1.5 ** Math.min(tries, 20));
+      if (!turn.soon) tries++;
+      const pauseMs = turn.soon ? SHORT_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 1.2 ** Math.min(tries, 30));
       // Try at once when the host is reachable again.
       await options.remote.untilBack(options.panes.hostOf(thread), pauseMs, signal);
       signal.throwIfAborted();
@@ -190,13 +202,20 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (!signal.aborted) inbox.done(message.id);
   }
 
-  return (message, thread) =>
-    deliver(message, thread).catch(async (error: Error) => {
+  async function attempt(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
+    await deliver(message, thread).catch(async (error: Error) => {
       if (signal.aborted) return;
       log.error('sending a message', { message: message.id, because: error.stack ?? '' });
       // A bug in threadmux: tell the user, too.
       await ended(message, thread, { kind: 'failed', because: untrustedReason(error), screen: undefined });
     });
+  }
+
+  return (message, thread) => {
+    // Also while it waits behind another message.
+    outcomes.expected(message, waits.markMs);
+    return inTurn(thread.id, () => attempt(message, thread));
+  };
 }
 
 /** After a day, nobody expects the message to be typed. */

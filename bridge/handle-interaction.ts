@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts';
 import { parseCustomId, type Tap } from '../core/prompt-answer.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedReason, untrustedText } from '../core/untrusted-text.ts';
+import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import {
   AUTOCOMPLETE_INTERACTION,
   COMMAND_INTERACTION,
@@ -21,7 +22,7 @@ import {
   takeCommand,
   takeTap,
 } from '../discord/interactions.ts';
-import { button, type ComponentRow, editMessage, row } from '../discord/messages.ts';
+import { button, type ComponentRow, editMessage, refusedWith, row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { KEEPS_TRYING } from '../threads/prompts/finish-prompt.ts';
@@ -111,10 +112,13 @@ export function createInteractionHandler(
       /"retry(?:-asks)?:/.test(JSON.stringify(one)),
     );
     const components = [...kept, ...(shown.components ?? [])];
+    // The notice about a message is deleted when the key made room for the message.
     await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, {
       files: [],
       ...shown,
       components,
+    }).catch((error: unknown) => {
+      if (!refusedWith(error, UNKNOWN_MESSAGE)) throw error;
     });
     if (isOld) renewed.add(interaction.message.id);
     // The message shows the current screen, so its buttons can be used again, except for a dialog that may already be

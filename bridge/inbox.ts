@@ -33,6 +33,8 @@ export const acceptedMessageSchema = z.object({
   answers: z.union([shownPromptSchema, z.literal('unclear')]).optional(),
   /** The reply of a command that was run; only the reply must still be posted. */
   answer: z.string().optional(),
+  /** The message in the thread that tells about this one; empty if there may be one whose id is not known. */
+  notice: z.string().optional(),
   attachments: z.array(z.object({ id: z.string(), filename: z.string(), size: z.number(), url: z.string() })),
 });
 export type AcceptedMessage = Omit<z.output<typeof acceptedMessageSchema>, 'server'> & {
@@ -56,28 +58,57 @@ export interface Inbox {
   /** Stores an accepted message again. */
   put(message: AcceptedMessage): void;
   done(id: string): void;
+  /** The `notice` of a message that is not done. */
+  noticeOf(id: string): string | undefined;
+  setNotice(id: string, notice: string | undefined): void;
   /** What an earlier process left, in the order in which it is typed. */
   left(): readonly AcceptedMessage[];
 }
 
 export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox {
   const path = (id: string) => join(folder, `${id}.json`);
+  /** As they are stored. */
+  const open = new Map<string, Omit<AcceptedMessage, 'liveAt'>>();
+
+  /** The notice is stored with the message, but only `setNotice` changes it. */
+  function put(message: AcceptedMessage): void {
+    const { notice = message.notice } = open.get(message.id) ?? {};
+    const stored = { ...message, notice, server, liveAt: undefined };
+    writeJson(path(message.id), stored);
+    cancelPendingWrite(path(message.id));
+    open.set(message.id, stored);
+  }
+
   return {
+    put,
     take(message) {
       if (cursors.isRead(message.channelId, message.id)) return false;
       // The message first, then the cursor: a crash between them repeats a message that is already stored.
-      writeJson(path(message.id), { ...message, server, liveAt: undefined });
+      put(message);
       cursors.advance(message.channelId, message.id);
       return true;
     },
-    put: (message) => writeJson(path(message.id), { ...message, server, liveAt: undefined }),
-    done: (id) => removeBestEffort(path(id)),
-    left: () =>
-      readdirSync(folder)
+    done(id) {
+      open.delete(id);
+      removeBestEffort(path(id));
+    },
+    noticeOf: (id) => open.get(id)?.notice,
+    setNotice(id, notice) {
+      const message = open.get(id);
+      if (message === undefined || message.notice === notice) return;
+      const stored = { ...message, notice };
+      open.set(id, stored);
+      writeBestEffort(path(id), stored);
+    },
+    left() {
+      const found = readdirSync(folder)
         .filter((name) => /^\d+\.json$/.test(name))
         .flatMap((name) => readJson(join(folder, name), acceptedMessageSchema) ?? [])
         .filter((message) => message.server === server || message.server === '')
-        .sort((a, b) => (isNewer(orderOf(a), orderOf(b)) ? 1 : -1)),
+        .sort((a, b) => (isNewer(orderOf(a), orderOf(b)) ? 1 : -1));
+      for (const message of found) open.set(message.id, message);
+      return found;
+    },
   };
 }
 

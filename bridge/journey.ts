@@ -21,8 +21,9 @@ import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';
 import type { Dialogs } from './dialogs/dialogs.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
-import type { Outcomes, StatusReactions } from './outcomes.ts';
+import type { Outcomes } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
+import type { StatusReactions } from './status-reactions.ts';
 
 export interface JourneyOptions extends Shared {
   readonly states: SessionStates;
@@ -56,8 +57,6 @@ const ANSWER_AGAIN_MS = 2_000;
 export function createJourney(options: JourneyOptions): Journey {
   const { server, known, inbox, marks, outcomes, receipts, prompts, log, signal } = options;
   const deliver = createDeliver(options);
-  /** One queue per session: messages are typed in the order they were written. */
-  const inTurn = createKeyedQueue();
   /** Keys wait only for other keys, not for messages: a pane refuses a key that is older than the last one. */
   const keysInTurn = createKeyedQueue();
 
@@ -150,7 +149,7 @@ export function createJourney(options: JourneyOptions): Journey {
     const toStream = options.toStream(message, thread);
     if (toStream !== undefined) return toStream;
     const over = options.states.delivering(thread.id, message.deliveryId ?? message.id);
-    return inTurn(thread.id, () => deliver(message, thread)).finally(over);
+    return deliver(message, thread).finally(over);
   }
 
   receipts.onLate((thread, delivery) => {

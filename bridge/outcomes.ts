@@ -1,28 +1,36 @@
 // Shows the user what happened to a message: one reaction, and one notice if needed.
 
 import type { Log } from '../core/log.ts';
-import { button, editMessage, keyButtons, react, row, unreact } from '../discord/messages.ts';
+import { button, editMessage, keyButtons, row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { unarchiveAndRetry } from '../discord/threads.ts';
-import { type Notices, screenBlock } from '../threads/notices.ts';
+import { type Notices, screenBlock, screenExcerpt } from '../threads/notices.ts';
 import { type DeliveryRecord, NO_NOTICE } from '../threads/registry.ts';
 import type { AttemptOutcome } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
+import type { MessageNotices } from './message-notice.ts';
 import type { SeenScreen } from './seen-screen.ts';
+import type { StatusReactions } from './status-reactions.ts';
 
+/** Nothing here rejects: what cannot be shown must not stop the message. */
 export interface Outcomes {
+  /** It gets 📨 if nothing else was shown after this time. */
+  expected(message: AcceptedMessage, withinMs: number): void;
+  /** It cannot be typed now. Only the reaction: most such messages are typed a moment later. */
+  delayed(message: AcceptedMessage): Promise<void>;
+  /** The user is told why it waits. */
   waiting(message: AcceptedMessage, because: string, screen: SeenScreen | undefined): Promise<void>;
   typed(message: AcceptedMessage): Promise<void>;
   /** The host went away after it was typed. */
   unreachable(message: AcceptedMessage, because: string): Promise<void>;
   submitted(message: AcceptedMessage): Promise<void>;
+  /** There is nothing in it to type. */
+  empty(message: AcceptedMessage): Promise<void>;
   /** Resolves with the id of the notice, if one was posted. */
   ended(message: AcceptedMessage, outcome: Exclude<AttemptOutcome, { kind: 'typed' }>): Promise<string | undefined>;
   /** The receipt came after "not confirmed" was posted. */
   corrected(channelId: string, delivery: Pick<DeliveryRecord, 'message' | 'notice'>): Promise<void>;
   /** A prompt is open, and the message may not be an answer to it. */
   unclear(message: AcceptedMessage): Promise<void>;
-  /** Never rejects: a notice that cannot be posted must not stop the message. */
   say: Notices;
 }
 
@@ -35,113 +43,87 @@ export function createOutcomes(parts: {
   readonly rest: Rest;
   readonly say: Notices;
   readonly marks: StatusReactions;
+  readonly notices: MessageNotices;
   readonly log: Log;
 }): Outcomes {
-  const { marks, log } = parts;
+  const { marks, notices, log } = parts;
+  const timers = new Map<string, NodeJS.Timeout>();
   const warn = (error: Error) => {
     log.warn('saying something', { because: error.message });
     return undefined;
   };
   const say: Notices = (channelId, about, draft) => parts.say(channelId, about, draft).catch(warn);
 
+  function mark({ channelId, id }: AcceptedMessage, reaction: Parameters<StatusReactions['set']>[2]): Promise<void> {
+    clearTimeout(timers.get(id));
+    timers.delete(id);
+    return marks.set(channelId, id, reaction);
+  }
+
+  async function delivered(message: AcceptedMessage, reaction: 'typed' | 'submitted'): Promise<void> {
+    await Promise.all([mark(message, reaction), notices.remove(message)]);
+  }
+
   return {
     say,
-    async waiting(message, because, screen) {
-      await marks.set(message.channelId, message.id, 'waiting');
-      await say(message.channelId, [message.id, 'waits', because], {
-        content: `📨 Your message waits. ${because}${screen === undefined ? '' : `\n${screenBlock(screen.text)}`}`,
-        ...(screen === undefined ? {} : { components: [keyButtons(screen.print)] }),
-        replyTo: message.id,
-      });
+    expected(message, withinMs) {
+      clearTimeout(timers.get(message.id));
+      timers.set(message.id, setTimeout(() => void mark(message, 'waiting'), withinMs).unref());
     },
-    typed: (message) => marks.set(message.channelId, message.id, 'typed'),
+    delayed: (message) => mark(message, 'waiting'),
+    async waiting(message, because, screen) {
+      const draft = {
+        content: `📨 Your message waits. ${because}${screen === undefined ? '' : `\n${screenExcerpt(screen.text)}`}`,
+        // Only "Screen": keys are pressed under the whole screen, never under a part of it.
+        components: screen === undefined ? [] : [keyButtons(undefined)],
+      };
+      await Promise.all([mark(message, 'waiting'), notices.show(message, `waits ${because}`, draft)]);
+    },
+    typed: (message) => delivered(message, 'typed'),
     async unreachable(message, because) {
-      await say(message.channelId, [message.id, 'unreachable'], {
+      await notices.show(message, 'unreachable', {
         content: `🔌 Typed, but not confirmed yet, because the pane cannot be read now. ${because}`,
-        replyTo: message.id,
         silent: true,
       });
     },
-    submitted: (message) => marks.set(message.channelId, message.id, 'submitted'),
+    submitted: (message) => delivered(message, 'submitted'),
+    empty: (message) => mark(message, 'failed'),
     async ended(message, outcome) {
       if (outcome.kind === 'ran') {
-        await marks.set(message.channelId, message.id, 'submitted');
+        await delivered(message, 'submitted');
         if (outcome.output !== undefined)
-          await say(message.channelId, [message.id, 'ran'], {
-            content: screenBlock(outcome.output),
-          });
+          await say(message.channelId, [message.id, 'ran'], { content: screenBlock(outcome.output) });
         return undefined;
       }
       log.info(`message ${outcome.kind}`, { message: message.id, because: outcome.because });
-      await marks.set(message.channelId, message.id, 'failed');
-      const screen = outcome.screen === undefined ? '' : `\n${screenBlock(outcome.screen.text)}`;
-      const words =
-        outcome.kind === 'failed'
-          ? `⚠️ Not delivered. ${outcome.because}`
-          : ['⚠️ Typed, but not confirmed.', outcome.because, CHECK].filter(Boolean).join(' ');
-      return say(message.channelId, [message.id, outcome.kind, outcome.because], {
-        content: `${words}${screen}`,
-        components: [
-          // Ask first if the message may have been submitted.
-          row(button('Retry', `retry${outcome.kind === 'failed' ? '' : '-asks'}:${message.id}`, 'primary')),
-          ...(outcome.screen === undefined ? [] : [keyButtons(outcome.screen.print)]),
-        ],
-        replyTo: message.id,
-      });
+      const isTyped = outcome.kind === 'unconfirmed';
+      const words = isTyped
+        ? ['⚠️ Typed, but not confirmed.', outcome.because, CHECK].filter(Boolean).join(' ')
+        : `⚠️ Not delivered. ${outcome.because}`;
+      // Ask first if the message may have been submitted.
+      const retry = button('Retry', `${isTyped ? 'retry-asks' : 'retry'}:${message.id}`, 'primary');
+      const { screen } = outcome;
+      const [, notice] = await Promise.all([
+        mark(message, 'failed'),
+        notices.show(message, `${outcome.kind} ${outcome.because}`, {
+          content: screen === undefined ? words : `${words}\n${screenExcerpt(screen.text)}`,
+          components: [row(retry), ...(screen === undefined ? [] : [keyButtons(undefined)])],
+        }),
+      ]);
+      return notice;
     },
     async corrected(channelId, { message, notice }) {
       await marks.correct(channelId, message);
       if (notice === NO_NOTICE) return;
-      const after = { content: '✅ Submitted. The confirmation was late.', components: [] };
+      const after = { content: '-# ✅ Submitted. The confirmation was late.', components: [], files: [] };
       await editMessage(parts.rest, channelId, notice, after).catch(warn);
     },
     async unclear(message) {
-      await marks.set(message.channelId, message.id, 'failed');
+      await mark(message, 'failed');
       await say(message.channelId, [message.id, 'unclear'], {
         content: UNCLEAR,
         replyTo: message.id,
       });
     },
   };
-}
-
-// Status reactions: at most one per message.
-
-export const REACTIONS = { waiting: '📨', typed: '👀', submitted: '✅', failed: '⚠️' } as const;
-type StatusReaction = keyof typeof REACTIONS;
-
-export interface StatusReactions {
-  set(channelId: string, messageId: string, mark: StatusReaction): Promise<void>;
-  /** Replaces ⚠️ when a late receipt arrives. */
-  correct(channelId: string, messageId: string): Promise<void>;
-  /** Reactions that an earlier attempt or process may have left; the next one replaces them. */
-  assume(messageId: string, marks: readonly StatusReaction[]): void;
-}
-
-export function createStatusReactions(rest: Rest, log: Log): StatusReactions {
-  const shown = new Map<string, readonly StatusReaction[]>();
-  const marks: StatusReactions = {
-    assume: (messageId, marks) => void shown.set(messageId, marks),
-    correct(channelId, messageId) {
-      shown.set(messageId, ['failed']);
-      return marks.set(channelId, messageId, 'submitted');
-    },
-    async set(channelId, messageId, mark) {
-      const before = shown.get(messageId) ?? [];
-      if (before.length === 1 && before[0] === mark) return;
-      if (mark === 'submitted' || mark === 'failed') shown.delete(messageId);
-      else shown.set(messageId, [mark]);
-      const change = () =>
-        Promise.all([
-          react(rest, channelId, messageId, REACTIONS[mark]),
-          ...before.filter((old) => old !== mark).map((old) => unreact(rest, channelId, messageId, REACTIONS[old])),
-        ]);
-      // A reaction that cannot be set must not hold up the message.
-      // The thread is archived if the session was closed a moment ago.
-      await unarchiveAndRetry(rest, channelId, change, { archiveAgain: true }).catch((error: Error) =>
-        log.info('marking a message', { mark, because: error.message }),
-      );
-    },
-  };
-  return marks;
 }

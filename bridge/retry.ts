@@ -10,8 +10,8 @@ import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import { acceptedOf, incomingOf } from './listen.ts';
-import { REACTIONS, type StatusReactions } from './outcomes.ts';
 import { route } from './route.ts';
+import { REACTIONS, type StatusReactions } from './status-reactions.ts';
 
 type Retry = (messageId: string, orderId: string, thread: ThreadRef) => Promise<string>;
 
@@ -56,6 +56,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
     const accepted: AcceptedMessage = {
       ...acceptedOf({ ...message, channel_id: thread.id }),
       deliveryId: orderId,
+      notice: '', // that of the failed attempt, which is used again
     };
     again.add(message.id);
     inbox.put(accepted);

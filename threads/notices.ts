@@ -1,6 +1,7 @@
 // Notices of the bridge in a thread. Each has a nonce made from its subject, so that it is not posted twice after a
 // crash.
 
+import { displayWidth } from '../core/markdown-tables.ts';
 import { stableNonce } from '../core/snowflake.ts';
 import { insideFence, neutralise } from '../core/untrusted-text.ts';
 import { createMessage, type MessageDraft } from '../discord/messages.ts';
@@ -50,6 +51,25 @@ export function screenBlock(text: string): string {
     lines.splice(0, lines.length, ...rest);
   }
   return isCut ? `${CUT}\n${block()}` : block();
+}
+
+const EXCERPT_LINES = 8;
+const EXCERPT_COLUMNS = 60;
+const FRAME = /^[\s─-╿▀-▟]*$/u;
+
+/** The last lines of a pane, narrow enough for a phone, as a code block. It is cut, so no key may be offered under it. */
+export function screenExcerpt(text: string): string {
+  const lines = neutralise(text.trimEnd().slice(-LOOKED_AT).replaceAll('\u00a0', ' ')).split('\n');
+  const last = lines.filter((line) => !FRAME.test(line)).slice(-EXCERPT_LINES);
+  const margin = Math.min(...last.map((line) => line.length - line.trimStart().length));
+  return insideFence(last.map((line) => cut(line.slice(margin).trimEnd())).join('\n'));
+}
+
+function cut(line: string): string {
+  if (displayWidth(line) <= EXCERPT_COLUMNS) return line;
+  const points = [...line].slice(0, EXCERPT_COLUMNS - 1);
+  while (displayWidth(points.join('')) >= EXCERPT_COLUMNS) points.pop();
+  return `${points.join('')}…`;
 }
 
 function isText(lines: readonly string[]): boolean {

@@ -141,11 +141,23 @@ export async function leaveMode(tmux: Tmux, guard: PaneGuard): Promise<void> {
 /**
  * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready", the format to
  * print after a refusal, the key that stashes a draft and the pattern that confirms it (or two empty words), and how to paste.
+ * Then, for a box that can be read: how many looks replace the pause, how the box begins and ends, the whole text, and parts of it.
+ * These texts are compared, never used as patterns. Each look waits inside tmux, because not every sleep takes fractions.
  * The buffer's name is unique per attempt: an interrupted attempt cannot put part of a text into ours.
  */
-export const TYPE_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}
+export const TYPE_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}; shift 10
 b=threadmux-$id-$$
 pause() { sleep "$1" 2>/dev/null || sleep 1; }
+shown() {
+  i=0; looks=$1 from=$2 to=$3 whole=$4; shift 4
+  while [ $i -lt "$looks" ]; do
+    i=$((i + 1))
+    s=$(t run-shell -d 0.015 \\; capture-pane -p -t "$pane" 2>/dev/null) || return 1
+    s=$(printf '%s\\n' "$s" | LC_ALL=C sed -e "/^$from/h" -e "/^$from/!H" -e '$!d' -e x -e "s/\\n$to.*//" -e 's/\\n//g' -e 's/ //g')
+    [ -z "$whole" ] || [ "$s" != "$from$whole" ] || return 0
+    for part; do case $s in "$from"*"$part"*) return 0;; esac; done
+  done
+}
 drop() { t delete-buffer -b "$b" 2>/dev/null; }
 trap 'drop; exit 1' HUP INT TERM
 n=$(t load-buffer -b "$b" - \\; list-buffers -f "#{==:#{buffer_name},$b}" -F '#{buffer_size}') || exit 1
@@ -169,7 +181,7 @@ r=$(t if-shell -F -t "$pane" "$leave" "copy-mode -q -t $pane" \\; \\
   "if-shell -F -t $pane '$paste' { paste-buffer $brackets -r -d -b $b -t $pane ; set-option -p -t $pane @threadmux_text $id ; display-message -p TEXT } { delete-buffer -b $b ; display-message -p -t $pane 'REFUSED $seen' }") || { drop; exit 1; }
 printf '%s\\n' "$r"
 case $r in TEXT) ;; *) exit 0;; esac
-pause "$pause"
+{ [ $# -gt 0 ] && shown "$@"; } || pause "$pause"
 t if-shell -F -t "$pane" "#{>=:#{@threadmux_enter},$id}" "display-message -p ALREADY" \\
   "if-shell -F -t $pane '#{&&:#{==:#{@threadmux_text},$id},#{&&:#{!=:#{@threadmux_held},$id},$ready}}' { send-keys -t $pane Enter ; set-option -p -t $pane @threadmux_enter $id ; display-message -p ENTER } { display-message -p -t $pane 'HELD $seen' ; if-shell -F -t $pane '#{==:#{@threadmux_text},$id}' { set-option -p -t $pane @threadmux_held $id } }"`;
 

@@ -1,4 +1,4 @@
-// Types one message into one pane: pastes the text, waits, presses Enter. Each step checks that the pane is still the same.
+// Types one message into one pane: pastes the text, waits until it is seen, presses Enter. Each step checks that the pane is still the same.
 // Calling it again with the same id is always safe: nothing is typed twice.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
@@ -40,6 +40,13 @@ type TypeResult =
 interface TypeOptions extends ShOptions {
   /** The pause between text and Enter: Claude Code treats an Enter that arrives with a long text as part of it. */
   readonly settleMs?: number;
+  /** Where and what the pane shows once it has taken the text. Enter is pressed as soon as it is seen, at the latest after the pause. */
+  readonly shown?: {
+    readonly from: string;
+    readonly to: string;
+    readonly whole: string;
+    readonly parts: readonly string[];
+  };
   /** Types the text without bracketed paste. */
   readonly asKeys?: boolean;
   /** Press `key` first, and continue only when the screen shows `confirmed` (an extended regular expression). */
@@ -48,6 +55,8 @@ interface TypeOptions extends ShOptions {
 
 export const MAX_TEXT_BYTES = 2 * 1024 * 1024;
 const SETTLE_MS = 300;
+/** How long one look takes, with its own short wait. */
+const LOOK_MS = 20;
 
 export async function typeMessage(
   tmux: Tmux,
@@ -55,7 +64,7 @@ export async function typeMessage(
   message: TypedMessage,
   options: TypeOptions = {},
 ): Promise<TypeResult> {
-  const { settleMs = SETTLE_MS, stash, asKeys = false, ...call } = options;
+  const { settleMs = SETTLE_MS, stash, shown, asKeys = false, ...call } = options;
   const bytes = Buffer.from(checkedText(message.text));
   if (stash !== undefined && !isKey(stash.key)) throw new ThreadmuxError('bad_usage', `${stash.key} is not a key`);
   const args = [
@@ -63,6 +72,15 @@ export async function typeMessage(
     ...[sameFormat(guard), readyFormat(guard), seenFormat(guard)],
     ...(stash === undefined ? ['', ''] : [stash.key, patternOf(stash.confirmed)]),
     asKeys ? '' : '-p',
+    ...(shown === undefined
+      ? []
+      : [
+          String(Math.ceil(settleMs / LOOK_MS)),
+          patternOf(shown.from),
+          patternOf(shown.to),
+          shown.whole,
+          ...shown.parts,
+        ]),
   ];
   try {
     const printed = await tmux.script(TYPE_SCRIPT, args, {

@@ -157,7 +157,9 @@ describe('a key button', () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'make');
     await setting.say(claude, 'hello');
-    await tap(setting, await setting.answer(claude, /^📨 Your message waits/), 'Enter');
+    const notice = await setting.answer(claude, /^📨 Your message waits/);
+    await tap(setting, notice, 'Screen');
+    await tap(setting, await become(setting, notice, SHOWN), 'Enter');
     await vi.waitFor(() => expect(claude.prompts()).toEqual(['hello']), WAIT);
     expect(claude.noted()[0]).toEqual({ kind: 'approved', text: 'make' });
   });

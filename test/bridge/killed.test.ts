@@ -20,6 +20,7 @@ const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta
 /** Waits for the step in the file `trap`, and kills the process whose number is there; `both` also kills its script. */
 const TMUX = (trap: string) => `#!/bin/sh
 case "$*" in
+  *run-shell*capture-pane*) step=seen ;;
   *capture-pane*) step=look ;;
   *load-buffer*) step=load ;;
   *paste-buffer*) step=text ;;
@@ -92,11 +93,11 @@ function atChange(folder: string, act: () => void, isIt: () => boolean = () => t
 
 /** `local`: the bridge uses the workspace as a local one and not as Discord, so it downloads its files. */
 async function start({ local = false } = {}) {
-  let onMark: { mark: string; when: 'before' | 'after'; act: () => void } | undefined;
+  let onMark: { method: string; part: string; when: 'before' | 'after'; act: () => void } | undefined;
   const onRequest: Faults['onRequest'] = ({ method, path }) => {
     const trap = onMark;
-    if (trap === undefined || method !== 'PUT') return undefined;
-    if (!path.includes(encodeURIComponent(trap.mark)) && !path.includes(trap.mark)) return undefined;
+    if (trap === undefined || method !== trap.method) return undefined;
+    if (!path.includes(encodeURIComponent(trap.part)) && !path.includes(trap.part)) return undefined;
     onMark = undefined;
     trap.act();
     return { kind: trap.when === 'before' ? 'reset' : 'apply-then-reset' };
@@ -126,8 +127,9 @@ async function start({ local = false } = {}) {
   return {
     ...{ workspace, machine, claude, wanted, say },
     up: () => up,
-    killAtMark: (mark: string, when: 'before' | 'after', act: () => void) => {
-      onMark = { mark, when, act };
+    /** Kills it before or after a request with this part in its path is carried out. */
+    killAtRequest: (method: string, part: string, when: 'before' | 'after', act: () => void) => {
+      onMark = { method, part, when, act };
     },
     /** Writes one more message while it is down; then everything is typed once, in order, and marked. */
     async recover(message: WireMessage) {
@@ -145,6 +147,7 @@ describe('threadmux up, killed', () => {
     ['load', 'before', 'both'],
     ['text', 'after', 'program'],
     ['text', 'after', 'both'],
+    ['seen', 'after', 'both'],
     ['enter', 'before', 'both'],
     ['enter', 'after', 'program'],
     ['enter', 'after', 'both'],
@@ -175,7 +178,7 @@ describe('threadmux up, killed', () => {
     ['after ✅ was set', '✅ after'],
   ] as const)('%s, loses and repeats nothing', { timeout: 90_000 }, async (_, step) => {
     const local = step === 'files';
-    const { up, say, recover, claude, machine, killAtMark } = await start({ local });
+    const { up, say, recover, claude, machine, killAtRequest } = await start({ local });
     const kill = () => up().kill();
     const { home } = machine;
     const [mark = '', when] = step.split(' ');
@@ -191,12 +194,45 @@ describe('threadmux up, killed', () => {
             ?.deliveries.some((one) => one.state === 'submitted'),
         ),
       );
-    if (when === 'before' || when === 'after') killAtMark(mark, when, kill);
+    if (when === 'before' || when === 'after') killAtRequest('PUT', mark, when, kill);
     const files = local ? [{ name: 'a.txt', data: 'text' }] : [];
     const message = await say('killed', files);
     if (step === 'accepted') kill();
     await up().ended;
     await recover(message);
     expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
+  });
+
+  it.each([
+    ['before its notice was posted', 'POST', '/messages', 'before'],
+    ['after its notice was posted', 'POST', '/messages', 'after'],
+    ['before its notice was deleted', 'DELETE', '/messages/', 'before'],
+    ['after its notice was deleted', 'DELETE', '/messages/', 'after'],
+  ] as const)('%s, leaves no second notice and none at the end', { timeout: 90_000 }, async (_, method, part, when) => {
+    const { up, say, recover, claude, workspace, killAtRequest } = await start();
+    const notices = async () => {
+      const all = await workspace.person.messages(claude.thread);
+      return all.filter(({ content }) => content.startsWith('📨 Your message waits'));
+    };
+    await claude.tell('dialog', 'make');
+    const message = await say('killed');
+    const isDeleted = method === 'DELETE';
+    if (isDeleted) await vi.waitFor(async () => expect(await notices()).toHaveLength(1), WAIT);
+    killAtRequest(method, part, when, () => up().kill());
+    if (isDeleted) await claude.tell('close');
+    await up().ended;
+    // The reason is another one after the restart, so that the nonce of the first notice does not help.
+    if (!isDeleted) await claude.tell('dialog', 'cost');
+    const recovered = recover(message);
+    if (!isDeleted) {
+      await vi.waitFor(
+        async () =>
+          expect((await notices()).map(({ content }) => content)).toEqual([expect.stringContaining('usage panel')]),
+        WAIT,
+      );
+      await claude.tell('close');
+    }
+    await recovered;
+    expect(await notices()).toEqual([]);
   });
 });

@@ -95,7 +95,7 @@ describe('a message that was typed but not confirmed', () => {
     await setting.untilMarked(message, '✅');
     await vi.waitFor(async () => {
       const now = (await setting.answers(claude)).find(({ id }) => id === told.id);
-      expect(now?.content).toBe('✅ Submitted. The confirmation was late.');
+      expect(now?.content).toBe('-# ✅ Submitted. The confirmation was late.');
       expect(now?.components).toEqual([]);
     }, WAIT);
     expect(claude.prompts()).toEqual(['hello']);
@@ -117,7 +117,7 @@ describe('a message that was typed but not confirmed', () => {
     late(setting, claude, 'hello');
     await setting.restart();
     await setting.untilMarked(message, '✅');
-    await setting.answer(claude, /^✅ Submitted\. The confirmation was late\.$/);
+    await setting.answer(claude, /^-# ✅ Submitted\. The confirmation was late\.$/);
   });
 
   it('is sent again once if the user says so', { timeout: 90_000 }, async () => {

@@ -4,7 +4,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
-import { buttonOf } from '../support/prompt-pane.ts';
 import { aWhile, type Setting, screenOf, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 
 const TEXTS = [

@@ -12,6 +12,12 @@ import { type LabSession, PATIENCE } from '../../../support/lab-session.ts';
 import { buttonOf } from '../../../support/prompt-pane.ts';
 import type { WireMessage } from '../../../support/workspace.ts';
 
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 let lab: ClaudeLab;
 let demo: LabSession;
 
@@ -76,6 +82,39 @@ describe('a text is submitted as it was written:', () => {
     const [text, path = ''] = demo.prompts().at(-1)?.split('\n\n') ?? [];
     expect(text).toBe('read this');
     expect(readFileSync(path, 'utf8')).toBe(data);
+    await demo.idle();
+  });
+
+  it.for([
+    ['an image alone', '', ['a.png'], '[Image #]'],
+    ['an image', 'what is this', ['a.png'], '[Image #]what is this'],
+    ['two images', 'and these', ['a.png', 'b.png'], '[Image #] [Image #]and these'],
+    [
+      'two images and a text file',
+      'all of these',
+      ['a.png', 'b.png', 'c.txt'],
+      '[Image #] [Image #]all of these\nc.txt',
+    ],
+    ['a long text and an image', `${'word '.repeat(300)}end`, ['a.png'], `[Image #]${'word '.repeat(300)}end`],
+  ] as const)('%s, with its receipt', async ([, text, names, expected]) => {
+    const before = demo.prompts().length;
+    const files = names.map((name) => ({ name, data: name.endsWith('.png') ? PNG : 'a line\n' }));
+    await demo.marked(await lab.person.say(demo.thread, text, { files }), '✅');
+    await vi.waitFor(() => expect(demo.prompts()).toHaveLength(before + 1), PATIENCE);
+    const plain = demo
+      .prompts()
+      .at(-1)
+      ?.replace(/#\d+\]/g, '#]')
+      .replace(/\/\S*\/\d+\/(?:\d-)?/g, '');
+    expect(plain?.trim()).toBe(expected);
+    await demo.idle();
+  });
+
+  it('the same text twice', async () => {
+    const before = demo.prompts().length;
+    await demo.submit('again');
+    await demo.submit('again');
+    await recorded(demo, before, 'again', 'again');
     await demo.idle();
   });
 
@@ -223,12 +262,16 @@ describe('while Claude asks for permission,', () => {
     const file = join(lab.project, 'never');
     await old.submit(`bash touch ${file}`);
     await vi.waitFor(async () => expect((await old.read()).kind).toBe('dialog'), PATIENCE);
-    const message = await old.say('1 yes y');
-    await old.marked(message, '📨');
+    const messages = [await old.say('1 yes y'), await old.say('2 no n')];
+    for (const message of messages) await old.marked(message, '📨');
+    const notices = async () => (await old.news()).filter(({ content }) => content.startsWith('📨'));
+    await vi.waitFor(async () => expect(await notices()).toHaveLength(1), PATIENCE);
+    expect((await notices())[0]?.content).toMatch(/Answer it, and your message is typed\.\n```/);
     expect((await old.read()).kind).toBe('dialog');
     old.press('Escape');
-    await old.marked(message, '✅');
-    await recorded(old, 1, '1 yes y');
+    for (const message of messages) await old.marked(message, '✅');
+    await recorded(old, 1, '1 yes y', '2 no n');
+    expect(await notices()).toEqual([]);
     await old.idle();
     expect(existsSync(file)).toBe(false);
   });

@@ -1,0 +1,95 @@
+// The notice about a message: at most one, edited when things change, deleted when the message is delivered. Its id is
+// stored with the message in the inbox, so that neither a restart nor a crash leaves a second one behind.
+
+import { createKeyedQueue } from '../core/keyed-queue.ts';
+import type { Log } from '../core/log.ts';
+import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
+import { deleteMessage, editMessage, type MessageDraft, refusedWith } from '../discord/messages.ts';
+import { messageSchema } from '../discord/payloads.ts';
+import type { Rest } from '../discord/rest.ts';
+import { unarchiveAndRetry } from '../discord/threads.ts';
+import type { Notices } from '../threads/notices.ts';
+import type { AcceptedMessage, Inbox } from './inbox.ts';
+
+export interface MessageNotices {
+  /** Posts the notice or edits it. `about` is one word for what it says. Resolves with its id; undefined if that failed. */
+  show(message: AcceptedMessage, about: string, draft: MessageDraft): Promise<string | undefined>;
+  /** Resolves when there is no notice about this message. */
+  remove(message: AcceptedMessage): Promise<void>;
+}
+
+const LOOKED_THROUGH = 100;
+
+/** Nothing here rejects: a notice that cannot be posted must not stop the message. */
+export function createMessageNotices(parts: {
+  readonly rest: Rest;
+  readonly botId: string;
+  readonly say: Notices;
+  readonly inbox: Pick<Inbox, 'noticeOf' | 'setNotice'>;
+  readonly log: Log;
+}): MessageNotices {
+  const { rest, inbox, log } = parts;
+  const inTurn = createKeyedQueue();
+  const warn = (error: Error) => {
+    log.warn('a notice about a message', { because: error.message });
+    return undefined;
+  };
+
+  async function noticeOf({ id, channelId }: AcceptedMessage): Promise<string | undefined> {
+    const known = inbox.noticeOf(id);
+    if (known !== '') return known;
+    // An earlier process may have posted one and ended before it could store the id.
+    const raw = await rest.call('GET', `/channels/${channelId}/messages?after=${id}&limit=${LOOKED_THROUGH}`);
+    const ours = messageSchema
+      .array()
+      .parse(raw)
+      .find((one) => one.author.id === parts.botId && repliesTo(one) === id);
+    inbox.setNotice(id, ours?.id);
+    return ours?.id;
+  }
+
+  async function show(message: AcceptedMessage, about: string, draft: MessageDraft): Promise<string | undefined> {
+    const { id, channelId } = message;
+    const shown = await noticeOf(message);
+    if (shown !== undefined && (await edited(channelId, shown, draft))) return shown;
+    inbox.setNotice(id, '');
+    const subject = [id, message.deliveryId ?? id, about];
+    const posted = await parts.say(channelId, subject, { ...draft, replyTo: id });
+    inbox.setNotice(id, posted);
+    return posted;
+  }
+
+  /** False if a user deleted it. */
+  async function edited(channelId: string, id: string, draft: MessageDraft): Promise<boolean> {
+    const after = { components: [], files: [], ...draft };
+    try {
+      await unarchiveAndRetry(rest, channelId, () => editMessage(rest, channelId, id, after));
+      return true;
+    } catch (error) {
+      if (refusedWith(error, UNKNOWN_MESSAGE)) return false;
+      throw error;
+    }
+  }
+
+  async function remove(message: AcceptedMessage): Promise<void> {
+    const { id, channelId } = message;
+    const shown = await noticeOf(message);
+    if (shown === undefined) return;
+    const gone = () => deleteMessage(rest, channelId, shown);
+    await unarchiveAndRetry(rest, channelId, gone, { archiveAgain: true });
+    inbox.setNotice(id, undefined);
+  }
+
+  return {
+    show: (message, about, draft) => inTurn(message.id, () => show(message, about, draft)).catch(warn),
+    remove: (message) => inTurn(message.id, () => remove(message)).catch(warn),
+  };
+}
+
+function repliesTo({
+  message_reference,
+}: {
+  message_reference?: { message_id?: string | undefined } | null | undefined;
+}) {
+  return message_reference?.message_id;
+}
