@@ -106,6 +106,7 @@ function addSetUp(program: Command): void {
   );
   addCommand(service, 'install', 'install and start the service (systemd or launchd)', 'service install --print')
     .option('--print', 'print the service file without installing it')
+    .option('--keep-environment', 'keep a copy of API keys, proxies and the like for sessions')
     .action(async (flags) => (await import('./commands/service.ts')).serviceInstall(flags));
   addCommand(service, 'remove', 'stop and remove the service; sessions keep running', 'service remove').action(
     async () => (await import('./commands/service.ts')).serviceRemove(),

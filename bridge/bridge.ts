@@ -6,6 +6,7 @@ import { type ConfigEnvironment, rootsOfHosts, type ServerConfig } from '../core
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
+import { sessionEnvironment } from '../core/session-environment.ts';
 import { type Gateway, openGateway } from '../discord/gateway.ts';
 import type { GatewaySession } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
@@ -160,6 +161,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     pressing,
     dialogs,
     agentSettings: options.agentSettings,
+    environment: sessionEnvironment(options.env, config.agents.claude.environment),
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };
   const taps = createPromptTaps({ rest, prompts, log });

@@ -5,7 +5,7 @@ import type { ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { parseCustomId, type Tap } from '../core/prompt-answer.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
-import { untrustedReason, untrustedText } from '../core/untrusted-text.ts';
+import { untrustedReason } from '../core/untrusted-text.ts';
 import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import {
   AUTOCOMPLETE_INTERACTION,
@@ -25,13 +25,15 @@ import {
 import { button, type ComponentRow, editMessage, refusedWith, row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { START_AGAIN } from '../threads/ended-notice.ts';
 import { KEEPS_TRYING } from '../threads/prompts/finish-prompt.ts';
 import type { Prompts } from '../threads/prompts/prompts.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { runCommand } from './commands/commands.ts';
 import { pressUnder, type UsedScreens } from './commands/keys.ts';
 import { restOf, suggestions } from './commands/slash.ts';
-import { type CardButton, parseCardId } from './dialogs/card-text.ts';
+import { startAgain } from './commands/start-again.ts';
+import { tapCard } from './dialogs/tap-card.ts';
 import { refusalReason } from './route.ts';
 
 interface InteractionHandlerOptions {
@@ -67,21 +69,12 @@ export function createInteractionHandler(
     await answer.after?.(interaction.channel_id ?? '');
   }
 
-  async function onCard(interaction: Interaction, { liveAt, thread }: CommandCall, tap: CardButton): Promise<void> {
-    if (!(await takeTap(rest, interaction)) || interaction.message === undefined || thread === undefined) return;
-    const by = untrustedText((interaction.member?.user ?? interaction.user)?.username || 'you', 60);
-    const message = interaction.message.id;
-    const said = await tools.dialogs
-      .tapped({ ...tap, thread: thread.id, message, by, liveAt })
-      .catch((error: unknown) => `⚠️ Nothing was pressed: ${untrustedReason(error)}`);
-    if (said !== undefined) await followUpPrivately(rest, interaction, said);
-  }
-
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
     if (await options.prompts.tapped(interaction, order.thread)) return;
-    const card = parseCardId(interaction.data?.custom_id ?? '', interaction.data?.values[0]);
-    if (card !== undefined) return onCard(interaction, order, card);
+    if (await tapCard(interaction, order, { rest, dialogs: tools.dialogs })) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
+    if (kind === START_AGAIN)
+      return startAgain({ thread: what, conversation: print }, { rest, interaction, order }, tools);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
     if (kind !== 'retry' && kind !== 'retry-asks' && kind !== 'key')
       return log.info('a button nobody made', { kind: kind ?? '' });
@@ -145,7 +138,8 @@ export function createInteractionHandler(
       return;
     }
     const asked = restOf(interaction);
-    const order: CommandCall = { id: interaction.id, thread: where.thread, rest: asked, liveAt };
+    const by = user?.username ?? '';
+    const order: CommandCall = { id: interaction.id, thread: where.thread, rest: asked, by, liveAt };
     switch (interaction.type) {
       case AUTOCOMPLETE_INTERACTION:
         await suggest(rest, interaction, await suggestions(interaction, tools));

@@ -81,7 +81,7 @@ export function createJourney(options: JourneyOptions): Journey {
   ): Promise<void> {
     let answer: CommandReply = { content: message.answer ?? '' };
     if (message.answer === undefined) {
-      const order = { id: message.id, thread, rest: todo.rest, liveAt: message.liveAt };
+      const order = { id: message.id, thread, rest: todo.rest, by: message.author, liveAt: message.liveAt };
       const run = () => runCommand(todo.name, order, options.tools());
       answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
       tryBestEffort('the inbox', () => inbox.put({ ...message, answer: answer.content }));

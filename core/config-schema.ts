@@ -1,6 +1,7 @@
 // The schema of config.json. Unknown keys are errors: a misspelt "alow" must not silently remove a restriction.
 
 import * as z from 'zod';
+import { isVariablePattern, SESSION_VARIABLES } from './session-environment.ts';
 import { isHostName, isSshName } from './session-name.ts';
 import { isDiscordId } from './snowflake.ts';
 
@@ -64,6 +65,23 @@ export const configSchema = z.strictObject({
   agent: z
     .strictObject({ command: z.array(z.string().min(1)).min(1, 'names no program') })
     .default({ command: ['claude'] }),
+  agents: z
+    .strictObject({
+      claude: z
+        .strictObject({
+          /** The variables of threadmux's own environment that its sessions on this machine get. */
+          environment: z
+            .array(
+              z
+                .string()
+                .refine(isVariablePattern, 'must be the name of a variable, such as "HTTP_PROXY" or "ANTHROPIC_*"'),
+              'must be a list of names, such as ["PATH", "ANTHROPIC_*"]',
+            )
+            .default([...SESSION_VARIABLES]),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
   progress: z.enum(['quiet', 'normal', 'verbose'], 'must be "quiet", "normal" or "verbose"').default('normal'),
   allowShell: z.boolean('must be true or false').default(false),
   slashCommands: z

@@ -2,7 +2,7 @@
 
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { type Config, type ConfigEnvironment, parseConfig, type ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
@@ -79,6 +79,22 @@ export function withSavedEnvironment(home: Home, env: ConfigEnvironment): Config
 
 function path(home: Home): string {
   return home.path('state', 'environment.json');
+}
+
+// Variables that `threadmux service install --keep-environment` has copied from the user's terminal: a service starts without
+// them. Only the user can read the file.
+
+/** Undefined removes the copy. */
+export function saveServiceEnvironment(home: Home, variables: Readonly<Record<string, string>> | undefined): void {
+  const file = join(home.folder('state'), 'service-environment.json');
+  if (variables === undefined) rmSync(file, { force: true });
+  else writeJson(file, variables);
+}
+
+/** The environment, completed with the copy. */
+export function withServiceEnvironment(home: Home, env: ConfigEnvironment): ConfigEnvironment {
+  const kept = readJson(home.path('state', 'service-environment.json'), z.record(z.string(), z.string())) ?? {};
+  return { ...kept, ...env };
 }
 
 // The address and token of the local workspace, saved by the process that serves it so that the hooks find it.

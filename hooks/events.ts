@@ -1,5 +1,6 @@
 // The input and the result of every handler: what to post, and the new state of Claude.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   HookInput,
   NotificationInput,
@@ -11,7 +12,7 @@ import type {
   UserPromptSubmitInput,
 } from '../agents/claude/hook-input.ts';
 import { screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
-import { readScreen } from '../agents/claude/screen/screen.ts';
+import { isShell, readScreen } from '../agents/claude/screen/screen.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { keyButtons } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
@@ -36,7 +37,11 @@ export interface EventReport {
 
 /** The key of a turn's progress. It includes the pane, because two panes of one session may work at the same time. */
 export function turnOf({ thread, letter }: EventReport): string {
-  return `${thread.thread} ${letter.pane}`;
+  return turnKey(thread.thread, letter.pane);
+}
+
+export function turnKey(thread: string, pane: string): string {
+  return `${thread} ${pane}`;
 }
 
 export interface EventOutcome {
@@ -90,15 +95,32 @@ export function handlePreToolUse(_input: PreToolUseInput): EventOutcome {
   return { state: 'waiting' };
 }
 
-// SessionEnd: Claude has exited, unless the user only cleared the conversation.
+// SessionEnd: Claude has exited, unless the user only cleared the conversation. If its session ends with it, the session's end
+// is the one message (lifecycle.ts).
 
-export function handleSessionEnd(input: SessionEndInput, report: EventReport): EventOutcome {
+const EXIT_LOOKS_MS = [50, 150, 300, 500, 1_000];
+
+export async function handleSessionEnd(input: SessionEndInput, report: EventReport): Promise<EventOutcome> {
   if (input.reason === 'clear') return { state: 'idle' };
-  return {
-    state: 'ended',
-    say: { text: '⏹️ Claude has exited.', silent: true },
-    after: () => report.context.progress.end(turnOf(report), report.rest, 'interrupted'),
-  };
+  const { context, rest } = report;
+  const endTurn = () => context.progress.end(turnOf(report), rest, 'interrupted');
+  if (!(await isLeft(report))) {
+    await endTurn();
+    return { state: 'ended', after: context.sessionsChanged.tell };
+  }
+  return { state: 'ended', say: { text: '⏹️ Claude has exited.', silent: true }, after: endTurn };
+}
+
+/** Whether the pane is still there after Claude has exited: the hook runs before that. */
+async function isLeft({ context, session }: EventReport): Promise<boolean> {
+  const tmux = tmuxOn(context.host, session.socket);
+  for (const ms of EXIT_LOOKS_MS) {
+    await sleep(ms);
+    const seen = await lookAtPane(tmux, session).catch(() => undefined);
+    if (seen?.kind === 'gone') return false;
+    if (seen?.dead || (seen !== undefined && isShell(seen.command))) return true;
+  }
+  return true;
 }
 
 // SessionStart: Claude runs in this pane now. After /clear and compaction the conversation is new, but nothing is

@@ -5,7 +5,7 @@ import type { HookEvent, HookInput } from '../agents/claude/hook-input.ts';
 import { isShell } from '../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { MessageDraft } from '../discord/messages.ts';
-import type { ThreadRecord } from '../threads/registry.ts';
+import { sessionKey, type ThreadRecord } from '../threads/registry.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import { readTmuxVariable } from '../tmux/pane.ts';
 import type { CourierContext } from './courier-context.ts';
@@ -19,6 +19,7 @@ import {
   handleSessionStart,
   handleStopFailure,
   handleUserPromptSubmit,
+  turnKey,
 } from './events.ts';
 import type { Letter } from './letter.ts';
 import { fitMessage, postParts, withPosted } from './post-parts.ts';
@@ -32,10 +33,13 @@ export async function postLetter(letter: Letter, context: CourierContext, risky:
   if (isNested(letter)) return;
   const begins = input.hook_event_name === 'SessionStart';
   const session = await context.sessionOf(letter.tmux, letter.pane, begins);
-  if (session === undefined) return giveUpOn(letter, context);
+  const isEnd = input.hook_event_name === 'SessionEnd';
+  if (session === undefined) return isEnd ? undefined : giveUpOn(letter, context);
   const directory = letter.project || input.cwd;
   // A thread that a user deleted is created again when its session has something to post.
   const known = context.threads.registry.ofSession(session.host, session);
+  // !kill has said that the session ended; a thread is not opened for the last report of its agent.
+  if (known === undefined && isEnd) return endTurnOf(session, letter, context);
   if (known?.deleted && QUIET.includes(input.hook_event_name)) return;
   const thread = await context.threads.ensure(session, { directory, shell: 'no' });
   const connection = thread && context.threads.connections.named(thread.server);
@@ -52,6 +56,15 @@ export async function postLetter(letter: Letter, context: CourierContext, risky:
   }
   await outcome.after?.();
   record(report, outcome);
+}
+
+/** What the agent was doing when its session was ended is no longer shown as work. */
+async function endTurnOf(session: SessionPane, { pane }: Letter, { threads, progress }: CourierContext): Promise<void> {
+  const closed = threads.registry
+    .all()
+    .find((one) => one.host === session.host && sessionKey(one) === sessionKey(session));
+  const rest = closed && threads.connections.named(closed.server)?.rest;
+  if (closed !== undefined && rest !== undefined) await progress.end(turnKey(closed.thread, pane), rest, 'interrupted');
 }
 
 const QUIET: readonly HookEvent[] = ['UserPromptSubmit', 'PreToolUse'];
@@ -148,6 +161,7 @@ function record({ letter, session, context }: EventReport, outcome: EventOutcome
     ...pane,
     command: agentCommand(letter, session, before),
     cwd: input.cwd,
+    project: letter.project || input.cwd,
     claudeSession: input.session_id,
     transcript: input.transcript_path,
     state: outcome.state ?? before.state,

@@ -115,7 +115,7 @@ async function tell({ channelId, newLink, url }) {
     const title = `[${kind}] ${name}${host === 'laptop' ? '' : `@${host}`}`;
     const welcome = await say(
       channelId,
-      `**\`${name}\`** on \`${host}\`, in \`${cwd}\`\nWhat you write here is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.`,
+      `**\`${name}\`** on \`${host}\`, in \`${cwd}\`\nWhat you write in its thread is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.`,
     );
     const path = `/channels/${channelId}/messages/${welcome.id}/threads`;
     return (await bot('POST', path, { name: title })).id;

@@ -16,6 +16,7 @@ import { loadStreamRecords } from '../home/stream-record.ts';
 import { watchFolder } from '../home/watch-folder.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import type { KnownThreads } from './connections.ts';
+import { endedNotice } from './ended-notice.ts';
 import { postNotice } from './notices.ts';
 import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
@@ -83,7 +84,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         return void (await threads.ensure(change.session, { directory: change.session.path }));
       case 'adopt': {
         const { path, ...pane } = change.session;
-        const fresh = { claudeSession: '', transcript: '', state: 'idle', shell: 'found' } as const;
+        const fresh = { project: '', claudeSession: '', transcript: '', state: 'idle', shell: 'found' } as const;
         const at = Date.now();
         registry.change(change.record.thread, {
           ...{ ...pane, cwd: path, ...fresh, toldUnheard: false, at },
@@ -97,19 +98,23 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       case 'leave':
         return threads.moveAway(change.record, change.to);
       case 'close': {
-        const { thread, server, archived, deleted, sessionName } = change.record;
+        const { thread, server, archived, deleted } = change.record;
         const rest = connections.named(server)?.rest;
-        registry.change(thread, { closed: true, state: 'ended' });
+        if (registry.get(thread)?.closed) return; // !kill has said so
+        const record = registry.change(thread, { closed: true, state: 'ended' }) ?? change.record;
         if (deleted) return registry.forget(thread);
         if (rest === undefined || archived !== 'no') return;
-        await postNotice(rest, thread, [thread, 'closed', minute()], closedText(sessionName));
+        await postNotice(rest, thread, [thread, 'closed', minute()], endedNotice(record));
         return threads.archive(thread, { closed: true });
       }
       case 'close-stray': {
         const { id } = change.thread;
         const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
         if (known === undefined) return;
-        await postNotice(known.rest, id, [id, 'closed', minute()], closedText(change.name));
+        await postNotice(known.rest, id, [id, 'closed', minute()], {
+          content: `⏹️ The session has ended. ${untrustedCode(`!new ${change.name}`)} starts one with this name.`,
+          silent: true,
+        });
         return archiveThread(known.rest, id);
       }
       case 'leave-stray': {
@@ -161,13 +166,6 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       clearInterval(every);
       clearTimeout(due);
     },
-  };
-}
-
-function closedText(session: string) {
-  return {
-    content: `⏹️ The session was closed. ${untrustedCode(`!new ${session}`)} starts it again.`,
-    silent: true,
   };
 }
 

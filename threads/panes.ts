@@ -59,7 +59,7 @@ export function createPaneFinder(
     const record: ThreadRecord = {
       ...(known ?? unknownThread(thread, serverOf(thread.parentId))),
       ...pane,
-      ...({ cwd: path, claudeSession: '', transcript: '', closed: false } as const),
+      ...({ cwd: path, project: '', claudeSession: '', transcript: '', closed: false } as const),
       toldUnheard: false,
       ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
     };
@@ -169,7 +169,7 @@ export function toSessionPane(host: string, socket: string, session: Session): S
   return {
     ...{ host, socket, serverPid: session.serverPid, paneId: pane.id, panePid: pane.pid },
     ...{ sessionId: session.id, sessionName: session.name, group: session.group },
-    ...{ command: pane.command, path: pane.path },
+    ...{ command: pane.command, path: pane.path, started: session.started },
   };
 }
 
@@ -199,10 +199,10 @@ export function createSessionLookup(hosts: HostList, registry: Registry): Sessio
     if (record === undefined) return undefined;
     // Only the session's fields: the others may change before this is written back.
     const { host: on, socket, serverPid, paneId, panePid, sessionId } = record;
-    const { sessionName, group, command, cwd: path } = record;
+    const { sessionName, group, command, cwd: path, started } = record;
     return {
       ...{ host: on, socket, serverPid, paneId, panePid, sessionId },
-      ...{ sessionName, group, command, path },
+      ...{ sessionName, group, command, path, started },
     };
   }
 

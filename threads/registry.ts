@@ -137,6 +137,10 @@ export const threadRecordSchema = z.object({
   /** The program in the foreground when the hook ran: the agent. */
   command: z.string(),
   cwd: z.string(),
+  /** How we started the session; see `startedText`. Undefined if somebody else did. */
+  started: z.string().optional(),
+  /** The directory of the agent's project, in which its conversation can be continued. */
+  project: z.string().optional(),
   /** Empty until a hook of the agent has reported. */
   claudeSession: z.string(),
   transcript: z.string(),

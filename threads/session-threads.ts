@@ -99,7 +99,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     const record: ThreadRecord = {
       ...pane,
       ...{ thread: thread.id, server: to.server.name, channel: to.channel, title, cwd: path },
-      ...{ claudeSession: '', transcript: '', state: 'idle', shell, at: Date.now() },
+      ...{ project: '', claudeSession: '', transcript: '', state: 'idle', shell, at: Date.now() },
       // Messages of an older session with this name are not messages of this one.
       last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
       ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },

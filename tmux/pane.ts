@@ -4,7 +4,7 @@
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { Host } from '../hosts/host.ts';
-import { readRow, rowFormat, tmuxOn } from './tmux.ts';
+import { readRow, rowFormat, START_OPTION, tmuxOn } from './tmux.ts';
 
 /** One program's pane: after a restart of the server or the program, it no longer matches. */
 export interface PaneRef {
@@ -146,11 +146,13 @@ export interface CurrentPane extends PaneRef {
   readonly group: string | undefined;
   readonly command: string;
   readonly path: string;
+  /** How threadmux started the session. */
+  readonly started?: string | undefined;
 }
 
 const CURRENT_PANE_VARIABLES = [
   ...(['pane_id', 'pid', 'pane_pid', 'session_id', 'session_name', 'session_group'] as const),
-  ...(['pane_current_command', 'pane_current_path'] as const),
+  ...(['pane_current_command', 'pane_current_path', START_OPTION] as const),
 ];
 
 /** `tmuxVariable` is the value of TMUX: socket, server pid and session, separated by commas. */
@@ -176,6 +178,7 @@ export async function currentPane(host: Host, tmuxVariable: string, paneId: stri
     group: row.session_group || undefined,
     command: row.pane_current_command,
     path: row.pane_current_path,
+    started: row[START_OPTION] || undefined,
   };
 }
 

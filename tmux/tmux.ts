@@ -41,6 +41,9 @@ function keepSemicolon(argument: string): string {
   return argument.endsWith(';') ? `${argument.slice(0, -1)}\\;` : argument;
 }
 
+/** The option of a session that says how we started it. It ends with the session, but the registry has a copy. */
+export const START_OPTION = '@threadmux_start';
+
 // Rows of values printed by tmux, separated by tabs and newlines. The format replaces both inside values, so that no
 // title, path or name can break a row.
 

@@ -7,7 +7,8 @@ import type { Config } from '../../core/config.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
 import { spelledOut } from '../../core/untrusted-text.ts';
-import { type LookResult, lookAtPane } from '../../tmux/look.ts';
+import { lookForExit, withoutDeadLine } from '../../tmux/last-output.ts';
+import type { LookResult } from '../../tmux/look.ts';
 import { readTmuxVariable } from '../../tmux/pane.ts';
 import { findTarget, openSessionFinder, paneOf, type SessionTarget } from '../find-session.ts';
 import { printJson, printNote, printText, withProgress } from '../print.ts';
@@ -73,7 +74,6 @@ interface CaptureFlags {
 
 const MOST_LINES = 10_000;
 const DEAD_PANE_LINES = 200;
-const DEAD_LINE = 'Pane is dead (';
 
 export async function capture(name: string | undefined, flags: CaptureFlags): Promise<void> {
   const target = await findTarget(openSessionFinder(), name, flags.host);
@@ -108,24 +108,14 @@ export async function capture(name: string | undefined, flags: CaptureFlags): Pr
 /** The agent's pane; if it is closed, the session's active pane. */
 async function lookAt(target: SessionTarget, history: number): Promise<LookResult> {
   const { tmux, record } = target;
-  const seen = await lookAtPane(tmux, paneOf(target), { history });
-  if (seen.kind === 'gone') return record === undefined ? seen : lookAt({ ...target, record: undefined }, history);
-  if (!seen.dead || seen.exitStatus !== undefined) return seen;
-  // tmux 3.3 sometimes learns the exit status of a program only when another child process exits.
-  await tmux.run(['run-shell', 'true']);
-  return lookAtPane(tmux, paneOf(target), { history });
+  const seen = await lookForExit(tmux, paneOf(target), history);
+  if (seen.kind !== 'gone' || record === undefined) return seen;
+  return lookAt({ ...target, record: undefined }, history);
 }
 
 /** tmux prints none, but a hostile host may answer with sequences that set the clipboard or the title of this terminal. */
 function withoutControls(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, spelledOut);
-}
-
-function withoutDeadLine(screen: string): string {
-  const text = screen.trimEnd();
-  const at = text.lastIndexOf(DEAD_LINE);
-  if (at < 0 || !text.endsWith(')') || text.includes('\n', at)) return screen;
-  return text.slice(0, at).replace(/\n$/, '');
 }
 
 function truncationMark(omitted: number): string {

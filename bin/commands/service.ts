@@ -5,10 +5,12 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { readText, writeWhole } from '../../home/atomic-write.ts';
-import { homeRoot } from '../../home/home.ts';
+import { saveServiceEnvironment } from '../../home/config-file.ts';
+import { homeRoot, openHome } from '../../home/home.ts';
 import { pickEnvironment, runProcess } from '../../hosts/process.ts';
 import { programPaths } from '../../install/program-files.ts';
 import { printNote, printText } from '../print.ts';
+import { keepForSessions, LABEL, servicePath } from './service-environment.ts';
 
 const KEPT_VARIABLES = ['PATH', 'THREADMUX_HOME', 'THREADMUX_TMUX_SOCKET', 'CLAUDE_CONFIG_DIR'];
 const MANAGER_VARIABLES = [
@@ -28,7 +30,10 @@ interface Manager {
   readonly after: string;
 }
 
-export async function serviceInstall(flags: { readonly print?: boolean }): Promise<void> {
+export async function serviceInstall(flags: {
+  readonly print?: boolean;
+  readonly keepEnvironment?: boolean;
+}): Promise<void> {
   const manager = managerHere();
   if (flags.print) return printText(manager.text());
   refuseSudo();
@@ -36,6 +41,7 @@ export async function serviceInstall(flags: { readonly print?: boolean }): Promi
   for (const name of NEVER_KEPT)
     if (process.env[name])
       printNote(`The service does not get ${name} from this shell. Run \`threadmux init\` to save it in config.json.`);
+  keepForSessions(flags.keepEnvironment === true, KEPT_VARIABLES);
   mkdirSync(dirname(manager.path), { recursive: true });
   writeWhole(manager.path, manager.text(), 0o644);
   printText(manager.path);
@@ -57,6 +63,7 @@ export async function serviceRemove(): Promise<void> {
   const [first = [], ...rest] = stop;
   const failed = await runAll([first]);
   rmSync(path);
+  saveServiceEnvironment(openHome(homeRoot(process.env)), undefined);
   await runAll(rest);
   printText(path);
   printNote(
@@ -75,9 +82,8 @@ function managerHere(): Manager {
     program: join(dist, 'bin', 'threadmux.js'),
     env: { ...env, ...(env.THREADMUX_HOME === undefined ? {} : { THREADMUX_HOME: home }) },
   };
-  const user = process.env.HOME ?? '/';
+  const path = servicePath(process.env);
   if (process.platform === 'darwin') {
-    const path = join(user, 'Library', 'LaunchAgents', `${LABEL}.plist`);
     const domain = `gui/${process.getuid?.() ?? 0}`;
     return {
       name: 'launchd',
@@ -92,7 +98,7 @@ function managerHere(): Manager {
   const unit = `${LABEL}.service`;
   return {
     name: 'systemd',
-    path: join(process.env.XDG_CONFIG_HOME || join(user, '.config'), 'systemd', 'user', unit),
+    path,
     text: () => systemdUnit(facts),
     before: [],
     start: [
@@ -150,7 +156,6 @@ interface ServiceFacts {
 }
 
 const SERVICE_MARK = 'Written by `threadmux service install`; `threadmux service remove` removes it.';
-export const LABEL = 'threadmux';
 
 export function systemdUnit({ node, program, env }: ServiceFacts): string {
   return `# ${SERVICE_MARK}

@@ -1,12 +1,18 @@
 // threadmux start, stop, new and kill. start and stop can be repeated; new fails if the session exists, and kill if it does not.
 
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { agentCommandOn } from '../../bridge/commands/command.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { sessionEnvironment } from '../../core/session-environment.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
+import { neutralise } from '../../core/untrusted-text.ts';
 import { agentSettings } from '../../install/program-files.ts';
-import { killSession, listSessions, newSession } from '../../tmux/sessions.ts';
+import { rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
+import { lookForExit, quitReport } from '../../tmux/last-output.ts';
+import { killSession, listSessions, newSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
+import type { Tmux } from '../../tmux/tmux.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 import { sessionData, withStates } from './sessions.ts';
@@ -113,23 +119,55 @@ async function startOne(
   const { host } = place;
   const name: SessionName = parseSessionName(place.session);
   const isLocal = reach.hosts.isLocal(host);
-  const directory = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
-  const given = words.length > 0 ? words : undefined;
-  const agent = await withProgress(
-    `looking for the agent on ${host}`,
-    agentCommandOn({ host, command: given }, { ...reach, agentSettings: agentSettings(reach.home, process.env) }),
-  );
+  const known = rememberedSession(reach.records, { name, host, defaultHost: host });
+  const before = known === undefined ? undefined : startOf(known);
+  const here = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
+  const directory = (flags.dir === undefined ? before?.directory : undefined) ?? here;
+  const given = words.length > 0 ? words : before?.command.length ? before.command : undefined;
+  const environment = sessionEnvironment(process.env, reach.config.agents.claude.environment);
+  const tools = { ...reach, environment, agentSettings: agentSettings(reach.home, process.env) };
+  const agent = await withProgress(`looking for the agent on ${host}`, agentCommandOn({ host, command: given }, tools));
   const command = agent ?? given;
+  const tmux = reach.hosts.tmux(host);
   const { session, created } = await withProgress(
     `starting ${name} on ${host}`,
-    newSession(reach.hosts.tmux(host), {
-      name,
-      remainOnExit,
+    newSession(tmux, {
+      ...{ name, remainOnExit: remainOnExit || agent !== undefined },
       ...(directory === undefined ? {} : { directory }),
       ...(command === undefined ? {} : { command }),
+      ...(isLocal ? { environment } : {}),
+      started: startedText({ directory: directory ?? '~', command: given ?? [] }),
     }),
   );
+  if (created && agent !== undefined) {
+    await withProgress(`waiting for ${name}`, untilAgentRuns(tmux, session));
+    if (!remainOnExit) await stopKeeping(tmux, session);
+  }
   return { host, session, created, record: undefined, isShell: command === undefined };
+}
+
+/** How long an agent is watched that shows no box to write into. */
+const WATCHED_MS = 3_000;
+
+/** Rejects with the last lines of an agent that quits at once. */
+async function untilAgentRuns(tmux: Tmux, session: Session): Promise<void> {
+  const pane = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
+  for (const until = Date.now() + WATCHED_MS; Date.now() < until; await sleep(100)) {
+    const seen = await lookForExit(tmux, pane, 20);
+    if (seen.kind === 'pane' && !seen.dead) {
+      if (showsBox(seen.text)) return;
+      continue;
+    }
+    if (seen.kind === 'pane') await killSession(tmux, session).catch(() => {}); // it ended by itself
+    const { how, lines } = quitReport(seen);
+    const said = lines === '' ? 'It printed nothing.' : `Its last lines:\n${neutralise(lines)}`;
+    throw new ThreadmuxError('tmux_failed', `${session.name} ${how}. ${said}`);
+  }
+}
+
+/** Claude Code draws the box that it is written into with this sign. */
+function showsBox(screen: string): boolean {
+  return /^\s*[│]?\s*❯\s/m.test(screen);
 }
 
 /** Prints only the name to stdout, for scripts that let us choose it. */

@@ -6,7 +6,7 @@ import type { ServerConfig } from '../../core/config.ts';
 import { isDiskFull, ThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { onDiskFailure, retryPendingWrites } from '../../home/atomic-write.ts';
-import { localServer, saveEnvironment, saveLocalServer } from '../../home/config-file.ts';
+import { localServer, saveEnvironment, saveLocalServer, withServiceEnvironment } from '../../home/config-file.ts';
 import { checkRoom, homeRoot, openHome } from '../../home/home.ts';
 import { sweepHome } from '../../home/sweep.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
@@ -107,7 +107,7 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   const shared = openSharedParts(context);
   const stopping = new AbortController();
   const bridge: Bridge = await startBridge(shared, {
-    ...{ servers, env: process.env, agentSettings: agentSettings(home, process.env) },
+    ...{ servers, env: withServiceEnvironment(home, process.env), agentSettings: agentSettings(home, process.env) },
     onFatal: (error) => fail(error, log),
   });
   const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };

@@ -8,6 +8,7 @@ import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
+import { readText } from '../../home/atomic-write.ts';
 import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { type Home, homeAsItIs, homeRoot, inspectHome, inspectLock } from '../../home/home.ts';
 import { loadInstalled } from '../../home/installed.ts';
@@ -16,10 +17,11 @@ import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
+import { pathInService, servicePath } from '../commands/service-environment.ts';
 import { type Finding, fault, findingLines, findingsSummary, warning } from './finding.ts';
 import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './home.ts';
 import { examineHost, temporaryControlDir } from './host.ts';
-import { judgeHooks, judgeMachine, judgeNode } from './machine.ts';
+import { judgeHooks, judgeMachine, judgeNode, judgeServicePath } from './machine.ts';
 import { gatherServer, judgeServer } from './server.ts';
 
 interface DoctorFlags {
@@ -71,6 +73,7 @@ export async function examine(subject: DoctorSubject): Promise<readonly Finding[
     ...judgeRunning({ look: inspectHome(root), elsewhere: elsewhere(root, subject.env) }),
     ...judgeOutbox(inspectOutbox(home)),
     ...here.hooks,
+    ...judgeServicePath(await serviceFinds(subject.env, agentOf(config)), agentOf(config)),
     ...servers,
     ...far,
   ];
@@ -107,6 +110,18 @@ async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
     const remedy = error.hint ?? 'Run `tmux list-sessions` to see the problem.';
     return { machine: [fault('tmux', `${error.message}.`, remedy)], hooks: [] };
   });
+}
+
+const FINDS = `PATH=$2; export PATH
+command -v "$1" >/dev/null 2>&1 || "\${SHELL:-sh}" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes || echo no`;
+
+/** Whether a session that the service starts finds the agent; undefined without a service. */
+async function serviceFinds(env: ConfigEnvironment, agent: string): Promise<boolean | undefined> {
+  const path = pathInService(readText(servicePath(env)) ?? '');
+  if (path === undefined) return undefined;
+  const host = localHost({ name: 'this machine', env, timeoutMs: HERE_MS });
+  const said = await host.sh(FINDS, [agent, path]).catch(() => 'unknown'); // a slow shell says nothing about the agent
+  return said.trim() !== 'no';
 }
 
 /** Checks all remote hosts at the same time, because one that does not respond takes long. */

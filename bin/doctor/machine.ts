@@ -22,10 +22,22 @@ export function judgeMachine(probe: Probe, on: string, agent: string): readonly 
       : [
           warning(
             'agent',
-            `The agent \`${agent}\` is not installed on ${on}: \`!new\` starts a plain shell there.`,
+            `The agent \`${agent}\` is not installed on ${on}: \`!new\` cannot start it there.`,
             `Install it, or set "agent" in config.json to another program.`,
           ),
         ]),
+  ];
+}
+
+/** `finds` is undefined if no service is installed. */
+export function judgeServicePath(finds: boolean | undefined, agent: string): readonly Finding[] {
+  if (finds !== false) return [];
+  return [
+    warning(
+      'service',
+      `The service does not find the agent \`${agent}\`: neither in its own PATH nor in that of your login shell.`,
+      `Run \`threadmux service install\` again, in a terminal in which \`${agent}\` works.`,
+    ),
   ];
 }
 

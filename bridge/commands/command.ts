@@ -3,6 +3,7 @@
 import type { Config, ServerConfig } from '../../core/config.ts';
 import type { KeyedQueue } from '../../core/keyed-queue.ts';
 import type { Log } from '../../core/log.ts';
+import type { Variables } from '../../core/session-environment.ts';
 import type { MessageDraft } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import type { AllowedHostDirectories } from '../../streams/allowed-directories.ts';
@@ -30,6 +31,8 @@ export interface CommandContext {
   readonly log: Log;
   /** The settings file with our hooks, for agents that we start ourselves on this machine. */
   readonly agentSettings: string | undefined;
+  /** What sessions on this machine get of our own environment. */
+  readonly environment: Variables;
   readonly streams: StreamThreads;
   readonly directories: AllowedHostDirectories;
   readonly say: Notices;
@@ -45,6 +48,8 @@ export interface CommandCall {
   /** The thread it was given in; undefined in the channel itself. */
   readonly thread: ThreadRef | undefined;
   readonly rest: string;
+  /** The name of the user who gave it. */
+  readonly by?: string;
   /** When it arrived (`performance.now`); undefined if it was missed. See `isFresh`. */
   readonly liveAt: number | undefined;
 }
@@ -65,19 +70,23 @@ export const replyWith = (content: string): CommandReply => ({ content });
 
 // The command line of the agent on a host.
 
-const HAS = `s=\${SHELL:-sh}; "$s" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes || echo no`;
+const HAS = `s=\${SHELL:-sh}; "$s" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes && exit
+[ -n "$2" ] && PATH=$2 && command -v "$1" >/dev/null 2>&1 && echo yes || echo no`;
 
 /** With our hooks, where we have a settings file. Undefined if `command` is another program, or the agent is not installed. */
 export async function agentCommandOn(
   { host, command }: { readonly host: string; readonly command: readonly string[] | undefined },
-  tools: Pick<CommandContext, 'config' | 'hosts' | 'agentSettings' | 'remote'>,
+  tools: Pick<CommandContext, 'config' | 'hosts' | 'agentSettings' | 'remote' | 'environment'>,
 ): Promise<readonly string[] | undefined> {
-  const { config, hosts, agentSettings, remote } = tools;
+  const { config, hosts, agentSettings, remote, environment } = tools;
   const [program = 'claude', ...args] = command ?? config.agent.command;
   if (program !== config.agent.command[0]) return undefined;
-  const there = await hosts.get(host).sh(HAS, [program], { doing: `look for ${program}` });
+  const isLocal = hosts.isLocal(host);
+  // Our own PATH counts only here, where the session gets it.
+  const path = isLocal ? (environment.PATH ?? '') : '';
+  const there = await hosts.get(host).sh(HAS, [program, path], { doing: `look for ${program}` });
   if (there.trim() !== 'yes') return undefined;
-  const path = hosts.isLocal(host) ? agentSettings : await remote.settings(host);
-  const settings = path === undefined ? [] : ['--settings', path];
+  const file = isLocal ? agentSettings : await remote.settings(host);
+  const settings = file === undefined ? [] : ['--settings', file];
   return [program, ...settings, ...args];
 }

@@ -2,8 +2,9 @@
 
 import { ThreadmuxError } from '../../core/errors.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
+import { endedNotice, startButtons } from '../../threads/ended-notice.ts';
 import { killSession } from '../../tmux/sessions.ts';
-import type { Command } from './command.ts';
+import { type Command, replyWith } from './command.ts';
 import { findOurSessions } from './sessions.ts';
 import { endStream } from './streams.ts';
 
@@ -28,16 +29,25 @@ export const killCommand: Command = {
           hint: '`!sessions` lists them. Use the exact name.',
         },
       );
-    await killSession(tools.hosts.tmux(host), found.session);
-    const thread = found.record?.thread;
-    if (thread !== undefined) tools.threads.registry.change(thread, { closed: true });
+    const { record } = found;
+    // Before its agent reports its exit, and before the end is noticed: both would say the same again.
+    if (record !== undefined) tools.threads.registry.change(record.thread, { closed: true });
+    await killSession(tools.hosts.tmux(host), found.session).catch((error: unknown) => {
+      if (record !== undefined) tools.threads.registry.change(record.thread, { closed: false });
+      throw error;
+    });
+    const ended = `${untrustedCode(name)}${host === tools.config.defaultHost ? '' : ` on ${untrustedCode(host)}`} was ended`;
+    if (record === undefined) return replyWith(`⏹️ ${ended}.`);
+    const isHere = order.thread?.id === record.thread;
+    const notice = endedNotice(record, order.by ?? '');
     return {
-      content: `⏹️ ${untrustedCode(name)} on ${untrustedCode(host)} was ended.`,
+      ...(isHere ? notice : { content: `⏹️ ${ended}: <#${record.thread}>`, components: startButtons(record) }),
       async after() {
-        if (thread !== undefined)
-          await tools.threads
-            .archive(thread, { closed: true })
-            .catch((error: Error) => tools.log.info('archiving a thread', { because: error.message }));
+        const tell = async () => {
+          if (!isHere) await tools.say(record.thread, [order.id, 'ended'], notice);
+          await tools.threads.archive(record.thread, { closed: true });
+        };
+        await tell().catch((error: Error) => tools.log.info('archiving a thread', { because: error.message }));
       },
     };
   },

@@ -1,80 +1,139 @@
 // !new starts a session.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { hasDialog } from '../../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
-import { screenBlock } from '../../threads/notices.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import { lookAtPane } from '../../tmux/look.ts';
-import { killSession, listSessions, newSession, type Session } from '../../tmux/sessions.ts';
-import { agentCommandOn, type Command, type CommandContext, type CommandReply, replyWith } from './command.ts';
-import { showScreen } from './keys.ts';
+import { continueCommand, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
+import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
+import { agentCommandOn, type Command, type CommandContext, replyWith } from './command.ts';
 import { restartStream, streamOf } from './streams.ts';
-
-/** Before this, the screen may not be drawn completely. */
-const ASKS_AFTER_MS = 1_500;
-const SILENT_FOR_MS = 20_000;
+import { untilItSpeaks } from './until-it-runs.ts';
 
 export const newCommand: Command = {
   name: 'new',
   usage: '!new <name> [host] [directory] [-- command]',
-  about: 'start a session: Claude, or the command after `--`. Without a name: restart this headless agent',
+  about: 'start a session: Claude, or the command after `--`. A session that ended starts where it was',
   async run(order, tools) {
     const stream = streamOf(order, tools);
     if (order.rest === '' && stream?.kind === 'agent') return restartStream(stream);
-    const wanted = parseNew(order.rest, tools);
-    const tmux = tools.hosts.tmux(wanted.host);
-    const agent = await agentCommandOn(wanted, tools);
-    const command = agent ?? wanted.command;
-    if (command === undefined || (agent === undefined && command[0] === tools.config.agent.command[0]))
-      throw new ThreadmuxError(
-        'not_found',
-        `${untrustedCode(tools.config.agent.command[0] ?? 'claude')} was not found on ${untrustedCode(wanted.host)}, so nothing was started`,
-        {
-          hint: `Install it there, in the PATH of your login shell, or name it in "agent". \`!new ${wanted.name} -- bash\` starts a shell instead.`,
-        },
-      );
-    const { session, created } = await newSession(tmux, {
-      name: wanted.name,
-      directory: wanted.directory,
-      command,
-    });
-    if (!created)
-      return replyWith(`Session ${untrustedCode(wanted.name)} already exists${linkOf(wanted, session, tools)}.`);
-    const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
-    if (agent !== undefined) return untilItSpeaks(wanted, session, thread, tools);
-    return replyWith(
-      `▶️ ${untrustedCode(wanted.name)} is up (${untrustedCode(command.join(' '), 200)}): <#${thread.thread}>`,
-    );
+    const asked = parseNew(order.rest, tools);
+    const { registry } = tools.threads;
+    const ours = registry.all().filter(({ server }) => server === tools.server.name);
+    const known = rememberedSession(ours, { ...asked, defaultHost: tools.config.defaultHost });
+    const { wanted, begun } = await beginSession(recall(asked, known, tools), tools);
+    const name = untrustedCode(wanted.name);
+    if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}`);
+    const { thread } = begun;
+    if (begun.is !== 'up')
+      return replyWith(`🔔 ${name} ${begun.is === 'asks' ? 'waits for you' : 'has not reported yet'}: <#${thread}>`);
+    const where = known === undefined || asked.directory !== undefined ? '' : ` in ${untrustedCode(wanted.directory)}`;
+    const what = begun.command === undefined ? '' : ` (${untrustedCode(begun.command.join(' '), 200)})`;
+    return replyWith(`▶️ ${name} is up${where}${what}: <#${thread}>`);
   },
 };
 
-interface Wanted {
+interface Asked {
   readonly name: SessionName;
-  readonly host: string;
-  readonly directory: string;
+  readonly host: string | undefined;
+  readonly directory: string | undefined;
   readonly command: readonly string[] | undefined;
 }
 
+export interface WantedSession {
+  readonly name: SessionName;
+  readonly host: string;
+  readonly directory: string;
+  /** Undefined for the configured agent. */
+  readonly command: readonly string[] | undefined;
+  /** The conversation to continue. */
+  readonly conversation?: string | undefined;
+  /** The session of this name that ended. */
+  readonly before: ThreadRecord | undefined;
+}
+
+/** What was not given is as it was when the session ran before. */
+function recall(
+  { name, host, directory, command }: Asked,
+  before: ThreadRecord | undefined,
+  { config }: CommandContext,
+): WantedSession {
+  const start = before === undefined ? { directory: '~', command: [] } : startOf(before);
+  return {
+    ...{ name, host: host ?? before?.host ?? config.defaultHost, directory: directory ?? start.directory, before },
+    command: command ?? (start.command.length > 0 ? start.command : undefined),
+  };
+}
+
+export type BegunSession =
+  /** `link` ends the sentence "shop already runs". */
+  | { readonly is: 'there'; readonly link: string }
+  | {
+      /** It runs; it asks something first; or it has not reported for a while. */
+      readonly is: 'up' | 'asks' | 'silent';
+      readonly thread: string;
+      /** If it is not the agent. */
+      readonly command?: readonly string[];
+    };
+
+/** Rejects if it could not be started, or quit at once. */
+export async function beginSession(
+  wanted: WantedSession,
+  tools: CommandContext,
+): Promise<{ wanted: WantedSession; begun: BegunSession }> {
+  const { name, host, directory, conversation } = wanted;
+  const { config } = tools;
+  const tmux = tools.hosts.tmux(host);
+  const asked =
+    conversation === undefined
+      ? wanted.command
+      : continueCommand(wanted.command ?? [], config.agent.command, conversation);
+  const agent = await agentCommandOn({ host, command: asked }, tools);
+  const command = agent ?? asked;
+  if (command === undefined || (agent === undefined && command[0] === config.agent.command[0]))
+    throw agentMissing(wanted, tools);
+  const start = () =>
+    newSession(tmux, {
+      ...{ name, directory, command, remainOnExit: true },
+      ...(tools.hosts.isLocal(host) ? { environment: tools.environment } : {}),
+      started: startedText({ directory, command: wanted.command ?? [] }),
+    });
+  let { session, created } = await start();
+  if (!created && session.pane.dead) {
+    await killSession(tmux, session);
+    ({ session, created } = await start());
+  }
+  if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
+  const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
+  const is = await untilItSpeaks({ wanted, session, thread, isAgent: agent !== undefined }, tools);
+  return { wanted, begun: { is, thread: thread.thread, ...(agent === undefined ? { command } : {}) } };
+}
+
+function agentMissing({ name, host }: WantedSession, { config, hosts }: CommandContext): ThreadmuxError {
+  const program = untrustedCode(config.agent.command[0] ?? 'claude');
+  const where = hosts.isLocal(host)
+    ? 'the terminal that starts threadmux or in your login shell'
+    : 'your login shell there';
+  return new ThreadmuxError('not_found', `${program} was not found on ${untrustedCode(host)}, so nothing was started`, {
+    hint: `Install it, in the PATH of ${where}, or name it in "agent". \`!new ${name} -- bash\` starts a shell instead.`,
+  });
+}
+
 /** After the name, a path is a directory and any other word is a host, in any order. */
-export function parseNew(rest: string, { config, hosts }: Pick<CommandContext, 'config' | 'hosts'>): Wanted {
+export function parseNew(rest: string, { hosts }: Pick<CommandContext, 'hosts'>): Asked {
   const [before = '', ...after] = rest.split(/(?:^|\s)--(?:\s|$)/);
   const command = after.join(' -- ').split(/\s+/).filter(Boolean);
   const [name = '', ...words] = before.trim().split(/\s+/).filter(Boolean);
   if (name === '') throw usage('`!new <name> [host] [directory] [-- command]` needs a name');
   const directories = words.filter((word) => /^[~/]/.test(word));
-  const names = words.filter((word) => !/^[~/]/.test(word));
-  const [host = config.defaultHost] = names;
-  if (directories.length > 1 || names.length > 1)
+  const [host, ...others] = words.filter((word) => !/^[~/]/.test(word));
+  if (directories.length > 1 || others.length > 0)
     throw usage(`It is not clear what ${untrustedCode(words.join(' '))} means.`);
-  hosts.get(host); // an unknown host is said at once
+  if (host !== undefined) hosts.get(host); // an unknown host is said at once
   return {
     name: parseSessionName(name),
-    host,
-    directory: directories[0] ?? '~',
+    ...{ host, directory: directories[0] },
     command: command.length > 0 ? command : undefined,
   };
 }
@@ -85,70 +144,9 @@ function usage(what: string): ThreadmuxError {
   });
 }
 
-/**
- * Waits for Claude's first report. If Claude asks something first (such as whether to trust the folder) or ends, its
- * screen is shown in the thread.
- */
-async function untilItSpeaks(
-  wanted: Wanted,
-  session: Session,
-  thread: ThreadRecord,
-  tools: CommandContext,
-): Promise<CommandReply> {
-  const began = Date.now();
-  const { registry } = tools.threads;
-  for (let last = ''; ; await sleep(500)) {
-    if (registry.get(thread.thread)?.claudeSession !== '')
-      return replyWith(`▶️ ${untrustedCode(wanted.name)} is up: <#${thread.thread}>`);
-    const list = await listSessions(tools.hosts.tmux(wanted.host));
-    const mine = list.find(({ id, serverPid }) => id === session.id && serverPid === session.serverPid);
-    if (mine === undefined || mine.pane.dead) {
-      await tools.threads.archive(thread.thread, { closed: true });
-      throw endedAtOnce(wanted, last);
-    }
-    const seen = await lookAt(wanted, mine, tools);
-    last = seen === '' ? last : seen;
-    const waitedMs = Date.now() - began;
-    if ((waitedMs > ASKS_AFTER_MS && hasDialog(seen)) || waitedMs > SILENT_FOR_MS)
-      return whatItShows(wanted, thread, tools, hasDialog(seen));
-  }
-}
-
-async function lookAt({ host }: Wanted, { serverPid, pane }: Session, tools: CommandContext) {
-  const ref = { serverPid, paneId: pane.id, panePid: pane.pid };
-  const seen = await lookAtPane(tools.hosts.tmux(host), ref);
-  return seen.kind === 'pane' ? seen.text.trimEnd() : '';
-}
-
-async function whatItShows(
-  wanted: Wanted,
-  { thread: id, title, channel, panePid }: ThreadRecord,
-  tools: CommandContext,
-  asks: boolean,
-): Promise<CommandReply> {
-  const pane = await tools.panes.find({ id, title, parentId: channel });
-  const shown = pane === undefined ? replyWith('') : await showScreen(pane);
-  const words = asks
-    ? 'Claude asks something before it starts. Answer with the buttons.'
-    : 'Claude has not reported yet. This is what its pane shows.';
-  await tools.say(id, [id, 'starts', panePid], {
-    ...shown,
-    content: `🔔 ${words}\n${pane === undefined ? '' : shown.content}`.slice(0, 2_000),
-  });
-  return replyWith(`🔔 ${untrustedCode(wanted.name)} ${asks ? 'waits for you' : 'has not reported yet'}: <#${id}>`);
-}
-
-function endedAtOnce({ name, host }: Wanted, last: string): ThreadmuxError {
-  return new ThreadmuxError(
-    'session_not_found',
-    `${untrustedCode(name)} ended on ${untrustedCode(host)} right after it was started. ${last === '' ? 'It printed nothing.' : `Its last output:\n${screenBlock(last)}`}`,
-    { hint: 'Run the same command in a terminal on that host to see why.' },
-  );
-}
-
 /** Creates the thread before the first report; messages there wait. */
 async function bind(
-  { name, host, directory }: Wanted,
+  { name, host, directory }: WantedSession,
   session: Session,
   tools: CommandContext,
   shell: 'no' | 'ours',
@@ -168,8 +166,8 @@ async function bind(
   );
 }
 
-function linkOf({ host }: Wanted, session: Session, tools: CommandContext): string {
+function linkOf({ host }: WantedSession, session: Session, tools: CommandContext): string {
   const pane = toSessionPane(host, '', session);
   const record = tools.threads.registry.ofSession(host, pane);
-  return record?.server === tools.server.name ? `: <#${record.thread}>` : '';
+  return record?.server === tools.server.name ? `: <#${record.thread}>` : '.';
 }

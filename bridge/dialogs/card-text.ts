@@ -54,7 +54,7 @@ export type CardAction =
 
 const CUSTOM_ID = /^dialog:([\w-]{16}):(?:(\d{1,2})|(pick)|(more)|key-([A-Z][A-Za-z]+))$/;
 
-export interface CardButton {
+interface CardButton {
   readonly print: string;
   readonly action: CardAction;
 }

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { isNeverPassed, RUN_FOUND } from '../../core/session-environment.ts';
 import { quoteShellWord, quoteShellWords } from '../../core/shell-word.ts';
 import { type Environment, pickEnvironment } from '../../hosts/process.ts';
 
@@ -39,9 +40,9 @@ const PIPES_GRACE_MS = 500;
 export function startAgentProcess(agent: AgentCommand): AgentProcess {
   const mark = randomBytes(12).toString('hex');
   // The shell's start-up files must not write to the agent's output or read its input.
-  const line = `cd ${quoteShellWord(agent.dir)} && exec ${quoteShellWords(agent.command)} <&4 >&5 4<&- 5>&-`;
+  const line = `cd ${quoteShellWord(agent.dir)} && exec ${quoteShellWords(['sh', '-c', RUN_FOUND, 'sh', ...agent.command])} <&4 >&5 4<&- 5>&-`;
   const child = spawn('/bin/sh', ['-c', SUPERVISOR, 'sh', mark, agent.dir, agent.shell, line], {
-    env: agent.env,
+    env: { ...agent.env, ...(agent.env.PATH === undefined ? {} : { tmx_path: agent.env.PATH }) },
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
   });
@@ -95,13 +96,11 @@ const PASSED = [
 /** How Claude Code is configured and paid for is up to the user, so these variables are passed on. */
 const PASSED_LIKE = /^(?:LC_|XDG_|ANTHROPIC_|CLAUDE_|DISABLE_|AWS_|GOOGLE_|VERTEX_)/;
 const PROXY = /^(?:https?|all|no)_proxy$/i;
-/** Set by a Claude Code that may have started us. */
-const NOT_PASSED = /^CLAUDE_CODE_(?:ENTRYPOINT|SESSION_ID|CHILD_SESSION|SSE_PORT)$/;
 
 /** Without our tokens and without TMUX, because the agent is in no pane. `also` tells the permission hook which agent it is. */
 export function agentEnvironment(env: Readonly<Record<string, string | undefined>>, also: Environment): Environment {
   const names = Object.keys(env).filter(
-    (name) => (PASSED.includes(name) || PASSED_LIKE.test(name) || PROXY.test(name)) && !NOT_PASSED.test(name),
+    (name) => (PASSED.includes(name) || PASSED_LIKE.test(name) || PROXY.test(name)) && !isNeverPassed(name),
   );
   return { ...pickEnvironment(env, names), ...also };
 }

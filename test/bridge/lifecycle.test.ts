@@ -95,6 +95,6 @@ describe('sessions made by hand', () => {
     setting.machine.tmux.call('kill-session', '-t', '=web');
     await setting.restart();
     await untilActive(setting, []);
-    await setting.answer(claude.thread, /The session was closed/);
+    await setting.answer(claude.thread, /^⏹️ The session has ended\.$/);
   });
 });

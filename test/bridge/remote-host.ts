@@ -88,7 +88,7 @@ export function farAgent({ ours }: FarHost): { readonly program: string; readonl
   const folder = tempFolder();
   const program = join(folder, 'agent');
   const words = `'${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${ours}/bin/drop'`;
-  const script = `#!/bin/sh\nprintf '%s\\n' "$@" > ${folder}/args\nexport THREADMUX_HOME=${ours}\nexec ${words}\n`;
+  const script = `#!/bin/sh\nrm -f ${folder}/control; printf '%s\\n' "$@" > ${folder}/args\nexport THREADMUX_HOME=${ours}\nexec ${words}\n`;
   writeFileSync(program, script, { mode: 0o755 });
   return { program, folder };
 }

@@ -178,18 +178,18 @@ describe('!new', () => {
       return undefined;
     },
   } as unknown as HostList;
-  const parse = (rest: string) => parseNew(rest, { config, hosts });
+  const parse = (rest: string) => parseNew(rest, { hosts });
 
   it.each([
-    ['shop', { name: 'shop', host: 'laptop', directory: '~', command: undefined }],
-    ['shop mini', { name: 'shop', host: 'mini', directory: '~', command: undefined }],
+    ['shop', { name: 'shop', host: undefined, directory: undefined, command: undefined }],
+    ['shop mini', { name: 'shop', host: 'mini', directory: undefined, command: undefined }],
     ['shop ~/shop mini', { name: 'shop', host: 'mini', directory: '~/shop', command: undefined }],
-    ['shop -- bash', { name: 'shop', host: 'laptop', directory: '~', command: ['bash'] }],
+    ['shop -- bash', { name: 'shop', host: undefined, directory: undefined, command: ['bash'] }],
     [
       'shop /srv -- claude -- --model opus',
       {
         name: 'shop',
-        host: 'laptop',
+        host: undefined,
         directory: '/srv',
         command: ['claude', '--', '--model', 'opus'],
       },

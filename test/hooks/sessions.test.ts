@@ -150,8 +150,8 @@ describe('for a letter from a pane,', () => {
     const pane = machine.session('web');
     await deliver(pane, stopInput('hello'));
     machine.tmux.call('kill-session', '-t', '=web');
-    await openTestCourier(machine).deliver(pane, fixture('SessionEnd'));
-    expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', '⏹️ Claude has exited.']);
+    await openTestCourier(machine).deliver(pane, stopInput('bye'));
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['hello', 'bye']);
   });
 
   it('a pane that tmux does not know is retried, and given up after a while', async () => {

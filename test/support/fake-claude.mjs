@@ -229,7 +229,8 @@ function draw() {
   process.stdout.write(`\x1b[?2026h\x1b[H\x1b[2J${rows.join('\r\n')}${place}\x1b[?2026l`);
 }
 
-function leave() {
+function leave(isTold) {
+  if (isTold) hook('SessionEnd', { reason: 'prompt_input_exit' });
   process.stdout.write('\x1b[?2004l\x1b[H\x1b[2JGoodbye.\r\n', () => process.exit(0));
 }
 
@@ -269,7 +270,8 @@ const ORDERS = {
   replies: (is) => {
     state.replies = is;
   },
-  exit: () => setTimeout(leave, 20),
+  /** With a value, its hook reports it, as the hooks of the real one do. */
+  exit: (isTold) => setTimeout(() => leave(isTold), 20),
 };
 
 createServer((socket) => {
@@ -283,6 +285,12 @@ createServer((socket) => {
   socket.on('error', () => {});
 }).listen(`${folder}/control`);
 
+// As the real one does. Only on request: a test that removes its folders at the end does not expect a last letter.
+if (process.env.FAKE_REPORTS_ITS_END)
+  process.on('SIGHUP', () => {
+    hook('SessionEnd', { reason: 'other' });
+    process.exit(129);
+  });
 process.stdin.setRawMode(true);
 process.stdin.setEncoding('utf8');
 process.stdin.on('data', (bytes) => {

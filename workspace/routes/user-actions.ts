@@ -5,7 +5,7 @@ import { UNKNOWN_COMMAND, UNKNOWN_INTERACTION, UNKNOWN_MESSAGE } from '../../dis
 import { type CommandOption, readForm, snowflake } from '../check-form.ts';
 import { refMessage } from '../interaction-messages.ts';
 import { givenOption, type OpenInteraction, submitted, tapped, typed } from '../open-interactions.ts';
-import { requireAwake, requireThread } from '../posting.ts';
+import { changeThread, requireAwake, requireThread } from '../posting.ts';
 import { type RefusalAnswer, refuse } from '../request-body.ts';
 import type { RestRoute, RouteCall } from '../rest-server.ts';
 import type { StoredCommand, StoredMessage } from '../storage/store.ts';
@@ -40,12 +40,15 @@ const requestSchema = z.discriminatedUnion('type', [
   }),
 ]);
 type Request = z.infer<typeof requestSchema>;
+const TAP = 3;
 
 function interact({ world, body }: RouteCall): RefusalAnswer {
   const request = readForm(requestSchema, body);
-  requireThread(world, request.channel_id);
-  requireAwake(world, request.channel_id);
+  const thread = requireThread(world, request.channel_id);
+  // Discord's clients reopen an archived thread before they send a tap in it.
+  if (request.type !== TAP || thread?.locked) requireAwake(world, request.channel_id);
   const { data, source, name } = prepare(world, request);
+  if (thread?.archived) changeThread(world, thread, { archived: false });
   const interaction = world.interactions.open({
     id: world.nextId(),
     type: request.type,

@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launchdPlist, systemdUnit, UNLESS_78 } from '../../../bin/commands/service.ts';
+import { pathInService } from '../../../bin/commands/service-environment.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { binWith, startCli } from '../cli.ts';
 
@@ -90,6 +91,14 @@ describe('the launchd agent', () => {
   });
 });
 
+it.each([
+  ['systemd', (env: typeof facts.env) => systemdUnit({ ...facts, env })],
+  ['launchd', (env: typeof facts.env) => launchdPlist({ ...facts, env }, '/log')],
+])('the PATH of the service is found in the file for %s', (_, text) => {
+  const PATH = `/bin:${HOSTILE} & <x>`;
+  expect(pathInService(text({ ...facts.env, PATH }))).toBe(PATH);
+});
+
 describe('service install and remove', () => {
   const isMac = process.platform === 'darwin';
   const manager = isMac ? 'launchctl' : 'systemctl';
@@ -102,6 +111,7 @@ describe('service install and remove', () => {
     const PATH = `${binWith(cli.dir, manager, script)}:${cli.env.PATH}`;
     const env = { PATH, XDG_CONFIG_HOME: join(cli.dir, 'xdg') };
     return {
+      dir: cli.dir,
       run: (args: readonly string[], more = {}) => cli.run(args, { env: { ...env, ...more } }),
       unit: isMac
         ? join(cli.dir, 'Library', 'LaunchAgents', 'threadmux.plist')
@@ -136,6 +146,22 @@ describe('service install and remove', () => {
           ],
     );
     expect((await run(['service', 'remove'])).stderr).toContain('nothing to remove');
+  });
+
+  it('copy API keys and proxies only on request, into a file that only the user can read', async () => {
+    const { run, unit, dir } = startService('exit 0');
+    const copy = join(dir, '.threadmux', 'state', 'service-environment.json');
+    const env = { ANTHROPIC_API_KEY: 'sk-secret', HTTPS_PROXY: 'http://p', CLAUDECODE: '1' };
+    const plain = await run(['service', 'install'], env);
+    expect(plain.stderr).toContain('do not get ANTHROPIC_API_KEY, HTTPS_PROXY from this shell');
+    expect(plain.stderr).toContain('--keep-environment');
+    expect(existsSync(copy)).toBe(false);
+    const kept = await run(['service', 'install', '--keep-environment'], env);
+    expect(JSON.parse(readFileSync(copy, 'utf8'))).toMatchObject({ ANTHROPIC_API_KEY: 'sk-secret' });
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    expect([readFileSync(unit, 'utf8'), plain.stderr, kept.stderr, kept.stdout].join()).not.toContain('sk-secret');
+    await run(['service', 'remove']);
+    expect(existsSync(copy)).toBe(false);
   });
 
   it('keep the file and say so where the service manager does not answer', async () => {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { type Cli, PROGRAM, startCli, WAIT } from '../cli.ts';
+import { binWith, type Cli, PROGRAM, startCli, WAIT } from '../cli.ts';
 
 const IDLE = ['--', 'sleep', '1000'];
 
@@ -83,6 +83,68 @@ describe('start and stop', () => {
     const below = await cli.run(['start', 'y', '--json', '--dir', 'c', ...IDLE], { cwd });
     const home = await cli.run(['start', 'z', '--json', '--dir', '~/a b', ...IDLE], { cwd: '/' });
     expect([here, below, home].map((one) => one.data().directory)).toEqual([cwd, join(cwd, 'c'), cwd]);
+  });
+});
+
+describe('start of the agent', () => {
+  /** A program that is found only in the PATH of the terminal. */
+  function withAgent(script: string) {
+    const cli = startCli({ agent: { command: ['my-claude'] } });
+    const PATH = `${binWith(cli.dir, 'my-claude', script)}:${cli.env.PATH}`;
+    return { ...cli, run: (args: readonly string[], env = {}) => cli.run(args, { env: { PATH, ...env } }) };
+  }
+
+  it.each(['start', 'new'])(
+    'by %s reports the exit code and the last lines of one that quits at once',
+    async (command) => {
+      const cli = withAgent('echo "Invalid settings"; exit 5');
+      const result = await cli.run([command, 'web']);
+      expect(result).toMatchObject({ status: 1, stdout: '' });
+      expect(result.stderr).toContain('web quit at once (exit code 5). Its last lines:\nInvalid settings');
+      expect((await cli.run(['list', '--json'])).data().sessions).toEqual([]);
+    },
+  );
+
+  it('passes the listed variables of the terminal, in no command line', async () => {
+    const cli = withAgent('env > "$HOME/env"; exec sleep 1000');
+    const result = await cli.run(['start', 'web', '--json'], { ANTHROPIC_API_KEY: 'sk-secret', OTHER: 'x' });
+    expect(result.status).toBe(0);
+    const env = readFileSync(join(cli.dir, 'env'), 'utf8');
+    expect(env).toContain('ANTHROPIC_API_KEY=sk-secret\n');
+    expect(env).not.toMatch(/^(?:OTHER|tmx_path)=/m);
+    expect(cli.tmux.call('list-panes', '-a', '-F', '#{pane_start_command}')).not.toContain('sk-secret');
+    const panePid = cli.tmux.call('display-message', '-p', '-t', '=web:', '#{pane_pid}');
+    expect(readFileSync(`/proc/${panePid}/cmdline`, 'utf8')).toBe('sleep\u00001000\u0000');
+  });
+
+  it('starts a session that ended where it was, unless another directory or command is given', async () => {
+    const cli = withAgent('printf "%s\\n" "$@" > "$HOME/args"; pwd > "$HOME/pwd"; exec sleep 1000');
+    const shop = join(cli.dir, 'shop');
+    mkdirSync(shop);
+    const record = {
+      ...{
+        thread: '1000000000000000001',
+        host: 'here',
+        socket: '',
+        serverPid: 1,
+        paneId: '%1',
+        panePid: 1,
+        sessionId: '$1',
+      },
+      ...{ sessionName: 'web', command: 'claude', cwd: '/', claudeSession: '', transcript: '', state: 'ended', at: 1 },
+      ...{ closed: true, started: JSON.stringify({ directory: shop, command: ['my-claude', '--model', 'opus'] }) },
+    };
+    mkdirSync(join(cli.root, 'threads'), { mode: 0o700 });
+    writeFileSync(join(cli.root, 'threads', `${record.thread}.json`), JSON.stringify(record));
+    const noted = (name: string) => readFileSync(join(cli.dir, name), 'utf8').trim().split('\n');
+    await cli.run(['start', 'web']);
+    expect([noted('pwd'), noted('args').slice(-2)]).toEqual([[shop], ['--model', 'opus']]);
+    await cli.run(['kill', 'web']);
+    await cli.run(['start', 'web', '--dir', '.']);
+    expect([noted('pwd'), noted('args').slice(-2)]).toEqual([[cli.dir], ['--model', 'opus']]);
+    await cli.run(['kill', 'web']);
+    const other = await cli.run(['start', 'web', '--json', ...IDLE]);
+    expect(other.data()).toMatchObject({ directory: shop, command: 'sleep' });
   });
 });
 

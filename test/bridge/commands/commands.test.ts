@@ -28,7 +28,7 @@ describe('!new and !kill', () => {
     const many = await setting.answer(thread, /\n2999\n3000\n/);
     expect(many.content.length).toBeLessThanOrEqual(2_000);
     await setting.say(thread, '!kill ops');
-    await setting.answer(thread, /^⏹️ `ops` on `laptop` was ended/);
+    await setting.answer(thread, /^⏹️ Ended by you\.$/);
     await setting.say(thread, 'echo too late');
     await setting.answer(thread, /^⚠️ Not delivered\. The session is not running/);
   });
@@ -42,7 +42,7 @@ describe('!new and !kill', () => {
     await setting.untilMarked(await setting.say(linked(up.content), 'pwd > where'), '✅');
     await vi.waitFor(() => expect(readFileSync(join(folder, 'where'), 'utf8')).toBe(`${folder}\n`), WAIT);
     await setting.say(channelId, '!new shop -- sh');
-    const there = await setting.answer(channelId, /already exists/);
+    const there = await setting.answer(channelId, /^`shop` already runs/);
     expect(linked(there.content)).toBe(linked(up.content));
   });
 
@@ -87,7 +87,7 @@ describe('!new and !kill', () => {
     const setting = await startSetting({ file: { agent: { command: [ends] } } });
     const { channelId } = setting.workspace;
     await setting.say(channelId, '!new shop');
-    await setting.answer(channelId, /^⚠️ `shop` ended on `laptop`[\s\S]*Unable to connect/);
+    await setting.answer(channelId, /^⚠️ `shop` quit at once \(exit code 1\)[\s\S]*Unable to connect/);
   });
 
   it('kill exactly the named session', async () => {
@@ -103,7 +103,7 @@ describe('!new and !kill', () => {
     }, WAIT);
     expect(sessions(setting)).toEqual(['w', 'web', 'web-2', 'website']);
     await setting.say(channelId, '!kill web');
-    await setting.answer(channelId, /^⏹️ `web` on/);
+    await setting.answer(channelId, /^⏹️ `web` was ended/);
     expect(sessions(setting)).toEqual(['w', 'web-2', 'website']);
   });
 
@@ -221,7 +221,7 @@ describe('slash commands', () => {
     expect(await suggested('kill', 'name', 'webs')).toEqual(['website']);
 
     await person.slash(channelId, 'kill', [{ name: 'name', value: 'website' }]);
-    await setting.answer(channelId, /^⏹️ `website` on `laptop` was ended/);
+    await setting.answer(channelId, /^⏹️ `website` was ended/);
     await person.slash(claude.thread, 'screen');
     const shown = await setting.answer(claude, /^What `web` shows:$/);
     expect(JSON.stringify(shown.attachments)).toContain('Stand-in for Claude Code');

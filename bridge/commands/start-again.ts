@@ -1,0 +1,69 @@
+// The buttons under the message that a session has ended: start it again where it was, or continue its conversation. They
+// work as long as the registry knows the session, also after a restart.
+
+import { parseSessionName } from '../../core/session-name.ts';
+import { untrustedCode, untrustedHint, untrustedText } from '../../core/untrusted-text.ts';
+import { followUp, followUpPrivately, type Interaction, takeTap } from '../../discord/interactions.ts';
+import type { Rest } from '../../discord/rest.ts';
+import { isConversation, startOf } from '../../threads/remembered-session.ts';
+import type { CommandCall, CommandContext } from './command.ts';
+import { beginSession } from './new.ts';
+
+interface StartTap {
+  /** The thread of the session. */
+  readonly thread: string;
+  readonly conversation: string | undefined;
+}
+
+interface TapPlace {
+  readonly rest: Rest;
+  readonly interaction: Interaction;
+  readonly order: CommandCall;
+}
+
+export async function startAgain(
+  tap: StartTap,
+  { rest, interaction, order }: TapPlace,
+  tools: CommandContext,
+): Promise<void> {
+  const { threads } = tools;
+  // A tap cannot be answered in an archived thread.
+  if (order.thread?.archived) await threads.reopen(order.thread.id).catch(() => {}); // the tap's answer fails with a reason
+  if (!(await takeTap(rest, interaction))) return;
+  const reply = await begin(tap, order, tools);
+  if (reply.isUp) return followUp(rest, interaction, { content: reply.text, components: [] });
+  await followUpPrivately(rest, interaction, reply.text);
+  if (order.thread !== undefined && threads.registry.get(order.thread.id)?.closed)
+    await threads.archive(order.thread.id);
+}
+
+/** `text` replaces the message and its buttons if the session is up; otherwise only the user who tapped sees it. Never rejects. */
+async function begin(
+  { thread, conversation }: StartTap,
+  order: CommandCall,
+  tools: CommandContext,
+): Promise<{ readonly isUp: boolean; readonly text: string }> {
+  const before = tools.threads.registry.get(thread);
+  if (before?.server !== tools.server.name || (conversation !== undefined && !isConversation(conversation)))
+    return { isUp: false, text: 'This session is no longer known. `!new <name>` in the channel starts a new one.' };
+  try {
+    const { directory, command } = startOf(before);
+    const name = parseSessionName(before.sessionName);
+    const { begun } = await beginSession(
+      {
+        ...{ name, host: before.host, before, conversation },
+        // A conversation is found only in the directory of its project.
+        directory: conversation === undefined ? directory : before.project || directory,
+        command: command.length > 0 ? command : undefined,
+      },
+      tools,
+    );
+    if (begun.is === 'there') return { isUp: false, text: `${untrustedCode(name)} already runs${begun.link}` };
+    const what = conversation === undefined ? 'Started again' : 'Continued';
+    const link = order.thread?.id === begun.thread ? '.' : `: <#${begun.thread}>`;
+    return { isUp: true, text: `⏹️ Ended. ▶️ ${what} by ${untrustedText(order.by ?? '')}${link}` };
+  } catch (error) {
+    tools.log.info('starting a session again', { because: (error as Error).message });
+    return { isUp: false, text: `⚠️ ${untrustedHint(error)}` };
+  }
+}

@@ -1,0 +1,90 @@
+// Waits until a session that was just started runs. A program that quits at once is reported with its last lines: until then
+// tmux keeps its pane.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasDialog } from '../../agents/claude/screen/screen.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { insideFence, neutralise, untrustedCode } from '../../core/untrusted-text.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
+import { lookForExit, quitReport } from '../../tmux/last-output.ts';
+import type { LookResult } from '../../tmux/look.ts';
+import { killSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
+import { type CommandContext, replyWith } from './command.ts';
+import { showScreen } from './keys.ts';
+import type { WantedSession } from './new.ts';
+
+/** Before this, the screen may not be drawn completely. */
+const ASKS_AFTER_MS = 1_500;
+const SILENT_FOR_MS = 20_000;
+/** How long another program than the agent is watched. */
+const OTHER_PROGRAM_MS = 500;
+/** The lines above the screen that may belong to the last output of a program that quit. */
+const QUIT_HISTORY = 20;
+
+interface Starting {
+  readonly wanted: WantedSession;
+  readonly session: Session;
+  readonly thread: ThreadRecord;
+  readonly isAgent: boolean;
+}
+
+/**
+ * Waits for Claude's first report, or a moment for another program. If Claude asks something first (such as whether to trust
+ * the folder), the thread has a card for it.
+ */
+export async function untilItSpeaks(starting: Starting, tools: CommandContext): Promise<'up' | 'asks' | 'silent'> {
+  const { wanted, session, thread, isAgent } = starting;
+  const began = Date.now();
+  const tmux = tools.hosts.tmux(wanted.host);
+  const ref = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
+  const record = () => tools.threads.registry.get(thread.thread);
+  const isUp = () => (isAgent ? record()?.claudeSession !== '' : Date.now() - began > OTHER_PROGRAM_MS);
+  for (;;) {
+    const seen = await lookForExit(tmux, ref, QUIT_HISTORY);
+    if (seen.kind === 'gone' || seen.dead) throw await quitAtOnce(starting, seen, tools);
+    const waitedMs = Date.now() - began;
+    const asks = isAgent && waitedMs > ASKS_AFTER_MS && (hasDialog(seen.text) || record()?.dialog !== undefined);
+    if (isUp() || asks || waitedMs > SILENT_FOR_MS) {
+      // From now on the pane closes with its program.
+      if (!(await stopKeeping(tmux, session))) continue;
+      if (isUp()) return 'up';
+      if (asks) await tools.dialogs.look(thread.thread);
+      else await showItsScreen(thread, tools);
+      return asks ? 'asks' : 'silent';
+    }
+    await sleep(isAgent ? 300 : 100);
+  }
+}
+
+async function showItsScreen(
+  { thread: id, title, channel, panePid }: ThreadRecord,
+  tools: CommandContext,
+): Promise<void> {
+  const pane = await tools.panes.find({ id, title, parentId: channel });
+  const shown = pane === undefined ? replyWith('') : await showScreen(pane);
+  const words = 'Claude has not reported yet. This is what its pane shows.';
+  await tools.say(id, [id, 'starts', panePid], {
+    ...shown,
+    content: `🔔 ${words}\n${pane === undefined ? '' : shown.content}`.slice(0, 2_000),
+  });
+}
+
+/** Removes what is left of the session, and remembers it as it was before. */
+async function quitAtOnce(
+  { wanted, session, thread }: Starting,
+  seen: LookResult,
+  tools: CommandContext,
+): Promise<ThreadmuxError> {
+  if (seen.kind === 'pane') await killSession(tools.hosts.tmux(wanted.host), session).catch(() => {}); // it ended by itself
+  const { before } = wanted;
+  if (before !== undefined) {
+    const { claudeSession, project, transcript, started, shell, cwd } = before;
+    tools.threads.registry.change(thread.thread, { claudeSession, project, transcript, started, shell, cwd });
+  }
+  await tools.threads.archive(thread.thread, { closed: true });
+  const { how, lines } = quitReport(seen);
+  const said = lines === '' ? 'It printed nothing.' : `Its last lines:\n${insideFence(neutralise(lines))}`;
+  return new ThreadmuxError('session_not_found', `${untrustedCode(wanted.name)} ${how}. ${said}`, {
+    hint: `\`!new ${wanted.name}\` tries it again.`,
+  });
+}

@@ -1,0 +1,50 @@
+// Which variables of our own environment a session on this machine gets. The values may be secrets: they are passed in a
+// private file, never on a command line. Pure.
+
+import { quoteShellWord } from './shell-word.ts';
+
+export type Variables = Readonly<Record<string, string>>;
+
+/** PATH counts only if the login shell does not find the agent. */
+export const SESSION_VARIABLES: readonly string[] = [
+  ...['PATH', 'ANTHROPIC_*', 'CLAUDE_*', 'LANG', 'LC_*'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+];
+
+/** A name, or the beginning of names and a "*". */
+export function isVariablePattern(text: string): boolean {
+  return /^[A-Za-z_]\w*\*?$/.test(text);
+}
+
+export function sessionEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  patterns: readonly string[],
+): Variables {
+  const isListed = (name: string) =>
+    patterns.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one));
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value !== undefined && /^[A-Za-z_]\w*$/.test(name) && isListed(name) && !isNeverPassed(name)
+        ? [[name, value]]
+        : [],
+    ),
+  );
+}
+
+/** Our own token, the pane that we run in, and what a Claude Code that started us has set for its children. */
+export function isNeverPassed(name: string): boolean {
+  return NEVER_PASSED.test(name);
+}
+
+const NEVER_PASSED =
+  /^(?:DISCORD_BOT_TOKEN|TMUX|TMUX_PANE|CLAUDECODE|CLAUDE_(?:EFFORT|PROJECT_DIR|ENV_FILE|PLUGIN_ROOT|PLUGIN_DATA)|CLAUDE_CODE_(?:ENTRYPOINT|SESSION_ID|CHILD_SESSION|SSE_PORT|EXECPATH))$/;
+
+/** A POSIX sh script that sets them. PATH gets another name: see RUN_FOUND. */
+export function environmentScript({ PATH, ...others }: Variables): string {
+  const lines = Object.entries(others).map(([name, value]) => `export ${name}=${quoteShellWord(value)}\n`);
+  return `${lines.join('')}${PATH === undefined ? '' : `tmx_path=${quoteShellWord(PATH)}\n`}`;
+}
+
+/** Runs "$@"; our PATH, as `tmx_path`, comes first if the program is not found without it. POSIX sh. */
+export const RUN_FOUND = `command -v "$1" >/dev/null 2>&1 || PATH=\${tmx_path:+$tmx_path:}$PATH
+export PATH; unset tmx_path; exec "$@"`;

@@ -1,0 +1,93 @@
+// How a session was started, so that it can be started again there after it has ended. Pure.
+
+import * as z from 'zod';
+import { parsedJson } from '../core/json.ts';
+import type { ThreadRecord } from './registry.ts';
+
+export interface SessionStart {
+  readonly directory: string;
+  /** As the user gave it: without our settings, and without a conversation to resume. Empty for the configured agent. */
+  readonly command: readonly string[];
+}
+
+const startSchema = z.object({ directory: z.string(), command: z.array(z.string()) });
+const LONGEST = 8_000;
+
+/** For the option of its tmux session, from where it gets into the registry. */
+export function startedText(start: SessionStart): string {
+  const text = JSON.stringify(start);
+  return text.length > LONGEST ? '' : text;
+}
+
+/** A session that somebody else started: the agent, in the directory of its project. */
+export function startOf({ started = '', project, cwd }: ThreadRecord): SessionStart {
+  const known = started.length > LONGEST ? undefined : startSchema.safeParse(parsedJson(started)).data;
+  return known ?? { directory: project || cwd, command: [] };
+}
+
+/** Whether we know what to start: what somebody else ran in a plain shell is not known. */
+export function canStartAgain({ started, shell }: ThreadRecord): boolean {
+  return (started ?? '') !== '' || shell === 'no';
+}
+
+/** The id of the conversation that can be continued; undefined if there is none. */
+export function conversationOf({ claudeSession, shell }: ThreadRecord): string | undefined {
+  return shell === 'no' && isConversation(claudeSession) ? claudeSession : undefined;
+}
+
+export function isConversation(id: string): boolean {
+  return /^\w[\w-]{7,63}$/.test(id);
+}
+
+interface WantedName {
+  readonly name: string;
+  /** Undefined if the user named none. */
+  readonly host: string | undefined;
+  readonly defaultHost: string;
+}
+
+/** The newest session with this name on the given host, or the default one; else the newest that has ended elsewhere. */
+export function rememberedSession(
+  records: readonly ThreadRecord[],
+  { name, host, defaultHost }: WantedName,
+): ThreadRecord | undefined {
+  const known = records
+    .filter((one) => one.sessionName === name && one.shell !== 'terminal' && canStartAgain(one))
+    .toSorted((a, b) => b.at - a.at);
+  const here = known.find((one) => one.host === (host ?? defaultHost));
+  return here ?? (host === undefined ? known.find((one) => one.closed) : undefined);
+}
+
+/** Options of Claude Code that are kept for the next conversation, and whether they have a value. */
+const KEPT_OPTIONS: Readonly<Record<string, boolean>> = {
+  '--model': true,
+  '--fallback-model': true,
+  '--permission-mode': true,
+  '--effort': true,
+  '--agent': true,
+  '--settings': true,
+  '--dangerously-skip-permissions': false,
+  '--allow-dangerously-skip-permissions': false,
+  '--verbose': false,
+  '--ide': false,
+  '--chrome': false,
+  '--no-chrome': false,
+};
+
+/** `--resume` with the id is exact: `--continue` takes the last conversation of the directory. A prompt is not given again. */
+export function continueCommand(
+  command: readonly string[],
+  agent: readonly string[],
+  conversation: string,
+): readonly string[] {
+  const [program, ...args] = command[0] === agent[0] ? command : agent;
+  const kept: string[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? '';
+    const hasValue = KEPT_OPTIONS[word];
+    if (hasValue === undefined && KEPT_OPTIONS[word.split('=', 1)[0] ?? ''] !== true) continue;
+    kept.push(word, ...(hasValue === true ? args.slice(at + 1, at + 2) : []));
+    if (hasValue === true) at++;
+  }
+  return [program ?? 'claude', ...kept, '--resume', conversation];
+}
