@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isThreadmuxError } from '../../core/errors.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../core/keyed-queue.ts';
 import type { Log } from '../../core/log.ts';
 import { UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
@@ -80,7 +81,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     inTurn(thread, () => review(thread, why)).catch((error: Error) => {
       if (signal.aborted) return false;
       log.warn('the card of a dialog', { thread, because: error.message });
-      lookAfter(thread, AGAIN_MS);
+      if (!isThreadmuxError(error, 'discord_refused')) lookAfter(thread, AGAIN_MS);
       return false;
     });
 
@@ -92,6 +93,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   async function review(thread: string, why?: PanelReason): Promise<boolean> {
     const record = registry.get(thread);
     if (record === undefined || record.server !== parts.server || record.shell === 'terminal') return false;
+    if (record.deleted) return false;
     const card = record.dialog;
     if (record.closed) return card !== undefined && close(thread, card, 'exited');
     const pane = paneOf(record);
