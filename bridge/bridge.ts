@@ -26,6 +26,7 @@ import { SLASH_COMMANDS } from './commands/slash.ts';
 import { streamState } from './commands/streams.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import type { Waits } from './delivery.ts';
+import { createDialogs } from './dialogs/dialogs.ts';
 import { createInteractionHandler, createPromptTaps } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
@@ -146,9 +147,11 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     ...{ rest, config, hosts, inbox, marks, outcomes, log, signal, registry: threads.registry },
     send: (message, thread) => journey.send(message, thread),
   });
+  const pressing = createKeyedQueue();
+  const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name } });
   const journey = createJourney({
     ...shared,
-    ...{ server, channels, known, inbox, marks, outcomes, signal, slash },
+    ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs },
     waits: options.waits ?? {},
     ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     toStream(message, thread) {
@@ -162,7 +165,8 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, states: shared.states },
     panes: shared.panes,
     remote: shared.remote,
-    pressing: createKeyedQueue(),
+    pressing,
+    dialogs,
     agentSettings: options.agentSettings,
     accept(message, thread) {
       inbox.put(message);

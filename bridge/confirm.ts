@@ -32,7 +32,8 @@ type Confirmation =
   | {
       readonly kind: 'submitted';
       readonly by: 'hook' | 'screen';
-      readonly dialog: SeenScreen | undefined;
+      /** A dialog is open now. */
+      readonly dialog: boolean;
     }
   | {
       readonly kind: 'unproven';
@@ -47,7 +48,7 @@ const LONGEST_PAUSE_MS = 5_000;
 const SCREEN_LOOKS = 12;
 /** Looks at a box without the text. One look is not enough: the text may not be drawn yet. */
 const GONE_LOOKS = 3;
-const BY_HOOK = { kind: 'submitted', by: 'hook', dialog: undefined } as const;
+const BY_HOOK = { kind: 'submitted', by: 'hook', dialog: false } as const;
 
 export async function confirm(message: TypedState, options: ConfirmOptions): Promise<Confirmation> {
   return message.typed.kind === 'slash' || !options.isHeard()
@@ -94,10 +95,10 @@ async function confirmByScreen(message: TypedState, options: ConfirmOptions): Pr
       continue;
     }
     tries++;
-    if (seen.kind === 'dialog') return { kind: 'submitted', by: 'screen', dialog: seen.screen };
+    if (seen.kind === 'dialog') return { kind: 'submitted', by: 'screen', dialog: true };
     if (seen.kind === 'over') return { kind: 'unproven', because: seen.because, screen: seen.screen };
     gone = seen.kind === 'idle' || seen.kind === 'busy' ? gone + 1 : 0;
-    if (gone >= GONE_LOOKS) return { kind: 'submitted', by: 'screen', dialog: undefined };
+    if (gone >= GONE_LOOKS) return { kind: 'submitted', by: 'screen', dialog: false };
     if (seen.kind === 'standing' && tries > 4) await pressOnceMore(message, options);
   }
   return { kind: 'unproven', because: 'The text is still in the input box.', screen: undefined };

@@ -38,6 +38,8 @@ interface AttemptOptions {
   readonly settleMs?: number;
   /** The last text that was typed in this thread, if it is not confirmed yet. */
   readonly standing: () => AttemptState | undefined;
+  /** A dialog is open: it gets its card, or is closed if it only shows something. */
+  readonly onDialog: () => Promise<unknown>;
   /** Right before the first key. */
   readonly onTyping: () => void;
   /** Called when none of the text is in the pane, even if an earlier attempt had started. */
@@ -140,6 +142,11 @@ async function typeInto(
     case 'refuse':
       return failed(step.because, shown);
     case 'wait': {
+      if (screen.kind === 'dialog') {
+        await options.onDialog();
+        const next = screen.form === 'panel' ? '' : ' Answer it first; then your message is typed.';
+        return waiting(`${step.because}${next}`, undefined);
+      }
       const isOurs = screen.kind === 'draft' && standing !== undefined;
       return waiting(step.because, shown, { soon: isOurs && Date.now() - standing.at < ARRIVES_WITHIN_MS });
     }

@@ -99,6 +99,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
         ...{ panes: options.panes, allowShell: config.allowShell, signal },
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
         standing: () => standing.get(thread.id),
+        onDialog: () => options.dialogs.look(thread.id, 'message'),
         onUntyped: () => receipts.withdraw(thread.id, deliveryId),
         onTyping: () =>
           receipts.stand(thread.id, {
@@ -156,7 +157,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (standing.get(thread.id)?.deliveryId === deliveryId) standing.delete(thread.id);
     if (proof.kind === 'unproven') return ended(message, thread, { ...proof, kind: 'unconfirmed' });
     if (proof.by === 'screen') receipts.seen(thread.id, deliveryId);
-    await done(message, () => outcomes.submitted(message, proof.dialog));
+    await done(message, outcomes.submitted);
+    if (proof.dialog) await options.dialogs.look(thread.id, 'command');
     if (way.typed.kind === 'slash')
       return options.slash.ran({ thread: thread.id, message: message.id, at: typedAt, isTurn: proof.by === 'hook' });
     if (proof.by === 'screen') await tellUnheard(thread);

@@ -33,6 +33,7 @@ import { runCommand } from './commands/commands.ts';
 import { pressUnder, type UsedScreens } from './commands/keys.ts';
 import { CLAUDE_COMMAND, restOf, suggestions } from './commands/slash.ts';
 import { startAgain } from './commands/start-again.ts';
+import { tapCard } from './dialogs/tap-card.ts';
 import { refusalReason } from './route.ts';
 
 interface InteractionHandlerOptions {
@@ -86,6 +87,7 @@ export function createInteractionHandler(
 
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
     if (await options.prompts.tapped(interaction, order.thread)) return;
+    if (await tapCard(interaction, order, { rest, dialogs: tools.dialogs })) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
     if (kind === START_AGAIN)
       return startAgain({ thread: what, conversation: print }, { rest, interaction, order }, tools);

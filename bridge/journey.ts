@@ -19,6 +19,7 @@ import type { SessionStates } from '../threads/watch-panes.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';
+import type { Dialogs } from './dialogs/dialogs.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import type { Outcomes } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
@@ -27,6 +28,7 @@ import type { StatusReactions } from './status-reactions.ts';
 
 export interface JourneyOptions extends Shared {
   readonly states: SessionStates;
+  readonly dialogs: Dialogs;
   readonly server: ServerConfig;
   readonly channels: readonly string[];
   readonly known: KnownThreads;

@@ -22,8 +22,7 @@ export interface Outcomes {
   typed(message: AcceptedMessage): Promise<void>;
   /** The host went away after it was typed. */
   unreachable(message: AcceptedMessage, because: string): Promise<void>;
-  /** `dialog`: what the command opened. */
-  submitted(message: AcceptedMessage, dialog?: SeenScreen): Promise<void>;
+  submitted(message: AcceptedMessage): Promise<void>;
   /** There is nothing in it to type. */
   empty(message: AcceptedMessage): Promise<void>;
   /** Resolves with the id of the notice, if one was posted. */
@@ -87,14 +86,7 @@ export function createOutcomes(parts: {
         silent: true,
       });
     },
-    async submitted(message, dialog) {
-      await delivered(message, 'submitted');
-      if (dialog !== undefined)
-        await say(message.channelId, [message.id, 'dialog'], {
-          content: screenBlock(dialog.text),
-          components: [keyButtons(dialog.print)],
-        });
-    },
+    submitted: (message) => delivered(message, 'submitted'),
     empty: (message) => mark(message, 'failed'),
     async ended(message, outcome) {
       if (outcome.kind === 'ran') {

@@ -12,9 +12,9 @@ import type {
   UserPromptSubmitInput,
 } from '../agents/claude/hook-input.ts';
 import { screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
+import { isShell, readScreen } from '../agents/claude/screen/screen.ts';
 import { readTurn, textsOf } from '../agents/claude/transcript/transcript.ts';
 import { newest } from '../core/snowflake.ts';
-import { isShell, readScreen } from '../agents/claude/screen/screen.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { keyButtons } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';

@@ -97,6 +97,21 @@ const deliverySchema = z.object({
 export const NO_NOTICE = '-';
 export type DeliveryRecord = Readonly<z.output<typeof deliverySchema>>;
 
+/** The message that stands for the dialog in the pane. */
+const dialogCardSchema = z.object({
+  /** Written before the message is posted, and part of its nonce: there is never a second one. */
+  id: z.string(),
+  /** Which dialog it is for. */
+  print: z.string(),
+  which: z.string(),
+  title: z.string(),
+  /** Empty until it is posted. */
+  message: z.string().default(''),
+  /** Somebody tapped, and the dialog has not gone yet. */
+  answer: z.object({ label: z.string(), by: z.string() }).readonly().optional(),
+});
+export type DialogCard = Readonly<z.output<typeof dialogCardSchema>>;
+
 const postedSchema = z.object({
   letter: z.string(),
   pane: z.string(),
@@ -149,6 +164,7 @@ export const threadRecordSchema = z.object({
   deleted: z.boolean().default(false),
   /** The user was told that replies do not appear, because the agent runs without our hooks. */
   toldUnheard: z.boolean().default(false),
+  dialog: dialogCardSchema.readonly().optional(),
 });
 export type ThreadRecord = Readonly<z.output<typeof threadRecordSchema>>;
 

@@ -30,6 +30,15 @@ export function isKey(name: string): boolean {
   return NAMED.has(name) || /^(F([1-9]|1[0-2])|[CM]-[a-z]|[A-Za-z0-9])$/.test(name);
 }
 
+function checkedKeys(keys: readonly string[]): readonly string[] {
+  const unknown = keys.find((key) => !isKey(key));
+  if (unknown !== undefined || keys.length === 0)
+    throw new ThreadmuxError('bad_usage', `${JSON.stringify(unknown ?? '')} is not a key that threadmux presses`, {
+      hint: `Keys are ${[...NAMED].join(', ')}, F1 to F12, C-a to C-z, M-a to M-z, or one letter or digit.`,
+    });
+  return keys;
+}
+
 /** The id keeps a retry after a crash from pressing twice. These ids are separate from the ids of messages. */
 export async function pressKeys(
   tmux: Tmux,
@@ -38,17 +47,29 @@ export async function pressKeys(
   keys: readonly string[],
   options: ShOptions = {},
 ): Promise<Press> {
-  const unknown = keys.find((key) => !isKey(key));
-  if (unknown !== undefined || keys.length === 0)
-    throw new ThreadmuxError('bad_usage', `${JSON.stringify(unknown ?? '')} is not a key that threadmux presses`, {
-      hint: `Keys are ${[...NAMED].join(', ')}, F1 to F12, C-a to C-z, M-a to M-z, or one letter or digit.`,
-    });
   const mark = deliveryId(id);
   return press(tmux, guard, options, {
-    keys: keys.join(' '),
+    keys: checkedKeys(keys).join(' '),
     before: `#{>=:#{@threadmux_keys},${mark}}`,
     ready: readyFormat(guard),
     marks: { '@threadmux_keys': mark },
+  });
+}
+
+/** Presses keys in a dialog that `guard.shows` describes. Once per id; the ids need no order. */
+export async function pressInDialog(
+  tmux: Tmux,
+  guard: PaneGuard & { readonly shows: readonly string[] },
+  id: string,
+  keys: readonly string[],
+  options: ShOptions = {},
+): Promise<Press> {
+  const mark = deliveryId(id);
+  return press(tmux, guard, options, {
+    keys: checkedKeys(keys).join(' '),
+    before: `#{==:#{@threadmux_dialog},${mark}}`,
+    ready: readyFormat(guard),
+    marks: { '@threadmux_dialog': mark },
   });
 }
 

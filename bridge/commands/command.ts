@@ -14,9 +14,10 @@ import type { RemoteHosts } from '../../threads/remote-hosts.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { HostList } from '../../tmux/host-list.ts';
+import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
-import type { SlashMessages } from '../slash-messages.ts';
 import type { Retry } from '../retry.ts';
+import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 
 export interface CommandContext {
@@ -26,6 +27,7 @@ export interface CommandContext {
   readonly panes: PaneFinder;
   readonly threads: Threads;
   readonly states: SessionStates;
+  readonly dialogs: Dialogs;
   /** The threads of this server. */
   readonly known: KnownThreads;
   readonly server: ServerConfig;

@@ -30,25 +30,26 @@ interface Starting {
 
 /**
  * Waits for Claude's first report, or a moment for another program. If Claude asks something first (such as whether to trust
- * the folder), its screen is shown in the thread.
+ * the folder), the thread has a card for it.
  */
 export async function untilItSpeaks(starting: Starting, tools: CommandContext): Promise<'up' | 'asks' | 'silent'> {
   const { wanted, session, thread, isAgent } = starting;
   const began = Date.now();
   const tmux = tools.hosts.tmux(wanted.host);
   const ref = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
-  const isUp = () =>
-    isAgent ? tools.threads.registry.get(thread.thread)?.claudeSession !== '' : Date.now() - began > OTHER_PROGRAM_MS;
+  const record = () => tools.threads.registry.get(thread.thread);
+  const isUp = () => (isAgent ? record()?.claudeSession !== '' : Date.now() - began > OTHER_PROGRAM_MS);
   for (;;) {
     const seen = await lookForExit(tmux, ref, QUIT_HISTORY);
     if (seen.kind === 'gone' || seen.dead) throw await quitAtOnce(starting, seen, tools);
     const waitedMs = Date.now() - began;
-    const asks = isAgent && waitedMs > ASKS_AFTER_MS && hasDialog(seen.text);
+    const asks = isAgent && waitedMs > ASKS_AFTER_MS && (hasDialog(seen.text) || record()?.dialog !== undefined);
     if (isUp() || asks || waitedMs > SILENT_FOR_MS) {
       // From now on the pane closes with its program.
       if (!(await stopKeeping(tmux, session))) continue;
       if (isUp()) return 'up';
-      await showItsScreen(thread, tools, asks);
+      if (asks) await tools.dialogs.look(thread.thread);
+      else await showItsScreen(thread, tools);
       return asks ? 'asks' : 'silent';
     }
     await sleep(isAgent ? 300 : 100);
@@ -58,13 +59,10 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
 async function showItsScreen(
   { thread: id, title, channel, panePid }: ThreadRecord,
   tools: CommandContext,
-  asks: boolean,
 ): Promise<void> {
   const pane = await tools.panes.find({ id, title, parentId: channel });
   const shown = pane === undefined ? replyWith('') : await showScreen(pane);
-  const words = asks
-    ? 'Claude asks something before it starts. Answer with the buttons.'
-    : 'Claude has not reported yet. This is what its pane shows.';
+  const words = 'Claude has not reported yet. This is what its pane shows.';
   await tools.say(id, [id, 'starts', panePid], {
     ...shown,
     content: `🔔 ${words}\n${pane === undefined ? '' : shown.content}`.slice(0, 2_000),

@@ -52,7 +52,7 @@ describe('the confirmation of a message', () => {
     expect(await confirm(message, proof)).toEqual({
       kind: 'submitted',
       by: expect.any(String),
-      dialog: undefined,
+      dialog: false,
     });
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello you' }]);
   });
@@ -154,7 +154,7 @@ describe('the confirmation of a message', () => {
     expect(await confirm(message, proof)).toEqual({
       kind: 'submitted',
       by: expect.any(String),
-      dialog: undefined,
+      dialog: false,
     });
   });
 

@@ -37,8 +37,9 @@ const dialog: ClaudeScreen = {
   kind: 'dialog',
   which: 'permission',
   full: false,
+  form: 'choice',
   title: 'Bash command',
-  options: [],
+  ...{ text: [], options: [], hasMore: false, field: false },
   help: 'Esc to cancel',
 };
 const facts: PaneState = {

@@ -4,7 +4,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
-import { buttonOf } from '../support/prompt-pane.ts';
 import { aWhile, type Setting, screenOf, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 
 const TEXTS = [
@@ -102,8 +101,9 @@ describe('a message in a thread', () => {
     const [first, second] = messages as [(typeof messages)[0], (typeof messages)[0]];
     const word = await setting.answer(claude, /^📨 Your message waits\./);
     expect(word.content).toContain('asking for permission');
-    expect(word.content).toContain('rm -rf /');
-    expect(JSON.stringify(word.components)).toContain('key:look');
+    expect(word.content).toContain('Answer it first');
+    const card = await setting.answer(claude, /^🔔 \*\*Bash command/);
+    expect(card.content).toContain('rm -rf /');
     expect(await setting.marks(first)).toEqual(['📨']);
     await aWhile();
     expect(claude.noted()).toEqual([]);
@@ -116,16 +116,14 @@ describe('a message in a thread', () => {
     expect(second.id > first.id).toBe(true);
   });
 
-  it('runs a Claude Code command, and shows the dialog that it opens', async () => {
+  it('runs a Claude Code command, and posts and closes the panel that it opens', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const clear = await setting.say(claude, '/clear');
     await setting.untilMarked(clear, '✅');
     const cost = await setting.say(claude, '/cost');
     await setting.untilMarked(cost, '✅');
-    const shown = await setting.answer(claude, /Total cost/);
-    expect(JSON.stringify(shown.components)).toContain('key:Escape');
-    await setting.workspace.person.tap(claude.thread, shown.id, buttonOf(shown, 'Esc'));
+    await setting.answer(claude, /^📋 \*\*Usage[\s\S]*Total cost/);
     await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain('❯'), WAIT);
     expect(claude.noted().map(({ text }) => text)).toEqual(['/clear', '/cost', '\u001b']);
   });

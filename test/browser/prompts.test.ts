@@ -1,6 +1,7 @@
 // Claude's prompts, answered by tapping in the page while the real hook waits beside the dialog.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { startFakeClaude } from '../support/fake-claude.ts';
 import { decisionIn, startHook, startPromptPane } from '../support/prompt-pane.ts';
 import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
 import { startProgram } from './program.ts';
@@ -76,5 +77,34 @@ describe.each([
 
     expect(decisionIn(await hook.printed)).toMatchObject({ behavior: 'allow' });
     await see(page.locator('#messages').getByText(/Approved/));
+  });
+});
+
+describe('the card of a dialog', () => {
+  it('is answered with a thumb: its options are on the screen of a phone and large enough', async () => {
+    const program = await startProgram();
+    const claude = await startFakeClaude(program.machine, 'web');
+    const { page } = await openPage({ viewport: PHONE });
+    const you = person(page);
+    await page.goto(program.link);
+    await you.openSession('web');
+    await claude.tell('choice', {
+      title: 'Accessing workspace:',
+      text: ['/home/me/project', '', 'Is this a project you created or one you trust?'],
+      options: ['No, exit', 'Yes, and do not ask again for this folder', 'Yes, I trust this folder'],
+      at: 0,
+    });
+    const option = you.button('Yes, I trust this folder');
+    await see(option);
+    const box = await option.boundingBox();
+    expect(box?.height).toBeGreaterThanOrEqual(32);
+    expect(box?.x).toBeGreaterThanOrEqual(0);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(PHONE.width);
+
+    await option.click();
+
+    await see(page.locator('#messages').getByText(/Yes, I trust this folder —/));
+    await vi.waitFor(() => expect(claude.noted()).toContainEqual({ kind: 'chosen', text: 'Yes, I trust this folder' }));
+    expect(await you.button('Yes, I trust this folder').count()).toBe(0);
   });
 });

@@ -20,6 +20,8 @@ const state = {
   dialog: undefined,
   /** Dialogs that appear as soon as the previous one is approved. */
   next: [],
+  /** A list to choose from: {title, text, options, at, numbered, help, next}. */
+  choice: undefined,
   /** How long it is busy, in ms, before it acts on a key. */
   slow: 0,
   /** How often Enter has no effect. */
@@ -70,6 +72,36 @@ function write(line) {
   appendFileSync(transcript, `${JSON.stringify({ isSidechain: false, ...line })}\n`);
 }
 
+/** Like Claude Code: the arrows move the highlighted option, Enter takes it, Esc leaves. */
+function inChoice(bytes) {
+  const { options, at, next = [] } = state.choice;
+  const step = { '\x1b[A': -1, '\x1b[B': 1 }[bytes];
+  if (step !== undefined) {
+    state.choice.at = (at + step + options.length) % options.length;
+    return;
+  }
+  if (bytes !== '\r' && bytes !== '\x1b') return note('into-dialog', bytes);
+  note('chosen', bytes === '\r' ? options[at] : 'Esc');
+  state.choice = bytes === '\r' && next.length > 0 ? { ...next[0], next: next.slice(1) } : undefined;
+}
+
+function choiceRows({ title, text = [], options, at, numbered = false, help = 'Enter to confirm · Esc to cancel' }) {
+  const lines = options.map((label, index) => {
+    const words = `${numbered ? `${index + 1}. ` : ''}${label}`;
+    return index === at ? ` \x1b[38;5;153m❯ ${words}\x1b[39m` : `   ${words}`;
+  });
+  return [
+    '─'.repeat(process.stdout.columns),
+    ` ${title}`,
+    '',
+    ...text.map((line) => ` ${line}`),
+    '',
+    ...lines,
+    '',
+    ` ${help}`,
+  ];
+}
+
 function enter() {
   if (state.dialog !== undefined) {
     note('approved', state.dialog);
@@ -91,6 +123,8 @@ function enter() {
     note('slash', text.trim());
     if (text.trim() === '/cost') state.dialog = 'cost';
     else if (text.startsWith('/print')) printed(`${text.trim()} has printed \x1b[1mthis\x1b[22m`);
+    else if (text.trim() === '/model')
+      state.choice = { title: 'Select model', options: ['Default ✔', 'Opus', 'Haiku'], at: 0, numbered: true };
     return;
   }
   state.said.push(
@@ -119,6 +153,7 @@ function isPng(path) {
 }
 
 function insert(given, pasted = false) {
+  if (state.choice !== undefined) return note('into-dialog', given);
   if (state.dialog !== undefined) return note('into-dialog', given);
   const text = pasted ? withImage(given) : given;
   const lines = text.split('\n').length - 1;
@@ -127,6 +162,7 @@ function insert(given, pasted = false) {
 }
 
 function key(bytes) {
+  if (state.choice !== undefined) return inChoice(bytes);
   if (bytes === '\r') return enter();
   if (bytes === '\x13') {
     if (state.box.length > 0) [state.stash, state.box] = [state.box, []];
@@ -165,7 +201,8 @@ function draw() {
   const rule = '─'.repeat(width);
   const rows = state.said.slice(-Math.max(1, process.stdout.rows - 16));
   let cursor;
-  if (state.dialog === 'cost') rows.push(rule, '  Total cost: $0.01', '', '  Esc to cancel');
+  if (state.choice !== undefined) rows.push(...choiceRows(state.choice));
+  else if (state.dialog === 'cost') rows.push(rule, '  Total cost: $0.01', '', '  Esc to cancel');
   else if (state.dialog !== undefined)
     rows.push(
       rule,
@@ -216,6 +253,9 @@ const ORDERS = {
   },
   dialog: (command) => {
     state.dialog = command;
+  },
+  choice: (choice) => {
+    state.choice = choice;
   },
   next: (commands) => {
     state.next = commands;

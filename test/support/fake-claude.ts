@@ -20,11 +20,23 @@ export interface Place {
 }
 
 export interface Noted {
-  readonly kind: 'prompt' | 'slash' | 'shell' | 'approved' | 'into-dialog' | 'key';
+  readonly kind: 'prompt' | 'slash' | 'shell' | 'approved' | 'into-dialog' | 'key' | 'chosen';
   readonly text: string;
 }
 
-type Order = 'busy' | 'idle' | 'dialog' | 'next' | 'slow' | 'close' | 'draft' | 'swallow' | 'mute' | 'replies' | 'exit';
+type Order =
+  | 'choice'
+  | 'busy'
+  | 'idle'
+  | 'dialog'
+  | 'next'
+  | 'slow'
+  | 'close'
+  | 'draft'
+  | 'swallow'
+  | 'mute'
+  | 'replies'
+  | 'exit';
 
 export interface FakeClaude {
   readonly session: string;

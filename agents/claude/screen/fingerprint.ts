@@ -56,12 +56,18 @@ function shownTo(screen: ClaudeScreen, text: string): readonly unknown[] {
     case 'shellMode':
       return [screen.kind, screen.text];
     case 'dialog':
-      return screen.full ? [screen.which, screen.options] : [stillInDialog(text)];
+      return screen.full ? [screen.which, ...answered(screen)] : [stillInDialog(text)];
     case 'transcript':
       return [screen.kind];
     default:
       return [still(text)];
   }
+}
+
+/** The numbers of a panel may change by themselves, and so does how long ago something was; they answer nothing. */
+function answered({ form, text, options }: ClaudeScreen & { kind: 'dialog' }): readonly unknown[] {
+  const list = options.map(({ number, label, selected }) => [number, label, selected]);
+  return form === 'unknown' ? [list, text] : [list];
 }
 
 /** Beside a dialog only status lines may change: a number in the text to approve is never a clock. */

@@ -12,7 +12,7 @@ import {
   type PermissionMode,
   parseAnsi,
 } from './box.ts';
-import { type Dialog, findDialog } from './describe.ts';
+import { type Dialog, findDialog } from './dialog.ts';
 
 export type ClaudeScreen =
   | {

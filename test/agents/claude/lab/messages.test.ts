@@ -40,6 +40,22 @@ async function buttonsShown(session: LabSession): Promise<WireMessage> {
   }, PATIENCE);
 }
 
+function cardShown(thread: string, content: RegExp): Promise<WireMessage> {
+  return vi.waitFor(async () => {
+    const found = (await lab.person.messages(thread)).find((one) => content.test(one.content));
+    if (found === undefined) throw new Error(`nothing fits ${content}`);
+    return found;
+  }, PATIENCE);
+}
+
+async function closedAs(card: WireMessage, content: RegExp): Promise<void> {
+  await vi.waitFor(async () => {
+    const now = (await lab.person.messages(card.channel_id)).find(({ id }) => id === card.id);
+    expect(now?.content).toMatch(content);
+    expect(now?.components).toEqual([]);
+  }, PATIENCE);
+}
+
 describe('a text is submitted as it was written:', () => {
   it.for([
     ['plain', 'plain text', 'plain text'],
@@ -124,14 +140,35 @@ describe('a text is submitted as it was written:', () => {
 });
 
 describe('a command in a thread:', () => {
-  it('/cost opens its panel, which is shown with keys to close it', async () => {
+  it('/cost is posted as text and closed by itself, and five messages after it are submitted in order', async () => {
     const before = demo.prompts().length;
+    const words = ['one', 'two', 'three', 'four', 'five'].map((word) => `after the panel ${word}`);
     await demo.submit('/cost');
-    const panel = await buttonsShown(demo);
-    expect(panel.content).toMatch(/^```[\s\S]*Esc to/);
-    await lab.person.tap(demo.thread, panel.id, buttonOf(panel, 'Esc'));
+    for (const word of words) await demo.say(word);
+    await recorded(demo, before, ...words);
     await demo.idle();
-    expect(demo.prompts()).toHaveLength(before);
+    const shown = (await demo.news()).filter(({ content }) => /^📋 \*\*Usage\*\*/.test(content));
+    expect(shown.map(({ content }) => content)).toEqual([expect.stringMatching(/Total cost: +\$/)]);
+  });
+
+  it('/model is a card, and a tap chooses exactly that model', async () => {
+    await demo.submit('/model');
+    const card = await cardShown(demo.thread, /^🔔 \*\*Select model\*\*/);
+    await lab.person.tap(demo.thread, card.id, buttonOf(card, 'Opus'));
+    await closedAs(card, /^✅ \*\*Select model\*\* Opus/);
+    await demo.idle();
+    expect(demo.screen()).toMatch(/Set model to .*Opus/);
+  });
+
+  it('a dialog that was opened and closed in the terminal has a card meanwhile', async () => {
+    await demo.idle();
+    demo.type('/theme');
+    await vi.waitFor(() => expect(demo.screen()).toContain('/theme'), PATIENCE);
+    demo.press('Enter');
+    const card = await cardShown(demo.thread, /^🔔 \*\*Theme\*\*/);
+    demo.press('Escape');
+    await closedAs(card, /Closed in the terminal/);
+    await demo.idle();
   });
 
   it('one of Claude Code itself and one of the user are passed', async () => {
@@ -333,7 +370,7 @@ describe('when a session starts or ends,', () => {
     expect(await isArchived()).toBe(false);
   });
 
-  it('!new in an untrusted folder shows the trust question and types nothing into it', async () => {
+  it('!new in an untrusted folder asks with a card, types nothing into it, and goes on after a tap', async () => {
     const folder = join(lab.project, '..', 'stranger');
     mkdirSync(folder, { recursive: true });
     const order = await lab.person.say(lab.channelId, `!new stranger ${folder}`);
@@ -342,9 +379,8 @@ describe('when a session starts or ends,', () => {
       const said = answers.map(({ content }) => content).find((one) => one.startsWith('🔔'));
       return /^🔔 `stranger` waits for you: <#(\d+)>$/.exec(said ?? '')?.[1] ?? fail(said);
     }, PATIENCE);
-    const shown = (await lab.person.messages(thread)).find(({ content }) => /^🔔/.test(content));
-    expect(shown?.content).toContain('Claude asks something before it starts');
-    expect(shown?.components).not.toEqual([]);
+    const card = await cardShown(thread, /^🔔 \*\*Accessing workspace:\*\*/);
+    expect(card.content).toContain('stranger');
     const message = await lab.person.say(thread, 'hello there');
     const marks = async () => {
       const now = (await lab.person.messages(thread)).find(({ id }) => id === message.id);
@@ -352,7 +388,8 @@ describe('when a session starts or ends,', () => {
     };
     await vi.waitFor(async () => expect(await marks()).toEqual(['📨']), PATIENCE);
     expect(lab.tmux('capture-pane', '-p', '-t', '=stranger:')).not.toContain('hello there');
-    await lab.person.say(thread, '!enter');
+    await lab.person.tap(thread, card.id, buttonOf(card, 'Yes, I trust this folder'));
+    await closedAs(card, /^✅ .*Yes, I trust this folder/);
     await vi.waitFor(async () => expect(await marks()).toEqual(['✅']), PATIENCE);
     const stranger = await lab.find('stranger');
     await recorded(stranger, 0, 'hello there');

@@ -182,7 +182,7 @@ describe('a box', () => {
 describe('a dialog', () => {
   it('names its options, the selected one and its keys', () => {
     const { ansi, facts } = find('dialog-permission-bash');
-    expect(readScreen(ansi, facts)).toEqual({
+    expect(readScreen(ansi, facts)).toMatchObject({
       kind: 'dialog',
       which: 'permission',
       full: false,

@@ -1,0 +1,161 @@
+// Reads the dialog that Claude Code shows: what it is, its text, its options and its keys. A dialog that this file does not
+// know is still a dialog, `unknown`; nothing here decides whether typing is safe.
+
+import type { AnsiRow } from './box.ts';
+import { type DialogOption, readOptions } from './dialog-options.ts';
+import { readDialogText } from './dialog-text.ts';
+
+export type DialogName = (typeof KINDS)[number][0] | 'unknown';
+
+export interface Dialog {
+  readonly which: DialogName;
+  /** A panel that the user opened with a command or a key: Esc closes it, and nothing waits for an answer. */
+  readonly full: boolean;
+  /** `choice`: one option is highlighted and Enter takes it. `panel`: it only shows something. */
+  readonly form: 'choice' | 'panel' | 'unknown';
+  /** Empty if the beginning of the dialog is off the screen. */
+  readonly title: string;
+  /** Everything between the title and the keys that is not an option; lines that Claude Code wrapped are whole again. */
+  readonly text: readonly string[];
+  readonly options: readonly DialogOption[];
+  /** The list has options that are scrolled out of sight. */
+  readonly hasMore: boolean;
+  /** A text field is open: letters are written into it. */
+  readonly field: boolean;
+  /** The line of keys, as the dialog shows it. */
+  readonly help: string;
+}
+
+export function findDialog(rows: readonly AnsiRow[]): Dialog | undefined {
+  const lines = rows.map((row) => row.text);
+  const top = topOf(lines);
+  const said = lines.slice(top).join('\n');
+  const [which, words, full] = KINDS.find(([, one]) => one.test(said)) ?? (['unknown', /./, false] as const);
+  const start = which === 'btw' ? lines.findLastIndex((line) => words.test(line)) : top;
+  const body = rows.slice(start, rows.findLastIndex((row) => row.text !== '') + 1);
+  const isCut = start === 0 && !/^(?:Welcome to .*)?$/u.test(lines[0] ?? ''); // its upper part is off the screen
+  const { help, from } = helpOf(body.map((row) => row.text));
+  const width = Math.max(...lines.map((line) => line.length));
+  const list = readOptions(body.slice(0, from), width, which === 'resume' || which === 'rewind');
+  const isOpen = list.options.some((option) => option.selected) || help !== '' || PANEL.test(said);
+  if (!isOpen) return undefined;
+  const options = UNCHOSEN.has(which) ? [] : list.options.length > 0 ? list.options : keyOptions(which, help);
+  const form = formOf(which, options);
+  const used = form === 'panel' || options !== list.options ? new Set<number>() : list.rows;
+  const { title, text } = readDialogText(
+    body.slice(0, from).map((row, at) => (used.has(at) ? undefined : row.text)),
+    width,
+  );
+  return {
+    ...{ which, full, form, title: TITLES[which] ?? (isCut ? '' : title) },
+    text: title !== '' && (isCut || which in TITLES) ? [title, ...text] : text,
+    ...{ options: form === 'panel' ? [] : options, hasMore: list.hasMore, field: FIELD.test(said), help },
+  };
+}
+
+function formOf(which: DialogName, options: readonly DialogOption[]): Dialog['form'] {
+  if (PANELS.has(which)) return 'panel';
+  const isMarked = options.filter((option) => option.selected).length === 1 || options.some(({ key }) => key);
+  const isMultiple = options.some(({ label }) => /^\[.?\]/u.test(label));
+  return isMarked && !isMultiple ? 'choice' : 'unknown';
+}
+
+/** They only show something. */
+const PANELS: ReadonlySet<DialogName> = new Set<DialogName>([
+  ...(['cost', 'status', 'settings', 'help', 'btw', 'tasks', 'stats', 'hooks', 'skills', 'agents', 'doctor'] as const),
+]);
+
+/** Their lines are not options that Enter answers: settings, lists with tabs, a slider. */
+const UNCHOSEN: ReadonlySet<DialogName> = new Set<DialogName>([
+  ...(['config', 'permissions', 'plugin', 'effort', 'search'] as const),
+]);
+
+/** For dialogs whose first line is a row of tabs. */
+const TITLES: Partial<Readonly<Record<DialogName, string>>> = {
+  ...{ cost: 'Usage', status: 'Status', config: 'Settings', settings: 'Settings', stats: 'Statistics', help: 'Help' },
+  ...{ permissions: 'Permissions', plugin: 'Plugins', agents: 'Agents', btw: 'Side question' },
+};
+
+/** Matched in this order against the whole dialog; true for a panel that the user opened. */
+const KINDS = [
+  ['auto-mode', /^ *(?:Make auto mode your default|Auto mode can['’]t check)/mu, false],
+  ['trust', /^ *(?:Accessing workspace|Do you trust the files)|\bI trust this folder$/mu, false],
+  ['onboarding', /^ *(?:Let['’]s get started|To change this later, run \/theme|Security notes:$)/mu, false],
+  ['key', /^ *Detected a custom API key/mu, false],
+  ['bypass', /^ *WARNING: Claude Code running in Bypass/mu, false],
+  ['server', /^ *(?:\d+ )?[Nn]ew MCP servers? found/mu, false],
+  ['question', /^(?:← )? *[☐☒] \S|^ *Review your answers|^ *\d+\. Chat about this/mu, false],
+  ['plan', /^ *(?:Exit plan mode\?|Ready to code\?)|\bhas written up a plan\b/mu, false],
+  ['permission', /^ *Do you want to\b|^ *Do you want Claude\b/mu, false],
+  ['login', /^ *Login$|^ *Select login method|^ *Paste code here if prompted/mu, true],
+  ['rewind', /^ *Rewind$/mu, true],
+  ['model', /^ *Select model$/mu, true],
+  ['config', /⌕ Search settings|^ *No settings match/mu, true],
+  ['cost', /^ *Total cost:/mu, true],
+  ['status', /^ *Version: +\d/mu, true],
+  ['stats', /^ *Overview +Models$/mu, true],
+  ['settings', /^ *Settings +Status +Config/mu, true],
+  ['help', /^ *(?:Claude Code v[\d.]+ +General|Help +)/mu, true],
+  ['resume', /^ *Resume session/mu, true],
+  ['permissions', /^ *Permissions:? +/mu, true],
+  ['search', /^ *Search prompts/mu, true],
+  ['theme', /^ *Theme$/mu, true],
+  ['memory', /^ *Memory$/mu, true],
+  ['hooks', /^ *Hooks$/mu, true],
+  ['effort', /^ *Effort$/mu, true],
+  ['export', /^ *Export [Cc]onversation/mu, true],
+  ['agents', /^ *Agents +Running/mu, true],
+  ['btw', /^ *\/btw /mu, true],
+  ['tasks', /^ *(?:Background tasks|Shell details)/mu, true],
+  ['skills', /^ *Skills$/mu, true],
+  ['plugin', /^ *Plugins +Discover/mu, true],
+  ['add', /^ *Add directory to workspace$/mu, true],
+  ['doctor', /^ *Diagnostics$|Run \/feedback to report details\.$/mu, true],
+] as const;
+
+/** Panels that may be too tall to show their line of keys. */
+const PANEL = /^ *(?:Settings +Status +Config|Search prompts|Help +General|Overview +Models$)/mu;
+
+/** A line to write in, in a frame or after a `>`; a search field above a list does not count. */
+const FIELD = /^ *│ [^⌕│]*│$|^ *> |\bPaste code here if prompted >/mu;
+
+/** The first line below the last rule across the screen; the rule inside a question does not count. */
+function topOf(lines: readonly string[]): number {
+  const top = lines.findLastIndex(isTop);
+  const isInside = OPTION_NUMBER.test(lines[top + 1] ?? '');
+  return 1 + (isInside ? lines.slice(0, top).findLastIndex(isTop) : top);
+}
+
+/** In newer versions a notice may overwrite a part of the upper edge. */
+function isTop(line: string): boolean {
+  return /^─{10,}$|^ {2}─{10,}$|^[ ▔].*▔$/u.test(line);
+}
+
+const OPTION_NUMBER = /^ *(?:❯ *)?\d+\. /u;
+const KEYS = /\b(?:esc|enter|tab|shift\+tab)(?:\/\S{1,20})? to \w+/iu;
+
+/** The last block of lines, if it names keys, and where it begins. */
+function helpOf(lines: readonly string[]): { readonly help: string; readonly from: number } {
+  const block = lines.lastIndexOf('') + 1;
+  const from = Math.max(block, lines.findLastIndex((line) => OPTION_NUMBER.test(line)) + 1);
+  const help = lines.slice(from);
+  const isHelp = help.some((line) => KEYS.test(line));
+  return isHelp ? { help: help.map((line) => line.trim()).join(' '), from } : { help: '', from: lines.length };
+}
+
+const TMUX_KEYS: Readonly<Record<string, string>> = { enter: 'Enter', 'shift+tab': 'BTab' };
+
+/** Some questions have keys instead of options: "Enter to stay in auto mode · shift+Tab to leave". */
+function keyOptions(which: DialogName, help: string): readonly DialogOption[] {
+  if (which !== 'auto-mode' && which !== 'onboarding') return [];
+  return help.split(' · ').flatMap((part) => {
+    const [, name = '', words = ''] = /^(?:Press )?(Enter|shift\+Tab) to (.+?)…?$/iu.exec(part.trim()) ?? [];
+    const key = TMUX_KEYS[name.toLowerCase()];
+    if (key === undefined) return [];
+    return [{ number: undefined, label: capital(words), about: '', selected: false, key }];
+  });
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

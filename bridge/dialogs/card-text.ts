@@ -1,0 +1,163 @@
+// What the card of a dialog shows, and what its buttons mean. Pure. Text is at most 60 columns wide, so that a phone shows it.
+
+import { createHash } from 'node:crypto';
+import { describeScreen } from '../../agents/claude/screen/describe.ts';
+import type { Dialog } from '../../agents/claude/screen/dialog.ts';
+import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
+import { button, type ComponentRow, type MessageDraft, row } from '../../discord/messages.ts';
+import type { PaneRef } from '../../tmux/pane.ts';
+
+const WIDTH = 60;
+const ROOM = 1_500;
+const MOST_BUTTONS = 5;
+const MOST_OPTIONS = 25;
+
+/**
+ * Identifies what a tap would answer: the pane, and everything that the dialog says. Not the highlighted option, which somebody
+ * at the terminal may move, and not how long ago something was.
+ */
+export function dialogPrint(pane: PaneRef, dialog: Dialog): string {
+  const { which, form, title, text, options } = dialog;
+  const said = text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago'));
+  const chosen = form === 'unknown' ? options : options.map(({ label }) => label);
+  const facts = [pane.serverPid, pane.paneId, pane.panePid, which, title, said, chosen];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
+}
+
+/** One line for people, with all Markdown escaped. */
+export function dialogTitle(dialog: Dialog): string {
+  return untrustedText(dialog.title === '' ? describeScreen({ kind: 'dialog', ...dialog }) : dialog.title, 200);
+}
+
+export function cardDraft(dialog: Dialog, print: string): MessageDraft {
+  const lines = [...dialog.text, ...(dialog.form === 'choice' ? explained(dialog) : listed(dialog))];
+  const content = [`🔔 **${dialogTitle(dialog)}**`, block(lines), link(dialog), hint(dialog)]
+    .filter(Boolean)
+    .join('\n');
+  return { content, components: cardButtons(dialog, print) };
+}
+
+/** A panel as one or two messages. */
+export function panelTexts(dialog: Dialog, head: string): readonly string[] {
+  const lines = wrapped(dialog.text);
+  const cut = lines.findIndex((_, at) => lines.slice(0, at + 1).join('\n').length > ROOM);
+  if (cut < 0) return [`${head}\n${block(lines)}`];
+  return [`${head}\n${block(lines.slice(0, cut))}`, block(lines.slice(cut))];
+}
+
+/** What a button of a card does. */
+export type CardAction =
+  | { readonly do: 'choose'; readonly option: number }
+  | { readonly do: 'press'; readonly key: string }
+  /** Shows the options that are scrolled out of sight. */
+  | { readonly do: 'scroll' };
+
+const CUSTOM_ID = /^dialog:([\w-]{16}):(?:(\d{1,2})|(pick)|(more)|key-([A-Z][A-Za-z]+))$/;
+
+interface CardButton {
+  readonly print: string;
+  readonly action: CardAction;
+}
+
+/** `picked`: the value of a menu. Undefined if it is not a button of a card. */
+export function parseCardId(customId: string, picked: string | undefined): CardButton | undefined {
+  const [, print = '', index, pick, more, key] = CUSTOM_ID.exec(customId) ?? [];
+  if (print === '') return undefined;
+  if (more !== undefined) return { print, action: { do: 'scroll' } };
+  if (key !== undefined) return { print, action: { do: 'press', key } };
+  const option = Number(pick === undefined ? index : picked);
+  return Number.isInteger(option) ? { print, action: { do: 'choose', option } } : undefined;
+}
+
+function cardButtons(dialog: Dialog, print: string): readonly ComponentRow[] {
+  const id = (what: string | number) => `dialog:${print}:${what}`;
+  const key = (label: string, name: string) => button(label, id(`key-${name}`));
+  const closes = /\besc(?:\/\S{1,20})? to ((?:\w| ){1,20})/iu.exec(dialog.help)?.[1];
+  const cancel = closes === undefined ? [] : [key(`Esc: ${closes}`, 'Escape')];
+  if (dialog.form !== 'choice') {
+    const sideways = /[←→]/u.test(dialog.help) ? [key('←', 'Left'), key('→', 'Right')] : [];
+    const keys = [key('Esc', 'Escape'), key('↑', 'Up'), key('↓', 'Down'), key('Enter', 'Enter')];
+    return [row(...keys), ...(sideways.length > 0 ? [row(...sideways)] : [])];
+  }
+  const more = dialog.hasMore ? [button('More…', id('more'))] : [];
+  const options = dialog.options
+    .map((option, at) => ({ ...option, at }))
+    .filter(({ label }) => !WRITTEN.test(label))
+    .slice(0, MOST_OPTIONS);
+  const last = [...more, ...cancel];
+  const others = last.length > 0 ? [row(...last)] : [];
+  if (options.length <= MOST_BUTTONS)
+    return [row(...options.map(({ label, at }) => button(short(label), id(at)))), ...others];
+  const menu = options.map(({ label, about, at }) => ({
+    ...{ label: short(label, 100), value: String(at) },
+    ...(about === '' ? {} : { description: short(about, 100) }),
+  }));
+  return [
+    { type: 1, components: [{ type: 3, custom_id: id('pick'), placeholder: 'Choose', options: menu }] },
+    ...others,
+  ];
+}
+
+/** An option that opens a text field. */
+const WRITTEN = /^Type something\b/u;
+
+function hint({ form, field, options }: Dialog): string {
+  if (field || options.some(({ label }) => WRITTEN.test(label))) return '-# Text can be written in the terminal only.';
+  return form === 'choice' ? '' : '-# The buttons press these keys in the terminal.';
+}
+
+/** What a button has no room for. */
+function explained({ options, text }: Dialog): readonly string[] {
+  const lines = options.flatMap(({ label, about }) =>
+    about === '' && label.length <= 78 ? [] : [`${label}${about === '' ? '' : `: ${about}`}`],
+  );
+  return lines.length > 0 && text.length > 0 ? ['', ...lines] : lines;
+}
+
+function listed({ options }: Dialog): readonly string[] {
+  return options.map(({ label, about, selected }) => [selected ? '❯' : ' ', label, about].join(' ').trimEnd());
+}
+
+/** The page where one logs in. Only Claude's own: anything could be written on a screen. */
+const LOGIN_PAGE =
+  /^ *(https:\/\/(?:claude\.com|claude\.ai|platform\.claude\.com|console\.anthropic\.com)\/[\x21-\x7e]{1,1000})$/u;
+
+function link({ which, text }: Dialog): string {
+  const [, address] = (which === 'login' && text.map((line) => LOGIN_PAGE.exec(line)).find((found) => found)) || [];
+  return address === undefined ? '' : `<${address.replaceAll('>', '%3E')}>`;
+}
+
+function short(label: string, longest = 80): string {
+  const points = [...neutralise(label)];
+  return points.length <= longest ? points.join('') : `${points.slice(0, longest - 1).join('')}…`;
+}
+
+/** Nothing in it may be hidden: people answer by it. */
+function block(lines: readonly string[]): string {
+  const all = wrapped(lines);
+  if (all.every((line) => line.trim() === '')) return '';
+  let shown = all;
+  while (insideFence(shown.join('\n')).length > ROOM && shown.length > 1) shown = shown.slice(0, -1);
+  const isCut = shown.length < all.length;
+  return `${insideFence(shown.join('\n'))}${isCut ? '\n-# ⚠️ The end does not fit here. `!screen` shows it.' : ''}`;
+}
+
+function wrapped(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => neutralise(line).trimEnd()).flatMap(wrapLine);
+}
+
+/** Breaks at spaces; a word that is longer than the line is cut. */
+function wrapLine(line: string): readonly string[] {
+  if (line.length <= WIDTH) return [line];
+  const [indent = ''] = /^ {0,12}/.exec(line) ?? [];
+  const out: string[] = [];
+  let rest = line.trimStart();
+  const room = WIDTH - indent.length;
+  while (rest.length > room) {
+    const space = rest.lastIndexOf(' ', room);
+    const at = space > 0 ? space : room;
+    out.push(indent + rest.slice(0, at).trimEnd());
+    rest = rest.slice(at).trimStart();
+  }
+  return [...out, indent + rest];
+}

@@ -1,0 +1,120 @@
+// Answers a dialog with keys. The highlighted option is moved to the wanted one and looked at before Enter is pressed, and tmux
+// checks the same lines once more at the moment of the key.
+
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dialog } from '../../agents/claude/screen/dialog.ts';
+import { dialogPatterns } from '../../agents/claude/screen/fingerprint.ts';
+import type { FoundPane } from '../../threads/panes.ts';
+import { readPane } from '../../threads/read-pane.ts';
+import { pressInDialog } from '../../tmux/keys.ts';
+import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
+import { type CardAction, dialogPrint } from './card-text.ts';
+
+export interface SeenDialog {
+  readonly look: PaneLook;
+  readonly dialog: Dialog;
+  readonly print: string;
+}
+
+export type Chosen =
+  | { readonly kind: 'chosen'; readonly label: string }
+  /** It moved in the list, or a key was pressed that need not end the dialog. */
+  | { readonly kind: 'moved' }
+  /** Nothing was answered: another dialog is open, or none. */
+  | { readonly kind: 'changed' }
+  /** The highlighted option could not be moved there. */
+  | { readonly kind: 'stuck' };
+
+const ROUNDS = 4;
+const LOOKS = 20;
+const LOOK_MS = 50;
+
+export async function seeDialog({ tmux, record }: FoundPane): Promise<SeenDialog | undefined> {
+  const look = await lookAtPane(tmux, record);
+  if (look.kind === 'gone' || look.panePid !== record.panePid) return undefined;
+  const { screen, isAgent } = readPane({ ...look, mode: undefined }, record);
+  if (screen.kind !== 'dialog' || !isAgent) return undefined;
+  return { look, dialog: screen, print: dialogPrint(record, screen) };
+}
+
+export async function chooseOption(pane: FoundPane, print: string, action: CardAction): Promise<Chosen> {
+  const seen = await seeDialog(pane);
+  if (seen?.print !== print) return { kind: 'changed' };
+  if (action.do === 'press') return press(pane, seen, [action.key], KEY_WORDS[action.key]);
+  if (action.do === 'scroll') {
+    const { options } = seen.dialog;
+    const at = options.findIndex(({ selected }) => selected);
+    return press(pane, seen, Array<string>(options.length - at).fill('Down'));
+  }
+  const wanted = seen.dialog.options[action.option];
+  if (wanted === undefined) return { kind: 'changed' };
+  if (wanted.key !== undefined) return press(pane, seen, [wanted.key], wanted.label);
+  return moveTo(pane, seen, action.option, wanted.label);
+}
+
+/** These end most dialogs, so the same button must not press them twice. */
+const KEY_WORDS: Readonly<Record<string, string>> = { Escape: 'Esc', Enter: 'Enter' };
+
+async function moveTo(pane: FoundPane, first: SeenDialog, index: number, label: string): Promise<Chosen> {
+  const { print } = first;
+  for (let round = 0, seen: SeenDialog | undefined = first; round < ROUNDS; round++) {
+    if (seen?.print !== print) return { kind: 'changed' };
+    const at = seen.dialog.options.findIndex(({ selected }) => selected);
+    if (at < 0) return { kind: 'stuck' };
+    if (at === index) return press(pane, seen, ['Enter'], label, [highlighted(label)]);
+    const moved = await press(pane, seen, Array<string>(Math.abs(index - at)).fill(index > at ? 'Down' : 'Up'));
+    if (moved.kind !== 'moved') return moved;
+    seen = await untilAt(pane, print, index);
+  }
+  return { kind: 'stuck' };
+}
+
+/** The last look, at the latest after a second. */
+async function untilAt(pane: FoundPane, print: string, index: number): Promise<SeenDialog | undefined> {
+  for (let looks = 1; ; looks++) {
+    await sleep(LOOK_MS);
+    const seen = await seeDialog(pane);
+    const isThere = seen?.print !== print || seen.dialog.options[index]?.selected;
+    if (isThere || looks >= LOOKS) return seen;
+  }
+}
+
+async function press(
+  { tmux, record }: FoundPane,
+  { look }: SeenDialog,
+  keys: readonly string[],
+  label?: string,
+  shows: readonly string[] = [],
+): Promise<Chosen> {
+  const guard = { pane: record, command: look.command, shows: [...dialogPatterns(look), ...shows] };
+  const pressed = await pressInDialog(tmux, guard, keyId(), keys);
+  if (pressed.kind === 'refused') return { kind: 'changed' };
+  return label === undefined ? { kind: 'moved' } : { kind: 'chosen', label };
+}
+
+/** Presses Esc until the panel is gone. False if it stays. */
+export async function dismissPanel(pane: FoundPane, first: SeenDialog): Promise<boolean> {
+  const { tmux, record } = pane;
+  for (let tries = 0, seen: SeenDialog | undefined = first; tries < 3; tries++) {
+    if (seen?.dialog.form !== 'panel' || seen.dialog.which !== first.dialog.which) return true;
+    // Its numbers may change at any moment, so only its last line is checked.
+    const shows = dialogPatterns(seen.look).slice(-1);
+    await pressInDialog(tmux, { pane: record, command: seen.look.command, shows }, keyId(), ['Escape']);
+    for (let looks = 0; looks < LOOKS && seen?.dialog.which === first.dialog.which; looks++) {
+      await sleep(LOOK_MS);
+      seen = await seeDialog(pane);
+    }
+  }
+  return false;
+}
+
+/** Random: a lost connection cannot make tmux press the keys of one order twice. */
+function keyId(): string {
+  return String(randomBytes(8).readBigUInt64BE());
+}
+
+/** The line of the highlighted option, as an extended regular expression. */
+function highlighted(label: string): string {
+  return `❯[^A-Za-z]*${label.slice(0, 30).replace(/[^a-z0-9 ]+/gi, '.*')}`;
+}

@@ -1,0 +1,240 @@
+// The cards of dialogs: one message per open dialog, with a button per option. A card is posted, edited and closed as the pane
+// changes, whoever changes it. Prompts of hooks have their own messages and get no card.
+
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isThreadmuxError } from '../../core/errors.ts';
+import { createKeyedQueue, type KeyedQueue } from '../../core/keyed-queue.ts';
+import type { Log } from '../../core/log.ts';
+import { UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
+import { editMessage, type MessageDraft, refusedWith } from '../../discord/messages.ts';
+import type { Rest } from '../../discord/rest.ts';
+import { unarchiveAndRetry } from '../../discord/threads.ts';
+import type { Notices } from '../../threads/notices.ts';
+import type { FoundPane } from '../../threads/panes.ts';
+import { readPane } from '../../threads/read-pane.ts';
+import type { DialogCard, ThreadRecord } from '../../threads/registry.ts';
+import type { Shared } from '../../threads/shared-services.ts';
+import type { SessionStates } from '../../threads/watch-panes.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import { tmuxOn } from '../../tmux/tmux.ts';
+import { isFresh } from '../inbox.ts';
+import { type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
+import { chooseOption, dismissPanel, type SeenDialog, seeDialog } from './choose-option.ts';
+import { decideCard, isOfHooks } from './decide-card.ts';
+
+export interface Dialogs {
+  /** Looks at the pane now. With a reason, a panel that only shows something is posted and closed. True if there is a card. */
+  look(thread: string, why?: PanelReason): Promise<boolean>;
+  /** Resolves with a text for the user who tapped, if there is something to say. */
+  tapped(tap: CardTap): Promise<string | undefined>;
+}
+
+/** What a panel is closed for: a command from the thread opened it, or a message waits. */
+type PanelReason = 'command' | 'message';
+
+export interface CardTap {
+  readonly thread: string;
+  readonly message: string;
+  readonly print: string;
+  readonly action: CardAction;
+  readonly by: string;
+  readonly liveAt: number | undefined;
+}
+
+interface DialogsParts extends Pick<Shared, 'hosts' | 'threads' | 'prompts' | 'log'> {
+  readonly rest: Rest;
+  readonly server: string;
+  readonly say: Notices;
+  readonly states: SessionStates;
+  readonly pressing: KeyedQueue;
+  readonly signal: AbortSignal;
+}
+
+const REACTS_WITHIN_MS = 3_000;
+const LOOK_MS = 100;
+const AGAIN_MS = 3_000;
+
+const CLOSED = 'This dialog is already closed. Nothing was pressed.';
+const CHANGED = '⚠️ Nothing was pressed: the dialog has changed. Look at its card again.';
+const PENDING = 'This dialog was already answered. Nothing was pressed.';
+const OLD = '⚠️ Nothing was pressed: your tap came too late. Tap again.';
+const STUCK = '⚠️ Nothing was chosen: the list could not be moved to this option. `!screen` shows the pane.';
+const SILENT = '⚠️ Pressed, but the dialog is still open. Look at the card before you tap again.';
+
+export function createDialogs(parts: DialogsParts): Dialogs {
+  const { hosts, prompts, rest, say, states, signal } = parts;
+  const { registry } = parts.threads;
+  const log: Log = parts.log;
+  const inTurn = createKeyedQueue();
+  /** The dialog that each pane shows, since when, and whether a prompt stands for it. */
+  const open = new Map<string, { readonly print: string; readonly at: number; isPrompted: boolean }>();
+  /** When a key was pressed without an effect so far: taps from before may have meant the same. */
+  const pressedAt = new Map<string, number>();
+  const timers = new Map<string, NodeJS.Timeout>();
+
+  const paneOf = (record: ThreadRecord): FoundPane => ({ record, tmux: tmuxOn(hosts.get(record.host), record.socket) });
+  const cardOf = (thread: string) => registry.get(thread)?.dialog;
+
+  /** Never rejects: what fails is tried again. */
+  const look = (thread: string, why?: PanelReason) =>
+    inTurn(thread, () => review(thread, why)).catch((error: Error) => {
+      if (signal.aborted) return false;
+      log.warn('the card of a dialog', { thread, because: error.message });
+      if (!isThreadmuxError(error, 'discord_refused')) lookAfter(thread, AGAIN_MS);
+      return false;
+    });
+
+  function lookAfter(thread: string, ms: number): void {
+    clearTimeout(timers.get(thread));
+    timers.set(thread, setTimeout(() => void (signal.aborted || look(thread)), ms).unref());
+  }
+
+  async function review(thread: string, why?: PanelReason): Promise<boolean> {
+    const record = registry.get(thread);
+    if (record === undefined || record.server !== parts.server || record.shell === 'terminal') return false;
+    if (record.deleted) return false;
+    const card = record.dialog;
+    if (record.closed) return card !== undefined && close(thread, card, 'exited');
+    const pane = paneOf(record);
+    const seen = await lookAtPane(pane.tmux, record, { signal });
+    if (seen.kind === 'gone') return card !== undefined && close(thread, card, 'exited');
+    const { screen, isAgent } = readPane({ ...seen, mode: undefined }, record);
+    if (screen.kind !== 'dialog' || !isAgent || seen.panePid !== record.panePid) {
+      // A screen that nobody recognises may be a dialog that is being drawn.
+      if (screen.kind === 'unknown' && seen.panePid === record.panePid) return card !== undefined;
+      open.delete(thread);
+      return card !== undefined && close(thread, card, screen.kind === 'shell' ? 'exited' : 'terminal');
+    }
+    return act(pane, { look: seen, dialog: screen, print: dialogPrint(record, screen) }, card, why);
+  }
+
+  async function act(pane: FoundPane, seen: SeenDialog, card: DialogCard | undefined, why?: PanelReason) {
+    const { thread, claudeSession } = pane.record;
+    const { dialog, print } = seen;
+    const known = open.get(thread);
+    const now = known?.print === print ? known : { print, at: Date.now(), isPrompted: false };
+    now.isPrompted ||= isOfHooks(dialog.which) && prompts.inThread(thread).length > 0;
+    open.set(thread, now);
+    const step = decideCard({
+      ...{ dialog: { ...dialog, title: dialogTitle(dialog), print }, card, isPrompted: now.isPrompted },
+      ...{ isHeard: claudeSession !== '', seenForMs: Date.now() - now.at, isInTheWay: why !== undefined },
+    });
+    switch (step.do) {
+      case 'nothing':
+        return card !== undefined;
+      case 'wait':
+        lookAfter(thread, step.ms + 50);
+        return false;
+      case 'post':
+        return post(thread, seen, card);
+      case 'edit':
+        if (card !== undefined) await edit(thread, card.message, cardDraft(dialog, print));
+        return note(thread, card, { print });
+      case 'replace':
+        if (card !== undefined) await close(thread, card, 'terminal');
+        return post(thread, seen, undefined);
+      case 'close':
+        if (card !== undefined) await close(thread, card, now.isPrompted ? 'prompted' : 'terminal');
+        lookAfter(thread, 0);
+        return false;
+      case 'dismiss':
+        return dismiss(pane, seen, card, why);
+    }
+  }
+
+  /** Stored first: after a crash it is posted with the same nonce. */
+  async function post(thread: string, { dialog, print }: SeenDialog, before: DialogCard | undefined): Promise<true> {
+    const about = { print, which: dialog.which, title: dialogTitle(dialog), message: '' };
+    const card = before ?? { ...about, id: randomBytes(12).toString('base64url') };
+    registry.change(thread, { dialog: card });
+    const message = await say(thread, ['dialog', card.id], cardDraft(dialog, print));
+    return note(thread, card, { message: message ?? 'deleted' });
+  }
+
+  function note(thread: string, card: DialogCard | undefined, to: Partial<DialogCard>): true {
+    if (card !== undefined) registry.change(thread, { dialog: { ...card, ...to } });
+    return true;
+  }
+
+  async function close(thread: string, card: DialogCard, how: 'terminal' | 'exited' | 'prompted'): Promise<false> {
+    const content = endOf(card, how);
+    // Killed before the answer of Discord: the nonce finds the message.
+    const message = card.message || (await say(thread, ['dialog', card.id], { content, silent: true })) || 'deleted';
+    if (message !== 'deleted') await edit(thread, message, { content, components: [] });
+    registry.change(thread, { dialog: undefined });
+    return false;
+  }
+
+  async function edit(thread: string, message: string, draft: Partial<MessageDraft>): Promise<void> {
+    const change = () => editMessage(rest, thread, message, draft);
+    await unarchiveAndRetry(rest, thread, change, { archiveAgain: true }).catch((error: unknown) => {
+      if (!refusedWith(error, UNKNOWN_MESSAGE)) throw error; // a user deleted it
+    });
+  }
+
+  async function dismiss(pane: FoundPane, seen: SeenDialog, card: DialogCard | undefined, why?: PanelReason) {
+    const { thread } = pane.record;
+    if (card !== undefined) await close(thread, card, 'terminal');
+    const reason = why === 'message' ? ' was open. It is closed now, because your message waits.' : '';
+    const head = `📋 **${dialogTitle(seen.dialog)}**${reason}`;
+    const id = randomBytes(12).toString('base64url');
+    for (const [at, content] of panelTexts(seen.dialog, head).entries())
+      await say(thread, ['panel', id, at], { content, silent: true });
+    const isGone = await parts.pressing(thread, () => dismissPanel(pane, seen));
+    log.info('panel', { thread, which: seen.dialog.which, closed: isGone });
+    states.lookSoon(thread);
+    return false;
+  }
+
+  /** Waits until the pane shows something else. */
+  async function reacts(pane: FoundPane, print: string, withinMs: number): Promise<boolean> {
+    for (const began = Date.now(); Date.now() - began < withinMs; ) {
+      await sleep(LOOK_MS, undefined, { signal });
+      if ((await seeDialog(pane))?.print !== print) return true;
+    }
+    return false;
+  }
+
+  async function answer({ thread, message, print, action, by, liveAt }: CardTap): Promise<string | undefined> {
+    const record = registry.get(thread);
+    const card = record?.dialog;
+    if (record === undefined || card === undefined || card.message !== message) {
+      await edit(thread, message, { components: [] });
+      return CLOSED;
+    }
+    if (card.answer !== undefined || (liveAt ?? 0) < (pressedAt.get(thread) ?? 0)) return PENDING;
+    if (!isFresh(liveAt, performance.now())) return OLD;
+    const pane = paneOf(record);
+    const chosen = await parts.pressing(thread, () => chooseOption(pane, print, action));
+    log.info('dialog', { thread, which: card.which, tap: chosen.kind });
+    if (chosen.kind === 'chosen') note(thread, card, { answer: { label: chosen.label, by } });
+    const isSame = chosen.kind !== 'changed' && !(await reacts(pane, print, REACTS_WITHIN_MS));
+    if (isSame && chosen.kind === 'chosen') {
+      pressedAt.set(thread, performance.now());
+      note(thread, card, { answer: undefined });
+    }
+    await review(thread);
+    states.lookSoon(thread);
+    if (chosen.kind === 'stuck') return STUCK;
+    if (chosen.kind === 'changed') return cardOf(thread)?.message === message ? CHANGED : CLOSED;
+    return isSame && chosen.kind === 'chosen' ? SILENT : undefined;
+  }
+
+  states.onScreen((thread, { screen }) => {
+    const isOpen = screen.kind === 'dialog';
+    if (!signal.aborted && (isOpen || open.has(thread) || cardOf(thread) !== undefined)) void look(thread);
+  });
+  registry.onChange((record) => {
+    if (record.closed && record.dialog !== undefined && !signal.aborted) void look(record.thread);
+  });
+  for (const { thread, closed, dialog } of registry.all()) if (closed && dialog !== undefined) void look(thread);
+
+  return { look, tapped: (tap) => inTurn(tap.thread, () => answer(tap)) };
+}
+
+function endOf({ title, answer }: DialogCard, how: 'terminal' | 'exited' | 'prompted'): string {
+  if (answer !== undefined) return `✅ **${title}** ${answer.label} — ${answer.by}`;
+  if (how === 'exited') return `⏹️ **${title}** Claude has exited.`;
+  return how === 'prompted' ? `🔔 **${title}** Answer the prompt below.` : `🖥️ **${title}** Closed in the terminal.`;
+}

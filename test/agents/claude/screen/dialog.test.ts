@@ -1,0 +1,230 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAnsi } from '../../../../agents/claude/screen/box.ts';
+import { type Dialog, findDialog } from '../../../../agents/claude/screen/dialog.ts';
+
+const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens');
+
+const read = (path: string) => findDialog(parseAnsi(readFileSync(join(CORPUS, path), 'utf8')));
+const readOne = (path: string) => {
+  const dialog = read(`${path}.ansi`);
+  if (dialog === undefined) throw new Error(`${path} shows no dialog`);
+  return dialog;
+};
+
+/** Every state at every size on which the dialog is whole. Options: `>` marks the highlighted one; `old`: 2.1.197. */
+interface Expected {
+  readonly form: Dialog['form'];
+  readonly title: string;
+  readonly options?: readonly string[];
+  readonly old?: readonly string[];
+}
+
+const YES_NO = ['>Yes', 'No'];
+const MODES = ['Auto (match terminal)', '>Dark mode', 'Light mode', 'Dark mode (colorblind-friendly)'];
+const THEMES = [
+  ...[...MODES, 'Light mode (colorblind-friendly)', 'Dark mode (ANSI colors only)'],
+  'Light mode (ANSI colors only)',
+];
+const marked = (labels: readonly string[]) => labels.map((label) => (label === '>Dark mode' ? '>Dark mode ✔' : label));
+const AUTO = 'Yes, and switch to auto mode · auto mode handles these prompts for you';
+const CURL = ['>Yes', 'Yes, and don’t ask again for: curl *', 'No'];
+const EDITS =
+  'Yes, and switch to accept edits (auto-approve file edits and common file commands) for this session (shift+tab)';
+const DATABASES = ['SQLite', 'Postgres', 'DuckDB'];
+const REWOUND = ['>Restore conversation', 'Summarize from here', 'Summarize up to here', 'Never mind'];
+const SERVER = ['Use this MCP server', 'Use this and all future MCP servers in this project'];
+const ALONE = 'Continue without using this MCP server';
+
+const bash: Expected = {
+  form: 'choice',
+  title: 'Bash command',
+  options: [...CURL.slice(0, 2), AUTO, 'No'],
+  old: CURL,
+};
+const panel = (title: string): Expected => ({ form: 'panel', title });
+const unknown = (title: string): Expected => ({ form: 'unknown', title });
+const choice = (title: string, options: readonly string[], old = options): Expected => ({
+  ...{ form: 'choice', title, options, old },
+});
+
+const EXPECTED: Readonly<Record<string, Expected>> = {
+  agents: panel('Agents'),
+  btw: panel('Side question'),
+  cost: panel('Usage'),
+  help: panel('Help'),
+  hooks: panel('Hooks'),
+  skills: panel('Skills'),
+  stats: panel('Statistics'),
+  status: panel('Status'),
+  tasks: panel('Shell details'),
+  config: unknown('Settings'),
+  effort: unknown('Effort'),
+  permissions: unknown('Permissions'),
+  plugin: unknown('Plugins'),
+  'add-dir': unknown('Add directory to workspace'),
+  'export-file': unknown('Export conversation'),
+  'login-url': unknown('Login'),
+  'question-second': unknown('Which extras do you want?'),
+  'auto-mode-check': choice("Auto mode can't check actions in this session", [
+    ...['Stay in auto mode', 'Leave for accept edits mode and stop'],
+  ]),
+  'auto-mode-default': choice('Make auto mode your default permission mode?', [
+    ...['>Yes, set auto mode as my default permission mode', 'No, keep manual mode'],
+  ]),
+  export: choice('Export conversation', ['>Copy to clipboard', 'Save to file']),
+  key: choice('Detected a custom API key in your environment', ['Yes', '>No (recommended)']),
+  login: choice(
+    'Login',
+    [
+      ...['>Claude account with subscription · Individual, Team, or Enterprise'],
+      ...['Anthropic Console account · API usage billing'],
+      ...['3rd-party platform · Bedrock, Microsoft Foundry, Google Vertex AI'],
+    ],
+    [
+      ...['>Claude account with subscription · Pro, Max, Team, or Enterprise'],
+      ...['Anthropic Console account · API usage billing'],
+      ...['3rd-party platform · Amazon Bedrock, Microsoft Foundry, or Vertex AI'],
+    ],
+  ),
+  memory: choice(
+    'Memory',
+    ['>User instructions', 'Project instructions', 'Open auto-memory folder'],
+    ['>User memory', 'Project memory', 'Open auto-memory folder'],
+  ),
+  model: choice(
+    'Select model',
+    ['>Default (recommended) ✔', 'Opus', 'Fable', 'Sonnet', 'Haiku'],
+    ['>Default (recommended) ✔', 'Opus', 'Sonnet', 'Sonnet 5 (1M context)', 'Haiku'],
+  ),
+  onboarding: { form: 'choice', title: expect.stringContaining('Welcome'), options: THEMES, old: marked(THEMES) },
+  'onboarding-notes': { ...choice('', ['Continue']), title: expect.stringContaining('Welcome') },
+  'permission-bash': bash,
+  'permission-status-line': bash,
+  'permission-under-picture': bash,
+  'permission-fetch': choice('Fetch', [
+    ...['>Yes', "Yes, and don't ask again for example.com", 'No, and tell Claude what to do differently (esc)'],
+  ]),
+  'permission-long': choice(
+    'Bash command',
+    ['>Yes', 'Yes, and always allow access to /home/me/project from this project', AUTO, 'No'],
+    ['>Yes', 'Yes, and always allow access to project/ from this project', 'No'],
+  ),
+  'permission-write': choice(
+    'Create file',
+    ['>Yes', EDITS, 'No'],
+    ['>Yes', 'Yes, allow all edits during this session (shift+tab)', 'No'],
+  ),
+  plan: choice('Exit plan mode?', ['>Yes, and switch to default (ask each time) for this session', 'No'], YES_NO),
+  question: choice('Which database should we use?', [
+    '>SQLite',
+    ...DATABASES.slice(1),
+    'Type something.',
+    'Chat about this',
+  ]),
+  'question-first': choice('Which database should we use?', [
+    '>SQLite',
+    'Postgres',
+    'Type something.',
+    'Chat about this',
+  ]),
+  'question-review': choice('Review your answers', ['>Submit answers', 'Cancel']),
+  'question-typing': choice('Which database should we use?', [...DATABASES, '>own words', 'Chat about this']),
+  'resume-several': choice('Resume session', ['>first talk']),
+  'rewind-restore': choice('Rewind', REWOUND),
+  server: choice(
+    'New MCP server found in this project: lab',
+    [...SERVER, `>${ALONE}`],
+    [`>${SERVER[0]}`, SERVER[1] ?? '', ALONE],
+  ),
+  theme: choice('Theme', [...THEMES, 'New custom theme…'], marked([...THEMES, 'New custom theme…'])),
+  trust: choice(
+    'Accessing workspace:',
+    ['>No, exit', 'Yes, I trust this folder'],
+    ['>Yes, I trust this folder', 'No, exit'],
+  ),
+};
+
+const whole = readdirSync(CORPUS, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\/dialog-[^/]*\.ansi$/.test(path) && !path.includes('40x15'))
+  .sort()
+  .map((path) => ({ path, state: path.replace(/.*\/dialog-|\.ansi$/g, ''), isOld: path.startsWith('2.1.197/') }));
+
+const labels = ({ options }: Dialog) => options.map(({ label, selected }) => (selected ? `>${label}` : label));
+
+describe('a recorded dialog', () => {
+  it.each(whole.filter(({ state }) => state in EXPECTED))('$path is read as it is', ({ path, state, isOld }) => {
+    const { form, title, options = [], old = options } = EXPECTED[state] as Expected;
+    const dialog = readOne(path.replace('.ansi', ''));
+    expect(dialog).toMatchObject({ form, title });
+    const all = isOld ? old : options;
+    if (form === 'choice') expect(labels(dialog)).toEqual(dialog.hasMore ? all.slice(0, dialog.options.length) : all);
+    if (state !== 'effort') expect(dialog.text.join('\n')).not.toMatch(/[─━╌▔│╭╮╰╯]{2}/u);
+  });
+
+  it('is in the table above, except for lists whose content depends on the recording', () => {
+    const others = new Set(whole.map(({ state }) => state).filter((state) => !(state in EXPECTED)));
+    expect([...others].sort()).toEqual(['resume', 'rewind']);
+  });
+});
+
+describe('the options of a dialog', () => {
+  it('have the explanation beside or below them', () => {
+    expect(readOne('2.1.325/80x24/dialog-model').options[1]).toEqual({
+      ...{ number: 2, label: 'Opus', selected: false },
+      about: 'Opus 5.5 · Best for everyday, complex tasks · $4/$20 per Mtok',
+    });
+    expect(readOne('2.1.197/80x24/dialog-question').options[2]?.about).toBe('Columnar, embedded');
+    expect(readOne('2.1.197/80x24/dialog-resume').options).toEqual([
+      {
+        ...{ number: undefined, selected: true, about: '1 minute ago · HEAD · 1.4KB' },
+        label: '<task-notification> <output-file>/tmp/claude-1000/-home-me-project/6c3f4…',
+      },
+    ]);
+    expect(labels(readOne('2.1.197/80x24/dialog-rewind'))).toEqual(['hello', 'table', 'picture', '>(current)']);
+  });
+
+  it('are whole where Claude Code wrapped them', () => {
+    const narrow = readOne('2.1.325/40x15/dialog-auto-mode-default');
+    expect(labels(narrow)).toEqual(['>Yes, set auto mode as my default permission mode', 'No, keep manual mode']);
+    expect(labels(readOne('2.1.325/40x15/dialog-permission-write'))).toEqual(['>Yes', EDITS, 'No']);
+  });
+
+  it('say that there are more than the screen shows', () => {
+    for (const state of ['model', 'theme', 'rewind'])
+      expect(readOne(`2.1.325/80x24/dialog-${state}`).hasMore, state).toBe(true);
+    expect(readOne('2.1.197/80x24/dialog-model').hasMore).toBe(false);
+  });
+
+  it('have a key where the dialog has no list', () => {
+    const [stay, leave] = readOne('2.1.325/80x24/dialog-auto-mode-check').options;
+    expect([stay?.key, leave?.key]).toEqual(['Enter', 'BTab']);
+    expect(readOne('2.1.197/80x24/dialog-onboarding-notes').options.map(({ key }) => key)).toEqual(['Enter']);
+  });
+});
+
+describe('the text of a dialog', () => {
+  it('is whole where Claude Code wrapped it', () => {
+    expect(readOne('2.1.325/80x24/dialog-trust').text).toEqual([
+      ...['/home/me/project', ''],
+      "Quick safety check: Is this a project you created or one you trust? (Like your own code, a well-known open source project, or work from your team). If not, take a moment to review what's in this folder first.",
+      ...['', "Claude Code'll be able to read, edit, and execute files here.", '', 'Security guide'],
+    ]);
+  });
+
+  it('has the address of a login in one piece, and says that there is a field to write in', () => {
+    for (const version of ['2.1.197', '2.1.325']) {
+      const dialog = readOne(`${version}/80x24/dialog-login-url`);
+      expect(dialog.text.some((line) => /^ *https:\/\/claude\.com\/\S+&state=[\w-]{43}$/.test(line))).toBe(true);
+      expect(dialog.field).toBe(true);
+    }
+    expect(readOne('2.1.325/80x24/dialog-trust').field).toBe(false);
+  });
+
+  it('keeps the rows of a table apart', () => {
+    const { text } = readOne('2.1.325/80x24/dialog-status');
+    expect(text).toContain('Setting sources:            User settings');
+    expect(text.filter((line) => line.startsWith('Auto mode server:'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAnsi } from '../../../agents/claude/screen/box.ts';
+import { type Dialog, findDialog } from '../../../agents/claude/screen/dialog.ts';
+import { cardDraft, dialogPrint, panelTexts, parseCardId } from '../../../bridge/dialogs/card-text.ts';
+
+const CORPUS = join(import.meta.dirname, '../../fixtures', 'screens');
+const PANE = { serverPid: 1, paneId: '%1', panePid: 2 };
+const all = readdirSync(CORPUS, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\/dialog-[^/]*\.ansi$/.test(path))
+  .flatMap((path) => {
+    const dialog = findDialog(parseAnsi(readFileSync(join(CORPUS, path), 'utf8')));
+    return dialog === undefined ? [] : [{ path, dialog }];
+  });
+
+function find(path: string): Dialog {
+  const found = all.find((one) => one.path === `${path}.ansi`);
+  if (found === undefined) throw new Error(`nothing recorded as ${path}`);
+  return found.dialog;
+}
+
+interface Component {
+  readonly type: number;
+  readonly label?: string;
+  readonly custom_id: string;
+  readonly options?: readonly { label: string; value: string; description?: string }[];
+}
+const partsOf = (dialog: Dialog) =>
+  (cardDraft(dialog, 'p'.repeat(16)).components ?? []).map((one) => one.components as unknown as readonly Component[]);
+const labelsOf = (dialog: Dialog) => partsOf(dialog).map((row) => row.map(({ label }) => label));
+
+describe('the card of every recorded dialog', () => {
+  it.each(all)('$path fits into a message and onto a phone', ({ dialog }) => {
+    const texts =
+      dialog.form === 'panel' ? panelTexts(dialog, '📋 **Usage**') : [cardDraft(dialog, 'p'.repeat(16)).content];
+    expect(texts.length).toBeLessThanOrEqual(2);
+    for (const text of texts) {
+      expect(text.length).toBeLessThanOrEqual(2_000);
+      const shown = text.split('```')[1] ?? '';
+      for (const line of shown.split('\n')) expect([...line].length).toBeLessThanOrEqual(60);
+    }
+    for (const row of partsOf(dialog)) {
+      expect(row.length).toBeLessThanOrEqual(5);
+      for (const { label = '', options = [], custom_id } of row) {
+        expect([...label].length).toBeLessThanOrEqual(80);
+        expect(custom_id.length).toBeLessThanOrEqual(100);
+        expect(options.length).toBeLessThanOrEqual(25);
+        for (const one of options) expect([...one.label].length).toBeLessThanOrEqual(100);
+      }
+    }
+  });
+
+  it('has the words of the dialog on its buttons, and Esc where the dialog says so', () => {
+    expect(labelsOf(find('2.1.325/80x24/dialog-trust'))).toEqual([
+      ['No, exit', 'Yes, I trust this folder'],
+      ['Esc: cancel'],
+    ]);
+    expect(labelsOf(find('2.1.197/80x24/dialog-plan'))).toEqual([['Yes', 'No']]);
+    expect(labelsOf(find('2.1.325/80x24/dialog-model'))[1]).toEqual(['More…', 'Esc: cancel']);
+  });
+
+  it('explains the options that the dialog explains', () => {
+    expect(cardDraft(find('2.1.197/80x24/dialog-model'), 'p'.repeat(16)).content).toContain('Haiku: Haiku 4.5');
+    const [[menu]] = partsOf(find('2.1.197/80x24/dialog-theme')) as [[Component]];
+    expect(menu.options?.map(({ label }) => label)[7]).toBe('New custom theme…');
+  });
+
+  it('has no button for an option that opens a text field', () => {
+    const dialog = find('2.1.197/80x24/dialog-question');
+    expect(labelsOf(dialog)[0]).toEqual(['SQLite', 'Postgres', 'DuckDB', 'Chat about this']);
+    expect(partsOf(dialog)[0]?.map(({ custom_id }) => custom_id.split(':')[2])).toEqual(['0', '1', '2', '4']);
+  });
+
+  it('has keys where threadmux cannot choose, and sideways ones for a slider', () => {
+    expect(labelsOf(find('2.1.325/80x24/dialog-effort'))).toEqual([
+      ['Esc', '↑', '↓', 'Enter'],
+      ['←', '→'],
+    ]);
+  });
+
+  it('links only to the login page of Claude itself', () => {
+    const dialog = find('2.1.325/80x24/dialog-login-url');
+    expect(cardDraft(dialog, 'p'.repeat(16)).content).toMatch(/^<https:\/\/claude\.com\/\S+>$/m);
+    const text = dialog.text.map((line) => line.replace('claude.com/', 'claude.com.evil.example/'));
+    expect(cardDraft({ ...dialog, text }, 'p'.repeat(16)).content).not.toMatch(/^<https/m);
+  });
+
+  it('hides nothing and renders nothing that is on the screen', () => {
+    const evil = ['``` @everyone', 'a\u202eb', '[click](https://evil.example)'];
+    const { content } = cardDraft(
+      { ...find('2.1.325/80x24/dialog-trust'), title: '**[x](y)**', text: evil },
+      'p'.repeat(16),
+    );
+    expect(content).toContain('⟨U+202E⟩');
+    expect(content.split('```')).toHaveLength(3);
+    expect(content).toContain('\\*\\*\\[x\\]');
+  });
+});
+
+describe('the print of a dialog', () => {
+  const dialog = find('2.1.325/80x24/dialog-trust');
+
+  it('is the same while the highlighted option moves', () => {
+    const options = dialog.options.map((one) => ({ ...one, selected: !one.selected }));
+    expect(dialogPrint(PANE, { ...dialog, options })).toBe(dialogPrint(PANE, dialog));
+  });
+
+  it('is another one for other words, options or panes', () => {
+    const print = dialogPrint(PANE, dialog);
+    expect(dialogPrint(PANE, { ...dialog, text: ['/home/me/other'] })).not.toBe(print);
+    expect(dialogPrint(PANE, { ...dialog, options: dialog.options.toReversed() })).not.toBe(print);
+    expect(dialogPrint({ ...PANE, panePid: 3 }, dialog)).not.toBe(print);
+  });
+
+  it('does not change with the clock', () => {
+    const rewind = find('2.1.325/80x24/dialog-rewind-restore');
+    const text = rewind.text.map((line) => line.replace('5s ago', '12s ago'));
+    expect(dialogPrint(PANE, { ...rewind, text })).toBe(dialogPrint(PANE, rewind));
+  });
+});
+
+describe('the button of a card', () => {
+  const print = 'aB3_-6789012345x';
+  it.each([
+    [`dialog:${print}:3`, undefined, { do: 'choose', option: 3 }],
+    [`dialog:${print}:pick`, '12', { do: 'choose', option: 12 }],
+    [`dialog:${print}:more`, undefined, { do: 'scroll' }],
+    [`dialog:${print}:key-Escape`, undefined, { do: 'press', key: 'Escape' }],
+  ])('%s is understood', (id, picked, action) => {
+    expect(parseCardId(id, picked)).toEqual({ print, action });
+  });
+
+  it.each([
+    'key:Enter:x',
+    'dialog:short:1',
+    `dialog:${print}:pick`,
+    `dialog:${print}:key-C-c`,
+    `dialog:${print}:key-rm`,
+    `dialog:${print}:3:4`,
+  ])('%s is none', (id) => {
+    expect(parseCardId(id, undefined)).toBeUndefined();
+  });
+});

@@ -1,0 +1,272 @@
+// A dialog of the agent is a card in its thread: a tap chooses exactly that option, and the card is closed with the dialog.
+
+import { describe, expect, it, vi } from 'vitest';
+import type { FakeClaude } from '../../support/fake-claude.ts';
+import { buttonOf, messageNow } from '../../support/prompt-pane.ts';
+import type { WireMessage } from '../../support/workspace.ts';
+import { openPageSocket } from '../../workspace/raw-socket.ts';
+import { aWhile, type Setting, startSetting, untilPrompts, WAIT } from '../bridge-setup.ts';
+
+const TRUST = {
+  title: 'Accessing workspace:',
+  text: ['/home/me/project', '', 'Is this a project you created or one you trust?'],
+  options: ['No, exit', 'Yes, I trust this folder'],
+  at: 0,
+};
+const THEME = {
+  title: 'Theme',
+  options: [
+    'Auto',
+    'Dark mode',
+    'Light mode',
+    'Dark (colorblind)',
+    'Light (colorblind)',
+    'Dark (ANSI)',
+    'Light (ANSI)',
+  ],
+  at: 1,
+  numbered: true,
+};
+
+async function begin(options: Parameters<typeof startSetting>[0] = {}) {
+  const setting = await startSetting(options);
+  const claude = await setting.claude('web', { replies: false });
+  return { setting, claude };
+}
+
+const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
+  workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
+
+const become = ({ workspace }: Setting, message: WireMessage, content: RegExp) =>
+  vi.waitFor(async () => {
+    const now = await messageNow(workspace, message);
+    expect(now.content).toMatch(content);
+    return now;
+  }, WAIT);
+
+const cardsIn = async (setting: Setting, claude: FakeClaude) =>
+  (await setting.answers(claude)).filter(({ components }) => JSON.stringify(components ?? []).includes('dialog:'));
+
+const chosen = (claude: FakeClaude) => claude.noted().flatMap(({ kind, text }) => (kind === 'chosen' ? [text] : []));
+
+/** What only the user who tapped is told. */
+async function openWhispers({ workspace }: Setting) {
+  const page = await openPageSocket(workspace);
+  return () =>
+    page.heard.filter(({ t, d }) => t === 'MESSAGE_CREATE' && d.flags & 64).map(({ d }) => d.content as string);
+}
+
+describe('a dialog', () => {
+  it('is a card with its words, and a tap chooses exactly the tapped option', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', TRUST);
+    const card = await setting.answer(claude, /Accessing workspace/);
+    expect(card.content).toContain('/home/me/project');
+    expect(card.flags ?? 0).not.toBe(4096); // it notifies
+    await tap(setting, card, 'Yes, I trust');
+    const closed = await become(setting, card, /^✅ \*\*Accessing workspace:\*\* Yes, I trust this folder — /);
+    expect(closed.components).toEqual([]);
+    expect(chosen(claude)).toEqual(['Yes, I trust this folder']);
+  });
+
+  it('with more than five options is a menu', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', THEME);
+    const card = await setting.answer(claude, /Theme/);
+    const menu = (card.components as { components: { custom_id: string; options: { label: string }[] }[] }[])[0]
+      ?.components[0];
+    expect(menu?.options.map(({ label }) => label)).toEqual(THEME.options);
+    await setting.workspace.person.choose(card.channel_id, card.id, menu?.custom_id ?? '', ['5']);
+    await become(setting, card, /^✅ .*Dark \(ANSI\)/);
+    expect(chosen(claude)).toEqual(['Dark (ANSI)']);
+  });
+
+  it('that follows another one is a new card, and the old one is closed', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', { ...TRUST, next: [{ ...TRUST, title: 'Make auto mode your default?' }] });
+    const first = await setting.answer(claude, /Accessing workspace/);
+    await tap(setting, first, 'Yes, I trust');
+    const second = await setting.answer(claude, /^🔔 \*\*Make auto mode/);
+    await become(setting, first, /^✅/);
+    await tap(setting, second, 'No, exit');
+    await become(setting, second, /^✅ .*No, exit/);
+    expect(chosen(claude)).toEqual(['Yes, I trust this folder', 'No, exit']);
+  });
+
+  it('is closed in the thread when it is answered in the terminal', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', TRUST);
+    const card = await setting.answer(claude, /Accessing workspace/);
+    setting.machine.tmux.call('send-keys', '-t', '=web:', 'Enter');
+    const closed = await become(setting, card, /Closed in the terminal/);
+    expect(closed.components).toEqual([]);
+  });
+
+  it('is answered with its key where it says so', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', TRUST);
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await tap(setting, card, 'Esc: cancel');
+    await become(setting, card, /^✅ .* Esc — /);
+    expect(chosen(claude)).toEqual(['Esc']);
+  });
+
+  it('that threadmux cannot answer has keys, and its text follows the screen', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', { title: 'Pick some', options: ['[ ] Cache', '[ ] Queue'], at: 0 });
+    const card = await setting.answer(claude, /Pick some/);
+    expect(card.content).toContain('❯ [ ] Cache');
+    await tap(setting, card, '↓');
+    const moved = await become(setting, card, /❯ \[ \] Queue/);
+    await tap(setting, moved, 'Enter');
+    await become(setting, card, /^✅ /);
+    expect(chosen(claude)).toEqual(['[ ] Queue']);
+  });
+});
+
+describe('a tap', () => {
+  it('chooses once when it is made twice, and leaves the next dialog open', async () => {
+    const { setting, claude } = await begin();
+    const whispers = await openWhispers(setting);
+    await claude.tell('choice', { ...TRUST, next: [{ ...TRUST, title: 'Delete everything?' }] });
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await claude.tell('slow', 400);
+    await Promise.all([tap(setting, card, 'No, exit'), tap(setting, card, 'No, exit')]);
+    await setting.answer(claude, /Delete everything/);
+    await vi.waitFor(() => expect(whispers()).toEqual(['This dialog is already closed. Nothing was pressed.']), WAIT);
+    expect(chosen(claude)).toEqual(['No, exit']);
+  });
+
+  it('presses nothing if the terminal has opened another dialog', async () => {
+    const { setting, claude } = await begin();
+    const whispers = await openWhispers(setting);
+    await claude.tell('choice', TRUST);
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await Promise.all([
+      claude.tell('choice', { ...TRUST, text: ['/home/me/other'] }),
+      tap(setting, card, 'Yes, I trust'),
+    ]);
+    await vi.waitFor(() => expect(whispers()).toEqual([expect.stringMatching(/Nothing was pressed/)]), WAIT);
+    await become(setting, card, /home\/me\/other/);
+    expect(chosen(claude)).toEqual([]);
+  });
+
+  it('works while somebody at the terminal moves the highlighted option', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', THEME);
+    const card = await setting.answer(claude, /Theme/);
+    setting.machine.tmux.call('send-keys', '-t', '=web:', 'Up', 'Up');
+    const [menu] = (card.components as { components: { custom_id: string }[] }[])[0]?.components ?? [];
+    await setting.workspace.person.choose(card.channel_id, card.id, menu?.custom_id ?? '', ['2']);
+    await become(setting, card, /^✅ .*Light mode/);
+    expect(chosen(claude)).toEqual(['Light mode']);
+  });
+
+  it('on an old card presses nothing', async () => {
+    const { setting, claude } = await begin();
+    const whispers = await openWhispers(setting);
+    await claude.tell('choice', TRUST);
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await claude.tell('choice');
+    await become(setting, card, /Closed in the terminal/);
+    await claude.tell('choice', TRUST);
+    await vi.waitFor(async () => expect(await cardsIn(setting, claude)).toHaveLength(1), WAIT);
+    // The page of a phone that was asleep still shows the button.
+    const sent = await setting.workspace.person.tap(card.channel_id, card.id, buttonOf(card, 'Yes')).catch(() => '');
+    if (sent !== '') await vi.waitFor(() => expect(whispers()).toHaveLength(1), WAIT);
+    await aWhile();
+    expect(chosen(claude)).toEqual([]);
+  });
+
+  it('of somebody who is not listed presses nothing', async () => {
+    const { setting, claude } = await begin({ allow: ['1'.repeat(18)] });
+    await claude.tell('choice', TRUST);
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await tap(setting, card, 'Yes, I trust');
+    await aWhile();
+    expect(chosen(claude)).toEqual([]);
+  });
+
+  it('works after a restart, and there is still one card', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', TRUST);
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await setting.restart();
+    await aWhile(1_500);
+    expect(await cardsIn(setting, claude)).toHaveLength(1);
+    await tap(setting, card, 'Yes, I trust');
+    await become(setting, card, /^✅/);
+    expect(chosen(claude)).toEqual(['Yes, I trust this folder']);
+  });
+});
+
+describe('a card', () => {
+  it('is posted once, even if threadmux was killed before it knew its message', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', TRUST);
+    await setting.answer(claude, /Accessing workspace/);
+    const { registry } = setting.shared.threads;
+    const { dialog } = registry.get(claude.thread) ?? {};
+    if (dialog === undefined) throw new Error('no card is recorded');
+    registry.change(claude.thread, { dialog: { ...dialog, message: '' } });
+    await setting.restart();
+    await vi.waitFor(() => expect(claude.record().dialog?.message).toBe(dialog.message), WAIT);
+    expect(await cardsIn(setting, claude)).toHaveLength(1);
+  });
+
+  it('that was answered while threadmux was down is closed at the start', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', TRUST);
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await setting.stop();
+    await claude.tell('choice');
+    await setting.restart();
+    await become(setting, card, /Closed in the terminal/);
+  });
+
+  it('is closed when its session ends', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', TRUST);
+    const card = await setting.answer(claude, /Accessing workspace/);
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    await become(setting, card, /Claude has exited/);
+  });
+
+  it('waits for the prompt of a hook, and gives way to it', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'make'); // no prompt comes: its hook was not installed, or was killed
+    const card = await setting.answer(claude, /Bash command/);
+    expect(buttonOf(card, 'Yes')).toMatch(/^dialog:/);
+  });
+});
+
+describe('a panel', () => {
+  it('that a command opened is posted as text and closed by itself', async () => {
+    const { setting, claude } = await begin();
+    await setting.say(claude, '/cost');
+    const shown = await setting.answer(claude, /^📋 \*\*Usage\*\*/);
+    expect(shown.content).toContain('Total cost: $0.01');
+    await vi.waitFor(() => expect(claude.noted().map(({ kind }) => kind)).toEqual(['slash', 'key']), WAIT);
+    expect(await cardsIn(setting, claude)).toEqual([]);
+  });
+
+  it('never holds up messages: five after /cost are submitted in order', async () => {
+    const { setting, claude } = await begin();
+    const words = ['one', 'two', 'three', 'four', 'five'];
+    await setting.say(claude, '/cost');
+    for (const word of words) await setting.say(claude, word);
+    await untilPrompts(claude, words);
+    expect(claude.noted().filter(({ kind }) => kind === 'into-dialog')).toEqual([]);
+    expect((await setting.answers(claude)).filter(({ content }) => /Total cost/.test(content))).toHaveLength(1);
+  });
+
+  it('that was opened by hand stays open until a message waits', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'cost');
+    await aWhile(2_000);
+    expect(claude.noted()).toEqual([]);
+    await setting.say(claude, 'go on');
+    await untilPrompts(claude, ['go on']);
+    await setting.answer(claude, /^📋 \*\*Usage\*\* was open/);
+  });
+});
