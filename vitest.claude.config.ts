@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/agents/claude/lab/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts', 'test/agents/claude/lab/install-claude.ts'],
+    setupFiles: ['test/support/patient-waits.ts'],
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -8,9 +8,10 @@ const ALONE = ['test/workspace/discord-js.test.ts'];
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/no-sync.mjs'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    setupFiles: ['test/support/no-sync.mjs', 'test/support/patient-waits.ts'],
+    // A limit for what hangs, not for what is slow on a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Most of their time they wait for other processes: more than there are cores.
     maxWorkers: 6,
     projects: [

@@ -113,7 +113,6 @@ function killAll(pids: readonly number[]): number {
 describe('with a remote host, nothing is lost or repeated by killing', () => {
   it.each(['UserPromptSubmit', 'Stop'])(
     'the program, with an unacknowledged letter of %s on its disk',
-    { timeout: 90_000 },
     async (event) => {
       const { machine, running, say, settled, up } = await start();
       await say('before');

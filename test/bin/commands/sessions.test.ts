@@ -56,6 +56,7 @@ describe('start and stop', () => {
     const command = ['--', 'sh', '-c', 'echo built; echo but; exit 3'];
     expect(await cli.run(['start', 'build', ...command])).toMatchObject({ status: 0 });
     await vi.waitFor(async () => {
+      cli.tmux.call('run-shell', 'true'); // tmux 3.3a sometimes learns of an exit only with the next one
       const seen = await cli.run(['capture', 'build', '--json']);
       expect(seen.data()).toMatchObject({ dead: true, exitStatus: 3, text: 'built\nbut' });
     }, WAIT);

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemdUnit } from '../../../bin/commands/service.ts';
 import { servicePath } from '../../../bin/commands/service-environment.ts';
@@ -44,7 +44,11 @@ async function holding(lock: string): Promise<ChildProcess> {
   const code = `import(${JSON.stringify(module)}).then(({ tryLock }) => { tryLock(${JSON.stringify(lock)}); setInterval(() => {}, 1000); })`;
   const child = spawn(process.execPath, ['-e', code], { stdio: 'ignore' });
   onTestFinished(() => void child.kill('SIGKILL'));
-  await vi.waitFor(() => expect(holderOf(lock)).toBe(child.pid), 20_000);
+  await vi.waitFor(() => {
+    expect(holderOf(lock)).toBe(child.pid);
+    // Taking it removes its temporary file last.
+    expect(readdirSync(dirname(lock)).filter((name) => name.startsWith(`${basename(lock)}.`))).toEqual([]);
+  }, 20_000);
   return child;
 }
 
