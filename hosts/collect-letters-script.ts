@@ -7,6 +7,7 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
+import { makeChunks } from './chunks.ts';
 
 /** Larger letters are not sent. */
 const LARGEST_LETTER = 32 * 1024 * 1024;
@@ -98,34 +99,31 @@ const LONGEST_LINE = 120;
 const NEWLINE = 0x0a;
 
 export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> } {
-  let pending: Buffer[] = [];
-  let bytes = 0;
+  let pending = makeChunks();
   let open: { readonly box: string; readonly name: string; readonly size: number } | undefined;
-
-  /** Copies only if there is more than one chunk. */
-  const joined = () => (pending.length === 1 && pending[0]) || Buffer.concat(pending);
 
   /** Removes `length` bytes and the newline after them from the pending bytes. */
   function cut(length: number): Buffer {
-    const all = joined();
+    const all = pending.all();
     if (all[length] !== NEWLINE) throw invalid('a letter has the wrong size');
-    pending = [all.subarray(length + 1)];
-    bytes -= length + 1;
+    pending = makeChunks();
+    pending.add(all.subarray(length + 1));
     return all.subarray(0, length);
   }
 
   function* next(): Generator<CollectedLine, boolean> {
     if (open !== undefined) {
-      if (bytes <= open.size) return false;
+      if (pending.bytes() <= open.size) return false;
       const { box, name, size } = open;
       open = undefined;
       yield { kind: 'letter', box, name, letter: cut(size) };
       return true;
     }
-    const all = joined();
-    pending = [all];
-    const at = all.subarray(0, LONGEST_LINE + 1).indexOf(NEWLINE);
-    if (at === -1 && bytes > LONGEST_LINE) throw invalid('a line is too long');
+    const at = pending
+      .all()
+      .subarray(0, LONGEST_LINE + 1)
+      .indexOf(NEWLINE);
+    if (at === -1 && pending.bytes() > LONGEST_LINE) throw invalid('a line is too long');
     if (at === -1) return false;
     const line = cut(at).toString('latin1');
     if (line === 'beat' || line === 'replaced') yield { kind: line };
@@ -141,8 +139,7 @@ export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> 
 
   return {
     *read(chunk) {
-      pending.push(chunk);
-      bytes += chunk.length;
+      pending.add(chunk);
       while (yield* next());
     },
   };

@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { makeChunks } from './chunks.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -142,16 +143,8 @@ interface OutputBuffer {
 }
 
 function keepAll(encoding: BufferEncoding = 'utf8'): OutputBuffer {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  return {
-    add(chunk) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-    },
-    bytes: () => bytes,
-    text: () => Buffer.concat(chunks).toString(encoding),
-  };
+  const chunks = makeChunks();
+  return { ...chunks, text: () => chunks.all().toString(encoding) };
 }
 
 function keepFrom({ begin, onBegin }: OutputFrame, encoding?: BufferEncoding): OutputBuffer {

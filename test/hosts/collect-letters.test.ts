@@ -12,6 +12,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CollectState, keepCollecting } from '../../hosts/collect-letters.ts';
 import { letterReader } from '../../hosts/collect-letters-script.ts';
@@ -451,6 +453,22 @@ describe('the output of a hostile host', () => {
     read('beat\n'.repeat(100_000));
     const { user, system } = process.cpuUsage(from);
     expect(user + system).toBeLessThan(2_000_000);
+  });
+
+  it('needs no more memory in small chunks than in large ones', () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const used = () => {
+      collectGarbage();
+      const { heapUsed, external } = process.memoryUsage();
+      return (heapUsed + external) / 2 ** 20;
+    };
+    const reader = letterReader();
+    const before = used();
+    expect([...reader.read(Buffer.from('letter 1.1/100000001.1 1000000\n'))]).toEqual([]);
+    for (let n = 0; n < 1_000_000; n++) for (const _ of reader.read(Buffer.from('x'))) throw new Error('too early');
+    expect(used() - before).toBeLessThan(30);
+    expect([...reader.read(Buffer.from('\n'))]).toMatchObject([{ letter: Buffer.alloc(1_000_000, 'x') }]);
   });
 
   it('is read in chunks of any size', () => {

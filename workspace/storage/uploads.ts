@@ -1,7 +1,7 @@
 // Uploaded files, stored by id. On the port they are served at addresses signed by this process, which are invalid after a
 // restart. A file name from an uploader never becomes a path.
 import { createHmac, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../../home/atomic-write.ts';
 import { sameSecret } from '../access/admit.ts';
@@ -12,6 +12,7 @@ export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 export const MAX_FILES = 10;
 
 export interface Uploads {
+  /** Removes the oldest files if there are too many bytes; their messages stay. */
   keep(id: string, data: Uint8Array): void;
   forget(id: string): void;
   /** Removes files without a message, left by a crash or by messages that existed only until the server stopped. */
@@ -22,17 +23,38 @@ export interface Uploads {
   isSigned(pathname: string, signature: string | null): boolean;
 }
 
-export function openUploads(dir: string): Uploads {
+/** A program or a host could send files until the disk is full. */
+const MOST_BYTES = 2 * 1024 ** 3;
+
+export function openUploads(dir: string, mostBytes = MOST_BYTES): Uploads {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
+  /** By age, because ids grow. */
+  const sizes = new Map(
+    readdirSync(dir)
+      .sort(compareSnowflakes)
+      .map((id) => [id, statSync(join(dir, id), { throwIfNoEntry: false })?.size ?? 0]),
+  );
+  let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const forget = (id: string) => {
+    rmSync(join(dir, id), { force: true });
+    bytes -= sizes.get(id) ?? 0;
+    sizes.delete(id);
+  };
   const secret = randomBytes(32);
   const sign = (pathname: string) => createHmac('sha256', secret).update(pathname).digest('hex');
   return {
-    keep: (id, data) => writeWhole(join(dir, id), data),
-    forget: (id) => rmSync(join(dir, id), { force: true }),
-    sweep(used) {
-      for (const name of readdirSync(dir)) {
-        if (!used.has(name)) rmSync(join(dir, name), { force: true });
+    keep(id, data) {
+      writeWhole(join(dir, id), data);
+      sizes.set(id, data.length);
+      bytes += data.length;
+      for (const oldest of sizes.keys()) {
+        if (bytes <= mostBytes || oldest === id) break;
+        forget(oldest);
       }
+    },
+    forget,
+    sweep(used) {
+      for (const name of readdirSync(dir)) if (!used.has(name)) forget(name);
     },
     pathOf(channelId, file) {
       const pathname = `/attachments/${channelId}/${file.id}/${encodeURIComponent(file.filename)}`;

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -22,7 +22,7 @@ import {
   spliced,
   type WorkspaceState,
 } from '../../../workspace/storage/store.ts';
-import { beyondLimits, KEPT } from '../../../workspace/storage/uploads.ts';
+import { beyondLimits, KEPT, openUploads, type Uploads } from '../../../workspace/storage/uploads.ts';
 import { startTestWorkspace } from '../../support/workspace.ts';
 
 const CHANNEL = '100000000000000000';
@@ -190,6 +190,20 @@ describe('the stored data', () => {
     const oldest = await second.person.messages(channelId, 'after=0&limit=1');
     expect(oldest).toMatchObject([{ content: 'y' }]);
     expect(readdirSync(join(dir, 'files'))).toEqual([]);
+  });
+
+  it('contains the newest files up to their limit, also those of an earlier process', () => {
+    const dir = dirname(makePath());
+    const sizes = (from: number, to: number, uploads: Uploads) => {
+      for (let n = from; n <= to; n++) uploads.keep(idOf(n), new Uint8Array(4));
+      return readdirSync(dir).sort();
+    };
+    expect(sizes(1, 4, openUploads(dir, 12))).toEqual([2, 3, 4].map(idOf));
+    const again = openUploads(dir, 12);
+    again.forget(idOf(4));
+    expect(sizes(5, 6, again)).toEqual([3, 5, 6].map(idOf));
+    again.keep(idOf(7), new Uint8Array(99));
+    expect(readdirSync(dir)).toEqual([idOf(7)]);
   });
 
   it('contains no files of deleted messages, nor files without a message', async () => {
