@@ -1,7 +1,7 @@
 // A screen in a message: a user may answer a dialog by it, so nothing in it is hidden or left out silently.
 
 import { describe, expect, it } from 'vitest';
-import { screenBlock } from '../../threads/notices.ts';
+import { screenBlock, screenExcerpt } from '../../threads/notices.ts';
 
 const CUT = '-# ⚠️ This is only the end: what stands above it does not fit here.\n';
 
@@ -29,5 +29,24 @@ describe('a screen in a message', () => {
 
   it('does not mention blank lines that are left out', () => {
     expect(screenBlock(`${'\n'.repeat(50)}end`)).not.toContain(CUT);
+  });
+});
+
+describe('an excerpt of a screen', () => {
+  it('has at most 8 lines of 60 columns, without frames, empty lines and the common margin', () => {
+    const rows = Array.from({ length: 30 }, (_, n) => `   line ${n} ${'x'.repeat(200)}`);
+    const lines = screenExcerpt(['─'.repeat(200), ...rows, '', '╭────╮', '   last'].join('\n'))
+      .split('\n')
+      .slice(1, -1);
+    expect(lines).toHaveLength(8);
+    expect(lines.map((line) => line.length)).toEqual([...Array(7).fill(60), 4]);
+    expect(lines[0]).toMatch(/^line 23 x+…$/);
+    expect(lines.at(-1)).toBe('last');
+  });
+
+  it('counts wide characters as two columns, and hides nothing', () => {
+    expect(screenExcerpt('漢'.repeat(50))).toBe(`\`\`\`\n${'漢'.repeat(29)}…\n\`\`\``);
+    expect(screenExcerpt('a\u202eb ```c')).toBe('```\na⟨U+202E⟩b ``⟨U+0060⟩c\n```');
+    expect(screenExcerpt('\n ─── \n')).toBe('```\n⟨empty⟩\n```');
   });
 });
