@@ -96,13 +96,11 @@ export function handlePreToolUse(_input: PreToolUseInput): EventOutcome {
 
 // SessionEnd: Claude has exited, unless the user only cleared the conversation.
 
-export function handleSessionEnd(input: SessionEndInput, report: EventReport): EventOutcome {
+export async function handleSessionEnd(input: SessionEndInput, report: EventReport): Promise<EventOutcome> {
+  // Before the exit is told: a turn that was running may have texts that are not posted yet.
+  await report.context.progress.end(turnOf(report), report.rest, 'interrupted');
   if (input.reason === 'clear') return { state: 'idle' };
-  return {
-    state: 'ended',
-    say: { text: '⏹️ Claude has exited.', silent: true },
-    after: () => report.context.progress.end(turnOf(report), report.rest, 'interrupted'),
-  };
+  return { state: 'ended', say: { text: '⏹️ Claude has exited.', silent: true } };
 }
 
 // SessionStart: Claude runs in this pane now. After /clear and compaction the conversation is new, but nothing is
@@ -174,7 +172,7 @@ export function followedTurn(
     async say(texts) {
       const known = texts.length === 0 ? undefined : await find();
       const thread = registry.get(record.thread);
-      if (known === undefined || thread === undefined || thread.deleted) return;
+      if (known === undefined || thread === undefined || thread.deleted || thread.closed) return; // makes no new thread
       await postTexts({ ...record, context, session: known, thread }, texts);
     },
     lastPosted: () => newest('0', ...(registry.get(record.thread)?.posted ?? []).flatMap(({ messages }) => messages)),
