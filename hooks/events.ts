@@ -105,14 +105,12 @@ export function handlePreToolUse(_input: PreToolUseInput): EventOutcome {
 const EXIT_LOOKS_MS = [50, 150, 300, 500, 1_000];
 
 export async function handleSessionEnd(input: SessionEndInput, report: EventReport): Promise<EventOutcome> {
-  if (input.reason === 'clear') return { state: 'idle' };
   const { context, rest } = report;
-  const endTurn = () => context.progress.end(turnOf(report), rest, 'interrupted');
-  if (!(await isLeft(report))) {
-    await endTurn();
-    return { state: 'ended', after: context.sessionsChanged.tell };
-  }
-  return { state: 'ended', say: { text: '⏹️ Claude has exited.', silent: true }, after: endTurn };
+  // Before the exit is told: a turn that was running may have texts that are not posted yet.
+  await context.progress.end(turnOf(report), rest, 'interrupted');
+  if (input.reason === 'clear') return { state: 'idle' };
+  if (!(await isLeft(report))) return { state: 'ended', after: context.sessionsChanged.tell };
+  return { state: 'ended', say: { text: '⏹️ Claude has exited.', silent: true } };
 }
 
 /** Whether the pane is still there after Claude has exited: the hook runs before that. */
@@ -196,7 +194,7 @@ export function followedTurn(
     async say(texts) {
       const known = texts.length === 0 ? undefined : await find();
       const thread = registry.get(record.thread);
-      if (known === undefined || thread === undefined || thread.deleted) return;
+      if (known === undefined || thread === undefined || thread.deleted || thread.closed) return; // makes no new thread
       await postTexts({ ...record, context, session: known, thread }, texts);
     },
     lastPosted: () => newest('0', ...(registry.get(record.thread)?.posted ?? []).flatMap(({ messages }) => messages)),

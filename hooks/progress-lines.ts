@@ -7,6 +7,7 @@ import { stableNonce } from '../core/snowflake.ts';
 import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import { createMessage, deleteMessage, editMessage, refusedWith } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
+import { unarchiveAndRetry } from '../discord/threads.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 
@@ -89,13 +90,19 @@ export function openProgressLines(home: Home): ProgressLines {
       const turn = turns.get(key);
       if (turn === undefined) return;
       try {
-        if (turn.message !== '') await editMessage(rest, turn.thread, turn.message, { content });
+        if (turn.message !== '') await editLast(rest, turn, content);
         else if (isNeeded) await post(key, turn, rest, content);
       } finally {
         drop(key); // last: if the process is killed before, the next one finishes the line
       }
     },
   };
+}
+
+/** The thread may be archived, because the session was closed while it worked. */
+async function editLast(rest: Rest, { thread, message }: TurnRecord, content: string): Promise<void> {
+  const edit = () => editMessage(rest, thread, message, { content });
+  await unarchiveAndRetry(rest, thread, edit, { archiveAgain: true });
 }
 
 /** A line that is late is worth nothing. */

@@ -9,6 +9,7 @@ import {
   openTool,
   readTurn,
   type TranscriptText,
+  type TranscriptTool,
   type TranscriptTurn,
   textsBeforeMore,
   textsOf,
@@ -136,13 +137,19 @@ async function textsBefore(
   let turn: TranscriptTurn | undefined;
   for (const deadline = Date.now() + WRITTEN_WITHIN_MS; ; await sleep(pauseMs)) {
     turn = await readTurn(path, { promptId, files });
-    const tool = turn && openTool(turn, name, asked);
+    const tool = turn && (openTool(turn, name, asked) ?? lastOpenTool(turn, name));
     if (tool !== undefined) return textsOf(turn).filter(({ at }) => at < tool.at);
     // The tool of a subagent is in another transcript, and an answered one is not open any more.
     if (agent !== undefined || !isFresh || Date.now() > deadline) break;
   }
   if (turn === undefined) return [];
   return isFresh && agent === undefined ? textsOf(turn) : textsBeforeMore(turn);
+}
+
+/** Claude Code may ask with another input than the model gave: with the file of a plan, for example. */
+function lastOpenTool({ tools }: TranscriptTurn, name: string): TranscriptTool | undefined {
+  const last = tools.at(-1);
+  return last?.name === name && last.outcome === undefined ? last : undefined;
 }
 
 // Removes parts of replies that match the user's "strip" patterns, such as a repeated header or a signature.

@@ -2,17 +2,21 @@
 // the courier is killed at any step.
 
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { openTestCourier } from '../support/courier-setup.ts';
 import {
   type Courier,
   fixture,
   type Machine,
   messagesIn,
   startMachine,
+  threadsOf,
   transcriptFixture,
 } from '../support/hook-process.ts';
 import { type PromptPane, promptIn, type SaidLate, startHook, startPromptPane } from '../support/prompt-pane.ts';
 import { startPromptCourier } from '../support/prompt-setup.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 
 const WEB = '[agent] web';
@@ -128,54 +132,87 @@ describe('a turn with texts, tools and a reply', () => {
   const STEPS = 'c246dd8e-7a77-4077-9e70-f88b8a5d01b7';
   const TEXTS = ['Step 1 of 2: looking around.', 'Step 2 of 2: looking around.', 'Done. The tool said: step 1\nstep 2'];
 
-  it.each([0, 1, 2, 3, 4, 5])(
-    'is posted once and in order if the courier is killed at its request %i',
-    async (step) => {
-      let victim: Courier | undefined;
-      let requests = 0;
-      const { workspace, machine, pane } = await start({
-        faults: {
-          onRequest({ method, path }) {
-            if (method === 'GET' || path.endsWith('/typing') || victim === undefined || requests++ !== step)
-              return undefined;
-            victim.child.kill('SIGKILL');
-            return { kind: 'apply-then-silence' };
-          },
+  it.each([0, 1, 2, 3])('is posted once and in order if the courier is killed at its request %i', async (step) => {
+    let victim: Courier | undefined;
+    let requests = 0;
+    const { workspace, machine, pane } = await start({
+      faults: {
+        onRequest({ method, path }) {
+          if (method === 'GET' || path.endsWith('/typing') || victim === undefined || requests++ !== step)
+            return undefined;
+          victim.child.kill('SIGKILL');
+          return { kind: 'apply-then-silence' };
         },
-      });
-      const { transcript, claudeSession } = pane.record();
-      const facts = { session_id: claudeSession, transcript_path: transcript, prompt_id: STEPS };
-      const drop = (name: string, more = {}) => machine.write(pane.env, { ...fixture(name), ...facts, ...more });
-      const write = (from: number, to: number) => appendFileSync(transcript, `${LINES.slice(from, to).join('\n')}\n`);
-      writeFileSync(transcript, '');
-      drop('UserPromptSubmit');
-      victim = machine.courier();
-      let running = victim;
-      const alive = async (check: () => Promise<void>) => {
-        await vi.waitFor(async () => {
-          if (running.child.signalCode !== null) {
-            victim = undefined;
-            running = machine.courier();
-          }
-          await check();
-        }, WAIT);
-      };
-      write(0, 3);
-      await alive(async () => expect(await contents(workspace)).toEqual(TEXTS.slice(0, 1)));
-      write(3, 6);
-      await alive(async () => expect(await contents(workspace)).toEqual(TEXTS.slice(0, 2)));
-      write(6, 8);
-      drop('Stop', { last_assistant_message: TEXTS[2] });
-      await alive(async () => {
-        expect(machine.letters()).toEqual([]);
-        expect(await contents(workspace)).toEqual([TEXTS[0], TEXTS[1], expect.stringContaining(TEXTS[2] ?? '')]);
-      });
-      await alive(async () => {
-        const lines = (await messagesIn(workspace, WEB)).filter(({ content }) => /^-# [^\n]*$/.test(content));
-        expect(lines.map(({ content }) => content)).toEqual([expect.stringMatching(/^-# Bash ×2 · \d+ s$/)]);
-      });
-      expect((await said(workspace)).map(isSilent)).toEqual([true, true, false]);
-      expect(requests, 'it was killed').toBeGreaterThan(step);
-    },
-  );
+      },
+    });
+    const { transcript, claudeSession } = pane.record();
+    const facts = { session_id: claudeSession, transcript_path: transcript, prompt_id: STEPS };
+    const drop = (name: string, more = {}) => machine.write(pane.env, { ...fixture(name), ...facts, ...more });
+    const write = (from: number, to: number) => appendFileSync(transcript, `${LINES.slice(from, to).join('\n')}\n`);
+    writeFileSync(transcript, '');
+    drop('UserPromptSubmit');
+    victim = machine.courier();
+    let running = victim;
+    const alive = async (check: () => Promise<void>) => {
+      await vi.waitFor(async () => {
+        if (running.child.signalCode !== null) {
+          victim = undefined;
+          running = machine.courier();
+        }
+        await check();
+      }, WAIT);
+    };
+    write(0, 3);
+    await alive(async () => expect(await contents(workspace)).toEqual(TEXTS.slice(0, 1)));
+    write(3, 6);
+    await alive(async () => expect(await contents(workspace)).toEqual(TEXTS.slice(0, 2)));
+    write(6, 8);
+    drop('Stop', { last_assistant_message: TEXTS[2] });
+    await alive(async () => {
+      expect(machine.letters()).toEqual([]);
+      expect(await contents(workspace)).toEqual([TEXTS[0], TEXTS[1], expect.stringContaining(TEXTS[2] ?? '')]);
+    });
+    await alive(async () => {
+      const lines = (await messagesIn(workspace, WEB)).filter(({ content }) => /^-# [^\n]*$/.test(content));
+      expect(lines.map(({ content }) => content)).toEqual([expect.stringMatching(/^-# Bash ×2 · \d+ s$/)]);
+    });
+    expect((await said(workspace)).map(isSilent)).toEqual([true, true, false]);
+    expect(requests, 'it was killed').toBeGreaterThan(step);
+  });
+
+  const begin = async () => {
+    const workspace = await startTestWorkspace();
+    const machine = startMachine(workspace);
+    const pane = machine.session('web');
+    const transcript = join(tempFolder(), 't.jsonl');
+    writeFileSync(transcript, `${LINES.slice(0, 3).join('\n')}\n`);
+    const facts = { transcript_path: transcript, prompt_id: STEPS };
+    const courier = openTestCourier(machine);
+    await courier.deliver(pane, { ...fixture('UserPromptSubmit'), ...facts });
+    await vi.waitFor(async () => expect(await messagesIn(workspace, WEB)).toHaveLength(2), WAIT);
+    return { workspace, machine, pane, transcript, facts, ...courier };
+  };
+
+  it('is interrupted in its archived thread, and gets no other thread, if its session was closed', async () => {
+    const { workspace, machine, transcript, context } = await begin();
+    const [{ id = '' } = {}] = await threadsOf(workspace);
+    context.threads.registry.change(id, { closed: true });
+    appendFileSync(transcript, `${LINES.slice(3, 6).join('\n')}\n`);
+    machine.tmux.call('kill-session', '-t', '=web');
+    await workspace.bot('PATCH', `/channels/${id}`, { archived: true });
+    await vi.waitFor(async () => {
+      const [, line] = await messagesIn(workspace, WEB);
+      expect(line?.content).toMatch(/^-# interrupted · Bash ×2 · \d+ s$/);
+      expect(await threadsOf(workspace)).toMatchObject([{ id, thread_metadata: { archived: true } }]);
+    }, WAIT);
+    expect(context.progress.isBusy()).toBe(false);
+  });
+
+  it('posts what is missing before it tells that Claude has exited', async () => {
+    const { workspace, pane, transcript, facts, deliver } = await begin();
+    appendFileSync(transcript, `${LINES.slice(3, 5).join('\n')}\n`);
+    await deliver(pane, { ...fixture('SessionEnd'), ...facts });
+    const texts = (await messagesIn(workspace, WEB)).map(({ content }) => content);
+    expect(texts.filter((text) => !text.startsWith('-# '))).toEqual([TEXTS[0], TEXTS[1], '⏹️ Claude has exited.']);
+  });
 });
