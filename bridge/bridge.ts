@@ -122,6 +122,7 @@ async function startServer(server: ServerConfig, shared: Shared, options: Bridge
   const slash = createSlashMessages({
     ...{ rest, config, hosts, inbox, marks, outcomes, log, signal, registry: threads.registry },
     send: (message, thread) => journey.send(message, thread),
+    keptMs: options.waits?.heldMs,
   });
   const journey = createJourney({
     ...shared,
