@@ -146,6 +146,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   const slash = createSlashMessages({
     ...{ rest, config, hosts, inbox, marks, outcomes, log, signal, registry: threads.registry },
     send: (message, thread) => journey.send(message, thread),
+    keptMs: options.waits?.heldMs,
   });
   const pressing = createKeyedQueue();
   const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name } });

@@ -37,6 +37,8 @@ export interface Waits {
   readonly patienceMs: number;
   /** An agent that has just started reports within this time. */
   readonly heardWithinMs: number;
+  /** How long a message waits for a tap. */
+  readonly heldMs: number;
 }
 
 const WAITS: Waits = {
@@ -45,6 +47,7 @@ const WAITS: Waits = {
   markMs: 250,
   patienceMs: 2_500,
   heardWithinMs: 10_000,
+  heldMs: 600_000,
 };
 
 export function createDeliver(options: JourneyOptions): Deliver {

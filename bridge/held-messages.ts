@@ -26,7 +26,7 @@ interface HeldOptions {
   readonly outcomes: Pick<Outcomes, 'say'>;
   readonly log: Log;
   readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
-  readonly keptMs?: number;
+  readonly keptMs?: number | undefined;
 }
 
 interface HeldMessage {
@@ -40,10 +40,8 @@ interface HeldMessage {
 
 export type HeldChoice = 'command' | 'text' | 'no';
 
-const KEPT_MS = 10 * 60_000;
-
 export function createHeldMessages(options: HeldOptions): HeldMessages {
-  const { rest, inbox, marks, outcomes, log, keptMs = KEPT_MS } = options;
+  const { rest, inbox, marks, outcomes, log, keptMs = 600_000 } = options;
   const held = new Map<string, HeldMessage>();
 
   async function close(id: string, words: string): Promise<HeldMessage | undefined> {

@@ -37,6 +37,7 @@ interface SlashOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
+  readonly keptMs: number | undefined;
 }
 
 export function createSlashMessages(options: SlashOptions): SlashMessages {

@@ -135,6 +135,16 @@ describe('a command that changes the account or the installation', () => {
     expect(noted(claude)).toEqual([['slash', '/exit']]);
   });
 
+  it('is not passed if nobody taps in time', async () => {
+    const { setting, claude } = await begin({ waits: { heldMs: 300 } });
+    const message = await setting.say(claude, '/logout');
+    await setting.untilMarked(message, '⚠️');
+    const over = await setting.answer(claude, /was not sent, because nobody answered/);
+    expect(over.components).toEqual([]);
+    await aWhile();
+    expect(noted(claude)).toEqual([]);
+  });
+
   it('is not passed by a tap in another thread', async () => {
     const { setting, claude } = await begin();
     const other = await setting.claude('other');

@@ -3,8 +3,8 @@
 import * as z from 'zod';
 import { parsedJson } from '../../../core/json.ts';
 
-/** Arguments: the transcript. Prints the clock of the host, so that clocks need not agree, and the end of the file. */
-export const READ_TRANSCRIPT_END = 'date +%s; tail -c 200000 "$1"';
+/** Arguments: the transcript. Prints the clock of the host, so that clocks need not agree, and the end of the file, if it is there. */
+export const READ_TRANSCRIPT_END = 'date +%s; tail -c 200000 "$1" 2>/dev/null || :';
 
 interface Printed {
   /** Of its line in the transcript. */
