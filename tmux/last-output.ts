@@ -6,6 +6,8 @@ import type { Tmux } from './tmux.ts';
 
 const DEAD_LINE = 'Pane is dead (';
 const LINES = 10;
+/** The lines above the screen that may belong to the last output. */
+export const QUIT_HISTORY = 20;
 const COLUMNS = 60;
 
 /** Like `lookAtPane`, and an exit status is known if there is one. */

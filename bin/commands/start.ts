@@ -10,7 +10,7 @@ import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import { agentSettings } from '../../install/program-files.ts';
 import { rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
-import { lookForExit, quitReport } from '../../tmux/last-output.ts';
+import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { killSession, listSessions, newSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
@@ -153,7 +153,7 @@ const WATCHED_MS = 3_000;
 async function untilAgentRuns(tmux: Tmux, session: Session): Promise<void> {
   const pane = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
   for (const until = Date.now() + WATCHED_MS; Date.now() < until; await sleep(100)) {
-    const seen = await lookForExit(tmux, pane, 20);
+    const seen = await lookForExit(tmux, pane, QUIT_HISTORY);
     if (seen.kind === 'pane' && !seen.dead) {
       if (showsBox(seen.text)) return;
       continue;
@@ -161,13 +161,15 @@ async function untilAgentRuns(tmux: Tmux, session: Session): Promise<void> {
     if (seen.kind === 'pane') await killSession(tmux, session).catch(() => {}); // it ended by itself
     const { how, lines } = quitReport(seen);
     const said = lines === '' ? 'It printed nothing.' : `Its last lines:\n${neutralise(lines)}`;
-    throw new ThreadmuxError('tmux_failed', `${session.name} ${how}. ${said}`);
+    throw new ThreadmuxError('tmux_failed', `${session.name} ${how}. ${said}`, {
+      hint: 'Correct that, then start it again.',
+    });
   }
 }
 
-/** Claude Code draws the box that it is written into with this sign. */
+/** Claude Code draws the box that it is written into, and the selected option of a dialog, with this sign. */
 function showsBox(screen: string): boolean {
-  return /^\s*[│]?\s*❯\s/m.test(screen);
+  return screen.split('\n').some((line) => line.trimStart().startsWith('❯'));
 }
 
 /** Prints only the name to stdout, for scripts that let us choose it. */

@@ -14,7 +14,8 @@ import { untilItSpeaks } from './until-it-runs.ts';
 export const newCommand: Command = {
   name: 'new',
   usage: '!new <name> [host] [directory] [-- command]',
-  about: 'start a session: Claude, or the command after `--`. A session that ended starts where it was',
+  about:
+    'start a session: Claude, or the command after `--`. One that ended starts where it was. Without a name: restart this headless agent',
   async run(order, tools) {
     const stream = streamOf(order, tools);
     if (order.rest === '' && stream?.kind === 'agent') return restartStream(stream);

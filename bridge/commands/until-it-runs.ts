@@ -6,8 +6,8 @@ import { hasDialog } from '../../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { insideFence, neutralise, untrustedCode } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import { lookForExit, quitReport } from '../../tmux/last-output.ts';
-import type { LookResult } from '../../tmux/look.ts';
+import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
+import { type LookResult, lookAtPane } from '../../tmux/look.ts';
 import { killSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
 import { type CommandContext, replyWith } from './command.ts';
 import { showScreen } from './keys.ts';
@@ -18,8 +18,6 @@ const ASKS_AFTER_MS = 1_500;
 const SILENT_FOR_MS = 20_000;
 /** How long another program than the agent is watched. */
 const OTHER_PROGRAM_MS = 500;
-/** The lines above the screen that may belong to the last output of a program that quit. */
-const QUIT_HISTORY = 20;
 
 interface Starting {
   readonly wanted: WantedSession;
@@ -40,8 +38,9 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
   const record = () => tools.threads.registry.get(thread.thread);
   const isUp = () => (isAgent ? record()?.claudeSession !== '' : Date.now() - began > OTHER_PROGRAM_MS);
   for (;;) {
-    const seen = await lookForExit(tmux, ref, QUIT_HISTORY);
-    if (seen.kind === 'gone' || seen.dead) throw await quitAtOnce(starting, seen, tools);
+    const seen = await lookAtPane(tmux, ref);
+    if (seen.kind === 'gone' || seen.dead)
+      throw await quitAtOnce(starting, await lookForExit(tmux, ref, QUIT_HISTORY), tools);
     const waitedMs = Date.now() - began;
     const asks = isAgent && waitedMs > ASKS_AFTER_MS && (hasDialog(seen.text) || record()?.dialog !== undefined);
     if (isUp() || asks || waitedMs > SILENT_FOR_MS) {

@@ -29,14 +29,17 @@ function sleepName(): string {
   return name;
 }
 
-function start(command: readonly string[], more: { dir?: string; home?: string; shell?: string } = {}) {
+function start(command: readonly string[], more: { dir?: string; home?: string; shell?: string; path?: string } = {}) {
   const lines: string[] = [];
   const dir = more.dir ?? tempFolder();
   const home = more.home ?? tempFolder();
   const agent = startAgentProcess({
     command,
     dir,
-    env: agentEnvironment({ ...process.env, HOME: home }, { THREADMUX_THREAD: '1' }),
+    env: agentEnvironment(
+      { ...process.env, HOME: home, PATH: more.path ?? process.env.PATH },
+      { THREADMUX_THREAD: '1' },
+    ),
     shell: more.shell ?? '/bin/sh',
     onLine: (line) => lines.push(line),
   });
@@ -77,6 +80,20 @@ describe('the process of an agent', () => {
       lines.slice(3).filter((fd) => fd === '4' || fd === '5'),
       'nothing of ours is open in it',
     ).toEqual([]);
+  });
+
+  it.each(SHELLS)('is found in our own PATH if %s sets another one', async (shell) => {
+    const home = tempFolder();
+    for (const rc of ['.profile', '.bash_profile', '.zprofile', '.zshrc'])
+      writeFileSync(join(home, rc), 'PATH=/usr/bin:/bin; export PATH\n');
+    mkdirSync(join(home, '.config/fish'), { recursive: true });
+    writeFileSync(join(home, '.config/fish/config.fish'), 'set -gx PATH /usr/bin /bin\n');
+    const bin = tempFolder();
+    writeFileSync(join(bin, 'my-claude'), '#!/bin/sh\necho "found $1 [$tmx_path]"\n', { mode: 0o755 });
+    const { agent, lines } = start(['my-claude', "it's me"], { home, shell, path: `${bin}:${process.env.PATH}` });
+    agent.endInput();
+    expect(await agent.ended).toMatchObject({ status: 0 });
+    expect(lines).toEqual(["found it's me []"]);
   });
 
   it('runs in its directory, without our token, a pane or the variables of another Claude', () => {
