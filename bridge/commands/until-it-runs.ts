@@ -47,8 +47,8 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
       // From now on the pane closes with its program.
       if (!(await stopKeeping(tmux, session))) continue;
       if (isUp()) return 'up';
-      if (asks) await tools.dialogs.look(thread.thread);
-      else await showItsScreen(thread, tools);
+      const hasCard = asks && (await tools.dialogs.look(thread.thread));
+      if (!hasCard) await showItsScreen(thread, tools);
       return asks ? 'asks' : 'silent';
     }
     await sleep(isAgent ? 300 : 100);
