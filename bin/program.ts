@@ -108,9 +108,8 @@ function addSetUp(program: Command): void {
     .option('--print', 'print the service file without installing it')
     .option('--keep-environment', 'keep a copy of API keys, proxies and the like for sessions')
     .action(async (flags) => (await import('./commands/service.ts')).serviceInstall(flags));
-  addCommand(service, 'remove', 'stop and remove the service; sessions keep running', 'service remove').action(
-    async () => (await import('./commands/service.ts')).serviceRemove(),
-  );
+  addCommand(service, 'remove', 'stop and remove the service; sessions keep running', 'service remove') //
+    .action(async () => (await import('./commands/service.ts')).serviceRemove());
   addCommand(program, 'completions', 'print the completion script for a shell', 'completions fish | source')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
     .action(async (shell) => (await import('./commands/completions.ts')).completions(shell, program));

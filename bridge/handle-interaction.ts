@@ -3,9 +3,7 @@
 
 import type { ServerConfig } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
-import { parseCustomId, type Tap } from '../core/prompt-answer.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
-import { untrustedReason } from '../core/untrusted-text.ts';
 import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import {
   AUTOCOMPLETE_INTERACTION,
@@ -16,7 +14,6 @@ import {
   type Interaction,
   interactionSchema,
   MODAL_INTERACTION,
-  openModal,
   replyPrivately,
   suggest,
   takeCommand,
@@ -26,14 +23,13 @@ import { button, type ComponentRow, editMessage, refusedWith, row } from '../dis
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { START_AGAIN } from '../threads/ended-notice.ts';
-import { KEEPS_TRYING } from '../threads/prompts/finish-prompt.ts';
-import type { Prompts } from '../threads/prompts/prompts.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { runCommand } from './commands/commands.ts';
 import { pressUnder, type UsedScreens } from './commands/keys.ts';
 import { CLAUDE_COMMAND, restOf, suggestions } from './commands/slash.ts';
 import { startAgain } from './commands/start-again.ts';
 import { tapCard } from './dialogs/tap-card.ts';
+import type { PromptTaps } from './prompt-taps.ts';
 import { refusalReason } from './route.ts';
 
 interface InteractionHandlerOptions {
@@ -174,86 +170,4 @@ export function createInteractionHandler(
         return onTap(interaction, order);
     }
   };
-}
-
-// Taps on prompts, and the forms that they open.
-
-interface PromptTaps {
-  /** False if the tap does not belong to a prompt. */
-  tapped(interaction: Interaction, thread: ThreadRef | undefined): Promise<boolean>;
-}
-
-const FIELD = 'words';
-const TITLES: Readonly<Record<string, string>> = {
-  reason: 'Why not?',
-  other: 'In your own words',
-};
-
-export function createPromptTaps({
-  rest,
-  prompts,
-  log,
-}: {
-  readonly rest: Rest;
-  readonly prompts: Prompts;
-  readonly log: Log;
-}): PromptTaps {
-  async function onTap(interaction: Interaction, thread: ThreadRef, tap: Tap): Promise<void> {
-    if (tap.asksForText && interaction.data?.components.length === 0) {
-      await openModal(rest, interaction, modal(interaction.data.custom_id ?? '', TITLES[tap.action] ?? 'Your words'));
-      return;
-    }
-    if (!(await takeTap(rest, interaction))) return;
-    const user = interaction.member?.user ?? interaction.user;
-    const values = tap.value === undefined ? (interaction.data?.values ?? []) : [tap.value];
-    const text = interaction.data?.components.find(({ custom_id }) => custom_id === FIELD)?.value ?? '';
-    const given = await prompts
-      .answer({
-        prompt: tap.prompt,
-        on: { thread: interaction.channel_id ?? '', message: interaction.message?.id ?? '' },
-        answer: { action: tap.action, values, text },
-        by: { id: user?.id ?? '', name: user?.username ?? '' },
-        order: interaction.id,
-      })
-      .catch((error: Error) => error);
-    if (given === 'taken' || given === 'no answer') return; // the prompt shows it
-    if (given === 'waits')
-      return followUpPrivately(rest, interaction, `📨 ${prompts.waitsBecause(tap.prompt)} ${KEEPS_TRYING}`);
-    log.info('answer for nobody', {
-      prompt: tap.prompt,
-      because: given instanceof Error ? given.message : given,
-    });
-    if (given instanceof Error)
-      return followUpPrivately(
-        rest,
-        interaction,
-        `⚠️ Your answer was not delivered: ${untrustedReason(given)}\nThe prompt is still open. Tap again later.`,
-      );
-    if (given === 'undelivered')
-      return followUpPrivately(rest, interaction, '⚠️ Your answer did not reach the agent. Answer in the terminal.');
-    await followUpPrivately(rest, interaction, 'This prompt is already closed. Nothing was changed.');
-    if (interaction.message !== undefined)
-      await editMessage(rest, thread.id, interaction.message.id, { components: [] });
-  }
-
-  return {
-    async tapped(interaction, thread) {
-      const tap = parseCustomId(interaction.data?.custom_id ?? '');
-      if (tap === undefined) return false;
-      if (thread !== undefined) await onTap(interaction, thread, tap);
-      return true;
-    },
-  };
-}
-
-function modal(customId: string, title: string) {
-  const field = {
-    type: 4 as const,
-    custom_id: FIELD,
-    style: 2 as const,
-    label: title,
-    required: true,
-    max_length: 2_000,
-  };
-  return { custom_id: customId, title, components: [{ type: 1 as const, components: [field] }] };
 }
