@@ -201,8 +201,8 @@ describe('!sessions and !help', () => {
     setting.machine.tmux.call('new-session', '-d', '-s', 'odd `name` @everyone', 'cat');
     await setting.say(setting.workspace.channelId, '!sessions');
     const { content } = await setting.answer(setting.workspace.channelId, /^🟢|\n🟢/);
-    expect(content).toMatch(new RegExp(`🟢 \`web\` <#${claude.thread}> idle · `));
-    expect(content).toMatch(/⚪ `odd 'name' @everyone` `(?:sh|cat)` · /);
+    expect(content).toMatch(new RegExp(`🟢 \`web\` <#${claude.thread}> idle(?: for \\d+ s)? · `));
+    expect(content).toMatch(/🐚 `odd 'name' @everyone` (?:shell|`cat`) · /);
     await setting.say(setting.workspace.channelId, '!help');
     await setting.answer(setting.workspace.channelId, /!new <name>.*!sh <command>/s);
     await setting.say(setting.workspace.channelId, '!sesions');
