@@ -29,7 +29,7 @@ describe.each([
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
   it('a permission is allowed with one tap, and the message shows who allowed it', async () => {
-    const { page, you, ask } = await start(viewport);
+    const { page, you, pane, ask } = await start(viewport);
     const hook = await ask('Bash', 'dialog-permission-bash');
     await see(page.locator('#place-state', { hasText: 'needs you' }));
 
@@ -38,6 +38,7 @@ describe.each([
     expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
     await see(page.locator('#messages').getByText('Allowed'));
     expect(await page.locator('.prompt').count()).toBe(0);
+    await pane.show('busy-empty-box'); // as Claude does when it has the answer
     await page.locator('#place-state', { hasText: 'needs you' }).waitFor({ state: 'hidden' });
   });
 

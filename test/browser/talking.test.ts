@@ -11,7 +11,8 @@ closeBrowserAtTheEnd();
 
 describe('the thread of a terminal', () => {
   it('shows output, including unfinished lines, and whether it is running', async () => {
-    const { page, you, say } = await openWorkspace({ title: '[terminal] shop-npm' });
+    const { workspace, thread, page, you, say } = await openWorkspace({ title: '[terminal] shop-npm' });
+    workspace.tellState(thread, { state: 'shell', since: Date.now() });
     await say('```text\n*one*\n> 42% ```');
     await you.openSession('shop-npm');
     const block = you.last.locator('pre');
@@ -20,6 +21,7 @@ describe('the thread of a terminal', () => {
     const word = (text: string) => page.locator('#sessions .word', { hasText: text });
     await see(word('running'));
     await say('⏹️ Exited with code 1 after 3 s.');
+    workspace.tellState(thread, { state: 'ended', since: Date.now() });
     await see(word('ended'));
   });
 });
