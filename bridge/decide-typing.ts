@@ -70,7 +70,8 @@ export function decide(facts: PaneState): TypingStep {
 function nextStep(screen: ClaudeScreen): string {
   switch (screen.kind) {
     case 'dialog':
-      return `${screen.full ? 'Close it' : 'Answer it'}, and your message is typed.`;
+      // threadmux closes a panel itself.
+      return screen.form === 'panel' ? '' : 'Answer it, and your message is typed.';
     case 'menu':
     case 'shellMode':
     case 'aside':

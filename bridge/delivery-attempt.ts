@@ -144,8 +144,7 @@ async function typeInto(
     case 'wait': {
       if (screen.kind === 'dialog') {
         await options.onDialog();
-        const next = screen.form === 'panel' ? '' : ' Answer it first; then your message is typed.';
-        return waiting(`${step.because}${next}`, undefined);
+        return waiting(step.because, undefined);
       }
       const isOurs = screen.kind === 'draft' && standing !== undefined;
       return waiting(step.because, shown, { soon: isOurs && Date.now() - standing.at < ARRIVES_WITHIN_MS });

@@ -112,7 +112,7 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
     if (records.some(({ thread }) => options.isUnsure(thread))) setTimeout(options.again, AGAIN_MS).unref();
   }
 
-  function isDueThere({ thread, host }: ThreadRecord, now: number): boolean {
+  function isDueThere({ thread, host, at }: ThreadRecord, now: number): boolean {
     const looked = lookedAt.get(thread);
     if (options.isAway(host)) {
       away.add(thread);
@@ -123,7 +123,7 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
     const tries = unsure.get(thread) ?? 0;
     unsure.delete(thread);
     if (wanted !== undefined && now - wanted >= SOON_MS) return true;
-    if (options.isActive(thread) && now - looked >= ACTIVE_MS) return true;
+    if (options.isActive(thread) && now - Math.max(looked, at) >= ACTIVE_MS) return true;
     if (!options.isUnsure(thread)) return false;
     const isDue = now - looked >= AGAIN_MS && tries < UNSURE_LOOKS;
     unsure.set(thread, isDue ? tries + 1 : tries);

@@ -62,6 +62,8 @@ interface View {
 const EVERY_MS = 700;
 /** Before the second look at a screen that has changed. */
 const AGAIN_MS = 150;
+const MOVES = ['paneId', 'panePid', 'closed'] as const;
+const REPORTS = ['state', 'at', 'deliveries'] as const;
 const ACTIVE: readonly StateName[] = ['starting', 'working', 'needs_person', 'delivering'];
 
 /** `before`: the states when the last process ended, so that they keep their time. */
@@ -201,13 +203,14 @@ export function watchPanes(
     states.delete(thread);
   }
 
+  /** Its hooks report everything but dialogs, and a look costs an exec on another host. */
+  const isReportedThere = (record: ThreadRecord) => !hosts.isLocal(record.host) && record.claudeSession !== '';
+
   registry.onChange((record, old) => {
     if (record.panePid !== old?.panePid || record.serverPid !== old.serverPid) views.delete(record.thread);
     publish(record.thread);
-    const isNews = (['state', 'at', 'paneId', 'panePid', 'closed', 'deliveries'] as const).some(
-      (field) => record[field] !== old?.[field],
-    );
-    if (isNews && !record.closed) lookSoon(record.thread);
+    const fields = isReportedThere(record) ? MOVES : [...MOVES, ...REPORTS];
+    if (fields.some((field) => record[field] !== old?.[field]) && !record.closed) lookSoon(record.thread);
   });
   schedule(0);
 
@@ -229,7 +232,8 @@ export function watchPanes(
         ids.delete(id);
         if (ids.size === 0) waiting.delete(thread);
         publish(thread);
-        lookSoon(thread);
+        const record = registry.get(thread);
+        if (record !== undefined && !isReportedThere(record)) lookSoon(thread);
       };
     },
     close() {

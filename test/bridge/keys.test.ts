@@ -193,13 +193,11 @@ describe('a key button', () => {
     expect(claude.noted()).toEqual([]);
   });
 
-  it('under a waiting message answers the dialog it shows', async () => {
+  it('on the card of a dialog answers it, and the waiting message is typed', async () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'make');
     await setting.say(claude, 'hello');
-    const notice = await setting.answer(claude, /^📨 Your message waits/);
-    await tap(setting, notice, 'Screen');
-    await tap(setting, await become(setting, notice, SHOWN), 'Enter');
+    await tap(setting, await setting.answer(claude, /^🔔/), 'Yes');
     await vi.waitFor(() => expect(claude.prompts()).toEqual(['hello']), WAIT);
     expect(claude.noted()[0]).toEqual({ kind: 'approved', text: 'make' });
   });

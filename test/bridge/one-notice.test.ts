@@ -93,19 +93,16 @@ describe('a reaction', () => {
 });
 
 describe('a notice', () => {
-  it('is short, has no keys under a part of the screen, and is gone when the message was typed', async () => {
+  it('is short, has no keys, and is gone when the message was typed', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await claude.tell('dialog', `make ${'very '.repeat(20)}long`);
     const messages = [await setting.say(claude, 'one'), await setting.say(claude, 'two')];
     const notice = await setting.answer(claude, /^📨 Your message waits\./);
-    const [words, ...excerpt] = notice.content.split('\n');
-    expect(words).toBe(
+    // The card of the dialog shows its text.
+    expect(notice.content).toBe(
       '📨 Your message waits. Claude is asking for permission to use a tool. Answer it, and your message is typed.',
     );
-    expect(excerpt.length).toBeLessThanOrEqual(10);
-    expect(Math.max(...excerpt.map((line) => line.length))).toBeLessThanOrEqual(60);
-    expect(notice.content).toContain('Do you want to proceed?');
     expect(JSON.stringify(notice.components)).not.toMatch(/key:(?!look)/);
     await aWhile(1_000);
     expect(await notices(setting, claude)).toHaveLength(1);
@@ -120,16 +117,16 @@ describe('a notice', () => {
     await claude.tell('dialog', 'make');
     const message = await setting.say(claude, 'hello');
     const notice = await setting.answer(claude, /asking for permission/);
-    await claude.tell('dialog', 'cost');
+    await claude.tell('choice', { title: 'Select model', options: ['Default', 'Opus'], at: 0, numbered: true });
     const becomes = (text: RegExp) =>
       vi.waitFor(async () => {
         const now = await messageNow(setting.workspace, notice);
         expect(now.content).toMatch(text);
         return now;
       }, WAIT);
-    await becomes(/usage panel is open\. Close it, and your message is typed/);
+    await becomes(/^📨 Your message waits\. (?!.*permission).*Answer it, and your message is typed\./);
     await setting.restart();
-    await claude.tell('dialog', 'make');
+    await claude.tell('choice', undefined);
     await becomes(/asking for permission/);
     await claude.tell('close');
     await claude.tell('dialog', 'make');

@@ -101,7 +101,7 @@ describe('a message in a thread', () => {
     const [first, second] = messages as [(typeof messages)[0], (typeof messages)[0]];
     const word = await setting.answer(claude, /^📨 Your message waits\./);
     expect(word.content).toContain('asking for permission');
-    expect(word.content).toContain('Answer it first');
+    expect(word.content).toContain('Answer it, and your message is typed');
     const card = await setting.answer(claude, /^🔔 \*\*Bash command/);
     expect(card.content).toContain('rm -rf /');
     expect(await setting.marks(first)).toEqual(['📨']);

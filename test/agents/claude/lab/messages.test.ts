@@ -324,7 +324,7 @@ describe('while Claude asks for permission,', () => {
     for (const message of messages) await old.marked(message, '📨');
     const notices = async () => (await old.news()).filter(({ content }) => content.startsWith('📨'));
     await vi.waitFor(async () => expect(await notices()).toHaveLength(1), PATIENCE);
-    expect((await notices())[0]?.content).toMatch(/Answer it, and your message is typed\.\n```/);
+    expect((await notices())[0]?.content).toMatch(/Answer it, and your message is typed\.$/);
     expect((await old.read()).kind).toBe('dialog');
     old.press('Escape');
     for (const message of messages) await old.marked(message, '✅');
