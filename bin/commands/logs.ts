@@ -42,12 +42,14 @@ async function followFile(path: string, from: number, show: (line: string) => vo
   for (; ; await sleep(LOOK_MS)) {
     file ??= open(path);
     if (file === undefined) continue;
+    // Asked before reading: lines may be written until the file is rotated.
+    const isRotated = statSync(path, { throwIfNoEntry: false })?.ino !== file.ino;
     const [bytes, size] = readFrom(file.fd, at);
     at = size;
     const parts = (rest + bytes).split('\n');
     rest = parts.pop() ?? '';
     for (const line of parts.filter(Boolean)) show(line);
-    if (statSync(path, { throwIfNoEntry: false })?.ino === file.ino) continue;
+    if (!isRotated) continue;
     closeSync(file.fd);
     file = open(path);
     at = 0;

@@ -35,7 +35,7 @@ describe('sessions on another host', () => {
       { host: 'far', name: 'web' },
     ]);
     expect(unreachable).toEqual([]);
-    expect((await run(['sessions'])).stdout).toMatch(/^web@far +cat/m);
+    expect((await run(['sessions'])).stdout).toMatch(/^web@far +shell/m);
     expect((await run(['send', 'web@far', 'over there'])).status).toBe(0);
     await vi.waitFor(
       async () => expect((await run(['capture', 'web', '--host', 'far'])).stdout).toContain('over there'),

@@ -222,15 +222,17 @@ describe('threadmux up, killed', () => {
     if (isDeleted) await claude.tell('close');
     await up().ended;
     // The reason is another one after the restart, so that the nonce of the first notice does not help.
-    if (!isDeleted) await claude.tell('dialog', 'cost');
+    const choice = { title: 'Select model', options: ['Default', 'Opus'], at: 0, numbered: true };
+    if (!isDeleted) await claude.tell('close');
+    if (!isDeleted) await claude.tell('choice', choice);
     const recovered = recover(message);
     if (!isDeleted) {
       await vi.waitFor(
         async () =>
-          expect((await notices()).map(({ content }) => content)).toEqual([expect.stringContaining('usage panel')]),
+          expect((await notices()).map(({ content }) => content)).toEqual([expect.not.stringContaining('permission')]),
         WAIT,
       );
-      await claude.tell('close');
+      await claude.tell('choice', undefined);
     }
     await recovered;
     expect(await notices()).toEqual([]);

@@ -97,6 +97,7 @@ export async function startPromptPane(
       if (said === undefined) say(use);
       else
         setTimeout(() => {
+          if (!existsSync(transcript)) return; // the test has ended
           say({ type: 'text', text: said.text });
           say(use);
         }, said.afterMs);

@@ -21,7 +21,7 @@ function hostileHost(script: string) {
 
 describe('a hostile tmux', () => {
   it('cannot list more than 1,000 sessions', async () => {
-    const rows = (count: number) => `yes "$(printf '$1\\t7\\tx%9s' '' | tr ' ' '\\t')" | head -n ${count}`;
+    const rows = (count: number) => `yes "$(printf '$1\\t7\\tx%10s' '' | tr ' ' '\\t')" | head -n ${count}`;
     expect(await listSessions(tmuxOn(hostileHost(rows(1_000))))).toHaveLength(1_000);
     await expect(listSessions(tmuxOn(hostileHost(rows(1_001))))).rejects.toThrow(/lists more than 1000 sessions/);
   });
@@ -36,7 +36,7 @@ describe('a hostile tmux', () => {
   it('cannot name more than 16 servers', async () => {
     const registry = openRegistry(openHome(tempFolder()));
     for (let at = 0; at < 16; at++) registry.put(recordOn(`/s${at}`, `${at + 1}`));
-    const row = `printf '%%9\\t7\\t8\\t$1\\tweb\\t\\tsh\\t/\\n'`;
+    const row = `printf '%%9\\t7\\t8\\t$1\\tweb\\t\\tsh\\t/\\t\\n'`;
     const hosts: HostList = {
       ...{ get: () => hostileHost(row), isLocal: () => false, names: () => ['far'] },
       ...{ tmux: () => tmuxOn(hostileHost(row)), close: async () => {} },
