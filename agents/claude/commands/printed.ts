@@ -51,7 +51,7 @@ function textOf(line: string): { readonly uuid: string; readonly at: number; rea
 }
 
 /** A panel that was closed, and nothing else. */
-const CLOSED = /^(?:[\w ]+ dialog dismissed|\(no content\))$/i;
+const CLOSED = /^(?:[\w ]+ (?:dialog|picker) dismissed|\(no content\))$/i;
 /** The coloured squares beside the text of /context. */
 const SQUARES = /^(?:[⛀⛁⛂⛃⛶⛝] ){4,} */u;
 

@@ -29,6 +29,7 @@ it('reads the lines of the system and of the user, without colours, with their a
 it.each([
   ['no output', ''],
   ['a closed panel', 'Settings dialog dismissed'],
+  ['a closed list', 'Theme picker dismissed'],
   ['nothing to say', '(no content)'],
 ])('is empty for %s', (_, content) => {
   expect(read(line('a', { type: 'system', content: printed(content) }))).toMatchObject([{ uuid: 'a', text: '' }]);
