@@ -7,6 +7,8 @@ const ALONE = ['test/workspace/discord-js.test.ts'];
 
 export default defineConfig({
   test: {
+    // A shared machine may stall for seconds: there a test has a second chance, and vitest says which needed it.
+    retry: process.env.CI ? 1 : 0,
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/no-sync.mjs', 'test/support/patient-waits.ts'],
     // A limit for what hangs, not for what is slow on a busy machine.

@@ -117,6 +117,7 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     await setting.answer(shop, /Echo: four/);
     const { updatedInput } = decisionIn(await question.printed);
     expect(Object.values(updatedInput.answers)).toHaveLength(1);
+    await pane.show('busy-status-line'); // as Claude does with an answer
     const all = ['[agent] asks@mini', '[agent] renamed@mini', '[agent] shop@mini'];
     const streamed = '[terminal] shop-i-0@mini';
     await untilThreads([...all, streamed]);

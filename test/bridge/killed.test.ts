@@ -172,8 +172,8 @@ describe('threadmux up, killed', () => {
     ['when its files were fetched', 'files'],
     ['when its receipt was written', 'letter'],
     ['when its receipt was noted', 'noted'],
-    ['before 👀 was set', '👀 before'],
-    ['after 👀 was set', '👀 after'],
+    ['before its first reaction was set', '/reactions/ before'],
+    ['after its first reaction was set', '/reactions/ after'],
     ['before ✅ was set', '✅ before'],
     ['after ✅ was set', '✅ after'],
   ] as const)('%s, loses and repeats nothing', { timeout: 90_000 }, async (_, step) => {
