@@ -114,7 +114,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     const { dialog, print } = seen;
     const known = open.get(thread);
     const now = known?.print === print ? known : { print, at: Date.now(), isPrompted: false };
-    now.isPrompted ||= isOfHooks(dialog.which) && prompts.inThread(thread).length > 0;
+    const isPrompted = prompts.inThread(thread).length > 0 || prompts.isAnswered(thread);
+    now.isPrompted ||= isOfHooks(dialog.which) && isPrompted;
     open.set(thread, now);
     const step = decideCard({
       ...{ dialog: { ...dialog, title: dialogTitle(dialog), print }, card, isPrompted: now.isPrompted },

@@ -36,8 +36,9 @@ import type { PromptWatch, WatchedPrompt } from './watch-prompt.ts';
 export interface Prompts {
   /** Posts the prompt and waits for its answer, in the background. Safe to repeat. */
   open(letter: AskLetter, input: PermissionRequestInput, host: string): Promise<void>;
-  /** Oldest first. */
+  /** Oldest first; without those that were answered but whose hook does not have the answer yet. */
   inThread(thread: string): ReturnType<typeof asShown>;
+  isAnswered(thread: string): boolean;
   isOpenFor(claudeSession: string): boolean;
   answer(given: GivenAnswer): Promise<TakenAnswer>;
   /** Why the hook of this prompt does not have its answer yet; empty if nothing is known. */
@@ -197,6 +198,8 @@ export function openPrompts(options: PromptsOptions): Prompts {
       }
     },
     inThread: (thread) => [...open.values()].filter(({ record }) => record.thread === thread).flatMap(asShown),
+    isAnswered: (thread) =>
+      [...open.values(), ...over.values()].some(({ record }) => record.thread === thread && record.ended),
     isOpenFor: (session) =>
       [...open.values()].some(({ input, record }) => input.session_id === session && answers.isWaiting(record.id)),
     answer: ({ prompt: id, on, answer, by, order }) =>
@@ -232,12 +235,9 @@ export function openPrompts(options: PromptsOptions): Prompts {
         if (record.shown || isKnown(id)) continue;
         answers.from(id, record.host, record.asker);
         const input = inputOf(record);
-        if (input === undefined) {
-          forget(id, 'another version has written it');
-          continue;
-        }
-        const one = add(record, input);
-        if (ended === undefined) void takeUpOne(one);
+        const one = input && add(record, input);
+        if (one === undefined) forget(id, 'another version has written it');
+        else if (ended === undefined) void takeUpOne(one);
         else inTurn(id, () => conclude(one, ended)).catch(failed(id));
       }
     },
