@@ -47,13 +47,7 @@ export async function pressKeys(
   keys: readonly string[],
   options: ShOptions = {},
 ): Promise<Press> {
-  const mark = deliveryId(id);
-  return press(tmux, guard, options, {
-    keys: checkedKeys(keys).join(' '),
-    before: `#{>=:#{@threadmux_keys},${mark}}`,
-    ready: readyFormat(guard),
-    marks: { '@threadmux_keys': mark },
-  });
+  return pressOnce(tmux, guard, options, keys, { option: '@threadmux_keys', isDone: '>=', mark: deliveryId(id) });
 }
 
 /** Presses keys in a dialog that `guard.shows` describes. Once per id; the ids need no order. */
@@ -64,12 +58,22 @@ export async function pressInDialog(
   keys: readonly string[],
   options: ShOptions = {},
 ): Promise<Press> {
-  const mark = deliveryId(id);
+  return pressOnce(tmux, guard, options, keys, { option: '@threadmux_dialog', isDone: '==', mark: deliveryId(id) });
+}
+
+/** The pane's option holds the last id; `isDone` compares it with this one. */
+function pressOnce(
+  tmux: Tmux,
+  guard: PaneGuard,
+  options: ShOptions,
+  keys: readonly string[],
+  { option, isDone, mark }: { readonly option: string; readonly isDone: '>=' | '=='; readonly mark: string },
+): Promise<Press> {
   return press(tmux, guard, options, {
     keys: checkedKeys(keys).join(' '),
-    before: `#{==:#{@threadmux_dialog},${mark}}`,
+    before: `#{${isDone}:#{${option}},${mark}}`,
     ready: readyFormat(guard),
-    marks: { '@threadmux_dialog': mark },
+    marks: { [option]: mark },
   });
 }
 

@@ -1,5 +1,5 @@
 // The cards of dialogs: one message per open dialog, with a button per option. A card is posted, edited and closed as the pane
-// changes, whoever changes it. Prompts of hooks have their own messages and get no card.
+// changes, also when someone answers in the terminal. Prompts of hooks have their own messages and get no card.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

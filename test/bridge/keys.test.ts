@@ -12,6 +12,7 @@ import { tempFolder } from '../support/temp-home.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
 import { aWhile, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
+import { become, tap } from './tap-message.ts';
 
 const SHOWN = /^```\nStand-in for Claude Code/;
 const CHANGED = /^⚠️ Not pressed: the screen has changed/;
@@ -74,16 +75,6 @@ async function screenShown(setting: Setting, claude: FakeClaude): Promise<WireMe
   await setting.say(claude, '!screen');
   return setting.answer(claude, SHOWN);
 }
-
-const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
-  workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
-
-const become = ({ workspace }: Setting, message: WireMessage, content: RegExp) =>
-  vi.waitFor(async () => {
-    const now = await messageNow(workspace, message);
-    expect(now.content).toMatch(content);
-    return now;
-  }, WAIT);
 
 describe('a key button', () => {
   it('presses nothing under a screen that shows another dialog than the current one', async () => {

@@ -2,10 +2,10 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../../support/fake-claude.ts';
-import { buttonOf, messageNow } from '../../support/prompt-pane.ts';
-import type { WireMessage } from '../../support/workspace.ts';
+import { buttonOf } from '../../support/prompt-pane.ts';
 import { openPageSocket } from '../../workspace/raw-socket.ts';
 import { aWhile, type Setting, startSetting, untilPrompts, WAIT } from '../bridge-setup.ts';
+import { become, tap } from '../tap-message.ts';
 
 const TRUST = {
   title: 'Accessing workspace:',
@@ -33,16 +33,6 @@ async function begin(options: Parameters<typeof startSetting>[0] = {}) {
   const claude = await setting.claude('web', { replies: false });
   return { setting, claude };
 }
-
-const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
-  workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
-
-const become = ({ workspace }: Setting, message: WireMessage, content: RegExp) =>
-  vi.waitFor(async () => {
-    const now = await messageNow(workspace, message);
-    expect(now.content).toMatch(content);
-    return now;
-  }, WAIT);
 
 const cardsIn = async (setting: Setting, claude: FakeClaude) =>
   (await setting.answers(claude)).filter(({ components }) => JSON.stringify(components ?? []).includes('dialog:'));
