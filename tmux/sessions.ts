@@ -115,8 +115,11 @@ export async function stopKeeping(tmux: Tmux, { serverPid, pane }: Session): Pro
   return (await tmux.run(['if-shell', '-F', '-t', pane.id, alive, off, 'display-message -p dead'])).includes('done');
 }
 
-/** Runs after the start-up files of the login shell, so that our variables win. */
-const RUN_WITH = `{ eval "$(cat <&9)"; } 2>/dev/null; exec 9<&-; ${RUN_FOUND}`;
+/**
+ * Runs after the start-up files of the login shell, so that our variables win. The file is passed by its name, because bash
+ * closes descriptors when it starts as an interactive login shell.
+ */
+const RUN_WITH = `{ eval "$(cat "$tmx_file")"; rm -f "$tmx_file"; } 2>/dev/null; unset tmx_file; ${RUN_FOUND}`;
 
 function withVariables(command: readonly string[]): readonly string[] {
   return ['sh', '-c', RUN_WITH, 'sh', ...command];
@@ -137,14 +140,14 @@ if [ -n "$file" ]; then
   file=$(mktemp "\${TMPDIR:-/tmp}/threadmux.XXXXXXXX") || exit 1
   cat > "$file" || { rm -f "$file"; exit 1; }
 fi
-[ $# -eq 0 ] || set -- sh -c '[ -r "$2" ] && exec 9<"$2" && rm -f "$2"; exec "$SHELL" -l -i -c "$1"' sh "$1" "$file"
+[ $# -eq 0 ] || set -- sh -c 'export tmx_file="$2"; exec "$SHELL" -l -i -c "$1"' sh "$1" "$file"
 new() { t new-session -dE -s "$name" -x "$width" -y "$height" "$@" 2>&1; }
 set -- "$@" \\; set-option -t "=$name:" ${START_OPTION} "$started"
 [ -z "$remain" ] || set -- "$@" \\; set-option -p -t "=$name:" remain-on-exit on
 said=$(new "$@") || {
   [ -z "$file" ] || rm -f "$file"
   case $said in *'duplicate session'*) echo existed; exit 0;; esac; echo "$said" >&2; exit 1; }
-n=0; while [ -n "$file" ] && [ -e "$file" ] && [ $n -lt 50 ]; do sleep 0.1; n=$((n + 1)); done
+n=0; while [ -n "$file" ] && [ -e "$file" ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n + 1)); done
 [ -z "$file" ] || rm -f "$file"
 echo created`;
 
