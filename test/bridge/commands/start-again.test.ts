@@ -281,11 +281,13 @@ describe('the environment of a session', () => {
     expect(existsSync(join(agent.pwd(), 'pwned'))).toBe(false);
   });
 
-  it('has the PATH of threadmux if the login shell does not find the agent', async () => {
+  it.each(['/bin/sh', '/bin/bash'])('has the PATH of threadmux if %s does not find the agent', async (shell) => {
     const bin = tempFolder();
     writeFileSync(join(bin, 'my-claude'), '#!/bin/sh\necho "I am $ANTHROPIC_MODEL"; exec cat\n', { mode: 0o755 });
-    const env = { PATH: `${bin}:${process.env.PATH}`, HOME: tempFolder(), SHELL: '/bin/sh', ANTHROPIC_MODEL: 'opus' };
+    const env = { PATH: `${bin}:${process.env.PATH}`, HOME: tempFolder(), SHELL: shell, ANTHROPIC_MODEL: 'opus' };
     const setting = await startSetting({ env, file: { agent: { command: ['my-claude'] } } });
+    setting.machine.tmux.call('new-session', '-d', '-s', 'first', 'cat');
+    setting.machine.tmux.call('set-option', '-g', 'default-shell', shell);
     await setting.say(setting.workspace.channelId, '!new shop');
     await vi.waitFor(() => {
       const screen = setting.machine.tmux.call('capture-pane', '-p', '-t', '=shop:');
