@@ -175,6 +175,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
       void journey.send(message, thread);
     },
     environment: sessionEnvironment(options.env, config.agents.claude.environment),
+    stateFolder: home.folder('state'),
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };
   const taps = createPromptTaps({ rest, prompts, log });

@@ -1,6 +1,8 @@
 // The sessions of one tmux server: list, find, start, end, rename.
 // A session is addressed by its id and its server's pid; a name must match exactly.
 
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { environmentScript, RUN_FOUND, type Variables } from '../core/session-environment.ts';
 import type { SessionName } from '../core/session-name.ts';
@@ -66,8 +68,11 @@ interface NewSession {
   readonly command?: readonly string[];
   /** Keep the dead pane when its program has ended, so that its last output can be read. */
   readonly remainOnExit?: boolean;
-  /** Variables for the command, only on this machine. Their values may be secrets. */
-  readonly environment?: Variables;
+  /**
+   * Variables for the command, only on this machine. Their values may be secrets. The shell runs the file that holds them, so nobody
+   * else may be able to create a file in `folder`, not even after ours was removed.
+   */
+  readonly environment?: { readonly variables: Variables; readonly folder: string };
   /** What the session's option tells about its start. */
   readonly started?: string;
   readonly size?: { readonly width: number; readonly height: number };
@@ -78,8 +83,9 @@ export async function newSession(
   tmux: Tmux,
   wanted: NewSession,
 ): Promise<{ readonly session: Session; readonly created: boolean }> {
-  const { name, directory = '~', command = [], environment = {}, started = '' } = wanted;
-  const variables = command.length === 0 ? '' : environmentScript(environment);
+  const { name, directory = '~', command = [], environment, started = '' } = wanted;
+  const variables = command.length === 0 ? '' : environmentScript(environment?.variables ?? {});
+  const file = resolve(environment?.folder ?? '', `.${randomBytes(9).toString('base64url')}.tmp`);
   if (!/^(~$|~\/|\/)/.test(directory) || directory.includes('\0'))
     throw new ThreadmuxError('bad_usage', `${JSON.stringify(directory)} is not a directory to start in`, {
       hint: 'Give an absolute path, or one that begins with "~/".',
@@ -89,7 +95,7 @@ export async function newSession(
     NEW_SESSION,
     [
       ...[name, directory, String(width), String(height), wanted.remainOnExit === true ? 'on' : ''],
-      ...[started, variables === '' ? '' : 'yes'],
+      ...[started, variables === '' ? '' : file],
       ...(command.length === 0 ? [] : [`exec ${quoteShellWords(variables === '' ? command : withVariables(command))}`]),
     ],
     { doing: `start session ${name}`, input: variables },
@@ -129,16 +135,16 @@ function withVariables(command: readonly string[]): readonly string[] {
  * Uses cd instead of -c, because tmux would run a "#(…)" in the argument of -c. The command runs in the user's login shell,
  * which has the user's PATH; `exec` leaves only the program in the pane. -E keeps tmux from replacing variables such as
  * SSH_AUTH_SOCK with those of our minimal environment.
- * The variables come on stdin, because everybody can read command lines. They are in a file that only we can read, until the
- * pane has opened it; the program reads them from there.
+ * The variables come on stdin, because everybody can read command lines. They are in a file in a folder that only we can
+ * enter, until the pane has read it. In a shared folder, another user could take the name of the removed file, and a slow or restarted
+ * shell would run what they wrote.
  */
 const NEW_SESSION = `name=$1; dir=$2; width=$3; height=$4; remain=$5; started=$6; file=$7; shift 7
 t has-session -t "=$name" 2>/dev/null && { echo existed; exit 0; }
 case $dir in '~') dir=$HOME;; '~/'*) dir=$HOME/\${dir#'~/'};; esac
 unset CDPATH; cd "$dir" || exit 1
 if [ -n "$file" ]; then
-  file=$(mktemp "\${TMPDIR:-/tmp}/threadmux.XXXXXXXX") || exit 1
-  cat > "$file" || { rm -f "$file"; exit 1; }
+  (umask 077; cat > "$file") || { rm -f "$file"; exit 1; }
 fi
 [ $# -eq 0 ] || set -- sh -c 'export tmx_file="$2"; exec "$SHELL" -l -i -c "$1"' sh "$1" "$file"
 new() { t new-session -dE -s "$name" -x "$width" -y "$height" "$@" 2>&1; }

@@ -135,7 +135,7 @@ async function startOne(
       ...{ name, remainOnExit: remainOnExit || agent !== undefined },
       ...(directory === undefined ? {} : { directory }),
       ...(command === undefined ? {} : { command }),
-      ...(isLocal ? { environment } : {}),
+      ...(isLocal ? { environment: { variables: environment, folder: reach.home.folder('state') } } : {}),
       started: startedText({ directory: directory ?? '~', command: given ?? [] }),
     }),
   );

@@ -36,6 +36,8 @@ export interface CommandContext {
   readonly agentSettings: string | undefined;
   /** What sessions on this machine get of our own environment. */
   readonly environment: Variables;
+  /** Only this user can enter it. */
+  readonly stateFolder: string;
   readonly streams: StreamThreads;
   readonly directories: AllowedHostDirectories;
   readonly say: Notices;

@@ -97,7 +97,9 @@ export async function beginSession(
   const start = () =>
     newSession(tmux, {
       ...{ name, directory, command, remainOnExit: true },
-      ...(tools.hosts.isLocal(host) ? { environment: tools.environment } : {}),
+      ...(tools.hosts.isLocal(host)
+        ? { environment: { variables: tools.environment, folder: tools.stateFolder } }
+        : {}),
       started: startedText({ directory, command: wanted.command ?? [] }),
     });
   let { session, created } = await start();

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { parseSessionName } from '../../core/session-name.ts';
@@ -143,6 +143,28 @@ describe('newSession', () => {
       command: ['sh', '-c', `echo "$SSH_AUTH_SOCK" > ${out}; exec cat`],
     });
     await vi.waitFor(() => expect(readFileSync(out, 'utf8')).toBe('/agent\n'));
+  });
+
+  it('reads variables from a private file in the given folder: nobody else can take the name of the removed file', async () => {
+    const server = startTmux();
+    const folder = join(server.dir, 'state');
+    mkdirSync(folder, { mode: 0o700 });
+    const shell = join(server.dir, 'shell');
+    writeFileSync(shell, `#!/bin/sh\nls -l "$tmx_file" > '${server.dir}/listed'; exec /bin/sh -c "$4"\n`, {
+      mode: 0o755,
+    });
+    server.call('new-session', '-d', '-s', 'other', 'cat');
+    server.call('set-option', '-g', 'default-shell', shell);
+    const out = join(server.dir, 'out');
+    await newSession(server.tmux, {
+      ...{ name: WEB, directory: '/', command: ['sh', '-c', `echo "$ANTHROPIC_MODEL" > ${out}; exec cat`] },
+      environment: { variables: { ANTHROPIC_MODEL: 'opus' }, folder },
+    });
+    await vi.waitFor(() => expect(readFileSync(out, 'utf8')).toBe('opus\n'));
+    expect(readFileSync(join(server.dir, 'listed'), 'utf8')).toMatch(
+      new RegExp(`^-rw------- .* ${folder}/\\.[\\w-]{12}\\.tmp\\n$`),
+    );
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 
