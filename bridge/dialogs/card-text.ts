@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto';
 import { describeScreen } from '../../agents/claude/screen/describe.ts';
 import type { Dialog } from '../../agents/claude/screen/dialog.ts';
-import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
+import { insideFence, neutralise, untrustedLine, untrustedText } from '../../core/untrusted-text.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../../discord/messages.ts';
+import type { DialogCard } from '../../threads/registry.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
 
 const WIDTH = 60;
@@ -24,6 +25,11 @@ export function dialogPrint(pane: PaneRef, dialog: Dialog): string {
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
 }
 
+/** What a closed card says about its option. */
+export function answerText({ label, by }: NonNullable<DialogCard['answer']>): string {
+  return `${untrustedLine(label, 200)} — ${by}`;
+}
+
 /** One line for people, with all Markdown escaped. */
 export function dialogTitle(dialog: Dialog): string {
   return untrustedText(dialog.title === '' ? describeScreen({ kind: 'dialog', ...dialog }) : dialog.title, 200);
@@ -31,7 +37,9 @@ export function dialogTitle(dialog: Dialog): string {
 
 export function cardDraft(dialog: Dialog, print: string): MessageDraft {
   const lines = [...dialog.text, ...(dialog.form === 'choice' ? explained(dialog) : listed(dialog))];
-  const content = [`🔔 **${dialogTitle(dialog)}**`, block(lines), link(dialog), hint(dialog)]
+  const cut =
+    dialog.title === '' ? '-# ⚠️ The beginning does not fit on the screen. Read it in the terminal first.' : '';
+  const content = [`🔔 **${dialogTitle(dialog)}**`, cut, block(lines), link(dialog), hint(dialog)]
     .filter(Boolean)
     .join('\n');
   return { content, components: cardButtons(dialog, print) };
@@ -40,8 +48,8 @@ export function cardDraft(dialog: Dialog, print: string): MessageDraft {
 /** A panel as one or two messages. */
 export function panelTexts(dialog: Dialog, head: string): readonly string[] {
   const lines = wrapped(dialog.text);
-  const cut = lines.findIndex((_, at) => lines.slice(0, at + 1).join('\n').length > ROOM);
-  if (cut < 0) return [`${head}\n${block(lines)}`];
+  const cut = fitting(lines);
+  if (cut === lines.length) return [`${head}\n${block(lines)}`];
   return [`${head}\n${block(lines.slice(0, cut))}`, block(lines.slice(cut))];
 }
 
@@ -136,10 +144,20 @@ function short(label: string, longest = 80): string {
 function block(lines: readonly string[]): string {
   const all = wrapped(lines);
   if (all.every((line) => line.trim() === '')) return '';
-  let shown = all;
+  let shown = all.slice(0, Math.max(fitting(all), 1));
   while (insideFence(shown.join('\n')).length > ROOM && shown.length > 1) shown = shown.slice(0, -1);
   const isCut = shown.length < all.length;
   return `${insideFence(shown.join('\n'))}${isCut ? '\n-# ⚠️ The end does not fit here. `!screen` shows it.' : ''}`;
+}
+
+/** How many of the lines have room. */
+function fitting(lines: readonly string[]): number {
+  let length = -1;
+  const over = lines.findIndex((line) => {
+    length += line.length + 1;
+    return length > ROOM;
+  });
+  return over < 0 ? lines.length : over;
 }
 
 function wrapped(lines: readonly string[]): readonly string[] {

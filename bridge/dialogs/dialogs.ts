@@ -19,7 +19,7 @@ import type { SessionStates } from '../../threads/watch-panes.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { isFresh } from '../inbox.ts';
-import { type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
+import { answerText, type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
 import { chooseOption, dismissPanel, type SeenDialog, seeDialog } from './choose-option.ts';
 import { decideCard, isOfHooks } from './decide-card.ts';
 
@@ -235,7 +235,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
 }
 
 function endOf({ title, answer }: DialogCard, how: 'terminal' | 'exited' | 'prompted'): string {
-  if (answer !== undefined) return `✅ **${title}** ${answer.label} — ${answer.by}`;
+  if (answer !== undefined) return `✅ **${title}** ${answerText(answer)}`;
   if (how === 'exited') return `⏹️ **${title}** Claude has exited.`;
   return how === 'prompted' ? `🔔 **${title}** Answer the prompt below.` : `🖥️ **${title}** Closed in the terminal.`;
 }

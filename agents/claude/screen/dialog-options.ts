@@ -85,7 +85,7 @@ function headsOf(
   const alike = lines.filter(
     ({ column, label }) => column === focus.column && !MORE.test(label) && !/^Ctrl\+/u.test(label),
   );
-  if (focus.number !== undefined) return lines.filter(({ number }) => number !== undefined);
+  if (focus.number !== undefined) return numbered(lines, focus);
   const isEmpty = (at: number) => (body[at]?.text ?? '') === '';
   if (!inBlocks) {
     const [first, last] = [-1, 1].map((step) => {
@@ -100,6 +100,22 @@ function headsOf(
   );
   // The name of a folder above a list stands alone.
   return starts.filter((one) => one === focus || !isEmpty(one.at + 1));
+}
+
+/** Counts on from the highlighted option in both directions: another line with a number is part of the text, such as a command to approve. */
+function numbered(lines: readonly Line[], focus: Line): readonly Line[] {
+  const all = lines.filter(({ number }) => number !== undefined);
+  const at = all.indexOf(focus);
+  const [first, last] = [-1, 1].map((step) => {
+    let end = at;
+    while (
+      all[end]?.number !== (step < 0 ? 1 : undefined) &&
+      all[end + step]?.number === (all[end]?.number ?? 0) + step
+    )
+      end += step;
+    return end;
+  }) as [number, number];
+  return all.slice(first, last + 1);
 }
 
 /** The rows below a label that are indented at least as far, up to an empty one. */

@@ -26,16 +26,17 @@ export interface Dialog {
   readonly help: string;
 }
 
-export function findDialog(rows: readonly AnsiRow[]): Dialog | undefined {
+/** `columns`: the width of the pane. Pass it whenever possible: no text in a dialog is as wide as its upper edge. */
+export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog | undefined {
   const lines = rows.map((row) => row.text);
-  const top = topOf(lines);
+  const width = Math.max(...lines.map((line) => line.length));
+  const top = topOf(lines, columns);
   const said = lines.slice(top).join('\n');
   const [which, words, full] = KINDS.find(([, one]) => one.test(said)) ?? (['unknown', /./, false] as const);
   const start = which === 'btw' ? lines.findLastIndex((line) => words.test(line)) : top;
   const body = rows.slice(start, rows.findLastIndex((row) => row.text !== '') + 1);
-  const isCut = start === 0 && !/^(?:Welcome to .*)?$/u.test(lines[0] ?? ''); // its upper part is off the screen
+  const isCut = start === 0 && !lines[0]?.startsWith('Welcome to '); // its upper part is off the screen
   const { help, from } = helpOf(body.map((row) => row.text));
-  const width = Math.max(...lines.map((line) => line.length));
   const list = readOptions(body.slice(0, from), width, which === 'resume' || which === 'rewind');
   const isOpen = list.options.some((option) => option.selected) || help !== '' || PANEL.test(said);
   if (!isOpen) return undefined;
@@ -120,16 +121,18 @@ const PANEL = /^ *(?:Settings +Status +Config|Search prompts|Help +General|Overv
 const FIELD = /^ *│ [^⌕│]*│$|^ *> |\bPaste code here if prompted >/mu;
 
 /** The first line below the last rule across the screen; the rule inside a question does not count. */
-function topOf(lines: readonly string[]): number {
+function topOf(lines: readonly string[], columns: number | undefined): number {
+  const isTop = (line: string) => (columns === undefined || line.length === columns) && TOP.test(line);
   const top = lines.findLastIndex(isTop);
   const isInside = OPTION_NUMBER.test(lines[top + 1] ?? '');
   return 1 + (isInside ? lines.slice(0, top).findLastIndex(isTop) : top);
 }
 
-/** In newer versions a notice may overwrite a part of the upper edge. */
-function isTop(line: string): boolean {
-  return /^─{10,}$|^ {2}─{10,}$|^[ ▔].*▔$/u.test(line);
-}
+/**
+ * In newer versions a notice may overwrite a part of the upper edge. Only the edge reaches both sides of the pane: a rule in the text of a
+ * dialog, such as a command to approve, must not hide what is above it.
+ */
+const TOP = /^─{10,}$|^[ ▔].*▔$/u;
 
 const OPTION_NUMBER = /^ *(?:❯ *)?\d+\. /u;
 const KEYS = /\b(?:esc|enter|tab|shift\+tab)(?:\/\S{1,20})? to \w+/iu;

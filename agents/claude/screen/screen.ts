@@ -61,13 +61,19 @@ export interface PaneFacts {
   readonly agentCommand?: string;
 }
 
+/** A host may send more than a screen, and reading it would block everything else. */
+const MOST_CHARACTERS = 256 * 1024;
+const MOST_ROWS = 1_000;
+
 /** Reads the visible part of a pane. `ansi` is the unchanged output of `capture-pane -e -p`. */
 export function readScreen(ansi: string, facts: PaneFacts = {}): ClaudeScreen {
   if (facts.paneDead) return { kind: 'dead' };
+  if (ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1)
+    return { kind: 'unknown' };
   const rows = parseAnsi(ansi);
   const whole = facts.height === undefined || rows.length === facts.height;
   const box = whole ? findBox(rows, facts.width, facts.cursorY) : undefined;
-  const dialog = findDialog(rows);
+  const dialog = findDialog(rows, facts.width);
   if (facts.currentCommand !== undefined && facts.currentCommand !== facts.agentCommand) {
     const contradicted = hasCursor(box, facts) || (dialog !== undefined && !atPrompt(rows, facts));
     const program = readProgram(rows, facts.currentCommand, facts.agentCommand);

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../../../agents/claude/screen/box.ts';
 import { type Dialog, findDialog } from '../../../agents/claude/screen/dialog.ts';
-import { cardDraft, dialogPrint, panelTexts, parseCardId } from '../../../bridge/dialogs/card-text.ts';
+import { answerText, cardDraft, dialogPrint, panelTexts, parseCardId } from '../../../bridge/dialogs/card-text.ts';
 
 const CORPUS = join(import.meta.dirname, '../../fixtures', 'screens');
 const PANE = { serverPid: 1, paneId: '%1', panePid: 2 };
 const all = readdirSync(CORPUS, { recursive: true, encoding: 'utf8' })
   .filter((path) => /\/dialog-[^/]*\.ansi$/.test(path))
   .flatMap((path) => {
-    const dialog = findDialog(parseAnsi(readFileSync(join(CORPUS, path), 'utf8')));
+    const width = Number(/(\d+)x\d+/.exec(path)?.[1]);
+    const dialog = findDialog(parseAnsi(readFileSync(join(CORPUS, path), 'utf8')), width);
     return dialog === undefined ? [] : [{ path, dialog }];
   });
 
@@ -117,6 +118,21 @@ describe('the print of a dialog', () => {
     const rewind = find('2.1.325/80x24/dialog-rewind-restore');
     const text = rewind.text.map((line) => line.replace('5s ago', '12s ago'));
     expect(dialogPrint(PANE, { ...rewind, text })).toBe(dialogPrint(PANE, rewind));
+  });
+});
+
+describe('words from the screen', () => {
+  it('cannot become a link or a long text in a closed card', () => {
+    const label = `[Tap here](https://evil.test) @everyone ${'x'.repeat(3_000)}`;
+    const shown = answerText({ label, by: 'me' });
+    expect(shown).toMatch(/^\\\[Tap here\\\]\(https:\/\/evil\.test\) \\@everyone x+… — me$/);
+    expect(shown.length).toBeLessThan(300);
+  });
+
+  it('come with a warning if their beginning is not on the screen', () => {
+    const warning = 'The beginning does not fit on the screen.';
+    expect(cardDraft(find('2.1.197/40x15/dialog-permission-bash'), 'p').content).toContain(warning);
+    expect(cardDraft(find('2.1.197/80x24/dialog-permission-bash'), 'p').content).not.toContain(warning);
   });
 });
 

@@ -6,7 +6,8 @@ import { type Dialog, findDialog } from '../../../../agents/claude/screen/dialog
 
 const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens');
 
-const read = (path: string) => findDialog(parseAnsi(readFileSync(join(CORPUS, path), 'utf8')));
+const read = (path: string) =>
+  findDialog(parseAnsi(readFileSync(join(CORPUS, path), 'utf8')), Number(/(\d+)x\d+/.exec(path)?.[1]));
 const readOne = (path: string) => {
   const dialog = read(`${path}.ansi`);
   if (dialog === undefined) throw new Error(`${path} shows no dialog`);
@@ -226,5 +227,37 @@ describe('the text of a dialog', () => {
     const { text } = readOne('2.1.325/80x24/dialog-status');
     expect(text).toContain('Setting sources:            User settings');
     expect(text.filter((line) => line.startsWith('Auto mode server:'))).toHaveLength(1);
+  });
+});
+
+describe('a command to approve', () => {
+  const WIDTH = 80;
+  const edge = '─'.repeat(WIDTH);
+  const lineOf = '╌'.repeat(WIDTH);
+  /** As Claude Code shows it: the command is indented by one column. */
+  const asking = (command: readonly string[], above = ['● Running it.', '', edge, ' Bash command']) => [
+    ...[...above, lineOf, ...command.map((line) => ` ${line}`), lineOf, '', ' Do you want to proceed?'],
+    ...[' \u001b[34m❯ 1. Yes\u001b[39m', '   2. No', '', ' Esc to cancel · Tab to amend'],
+  ];
+  const see = (lines: readonly string[]) => findDialog(parseAnsi(`${lines.join('\n')}\n`), WIDTH) as Dialog;
+
+  it.each([
+    ['a line that ends like the upper edge', ['rm -rf ~', ': ▔', 'echo hello']],
+    ['a line of such signs', ['rm -rf ~', `: ${'▔'.repeat(WIDTH - 4)}`, 'echo hello']],
+    ['a rule', ['rm -rf ~', ':', ` ${'─'.repeat(WIDTH - 4)}`, 'echo hello']],
+    ['numbered lines', ['cat <<E', '1. rm -rf ~', '2. Yes', 'E', 'echo hello']],
+    ['the words of an option', ['cat <<E', '7. Type something; rm -rf ~', 'echo hello']],
+    ['a number before the first option', ['0. x; rm -rf ~', 'echo hello']],
+    ['an arrow', ['❯ 1. rm -rf ~', '  2. No', 'echo hello']],
+  ])('is read in full, with its own options, although it has %s', (_, command) => {
+    const dialog = see(asking(command));
+    expect(dialog).toMatchObject({ which: 'permission', title: 'Bash command' });
+    for (const line of command.filter((one) => /\w{2}/.test(one)))
+      expect(dialog.text.join('\n')).toContain(line.trim());
+    expect(labels(dialog)).toEqual(['>Yes', 'No']);
+  });
+
+  it.each(['', ' true', ' Welcome to hell'])('has no title if the screen begins inside of it, at %j', (first) => {
+    expect(see(asking(['echo hello'], [first]))).toMatchObject({ which: 'permission', title: '' });
   });
 });

@@ -469,3 +469,15 @@ describe('a shell under the box that Claude Code left behind', () => {
     expect(read(7, 1)).toBe('unknown');
   });
 });
+
+describe('a screen that a host made too large', () => {
+  it.each([
+    ['columns', 'a'.repeat(8 * 2 ** 20)],
+    ['rows', '\n'.repeat(8 * 2 ** 20)],
+    ['options', `Resume session\n\n${'  a\n  b\n\n'.repeat(20_000)}❯ a\n  b\n\n Esc to cancel\n`],
+  ])('is not read: too many %s', (_, ansi) => {
+    const began = performance.now();
+    expect(readScreen(ansi, { width: 10_000, height: ansi.split('\n').length }).kind).toBe('unknown');
+    expect(performance.now() - began).toBeLessThan(5_000); // it took minutes, and nothing else ran meanwhile
+  });
+});
