@@ -5,6 +5,9 @@ import { displayWidth } from './markdown-tables.ts';
 /** What fits into a code block on a phone without scrolling sideways. */
 export const PHONE_COLUMNS = 60;
 
+/** Much more than a message holds; a host may send megabytes. */
+const LOOKED_AT = 50_000;
+
 /** Lines of box drawing only. */
 const RULE = /^[\s─━═▔▁╌╍┄┅┈┉╭╮╰╯┌┐└┘├┤┬┴┼│|╞╡╪+=_-]+$/u;
 const LEFT_SIDE = /^(\s*)[│┃║]\s?/u;
@@ -15,7 +18,8 @@ const RIGHT_SIDE = /[│┃║]$/u;
  * space and loses the sides of its box. Only rules are cut: people answer dialogs by this text, so no word may be missing.
  */
 export function narrowText(text: string, columns = PHONE_COLUMNS): string {
-  const lines = text.split('\n').map((line) => line.replaceAll('\u00a0', ' ').trimEnd());
+  const end = text.length > LOOKED_AT ? `…\n${text.slice(-LOOKED_AT)}` : text;
+  const lines = end.split('\n').map((line) => line.replaceAll('\u00a0', ' ').trimEnd());
   const first = lines.findIndex((line) => line !== '');
   if (first < 0) return '';
   const last = lines.findLastIndex((line) => line !== '');
@@ -37,28 +41,27 @@ function wrapped(cells: readonly string[], columns: number): readonly string[] {
   const before = indent > columns / 2 ? '' : ' '.repeat(indent);
   const lines: string[] = [];
   // Columns are separated by wide gaps, which would waste the width that there is.
-  let left = [...cells.join('').slice(indent).replace(/ {3,}/g, '  ')];
-  while (left.length > 0) {
-    const room = columns - before.length;
-    const part = take(left, room);
-    const space = widthOf(left) <= room ? -1 : part.lastIndexOf(' ');
+  const all = [...cells.join('').slice(indent).replace(/ {3,}/g, '  ')];
+  const room = columns - before.length;
+  for (let from = 0; from < all.length; ) {
+    const part = take(all, from, room);
+    const space = from + part.length === all.length ? -1 : part.lastIndexOf(' ');
     const end = space > room / 2 ? space : part.length;
-    lines.push(`${before}${left.slice(0, end).join('').trimEnd()}`);
-    left = left.slice(end);
-    const next = left.findIndex((cell) => cell !== ' ');
-    left = next < 0 ? [] : left.slice(next);
+    lines.push(`${before}${part.slice(0, end).join('').trimEnd()}`);
+    from += end;
+    while (all[from] === ' ') from++;
   }
   return lines;
 }
 
-/** As many as fit; at least one. */
-function take(cells: readonly string[], columns: number): readonly string[] {
-  let width = 0;
-  const end = cells.findIndex((cell) => {
-    width += displayWidth(cell);
-    return width > columns;
-  });
-  return end < 0 ? cells : cells.slice(0, Math.max(1, end));
+/** As many as fit, beginning there; at least one. */
+function take(cells: readonly string[], from: number, columns: number): readonly string[] {
+  let end = from;
+  for (let width = 0; end < cells.length; end++) {
+    width += displayWidth(cells[end] ?? '');
+    if (width > columns) break;
+  }
+  return cells.slice(from, Math.max(from + 1, end));
 }
 
 function widthOf(cells: readonly string[]): number {

@@ -37,3 +37,15 @@ it('never exceeds the width and loses no letter', () => {
     { numRuns: 500 },
   );
 });
+
+it.each([
+  ['one line', 'ä '.repeat(500_000)],
+  ['one word', '漢'.repeat(1_000_000)],
+  ['many lines', 'x\n'.repeat(500_000)],
+])('reads only the end of a huge text, in a moment: %s', (_, text) => {
+  const began = performance.now();
+  const narrow = narrowText(text);
+  expect(performance.now() - began).toBeLessThan(10_000); // it took hours, and nothing else ran meanwhile
+  expect(narrow.startsWith('…\n')).toBe(true);
+  expect(narrow.length).toBeLessThan(60_000);
+});
