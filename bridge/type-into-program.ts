@@ -13,6 +13,8 @@ const QUIET_MS = 600;
 const LONGEST_MS = 15_000;
 const HISTORY = 400;
 const MOST_BYTES = 8 * 2 ** 20;
+/** More than the history and a large screen; a host may send millions. */
+const MOST_LINES = 2_000;
 
 export async function runInShell(
   tmux: Tmux,
@@ -68,7 +70,11 @@ async function settled(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
 
 async function lines(tmux: Tmux, pane: PaneRef): Promise<readonly string[]> {
   const seen = await lookAtPane(tmux, pane, { history: HISTORY, maxBytes: MOST_BYTES });
-  return seen.kind === 'gone' ? [] : seen.text.trimEnd().split('\n');
+  return seen.kind === 'gone' ? [] : lastLinesOf(seen.text);
+}
+
+export function lastLinesOf(text: string): readonly string[] {
+  return text.trimEnd().split('\n').slice(-MOST_LINES);
 }
 
 /** The lines after the old prompt; its own line is included, with the command. */

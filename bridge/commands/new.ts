@@ -29,7 +29,11 @@ export const newCommand: Command = {
     const { thread } = begun;
     if (begun.is !== 'up')
       return replyWith(`🔔 ${name} ${begun.is === 'asks' ? 'waits for you' : 'has not reported yet'}: <#${thread}>`);
-    const where = known === undefined || asked.directory !== undefined ? '' : ` in ${untrustedCode(wanted.directory)}`;
+    // Another host may have had a session of this name: say where it runs now.
+    const host =
+      asked.host !== undefined || wanted.host === tools.config.defaultHost ? '' : ` on ${untrustedCode(wanted.host)}`;
+    const place = known === undefined || asked.directory !== undefined ? '' : ` in ${untrustedCode(wanted.directory)}`;
+    const where = `${host}${place}`;
     const what = begun.command === undefined ? '' : ` (${untrustedCode(begun.command.join(' '), 200)})`;
     return replyWith(`▶️ ${name} is up${where}${what}: <#${thread}>`);
   },

@@ -8,7 +8,7 @@ import { parseNew } from '../../bridge/commands/new.ts';
 import { restOf, SLASH_COMMANDS } from '../../bridge/commands/slash.ts';
 import { type Incoming, type RouteContext, refusalReason, route } from '../../bridge/route.ts';
 import { decideSlash, isPlainCommand } from '../../bridge/slash-decision.ts';
-import { newLines } from '../../bridge/type-into-program.ts';
+import { lastLinesOf, newLines } from '../../bridge/type-into-program.ts';
 import { composeForClaude, safeName } from '../../bridge/typed-text.ts';
 import { parseConfig } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
@@ -273,6 +273,13 @@ describe('the new output of a shell is found', () => {
     ['when there is none', ['a', '$ '], ['a', '$ '], '$ '],
   ])('%s', (_, before, after, wanted) => {
     expect(newLines(before, after)).toBe(wanted);
+  });
+
+  it('are found in a moment, however much a host sends', () => {
+    const [before, after] = ['a\n', 'b\n'].map((line) => lastLinesOf(line.repeat(1_000_000))) as [string[], string[]];
+    const began = performance.now();
+    expect(newLines(before, after)).toMatch(/^b\nb/);
+    expect(performance.now() - began).toBeLessThan(10_000); // it took hours, and nothing else ran meanwhile
   });
 });
 
