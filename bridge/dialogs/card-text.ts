@@ -15,12 +15,13 @@ const MOST_OPTIONS = 25;
 
 /**
  * Identifies what a tap would answer: the pane, and everything that the dialog says. Not the highlighted option, which somebody
- * at the terminal may move, and not how long ago something was.
+ * at the terminal may move. In a list that the user opened, also not how long ago something was; in a command to approve, "1 home ago"
+ * is no clock.
  */
 export function dialogPrint(pane: PaneRef, dialog: Dialog): string {
-  const { which, form, title, text, options } = dialog;
-  const said = text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago'));
-  const chosen = form === 'unknown' ? options : options.map(({ label }) => label);
+  const { which, full, form, title, text, options } = dialog;
+  const said = full ? text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago')) : text;
+  const chosen = form === 'unknown' ? options : options.map(({ label, about }) => (full ? label : [label, about]));
   const facts = [pane.serverPid, pane.paneId, pane.panePid, which, title, said, chosen];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
 }

@@ -121,6 +121,26 @@ describe('the print of a dialog', () => {
   });
 });
 
+describe('the print of a dialog to approve', () => {
+  const bash = find('2.1.325/80x24/dialog-permission-bash');
+  const of = (dialog: Dialog) => dialogPrint(PANE, dialog);
+
+  it('changes with every word of its text', () => {
+    const about = (what: string) => ({ ...bash, text: [...bash.text, `rm -rf 1 ${what} ago`] });
+    expect(of(about('tmp'))).not.toBe(of(about('home')));
+  });
+
+  it('changes with the explanation of an option', () => {
+    const options = bash.options.map((one) => ({ ...one, about: 'for all commands' }));
+    expect(of({ ...bash, options })).not.toBe(of(bash));
+  });
+
+  it('does not change with the highlighted option', () => {
+    const options = bash.options.map((one, at) => ({ ...one, selected: at === 1 }));
+    expect(of({ ...bash, options })).toBe(of(bash));
+  });
+});
+
 describe('words from the screen', () => {
   it('cannot become a link or a long text in a closed card', () => {
     const label = `[Tap here](https://evil.test) @everyone ${'x'.repeat(3_000)}`;
