@@ -4,6 +4,7 @@
 import { clockDifference } from '../core/duration.ts';
 import type { Host } from './host.ts';
 import { LOGIN, OLD_HOME } from './host-home.ts';
+import { TMUX_FUNCTION } from './own-socket.ts';
 
 export interface Probe {
   /** The output of `tmux -V`; undefined if tmux is not installed. */
@@ -70,8 +71,7 @@ const SECRETS = ['DISCORD_BOT_TOKEN'];
 const SCRIPT = `tmux=$1; socket=$2; agent=$3; option=$4; name=$5; home=$6; claude=$7
 PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
 export PATH; unset TMUX TMUX_PANE
-t() { if [ -n "$socket" ]; then "$tmux" -S "$socket" "$@"; else "$tmux" "$@"; fi; }
-say() { printf '%s %s\\n' "$1" "$2"; }
+${TMUX_FUNCTION}say() { printf '%s %s\\n' "$1" "$2"; }
 say clock "$(date +%s)"
 if [ -n "$name" ]; then
 ${LOGIN}

@@ -2,6 +2,7 @@
 
 import type { Host, ShOptions } from '../hosts/host.ts';
 import { NO_TMUX } from '../hosts/host-errors.ts';
+import { TMUX_FUNCTION } from '../hosts/own-socket.ts';
 
 export interface Tmux {
   readonly host: Host;
@@ -33,8 +34,7 @@ const PRELUDE = `tmux=$1; socket=$2; shift 2
 PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
 export PATH; unset TMUX TMUX_PANE
 command -v "$tmux" >/dev/null 2>&1 || exit ${NO_TMUX}
-t() { if [ -n "$socket" ]; then "$tmux" -u -S "$socket" "$@"; else "$tmux" -u "$@"; fi; }
-`;
+${TMUX_FUNCTION}`;
 
 /** tmux ends a command at a trailing ";" of any argument, even in argv. */
 function keepSemicolon(argument: string): string {
