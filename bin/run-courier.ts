@@ -139,19 +139,20 @@ const READ_AGAIN_MS = 2_000;
 
 /** Reads the configuration again, so that a new token or workspace takes effect without a restart. */
 function serversInForce({ home, config, log, env }: CliContext): () => readonly ServerConfig[] {
-  let { servers } = config;
+  let { servers, projects } = config;
   let readAt = Date.now();
   return () => {
     if (Date.now() - readAt >= READ_AGAIN_MS) {
       readAt = Date.now();
       try {
-        const read = loadConfig(home, env).servers;
-        if (JSON.stringify(read) !== JSON.stringify(servers)) servers = read;
+        const read = loadConfig(home, env);
+        if (JSON.stringify(read.servers) !== JSON.stringify(servers)) servers = read.servers;
+        projects = read.projects;
       } catch (error) {
         log.warn('cannot read the configuration again', { because: (error as Error).message });
       }
     }
-    const local = servers.length === 0 ? loadLocalServer(home) : undefined;
+    const local = servers.length === 0 ? loadLocalServer(home, { projects }) : undefined;
     return local === undefined ? servers : [local];
   };
 }

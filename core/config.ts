@@ -5,6 +5,8 @@ import type * as z from 'zod';
 import { type ConfigFile, configSchema, type ServerEntry } from './config-schema.ts';
 import { ThreadmuxError } from './errors.ts';
 import { parseJson } from './json.ts';
+import type { ProjectEntry } from './project.ts';
+import { projectProblem } from './project-problem.ts';
 
 export interface ServerConfig {
   readonly name: string;
@@ -12,7 +14,7 @@ export interface ServerConfig {
   readonly token: string;
   readonly channel: string;
   readonly allow: readonly string[];
-  readonly projects: readonly { readonly path: string; readonly channel: string }[];
+  readonly projects: readonly ProjectEntry[];
   readonly onlyProjects: boolean;
 }
 
@@ -62,6 +64,8 @@ export function parseConfig(sources: ConfigSources): Config {
   const defaultHost = file.defaultHost ?? host;
   if (hosts[defaultHost] === undefined)
     throw invalid(place, 'defaultHost', `"${defaultHost}" is not one of the hosts (${Object.keys(hosts).join(', ')})`);
+  const wrong = projectProblem({ ...file, hosts, defaultHost, servers });
+  if (wrong !== undefined) throw invalid(place, wrong.key, wrong.problem);
   const tmuxSocket = from('tmuxSocket', 'THREADMUX_TMUX_SOCKET');
   const sshConfig = from('sshConfig', 'THREADMUX_SSH_CONFIG');
   if (servers.length === 0) origins.servers = 'default: the local workspace';

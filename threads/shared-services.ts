@@ -51,13 +51,14 @@ export function openShared(options: SharedOptions): Shared {
   const { home, config, log } = options;
   const hosts = openHostList(options);
   const connections = openConnections(options.servers, { ...options.rest, log });
+  const remote = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log, home });
   const threads = openThreads({
     ...{ home, config, connections, log },
     isAlive: (record) => isAlive(hosts, record),
+    userHome: remote.userHome,
   });
   const { registry } = threads;
   const sessionOf = createSessionLookup(hosts, registry);
-  const remote = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log });
   const listeners: (() => void)[] = [];
   const prompts = openPrompts({
     ...{ home, threads, log, sessionOf, hosts, remote },
