@@ -116,11 +116,19 @@ function rawObject(file: ConfigSources['file']): Record<string, unknown> {
   try {
     raw = parseJson(file.text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw invalid(file.path, 'the file', `is not JSON: ${(error as Error).message}`);
+    throw invalid(file.path, 'the file', `is not JSON: ${jsonMistake(file.text, (error as Error).message)}`);
   }
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw invalid(file.path, 'the file', 'must hold one JSON object in braces');
   return raw as Record<string, unknown>;
+}
+
+/** Messages of Node.js may quote the file, and with it a token. */
+function jsonMistake(text: string, message: string): string {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  if (position === undefined)
+    return /^Unexpected (?:token '.'|end)/su.exec(message)?.[0].toLowerCase() ?? 'it is not valid';
+  return `look at line ${text.slice(0, Number(position)).split('\n').length}`;
 }
 
 function problem(issue: z.core.$ZodIssue, raw: unknown): string {

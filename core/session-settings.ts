@@ -4,10 +4,8 @@ import * as z from 'zod';
 
 /** As Claude Code calls them. "default" asks for every permission; newer versions call it "manual". */
 export const PERMISSION_MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'] as const;
-export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 export const PROGRESS_LEVELS = ['quiet', 'normal', 'verbose'] as const;
-export type ProgressLevel = (typeof PROGRESS_LEVELS)[number];
 
 export const AGENT_NAMES = ['claude'] as const;
 
