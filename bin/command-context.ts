@@ -33,7 +33,7 @@ export function openHookContext(who: string, token = ''): CliContext {
 
 function openContextOf(home: Home, env: ConfigEnvironment, who: string, also?: (line: string) => void): CliContext {
   const config = loadConfig(home, env);
-  const local = config.servers.length === 0 ? loadLocalServer(home) : undefined;
+  const local = config.servers.length === 0 ? loadLocalServer(home, config) : undefined;
   const servers = local === undefined ? config.servers : [local];
   const secrets = servers.map(({ token }) => token);
   const log = openLogFile(home, who, also === undefined ? { secrets } : { secrets, also });

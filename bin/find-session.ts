@@ -44,6 +44,7 @@ export function openSessionFinder(): SessionFinder {
     name: config.host,
     files: (name) => filesForHosts(name, config.tellAgent),
     log: silentLog,
+    home,
   });
   return { home, config, hosts, remote, records: loadThreadRecords(home) };
 }

@@ -8,7 +8,8 @@ import { agentContext } from '../agents/claude/hook-commands.ts';
 import type { ServerConfig } from '../core/config.ts';
 import { keepTrying } from '../core/keep-trying.ts';
 import { tryBestEffort, writeWhole } from '../home/atomic-write.ts';
-import { loadConfig, loadLocalServer } from '../home/config-file.ts';
+import { loadLocalServer } from '../home/config-file.ts';
+import { type LiveConfig, openLiveConfig } from '../home/live-config.ts';
 import { holderOf } from '../home/lock.ts';
 import { type CourierContexts, openCourierContexts } from '../hooks/courier-context.ts';
 import { takeCourierLock } from '../hooks/courier-lock.ts';
@@ -128,32 +129,22 @@ function pause(ms: number, signal: AbortSignal, onWanted: (tryNow: () => void) =
 
 export function openSharedParts(context: CliContext): Shared {
   const { home, config, log, env } = context;
-  const servers = serversInForce(context);
+  const live = openLiveConfig(home, env, config);
+  live.onReport((about) => {
+    if ('problem' in about) log.warn('cannot read the configuration again', { because: about.problem });
+    else log.info('configuration', { applied: about.applied.join(' '), needRestart: about.needRestart.join(' ') });
+  });
   return openShared({
-    ...{ home, config, log, env, servers },
+    ...{ home, config, log, env, live, servers: () => serversInForce(context, live) },
     hostFiles: (name) => filesForHosts(name, config.tellAgent),
   });
 }
 
-const READ_AGAIN_MS = 2_000;
-
-/** Reads the configuration again, so that a new token or workspace takes effect without a restart. */
-function serversInForce({ home, config, log, env }: CliContext): () => readonly ServerConfig[] {
-  let { servers } = config;
-  let readAt = Date.now();
-  return () => {
-    if (Date.now() - readAt >= READ_AGAIN_MS) {
-      readAt = Date.now();
-      try {
-        const read = loadConfig(home, env).servers;
-        if (JSON.stringify(read) !== JSON.stringify(servers)) servers = read;
-      } catch (error) {
-        log.warn('cannot read the configuration again', { because: (error as Error).message });
-      }
-    }
-    const local = servers.length === 0 ? loadLocalServer(home) : undefined;
-    return local === undefined ? servers : [local];
-  };
+/** A new token or workspace takes effect without a restart. */
+function serversInForce({ home, config }: CliContext, live: LiveConfig): readonly ServerConfig[] {
+  live.check();
+  const local = config.servers.length === 0 ? loadLocalServer(home, config) : undefined;
+  return local === undefined ? config.servers : [local];
 }
 
 // The courier as its own process: delivers the letter that it was given, if any, then the outbox.

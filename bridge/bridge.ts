@@ -24,6 +24,7 @@ import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
 import { streamState } from './commands/streams.ts';
+import { tellConfigChanges } from './config-notices.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import type { Waits } from './delivery.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
@@ -73,6 +74,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   for (const side of sides) await side.takeUp();
   const gateways = sides.map((side) => side.connect());
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known) });
+  tellConfigChanges(shared);
   return {
     gateways,
     states,
@@ -80,6 +82,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
       states.close();
       file.flush();
       lifecycle.close();
+      shared.live?.close();
       await Promise.all(sides.map((side) => side.close()));
     },
   };

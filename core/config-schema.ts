@@ -1,8 +1,10 @@
 // The schema of config.json. Unknown keys are errors: a misspelt "alow" must not silently remove a restriction.
 
 import * as z from 'zod';
+import { projectSchema, projectShape } from './project.ts';
 import { isVariablePattern, SESSION_VARIABLES } from './session-environment.ts';
 import { isHostName, isSshName } from './session-name.ts';
+import { PROGRESS_LEVELS } from './session-settings.ts';
 import { isDiscordId } from './snowflake.ts';
 
 const snowflake = z
@@ -39,6 +41,8 @@ const host = z.union(
   'must be "local" or {"ssh": "name"}',
 );
 
+const project = projectSchema.extend({ channel: snowflake, host: hostName.optional() });
+
 const server = z.strictObject({
   name: z
     .string()
@@ -53,7 +57,7 @@ const server = z.strictObject({
   allow: z
     .array(snowflake, 'is missing: list the Discord user ids that may write to your sessions')
     .min(1, 'names nobody: list the Discord user ids that may write to your sessions'),
-  projects: z.array(z.strictObject({ path: z.string().min(1), channel: snowflake })).default([]),
+  projects: z.array(project).default([]),
   onlyProjects: z.boolean().default(false),
 });
 
@@ -96,7 +100,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('variables that sessions get: {"claude": {"environment": ["PATH", "ANTHROPIC_*"]}}'),
   progress: z
-    .enum(['quiet', 'normal', 'verbose'], 'must be "quiet", "normal" or "verbose"')
+    .enum(PROGRESS_LEVELS, 'must be "quiet", "normal" or "verbose"')
     .default('normal')
     .describe('how much you see while Claude works'),
   tellAgent: z
@@ -130,6 +134,11 @@ export const configSchema = z.strictObject({
     .array(pattern)
     .default(['^_'])
     .describe('regular expressions; a session whose name matches gets no thread'),
+  projects: z
+    .array(project.omit({ channel: true }))
+    .default([])
+    .describe('projects of the local workspace: [{"path": "~/shop"}]; on Discord, see "servers"'),
+  ...projectShape,
 });
 
 /** One line per key: name, type and meaning. */

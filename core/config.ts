@@ -5,6 +5,8 @@ import type * as z from 'zod';
 import { type ConfigFile, configSchema, type ServerEntry } from './config-schema.ts';
 import { ThreadmuxError } from './errors.ts';
 import { parseJson } from './json.ts';
+import type { ProjectEntry } from './project.ts';
+import { projectProblem } from './project-problem.ts';
 
 export interface ServerConfig {
   readonly name: string;
@@ -12,7 +14,7 @@ export interface ServerConfig {
   readonly token: string;
   readonly channel: string;
   readonly allow: readonly string[];
-  readonly projects: readonly { readonly path: string; readonly channel: string }[];
+  readonly projects: readonly ProjectEntry[];
   readonly onlyProjects: boolean;
 }
 
@@ -62,6 +64,8 @@ export function parseConfig(sources: ConfigSources): Config {
   const defaultHost = file.defaultHost ?? host;
   if (hosts[defaultHost] === undefined)
     throw invalid(place, 'defaultHost', `"${defaultHost}" is not one of the hosts (${Object.keys(hosts).join(', ')})`);
+  const wrong = projectProblem({ ...file, hosts, defaultHost, servers });
+  if (wrong !== undefined) throw invalid(place, wrong.key, wrong.problem);
   const tmuxSocket = from('tmuxSocket', 'THREADMUX_TMUX_SOCKET');
   const sshConfig = from('sshConfig', 'THREADMUX_SSH_CONFIG');
   if (servers.length === 0) origins.servers = 'default: the local workspace';
@@ -112,11 +116,19 @@ function rawObject(file: ConfigSources['file']): Record<string, unknown> {
   try {
     raw = parseJson(file.text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw invalid(file.path, 'the file', `is not JSON: ${(error as Error).message}`);
+    throw invalid(file.path, 'the file', `is not JSON: ${jsonMistake(file.text, (error as Error).message)}`);
   }
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw invalid(file.path, 'the file', 'must hold one JSON object in braces');
   return raw as Record<string, unknown>;
+}
+
+/** Messages of Node.js may quote the file, and with it a token. */
+function jsonMistake(text: string, message: string): string {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  if (position === undefined)
+    return /^Unexpected (?:token '.'|end)/su.exec(message)?.[0].toLowerCase() ?? 'it is not valid';
+  return `look at line ${text.slice(0, Number(position)).split('\n').length}`;
 }
 
 function problem(issue: z.core.$ZodIssue, raw: unknown): string {

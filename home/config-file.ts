@@ -113,11 +113,19 @@ export function saveLocalServer(home: Home, server: LocalServer): void {
   writeJson(`${home.folder('state')}/workspace.json`, server);
 }
 
-export function loadLocalServer(home: Home): ServerConfig | undefined {
+export function loadLocalServer(
+  home: Home,
+  { projects }: Pick<Config, 'projects'> = { projects: [] },
+): ServerConfig | undefined {
   const local = readJson(home.path('state', 'workspace.json'), schema);
-  return local === undefined ? undefined : localServer(local);
+  return local === undefined ? undefined : localServer(local, projects);
 }
 
-export function localServer({ api, token, channel, user }: LocalServer): ServerConfig {
-  return { name: 'local', api, token, channel, allow: [user], projects: [], onlyProjects: false };
+/** The workspace has one channel, also for the sessions of projects. */
+export function localServer(
+  { api, token, channel, user }: LocalServer,
+  projects: Config['projects'] = [],
+): ServerConfig {
+  const own = projects.map((project) => ({ ...project, channel }));
+  return { name: 'local', api, token, channel, allow: [user], projects: own, onlyProjects: false };
 }

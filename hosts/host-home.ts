@@ -8,6 +8,8 @@ import type { Host } from './host.ts';
 interface PutScripts {
   /** The absolute path of our home there. */
   readonly home: string;
+  /** The user's own home directory there. */
+  readonly userHome: string;
 }
 
 const HOME_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -28,11 +30,12 @@ export async function putScripts(
   const args = Object.entries(files).flat();
   const output = await host.sh(SCRIPT, [name, ...args], { doing: 'install its scripts' });
   const [outcome, home = '', why = ''] = output.split('\0');
+  const userHome = why;
   if (outcome !== 'done')
     throw new ThreadmuxError('home_unsafe', `${host.name}: ${untrustedCode(home)} ${untrustedText(why)}`, {
       hint: `Check it on ${host.name}: it must be a folder that only you own.`,
     });
-  return { home };
+  return { home, userHome };
 }
 
 const SCRIPT = `umask 077

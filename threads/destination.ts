@@ -1,30 +1,33 @@
-// The server and channel of a session: the project with the longest path that contains its directory, otherwise the
-// first server that accepts sessions without a project.
+// The project of a session: the one with the longest path that contains its directory, otherwise the first server that
+// accepts sessions without a project. The project says which server and channel the session's thread belongs to.
 
 import type { ServerConfig } from '../core/config.ts';
+import type { Project } from '../core/project.ts';
 
+/** Where the thread of a session belongs. */
 export interface Destination {
   readonly server: ServerConfig;
   readonly channel: string;
+  readonly project: Project;
 }
 
-export function destinationOf(
-  cwd: string,
-  servers: readonly ServerConfig[],
-  resolvePath: (path: string) => string = (path) => path,
-): Destination | undefined {
-  const here = withSlash(cwd);
-  const matches = servers.flatMap((server) =>
-    server.projects.map(({ path, channel }) => ({
-      server,
-      channel,
-      path: withSlash(resolvePath(path)),
-    })),
-  );
-  const best = matches.filter(({ path }) => here.startsWith(path)).sort((a, b) => b.path.length - a.path.length)[0];
-  if (best !== undefined) return { server: best.server, channel: best.channel };
-  const open = servers.find((server) => !server.onlyProjects);
-  return open === undefined ? undefined : { server: open, channel: open.channel };
+export interface SessionPlace {
+  readonly host: string;
+  readonly directory: string;
+}
+
+export function projectOfPlace(
+  { host, directory }: SessionPlace,
+  projects: readonly Project[],
+  resolvePath: (path: string, host: string) => string = (path) => path,
+): Project | undefined {
+  const here = withSlash(directory);
+  const matches = projects.flatMap((project) => {
+    if (project.path === '' || (project.host !== undefined && project.host !== host)) return [];
+    const path = withSlash(resolvePath(project.path, host));
+    return here.startsWith(path) ? [{ project, length: path.length }] : [];
+  });
+  return matches.toSorted((a, b) => b.length - a.length)[0]?.project ?? projects.find(({ path }) => path === '');
 }
 
 function withSlash(path: string): string {

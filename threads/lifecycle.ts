@@ -68,7 +68,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     const streams = loadStreamRecords(home).map(({ name }) => `^${name}$`);
     const changes = reconcile({
       ...{ host, defaultHost: config.defaultHost, sessions, records, strays },
-      channelOf: ({ path }) => threads.destinationOf(path)?.channel,
+      channelOf: ({ path }) => threads.destinationOf({ host, directory: path })?.channel,
       ignore: [...config.ignoreSessions, ...streams],
       auto: hosts.isLocal(host) ? loadAutoThreads(home) : loadAutoThreads(home, host),
     });

@@ -50,7 +50,9 @@ export function createPaneFinder(
       (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
       // A session with this name that belongs to another channel is not this thread's.
       sessions.find(
-        (one) => titled(one, config) === (known?.title ?? thread.title) && destinationOf(one.path)?.channel === channel,
+        (one) =>
+          titled(one, config) === (known?.title ?? thread.title) &&
+          destinationOf({ host, directory: one.path })?.channel === channel,
       );
     if (session === undefined) return undefined;
     const other = registry.ofSession(host, session);

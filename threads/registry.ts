@@ -4,6 +4,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { settingsSchema } from '../core/session-settings.ts';
 import { readJson, removeBestEffort, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 
@@ -165,6 +166,8 @@ export const threadRecordSchema = z.object({
   /** The user was told that replies do not appear, because the agent runs without our hooks. */
   toldUnheard: z.boolean().default(false),
   dialog: dialogCardSchema.readonly().optional(),
+  /** What a user has set for this thread. */
+  settings: settingsSchema.readonly().optional(),
 });
 export type ThreadRecord = Readonly<z.output<typeof threadRecordSchema>>;
 

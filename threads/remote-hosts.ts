@@ -1,7 +1,11 @@
 // Other hosts: our home there, created at first use, and whether they are reachable.
 
+import { homedir } from 'node:os';
+import * as z from 'zod';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { readJson, writeBestEffort } from '../home/atomic-write.ts';
+import type { Home } from '../home/home.ts';
 import { putScripts } from '../hosts/host-home.ts';
 import type { HostList } from '../tmux/host-list.ts';
 
@@ -12,6 +16,8 @@ type Reachable =
 export interface RemoteHosts {
   /** The path of our home on that host. Set up once per process; rejects if the host is unreachable. */
   home(host: string): Promise<string>;
+  /** The user's home directory there; undefined until the host was reached once. */
+  userHome(host: string): string | undefined;
   /** The settings with our hooks, for agents that are started there. */
   settings(host: string): Promise<string>;
   state(host: string): Reachable;
@@ -30,17 +36,32 @@ interface RemoteHostsOptions {
   /** The scripts and settings, by their path in the home there. */
   readonly files: (name: string) => Readonly<Record<string, string>>;
   readonly log: Log;
+  readonly home: Home;
 }
 
-export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions): RemoteHosts {
+const userHomesSchema = z.record(z.string(), z.string());
+
+export function openRemoteHosts({ hosts, name, files, log, home: own }: RemoteHostsOptions): RemoteHosts {
   const homes = new Map<string, Promise<string>>();
+  /** Kept on disk: letters are read while a host is away, too. */
+  const path = own.path('state', 'host-homes.json');
+  const userHomes = new Map(Object.entries(readJson(path, userHomesSchema) ?? {}));
   const states = new Map<string, Reachable>();
   const waiting = new Map<string, Set<() => void>>();
   const connectors = new Map<string, () => void>();
 
+  function learn(host: string, made: { readonly home: string; readonly userHome: string }): string {
+    if (userHomes.get(host) !== made.userHome) {
+      userHomes.set(host, made.userHome);
+      own.folder('state');
+      writeBestEffort(path, Object.fromEntries(userHomes));
+    }
+    return made.home;
+  }
+
   function home(host: string): Promise<string> {
     if (hosts.isLocal(host)) throw new ThreadmuxError('bad_usage', `${host} is this machine: it needs no other home`);
-    const made = homes.get(host) ?? putScripts(hosts.get(host), name, files(name)).then((made) => made.home);
+    const made = homes.get(host) ?? putScripts(hosts.get(host), name, files(name)).then((made) => learn(host, made));
     homes.set(host, made);
     connectors.get(host)?.(); // what is about to be started there reports soon
     made.catch(() => homes.delete(host)); // tried again next time
@@ -49,6 +70,7 @@ export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions)
 
   return {
     home,
+    userHome: (host) => (hosts.isLocal(host) ? homedir() : userHomes.get(host)),
     settings: async (host) => `${await home(host)}/settings.json`,
     state: (host) => states.get(host) ?? { kind: 'reachable' },
     heard(host, state) {

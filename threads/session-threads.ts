@@ -1,17 +1,17 @@
 // Finds, creates, renames, moves and archives the threads of sessions. Only this file decides to which thread a session
 // belongs.
 
-import { homedir } from 'node:os';
 import type { Config } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
+import { projectsOf } from '../core/project.ts';
 import { threadTitle } from '../core/session-name.ts';
 import { welcomeText } from '../core/welcome-text.ts';
 import { archiveThread, ensureThread, freshThread, renameThread, unarchiveThread } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import type { CurrentPane } from '../tmux/pane.ts';
 import type { Connections } from './connections.ts';
-import { type Destination, destinationOf } from './destination.ts';
+import { type Destination, projectOfPlace, type SessionPlace } from './destination.ts';
 import { postNotice } from './notices.ts';
 import { openRegistry, type Registry, sessionKey, type ThreadRecord } from './registry.ts';
 
@@ -24,7 +24,7 @@ export interface Threads {
   readonly registry: Registry;
   readonly connections: Connections;
   /** Undefined if sessions in this directory get no thread. */
-  destinationOf(directory: string): Destination | undefined;
+  destinationOf(place: SessionPlace): Destination | undefined;
   /** Finds or creates the session's thread; undefined if it gets none. `gone` is a thread that was deleted. */
   ensure(
     session: SessionPane,
@@ -55,6 +55,8 @@ interface ThreadsOptions {
   readonly log: Log;
   /** Whether the session of a record is still there. */
   readonly isAlive: (record: ThreadRecord) => Promise<boolean>;
+  /** The user's home directory on a host; undefined if the host was never reached. */
+  readonly userHome: (host: string) => string | undefined;
 }
 
 const RENAME_AGAIN_MS = 600_000;
@@ -65,12 +67,15 @@ export function openThreads(options: ThreadsOptions): Threads {
   const opening = createKeyedQueue();
   const renames = new Map<string, { readonly title: string; readonly at: number }>();
 
-  const toDestination = (directory: string) =>
-    destinationOf(
-      directory,
-      connections.all().map(({ server }) => server),
-      (path) => path.replace(/^~(?=\/|$)/, homedir()),
-    );
+  function toDestination(place: SessionPlace): Destination | undefined {
+    const servers = connections.all().map(({ server }) => server);
+    const absolute = (path: string, host: string) =>
+      path.replace(/^~(?=\/|$)/, (tilde) => options.userHome(host) ?? tilde);
+    const at = { host: place.host, directory: absolute(place.directory, place.host) };
+    const project = projectOfPlace(at, projectsOf(config, servers), absolute);
+    const server = servers.find(({ name }) => name === project?.server);
+    return project && server && { server, channel: project.channel, project };
+  }
 
   function rename({ thread, server }: ThreadRecord, title: string): void {
     const tried = renames.get(thread);
@@ -105,6 +110,7 @@ export function openThreads(options: ThreadsOptions): Threads {
       ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
       ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
       toldUnheard: isSame && before.toldUnheard,
+      settings: before?.settings,
     };
     registry.put(record);
     return record;
@@ -149,7 +155,7 @@ export function openThreads(options: ThreadsOptions): Threads {
       const key = `${session.host} ${sessionKey(session)}`;
       // Two panes of one session must not both create its thread.
       return opening(key, async () => {
-        const to = toDestination(directory);
+        const to = toDestination({ host: session.host, directory });
         const known = registry.ofSession(session.host, session);
         const failed = (error: Error) => log.warn('leaving a thread', { because: error.message });
         if (to === undefined) {

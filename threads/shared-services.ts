@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { RestOptions } from '../discord/rest.ts';
 import { retryPendingWrites } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
+import type { LiveConfig } from '../home/live-config.ts';
 import { type HostList, openHostList } from '../tmux/host-list.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { createPaneFinder, createSessionLookup, isAlive, type PaneFinder, type SessionLookup } from './panes.ts';
@@ -27,6 +28,8 @@ export interface Shared {
   readonly prompts: Prompts;
   readonly sessionOf: SessionLookup;
   readonly remote: RemoteHosts;
+  /** Undefined if nobody keeps the configuration up to date. */
+  readonly live: LiveConfig | undefined;
   /** tmux reported that sessions were created, renamed or closed. */
   readonly sessionsChanged: { tell(): void; listen(listener: () => void): void };
   close(): Promise<void>;
@@ -38,6 +41,7 @@ interface SharedOptions {
   /** Asked each time: the local workspace may start later. */
   readonly servers: () => readonly ServerConfig[];
   readonly env: ConfigEnvironment;
+  readonly live?: LiveConfig;
   readonly log: Log;
   readonly sshConfig?: string;
   /** How often and how long prompts are looked at. */
@@ -51,13 +55,14 @@ export function openShared(options: SharedOptions): Shared {
   const { home, config, log } = options;
   const hosts = openHostList(options);
   const connections = openConnections(options.servers, { ...options.rest, log });
+  const remote = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log, home });
   const threads = openThreads({
     ...{ home, config, connections, log },
     isAlive: (record) => isAlive(hosts, record),
+    userHome: remote.userHome,
   });
   const { registry } = threads;
   const sessionOf = createSessionLookup(hosts, registry);
-  const remote = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log });
   const listeners: (() => void)[] = [];
   const prompts = openPrompts({
     ...{ home, threads, log, sessionOf, hosts, remote },
@@ -66,6 +71,7 @@ export function openShared(options: SharedOptions): Shared {
   });
   return {
     ...{ home, config, log, hosts, connections, threads, prompts, sessionOf, remote },
+    live: options.live,
     sessionsChanged: {
       tell: () => {
         for (const listener of listeners) listener();

@@ -161,7 +161,7 @@ async function serve({ home, log }: CliContext, { port, listen }: UpOptions): Pr
   });
 }
 
-function rememberLocal({ home }: CliContext, workspace: Workspace): ServerConfig {
+function rememberLocal({ home, config }: CliContext, workspace: Workspace): ServerConfig {
   const local = {
     api: workspace.api,
     token: workspace.token,
@@ -169,7 +169,7 @@ function rememberLocal({ home }: CliContext, workspace: Workspace): ServerConfig
     user: workspace.userId,
   };
   saveLocalServer(home, local);
-  return localServer(local);
+  return localServer(local, config.projects);
 }
 
 /** 78 tells a service manager that a restart does not help. */

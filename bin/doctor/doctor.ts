@@ -186,7 +186,7 @@ async function examineMachine(host: Host, options: MachineOptions) {
 }
 
 async function examineServers(home: Home, config: Config): Promise<readonly Finding[]> {
-  const local = config.servers.length === 0 ? loadLocalServer(home) : undefined;
+  const local = config.servers.length === 0 ? loadLocalServer(home, config) : undefined;
   const servers: readonly ServerConfig[] = local === undefined ? config.servers : [local];
   if (servers.length === 0)
     return [warning('workspace', 'The local workspace has not been started yet.', 'Start it with `threadmux up`.')];

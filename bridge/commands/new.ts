@@ -1,7 +1,9 @@
 // !new starts a session.
 
 import { ThreadmuxError } from '../../core/errors.ts';
+import { settingsOf } from '../../core/project.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
+import { type SessionSettings, settingsArguments } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
@@ -52,6 +54,8 @@ export interface WantedSession {
   readonly directory: string;
   /** Undefined for the configured agent. */
   readonly command: readonly string[] | undefined;
+  /** What was asked for this session; kept with its thread. */
+  readonly settings?: SessionSettings | undefined;
   /** The conversation to continue. */
   readonly conversation?: string | undefined;
   /** The session of this name that ended. */
@@ -90,14 +94,14 @@ export async function beginSession(
   const { name, host, directory, conversation } = wanted;
   const { config } = tools;
   const tmux = tools.hosts.tmux(host);
-  const asked =
-    conversation === undefined
-      ? wanted.command
-      : continueCommand(wanted.command ?? [], config.agent.command, conversation);
+  const settings = { ...wanted.before?.settings, ...wanted.settings };
+  const project = tools.threads.destinationOf({ host, directory })?.project;
+  const inForce = project === undefined ? settings : settingsOf(project, name, settings);
+  const own = wanted.command ?? [...config.agent.command, ...settingsArguments(inForce)];
+  const asked = conversation === undefined ? own : continueCommand(own, config.agent.command, conversation);
   const agent = await agentCommandOn({ host, command: asked }, tools);
   const command = agent ?? asked;
-  if (command === undefined || (agent === undefined && command[0] === config.agent.command[0]))
-    throw agentMissing(wanted, tools);
+  if (agent === undefined && command[0] === config.agent.command[0]) throw agentMissing(wanted, tools);
   const start = () =>
     newSession(tmux, {
       ...{ name, directory, command, remainOnExit: true },
@@ -113,6 +117,7 @@ export async function beginSession(
   }
   if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
   const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
+  if (Object.keys(settings).length > 0) tools.threads.registry.change(thread.thread, { settings });
   const is = await untilItSpeaks({ wanted, session, thread, isAgent: agent !== undefined }, tools);
   return { wanted, begun: { is, thread: thread.thread, ...(agent === undefined ? { command } : {}) } };
 }
@@ -160,7 +165,7 @@ async function bind(
 ): Promise<ThreadRecord> {
   const socket = (await socketOf(tools.hosts, host)) ?? '';
   const pane = toSessionPane(host, socket, session);
-  const isOurs = tools.threads.destinationOf(pane.path)?.server.name === tools.server.name;
+  const isOurs = tools.threads.destinationOf({ host, directory: pane.path })?.server.name === tools.server.name;
   const thread = isOurs && (await tools.threads.ensure(pane, { directory: pane.path, shell }));
   if (thread) return thread;
   await killSession(tools.hosts.tmux(host), session);

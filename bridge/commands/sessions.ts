@@ -54,11 +54,11 @@ export async function findOurSessions(
 ): Promise<readonly FoundSessions[]> {
   const records = threads.registry.all();
   const found = await findSessions(host, { hosts, records }, timeoutMs);
-  return found.filter((one) => serverOf(one, threads) === server.name);
+  return found.filter((one) => serverOf(host, one, threads) === server.name);
 }
 
-function serverOf({ session, record }: FoundSessions, threads: Threads): string | undefined {
-  return record?.server ?? threads.destinationOf(session.pane.path)?.server.name;
+function serverOf(host: string, { session, record }: FoundSessions, threads: Threads): string | undefined {
+  return record?.server ?? threads.destinationOf({ host, directory: session.pane.path })?.server.name;
 }
 
 async function listHost(host: string, tools: CommandContext): Promise<readonly string[]> {

@@ -27,7 +27,7 @@ export interface LetterFacts {
 export function openTestCourier(machine: Machine): TestCourier {
   const config = loadConfig(machine.home, machine.env);
   const local = () => {
-    const server = loadLocalServer(machine.home);
+    const server = loadLocalServer(machine.home, config);
     return server === undefined ? [] : [server];
   };
   const shared = openShared({

@@ -42,7 +42,7 @@ export async function startPromptCourier(
   const release = await takeCourierLock({ home, log, takeOver: true });
   if (release === undefined) throw new Error('another courier is at work');
   const config = loadConfig(home, env);
-  const local = loadLocalServer(home);
+  const local = loadLocalServer(home, config);
   const servers = config.servers.length > 0 || local === undefined ? config.servers : [local];
   const plain = openShared({
     home,

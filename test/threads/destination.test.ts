@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ServerConfig } from '../../core/config.ts';
-import { destinationOf } from '../../threads/destination.ts';
+import { parseConfig, type ServerConfig } from '../../core/config.ts';
+import { projectsOf } from '../../core/project.ts';
+import { projectOfPlace } from '../../threads/destination.ts';
 
 const server = (name: string, more: Partial<ServerConfig> = {}): ServerConfig => ({
   name,
@@ -23,9 +24,12 @@ const work = server('work', {
   projects: [{ path: '/srv/work/', channel: 'work' }],
   onlyProjects: true,
 });
-const where = (cwd: string, servers: readonly ServerConfig[]) => {
-  const to = destinationOf(cwd, servers, (path) => path.replace('~', '/home/me'));
-  return to === undefined ? undefined : `${to.server.name}: ${to.channel}`;
+const top = parseConfig({ env: {}, hostname: 'here' });
+const where = (cwd: string, servers: readonly ServerConfig[], host = 'here') => {
+  const to = projectOfPlace({ host, directory: cwd }, projectsOf(top, servers), (path) =>
+    path.replace('~', '/home/me'),
+  );
+  return to === undefined ? undefined : `${to.server}: ${to.channel}`;
 };
 
 describe('a session in the directory', () => {
@@ -47,5 +51,11 @@ describe('a session in the directory', () => {
   it('of no project goes nowhere if every server takes projects only', () => {
     expect(where('/home/me', [work])).toBeUndefined();
     expect(where('/home/me', [])).toBeUndefined();
+  });
+
+  it('of a project on another host belongs to it only there', () => {
+    const far = server('far', { projects: [{ path: '~/shop', channel: 'shop', host: 'mini' }] });
+    expect(where('/home/me/shop', [far], 'mini')).toBe('far: shop');
+    expect(where('/home/me/shop', [far])).toBe('far: far-channel');
   });
 });

@@ -286,7 +286,7 @@ describe('the hook prints nothing', () => {
     const { connections, threads } = parts.courier.shared;
     const [server] = connections.all().map((one) => one.server);
     Object.assign(server as object, { onlyProjects: true });
-    expect(threads.destinationOf(parts.machine.tmux.dir)).toBeUndefined();
+    expect(threads.destinationOf({ host: 'here', directory: parts.machine.tmux.dir })).toBeUndefined();
     await silent(startHook(parts.machine, parts.pane, parts.pane.input('Bash')));
     expect(parts.courier.open()).toEqual([]);
   });

@@ -1,0 +1,58 @@
+// What is wrong with the projects of the configuration that no single key tells: names that collide, and hosts that do
+// not exist. Pure.
+
+import type { Config } from './config.ts';
+import { type DeclaredSession, type ProjectEntry, projectName } from './project.ts';
+
+interface ProblemAt {
+  readonly key: string;
+  readonly problem: string;
+}
+
+type CheckedConfig = Pick<Config, 'servers' | 'projects' | 'hosts' | 'defaultHost' | 'sessions'>;
+
+export function projectProblem(config: CheckedConfig): ProblemAt | undefined {
+  const { servers, hosts, defaultHost } = config;
+  if (servers.length > 0 && config.projects.length > 0)
+    return { key: 'projects', problem: 'is for the local workspace: with Discord, use "projects" of a server' };
+  const entries: readonly (readonly [string, Omit<ProjectEntry, 'channel'>])[] = [
+    ...config.projects.map((entry, at) => [`projects[${at}]`, entry] as const),
+    ...servers.flatMap(({ projects }, of) =>
+      projects.map((entry, at) => [`servers[${of}].projects[${at}]`, entry] as const),
+    ),
+  ];
+  const names = new Map<string, string>();
+  const declared = new Map<string, string>();
+  for (const [key, entry] of entries) {
+    if (entry.host !== undefined && hosts[entry.host] === undefined) {
+      const known = Object.keys(hosts).join(', ');
+      return { key: `${key}.host`, problem: `"${entry.host}" is not one of the hosts (${known})` };
+    }
+    const name = entry.name ?? projectName(entry.path);
+    const other = names.get(name);
+    if (other !== undefined)
+      return {
+        key: `${key}.name`,
+        problem: `"${name}" is also the name of ${other}: give one of them another "name"`,
+      };
+    names.set(name, key);
+    const twice = declaredTwice(`${key}.sessions`, entry.host ?? defaultHost, entry.sessions, declared);
+    if (twice !== undefined) return twice;
+  }
+  return declaredTwice('sessions', defaultHost, config.sessions, declared);
+}
+
+/** There is one session of a name per host. */
+function declaredTwice(
+  key: string,
+  host: string,
+  sessions: readonly DeclaredSession[] = [],
+  declared: Map<string, string>,
+): ProblemAt | undefined {
+  for (const [at, { name }] of sessions.entries()) {
+    const other = declared.get(`${host} ${name}`);
+    if (other !== undefined) return { key: `${key}[${at}].name`, problem: `"${name}" is also declared in ${other}` };
+    declared.set(`${host} ${name}`, `${key}[${at}]`);
+  }
+  return undefined;
+}

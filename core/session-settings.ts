@@ -1,0 +1,50 @@
+// The settings of a session: those of its thread, of its declaration, of its project and of the whole configuration. Pure.
+
+import * as z from 'zod';
+
+/** As Claude Code calls them. "default" asks for every permission; newer versions call it "manual". */
+export const PERMISSION_MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'] as const;
+
+export const PROGRESS_LEVELS = ['quiet', 'normal', 'verbose'] as const;
+
+export const AGENT_NAMES = ['claude'] as const;
+
+/** A model name is an argument of the agent: it must not look like an option. */
+export const isModelName = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,127}$/.test(text);
+
+const oneOf = (names: readonly string[]) => `must be one of ${names.map((name) => `"${name}"`).join(', ')}`;
+
+export const settingsShape = {
+  agent: z.enum(AGENT_NAMES, oneOf(AGENT_NAMES)).optional(),
+  model: z
+    .string('must be the name of a model, such as "opus"')
+    .refine(isModelName, 'must be the name of a model, such as "opus"')
+    .optional(),
+  permissionMode: z.enum(PERMISSION_MODES, oneOf(PERMISSION_MODES)).optional(),
+  worktree: z.boolean('must be true or false').optional(),
+  args: z.array(z.string().min(1), 'must be a list of words, such as ["--verbose"]').optional(),
+  progress: z.enum(PROGRESS_LEVELS, oneOf(PROGRESS_LEVELS)).optional(),
+};
+
+export const settingsSchema = z.strictObject(settingsShape, 'must be an object, such as {"model": "opus"}');
+export type SessionSettings = Readonly<z.output<typeof settingsSchema>>;
+
+/** The first layer that has a setting wins: give the most specific one first. */
+export function effectiveSettings(...layers: readonly (SessionSettings | undefined)[]): SessionSettings {
+  const keys = Object.keys(settingsShape) as (keyof SessionSettings)[];
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = layers.find((layer) => layer?.[key] !== undefined)?.[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+}
+
+/** The arguments that start Claude Code with these settings. */
+export function settingsArguments({ model, permissionMode, args = [] }: SessionSettings): readonly string[] {
+  return [
+    ...(model === undefined ? [] : ['--model', model]),
+    ...(permissionMode === undefined ? [] : ['--permission-mode', permissionMode]),
+    ...args,
+  ];
+}
