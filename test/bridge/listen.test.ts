@@ -154,7 +154,7 @@ async function startTaker(home: Home, record: string): Promise<ChildProcess> {
     const act = (message) => {
       const noted = existsSync(record) ? readFileSync(record, 'utf8').split('\\n') : [];
       if (!noted.includes(message.text)) appendFileSync(record, message.text + '\\n');
-      inbox.done(message.id);
+      inbox.done(message);
     };
     for (const message of inbox.left()) act(message);
     const path = home.path('gateway.json');

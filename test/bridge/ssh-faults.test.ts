@@ -74,7 +74,7 @@ describe('a host', () => {
     await far.bridge.close();
     const { home } = far.machine;
     const inbox = openInbox(home.folder('inbox'), openCursors(home.path('state', 'unused.json'), 0));
-    inbox.done(id);
+    inbox.done({ id });
     const old = snowflakeAt(Date.now() - 25 * 3_600_000);
     inbox.put({
       ...{ id: old, channelId: claude.thread, authorId: far.workspace.userId, author: 'someone' },
