@@ -113,12 +113,20 @@ describe('a host that becomes unreachable between Enter and the receipt', () => 
   it('is reported within seconds, and the message is ✅ when it is back', {
     timeout: 90_000,
   }, async () => {
-    const far = await startFar({ waits: { screenMs: 1_000 } });
+    let stop: (() => Promise<void>) | undefined;
+    // At the reaction itself: on a busy machine, ✅ can replace it before a test sees it.
+    const onRequest = ({ method, path }: { method: string; path: string }) => {
+      if (method === 'PUT' && decodeURIComponent(path).includes('👀')) void stop?.();
+      return undefined;
+    };
+    const far = await startFar({ waits: { screenMs: 1_000 }, faults: { onRequest } });
     const claude = await far.farClaude('web');
     await far.untilMarked(await far.say(claude, 'before'), '✅');
+    stop = () => {
+      stop = undefined;
+      return far.ssh.stop();
+    };
     const message = await far.say(claude, 'hello');
-    await far.untilMarked(message, '👀');
-    await far.ssh.stop();
     await far.answer(claude, /^🔌 Typed, but not confirmed yet, because the pane cannot be read now/);
     expect(await far.marks(message)).toEqual(['👀']);
     await far.ssh.start();
