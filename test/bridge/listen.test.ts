@@ -103,9 +103,7 @@ describe('the listener', () => {
     ]);
   });
 
-  it('loses and repeats nothing when the process is killed repeatedly', {
-    timeout: 60_000,
-  }, async () => {
+  it('loses and repeats nothing when the process is killed repeatedly', async () => {
     const workspace = await startTestWorkspace();
     const home = tempHome();
     saveLocalServer(home, addressOf(workspace));

@@ -169,5 +169,5 @@ describe('the state of a session on another host', () => {
     far.place.tmux.call('kill-session', '-t', '=web');
     far.bridge.states.lookSoon(pane.thread);
     await untilState(far, pane.thread, 'ended');
-  }, 60_000);
+  });
 });

@@ -20,9 +20,7 @@ describe('a host', () => {
     expect(claude.prompts()).toEqual(['one', 'two', 'three']);
   });
 
-  it('that is lost in between gets every message once, in order', {
-    timeout: 60_000,
-  }, async () => {
+  it('that is lost in between gets every message once, in order', async () => {
     const far = await startFar();
     const claude = await far.farClaude('web', { replies: false });
     const wanted = Array.from({ length: 24 }, (_, n) => `message ${n}`);

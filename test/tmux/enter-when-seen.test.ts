@@ -93,7 +93,7 @@ describe('typing into a box that shows the text', () => {
     await sleep(500);
     expect(received().toString()).not.toContain('\r');
     expect(await typing).toEqual({ kind: 'delivered' });
-  }, 20_000);
+  });
 
   it('holds Enter back if a dialog covers the box instead', async () => {
     const server = startTmux();

@@ -79,7 +79,7 @@ describe('typing a message, cut off at any moment and tried again,', () => {
   it('loses nothing, repeats nothing and keeps the order on this machine', async () => {
     const server = startTmux();
     await fuzz(server.host, server.socket, await startRawPane(server), 40, 11);
-  }, 60_000);
+  });
 
   it.each(loginShells())(
     'loses nothing, repeats nothing and keeps the order over ssh to %s',

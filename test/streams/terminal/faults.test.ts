@@ -29,7 +29,7 @@ describe('a terminal in a thread with errors', () => {
     ['fails', () => ({ kind: 'answer', status: 500 })],
     ['does it and fails', () => ({ kind: 'apply-then-answer', status: 502 })],
     ['loses its answers', (at) => ({ kind: at % 2 === 0 ? 'apply-then-reset' : 'reset' })],
-  ])('shows everything once and in order when Discord %s', { timeout: 60_000 }, async (_, fault) => {
+  ])('shows everything once and in order when Discord %s', async (_, fault) => {
     const setting = await terminalSetting({ workspace: troubled(fault) });
     await setting.run(LINES);
     expectText(await setting.text(), EXPECTED);
