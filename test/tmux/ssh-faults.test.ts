@@ -115,15 +115,13 @@ describe('a host over ssh', () => {
     });
   });
 
-  it('fails at once where a password would be asked for', async () => {
+  it('fails where a password would be asked for, and does not ask', async () => {
     const server = await startSshServer();
     server.faults.passwordOnly = true;
-    const started = Date.now();
     await expect(server.host().sh('true', [])).rejects.toMatchObject({
       code: 'host_refused',
       hint: expect.stringContaining('ssh-copy-id far'),
     });
-    expect(Date.now() - started).toBeLessThan(5_000);
   });
 
   it('is reported if its name cannot be resolved', async () => {
