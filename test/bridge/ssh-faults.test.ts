@@ -34,7 +34,7 @@ describe('a host', () => {
       if (n === 12) await far.ssh.stop();
       if (n === 20) await far.ssh.start();
     }
-    await untilPrompts(claude, wanted, 45_000);
+    await untilPrompts(claude, wanted, 90_000);
     for (const message of messages) await far.untilMarked(message, '✅');
     expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
   });
