@@ -71,6 +71,6 @@ export function createAskAgent(options: AskOptions): AskAgent {
       const content = `⚠️ Not delivered. ${untrustedReason(error)}`;
       await notices.show(message, 'failed', { content });
     }
-    inbox.done(id);
+    inbox.done(message);
   };
 }

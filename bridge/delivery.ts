@@ -76,7 +76,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const typed = as === 'plain' ? composePlain(message.text, paths) : composeForClaude(message.text, paths, as);
     if (typed.kind === 'nothing') {
       await outcomes.empty(message);
-      return inbox.done(message.id);
+      return inbox.done(message);
     }
     const way: TypedState = { deliveryId, thread, typed, liveAt: message.liveAt };
     const outcome = await untilTyped(message, way, paths);
@@ -181,7 +181,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     receipts.unconfirmed(thread.id, deliveryId);
     const notice = await outcomes.ended(message, told);
     if (signal.aborted) return;
-    inbox.done(message.id);
+    inbox.done(message);
     receipts.noticed(thread.id, deliveryId, notice);
   }
 
@@ -207,7 +207,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   async function done(message: AcceptedMessage, tell: (message: AcceptedMessage) => Promise<void>): Promise<void> {
     await tell(message);
     // If we are stopping, keep the message: the outcome is posted after the next start.
-    if (!signal.aborted) inbox.done(message.id);
+    if (!signal.aborted) inbox.done(message);
   }
 
   async function attempt(message: AcceptedMessage, thread: ThreadRef): Promise<void> {

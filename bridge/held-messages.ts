@@ -59,7 +59,7 @@ export function createHeldMessages(options: HeldOptions): HeldMessages {
 
   async function notSent({ message }: HeldMessage): Promise<void> {
     await marks.set(message.channelId, message.id, 'failed');
-    inbox.done(message.id);
+    inbox.done(message);
   }
 
   return {

@@ -59,7 +59,7 @@ export interface Inbox {
   take(message: AcceptedMessage): boolean;
   /** Stores an accepted message again. */
   put(message: AcceptedMessage): void;
-  done(id: string): void;
+  done(message: Pick<AcceptedMessage, 'id' | 'deliveryId'>): void;
   /** The `notice` of a message that is not done. */
   noticeOf(id: string): string | undefined;
   setNotice(id: string, notice: string | undefined): void;
@@ -90,7 +90,9 @@ export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox 
       cursors.advance(message.channelId, message.id);
       return true;
     },
-    done(id) {
+    done({ id, deliveryId }) {
+      // A Retry can begin before the failed attempt has ended.
+      if (open.has(id) && open.get(id)?.deliveryId !== deliveryId) return;
       open.delete(id);
       removeBestEffort(path(id));
     },

@@ -70,7 +70,7 @@ export function createJourney(options: JourneyOptions): Journey {
   async function act(message: AcceptedMessage, todo: RouteAction): Promise<void> {
     const thread = await known.find(message.channelId);
     if (todo.kind === 'command') return command(message, todo, thread);
-    if (thread === undefined) return inbox.done(message.id);
+    if (thread === undefined) return inbox.done(message);
     if (message.answers !== undefined && (await answered(message))) return;
     await send(message, thread);
   }
@@ -90,7 +90,7 @@ export function createJourney(options: JourneyOptions): Journey {
     }
     const said = { ...answer, replyTo: message.id };
     await options.tools().say(message.channelId, [message.id, 'command'], said);
-    inbox.done(message.id);
+    inbox.done(message);
     await answer.after?.(message.channelId);
   }
 
@@ -125,7 +125,7 @@ export function createJourney(options: JourneyOptions): Journey {
 
     async function over(tell: () => Promise<void>): Promise<true> {
       await tell();
-      inbox.done(message.id);
+      inbox.done(message);
       return true;
     }
   }
@@ -180,7 +180,7 @@ export function createJourney(options: JourneyOptions): Journey {
         try {
           const todo = await todoOf(message);
           marks.assume(message.id, ['waiting', 'typed', 'failed']);
-          if (todo === undefined) inbox.done(message.id);
+          if (todo === undefined) inbox.done(message);
           else begin(message, todo);
         } catch (error) {
           // A thread without access must not stop the start.

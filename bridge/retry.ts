@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import type { ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { isDiscordId } from '../core/snowflake.ts';
 import { type DiscordMessage, messageSchema } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
@@ -37,11 +38,15 @@ type Marked = z.output<typeof markedSchema>;
 const LOOKED_THROUGH = 100;
 
 export function createRetry({ rest, server, inbox, marks, send }: RetryOptions): Retry {
+  /** One at a time per thread: each sees what the one before has changed. */
+  const inTurn = createKeyedQueue();
+  /** Until their ⚠️ is replaced. */
   const again = new Set<string>();
-  const isOpen = (message: Marked) =>
-    isFailed(message) && !again.has(message.id) && route(incomingOf(message), 'thread', server).kind === 'forward';
 
   async function find(messageId: string, thread: ThreadRef): Promise<DiscordMessage | undefined> {
+    const before = new Set(again);
+    const isOpen = (message: Marked) =>
+      isFailed(message) && !before.has(message.id) && route(incomingOf(message), 'thread', server).kind === 'forward';
     const path = `/channels/${thread.id}/messages`;
     if (messageId === '') {
       const raw = await rest.call('GET', `${path}?limit=${LOOKED_THROUGH}`);
@@ -53,26 +58,28 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
   }
 
   /** The id of the Retry is newer than all typed messages, so the pane accepts it. */
-  return async (messageId, { id: orderId, liveAt }, thread) => {
-    const message = await find(messageId, thread);
-    if (message === undefined || again.has(message.id))
-      throw new ThreadmuxError('bad_usage', 'There is no failed message to type again.', {
-        hint: 'Failed messages are marked with ⚠️.',
-      });
-    const accepted: AcceptedMessage = {
-      ...acceptedOf({ ...message, channel_id: thread.id }),
-      deliveryId: orderId,
-      notice: '', // that of the failed attempt, which is used again
-      ...(liveAt === undefined ? {} : { liveAt }),
-    };
-    again.add(message.id);
-    inbox.put(accepted);
-    marks.assume(message.id, ['failed']);
-    void send(accepted, thread)
-      .catch(() => {}) // `send` reports the outcome itself
-      .finally(() => again.delete(message.id));
-    return '🔁 Typing it again.';
-  };
+  return (messageId, { id: orderId, liveAt }, thread) =>
+    inTurn(thread.id, async () => {
+      const message = await find(messageId, thread);
+      if (message === undefined)
+        throw new ThreadmuxError('bad_usage', 'There is no failed message to type again.', {
+          hint: 'Failed messages are marked with ⚠️.',
+        });
+      const accepted: AcceptedMessage = {
+        ...acceptedOf({ ...message, channel_id: thread.id }),
+        deliveryId: orderId,
+        notice: '', // that of the failed attempt, which is used again
+        ...(liveAt === undefined ? {} : { liveAt }),
+      };
+      again.add(message.id);
+      inbox.put(accepted);
+      marks.assume(message.id, ['failed']);
+      void send(accepted, thread)
+        .catch(() => {}) // `send` reports the outcome itself
+        .then(() => marks.settled(thread.id))
+        .finally(() => again.delete(message.id));
+      return '🔁 Typing it again.';
+    });
 }
 
 function isFailed({ reactions }: Marked): boolean {

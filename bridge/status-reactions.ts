@@ -17,6 +17,8 @@ export interface StatusReactions {
   correct(channelId: string, messageId: string): Promise<void>;
   /** Reactions that an earlier attempt or process may have left; the next one replaces them. */
   assume(messageId: string, marks: readonly StatusReaction[]): void;
+  /** Resolves when everything that was set so far in this channel is shown. */
+  settled(channelId: string): Promise<void>;
 }
 
 export function createStatusReactions(rest: Rest, log: Log): StatusReactions {
@@ -32,16 +34,23 @@ export function createStatusReactions(rest: Rest, log: Log): StatusReactions {
     if (before.length === 1 && before[0] === mark) return;
     if (mark === 'submitted' || mark === 'failed') shown.delete(messageId);
     else shown.set(messageId, [mark]);
-    const change = () =>
-      Promise.all([
+    const change = async () => {
+      const changes = await Promise.allSettled([
         react(rest, channelId, messageId, REACTIONS[mark]),
         ...before.filter((old) => old !== mark).map((old) => unreact(rest, channelId, messageId, REACTIONS[old])),
       ]);
+      const refused = changes.find((one) => one.status === 'rejected');
+      if (refused !== undefined) throw refused.reason;
+    };
     // The thread is archived if the session was closed a moment ago.
-    await unarchiveAndRetry(rest, channelId, change, { archiveAgain: true }).catch((error: Error) =>
-      log.info('marking a message', { mark, because: error.message }),
-    );
+    await unarchiveAndRetry(rest, channelId, change, { archiveAgain: true }).catch((error: Error) => {
+      assume(messageId, [...before, mark]); // any of them may be left
+      log.info('marking a message', { mark, because: error.message });
+    });
   }
+
+  const assume: StatusReactions['assume'] = (messageId, marks) =>
+    void shown.set(messageId, [...new Set([...(shown.get(messageId) ?? []), ...marks])]);
 
   const set: StatusReactions['set'] = (channelId, messageId, mark) => {
     wanted.set(messageId, mark);
@@ -50,9 +59,10 @@ export function createStatusReactions(rest: Rest, log: Log): StatusReactions {
 
   return {
     set,
-    assume: (messageId, marks) => void shown.set(messageId, marks),
+    assume,
+    settled: (channelId) => inTurn(channelId, async () => {}),
     correct(channelId, messageId) {
-      shown.set(messageId, [...new Set([...(shown.get(messageId) ?? []), 'failed' as const])]);
+      assume(messageId, ['failed']);
       return set(channelId, messageId, 'submitted');
     },
   };

@@ -126,6 +126,9 @@ export const archiveThread = (rest: Rest, id: string) => modify(rest, id, { arch
 export const unarchiveThread = (rest: Rest, id: string, options: CallOptions = {}) =>
   modify(rest, id, { archived: false, locked: false }, options);
 
+/** How many changes each reopened thread waits for. */
+const reopenedFor = new Map<string, number>();
+
 /** Editing and reacting do not reopen an archived thread, and posting does not unlock a locked one. Reopens it and runs `act` again. */
 export async function unarchiveAndRetry<T>(
   rest: Rest,
@@ -137,9 +140,17 @@ export async function unarchiveAndRetry<T>(
     return await act();
   } catch (error) {
     if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
+  }
+  reopenedFor.set(id, (reopenedFor.get(id) ?? 0) + 1);
+  try {
     await unarchiveThread(rest, id, options);
-    const again = act();
-    return archiveAgain ? again.finally(() => archiveThread(rest, id)) : again;
+    return await act();
+  } finally {
+    const others = (reopenedFor.get(id) ?? 1) - 1;
+    if (others > 0) reopenedFor.set(id, others);
+    else reopenedFor.delete(id);
+    // Only the last one archives it: the others would be refused again.
+    if (archiveAgain && others === 0) await archiveThread(rest, id);
   }
 }
 

@@ -102,7 +102,7 @@ describe('regular expressions', () => {
     ['/\\s+$/', '2nd degree'],
     ['/(a+)+$/', 'exponential'],
     ['/REMOTE HOST IDENTIFICATION HAS CHANGED|host key .*has changed/i', '2nd degree'],
-  ])('like %s would be found', { timeout: 60_000 }, async (text, degree) => {
+  ])('like %s would be found', async (text, degree) => {
     expect(await problemOf({ place: 'here', text })).toEqual([expect.stringContaining(degree)]);
   });
 

@@ -1,6 +1,7 @@
 // Decides which panes to look at, and looks at them with as few processes as possible: on this machine one list per tmux
 // server, and one script for the screens that may have changed. Other hosts only when there is a reason.
 
+import { setMaxListeners } from 'node:events';
 import type { Log } from '../core/log.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import { type ListedPane, type LookResult, listPanes, lookAtPanes } from '../tmux/look.ts';
@@ -53,6 +54,7 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
   const failures = new Map<string, number>();
   const stopping = new AbortController();
   const { signal } = stopping;
+  setMaxListeners(0, signal); // as many as there are tmux servers looked at
   let unsettled = false;
   let failed = '';
 

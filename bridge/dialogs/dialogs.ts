@@ -226,8 +226,10 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     const isOpen = screen.kind === 'dialog';
     if (!signal.aborted && (isOpen || open.has(thread) || cardOf(thread) !== undefined)) void look(thread);
   });
-  registry.onChange((record) => {
-    if (record.closed && record.dialog !== undefined && !signal.aborted) void look(record.thread);
+  registry.onChange(({ thread, closed, dialog }) => {
+    // A prompt that comes late changes the registry, but not the screen.
+    const isOver = closed || prompts.inThread(thread).length > 0;
+    if (dialog !== undefined && isOver && !signal.aborted) void look(thread);
   });
   for (const { thread, closed, dialog } of registry.all()) if (closed && dialog !== undefined) void look(thread);
 

@@ -1,7 +1,7 @@
 // A user who is not on the list can do nothing, in any way, and nothing they wrote is kept.
 
 import { describe, expect, it, vi } from 'vitest';
-import { aWhile, startSetting, WAIT } from './bridge-setup.ts';
+import { aWhile, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 
 const STRANGER = '424242424242424242';
 
@@ -114,6 +114,26 @@ describe('the bridge', () => {
     await Promise.all([tap(), tap().catch(() => {}), setting.say(claude, '!retry')]);
     await setting.untilMarked(message, '✅');
     await aWhile(1_000);
+    expect(again.prompts()).toEqual(['hello']);
+  });
+
+  it('does not type a message again while its ⚠️ is still being replaced', async () => {
+    let isSlow = false;
+    const onRequest = ({ path }: { path: string }) =>
+      isSlow && path.includes('/reactions/') ? { kind: 'delay' as const, ms: 4_000 } : undefined;
+    const setting = await startSetting({ faults: { onRequest }, waits: { markMs: 60_000 } });
+    const claude = await setting.claude('web');
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    const message = await setting.say(claude, 'hello');
+    await setting.untilMarked(message, '⚠️');
+    const again = await setting.claude('web');
+    isSlow = true;
+    await setting.say(claude, '!retry');
+    await untilPrompts(again, ['hello']);
+    await setting.say(claude, '!retry');
+    await setting.answer(claude, /There is no failed message/);
+    isSlow = false;
+    await setting.untilMarked(message, '✅');
     expect(again.prompts()).toEqual(['hello']);
   });
 });

@@ -170,9 +170,7 @@ describe('the confirmation of a message', () => {
 });
 
 describe('a message whose Enter was lost', () => {
-  it('is still submitted, once, and the messages behind it follow', {
-    timeout: 60_000,
-  }, async () => {
+  it('is still submitted, once, and the messages behind it follow', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     await claude.tell('swallow', 1);

@@ -40,7 +40,7 @@ describe('the inbox', () => {
     const inbox = openInbox(folder, openCursors(join(tempFolder(), 'cursors.json'), Date.now()), 'test');
     inbox.take(MESSAGE);
     disk.readOnly();
-    expect(() => inbox.done(MESSAGE.id)).not.toThrow();
+    expect(() => inbox.done(MESSAGE)).not.toThrow();
     expect(readdirSync(folder)).toHaveLength(1);
   });
 });

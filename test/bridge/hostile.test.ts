@@ -57,9 +57,7 @@ function leave(setting: Setting, claude: FakeClaude, texts: readonly string[]): 
 }
 
 describe('hostile input', () => {
-  it('in session names does not misdirect a message', {
-    timeout: 60_000,
-  }, async () => {
+  it('in session names does not misdirect a message', async () => {
     const setting = await startSetting();
     const claudes: FakeClaude[] = [];
     for (const name of NAMES) claudes.push(await setting.claude(name, { replies: false }));
@@ -70,7 +68,7 @@ describe('hostile input', () => {
     expect(existsSync(join(setting.machine.tmux.dir, 'pwned'))).toBe(false);
   });
 
-  it('in texts arrives as cleaned text, never as keys', { timeout: 90_000 }, async () => {
+  it('in texts arrives as cleaned text, never as keys', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web', { replies: false });
     const bystander = await setting.claude('web2', { replies: false });

@@ -8,7 +8,7 @@ import { buttonOf, decisionIn, promptIn, verdictOf } from '../support/prompt-pan
 import { aWhile, untilPrompts, WAIT } from './bridge-setup.ts';
 import { farAgent, farHook, farPromptPane, farWithHooks, startFar, startFarHost } from './remote-host.ts';
 
-describe('a host whose disk is full', { timeout: 60_000 }, () => {
+describe('a host whose disk is full', () => {
   it('keeps the letters of its hooks in order until there is space, and still takes messages', async () => {
     const disk = smallDisk(512);
     const far = await startFar({ sshServer: { home: disk.dir } });

@@ -140,7 +140,7 @@ describe('with a remote host, nothing is lost or repeated by killing', () => {
       ({ far }: Awaited<ReturnType<typeof start>>) =>
         holders(join(far.ours, 'bell'), processesWith(`HOME=${far.ssh.home}`)),
     ],
-  ] as const)('%s, three times in the middle of messages', { timeout: 90_000 }, async (_, victims) => {
+  ] as const)('%s, three times in the middle of messages', async (_, victims) => {
     const all = await start();
     const texts = Array.from({ length: 9 }, (_, n) => `message ${n}`);
     let killed = 0;
@@ -154,7 +154,7 @@ describe('with a remote host, nothing is lost or repeated by killing', () => {
     await all.settled(...texts);
   });
 
-  it('the program, three times while a terminal on the host streams', { timeout: 90_000 }, async () => {
+  it('the program, three times while a terminal on the host streams', async () => {
     const { workspace, up, running, answers, claude } = await start();
     const { person, channelId } = workspace;
     const count = 'i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo n$i; sleep 0.05; done; exit 3';

@@ -11,9 +11,7 @@ const SESSIONS = ['api', 'shop', 'web'] as const;
 const REPLIES = 10;
 const CUT_AT = [4, 9, 17, 26, 38, 45];
 
-it('posts 30 replies of 3 sessions once and in order, through six lost connections', {
-  timeout: 90_000,
-}, async () => {
+it('posts 30 replies of 3 sessions once and in order, through six lost connections', async () => {
   const far = await startFar();
   const claudes = await Promise.all(SESSIONS.map((name) => farWithHooks(far, far, name)));
   const seen = new Set<string>();

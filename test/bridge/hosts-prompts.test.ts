@@ -41,7 +41,7 @@ const untilCleared = ({ far }: Asked) =>
   vi.waitFor(() => expect(readdirSync(join(far.ours, 'answers'))).toEqual([]), WAIT);
 
 describe('a prompt on a host', () => {
-  it('is allowed by a tap', { timeout: 60_000 }, async () => {
+  it('is allowed by a tap', async () => {
     const asked = await start();
     await tap(asked, 'Allow');
     expect(decisionIn(await asked.hook.printed)).toEqual({ behavior: 'allow' });
@@ -50,9 +50,7 @@ describe('a prompt on a host', () => {
     await untilCleared(asked);
   });
 
-  it('comes after what Claude wrote before it, which the transcript there gets a moment later', {
-    timeout: 60_000,
-  }, async () => {
+  it('comes after what Claude wrote before it, which the transcript there gets a moment later', async () => {
     const far = await startFar();
     const pane = await farPromptPane(far, far);
     await pane.show('dialog-question');
@@ -65,7 +63,7 @@ describe('a prompt on a host', () => {
     await verdictOf(far.workspace, prompt);
   });
 
-  it('is denied by a text', { timeout: 60_000 }, async () => {
+  it('is denied by a text', async () => {
     const asked = await start();
     const said = await asked.far.say(asked.pane.thread, 'no, use a temp dir');
     expect(decisionIn(await asked.hook.printed)).toEqual({
@@ -76,9 +74,7 @@ describe('a prompt on a host', () => {
     expect(await verdictOf(asked.far.workspace, asked.message)).toMatch(/^⛔ \*\*Denied\*\*/);
   });
 
-  it('is closed by an answer in the terminal, and the hook exits silently', {
-    timeout: 60_000,
-  }, async () => {
+  it('is closed by an answer in the terminal, and the hook exits silently', async () => {
     const asked = await start();
     await aWhile(1_500); // the courier has looked at the dialog
     await asked.pane.show('busy-status-line');
@@ -88,9 +84,7 @@ describe('a prompt on a host', () => {
     await untilCleared(asked);
   });
 
-  it('whose hook was killed loses its buttons, and the thread says so', {
-    timeout: 60_000,
-  }, async () => {
+  it('whose hook was killed loses its buttons, and the thread says so', async () => {
     const asked = await start();
     asked.hook.child.kill('SIGKILL');
     const told = await asked.far.answer(asked.pane.thread, /Answer in the terminal\.$/);
@@ -99,7 +93,7 @@ describe('a prompt on a host', () => {
     await untilCleared(asked);
   });
 
-  it('is a question that is answered by a tap', { timeout: 60_000 }, async () => {
+  it('is a question that is answered by a tap', async () => {
     const asked = await start('AskUserQuestion', 'dialog-question');
     await tap(asked, '2. ');
     const { updatedInput } = decisionIn(await asked.hook.printed);
@@ -111,31 +105,23 @@ describe('a prompt on a host that is unreachable', () => {
   it.each([
     ['tap', (asked: Asked) => tap(asked, 'Allow'), 'allow'],
     ['text', ({ far, pane }: Asked) => far.say(pane.thread, 'Not like this'), 'deny'],
-  ] as const)(
-    'keeps the answer of a %s until the host is back',
-    {
-      timeout: 40_000,
-    },
-    async (_, answer, behavior) => {
-      const asked = await start();
-      const { far, hook, message } = asked;
-      await aWhile(1_500);
-      await far.ssh.stop();
-      const said = await answer(asked);
-      await aWhile(2_000);
-      expect(hook.hasEnded()).toBe(false);
-      await far.ssh.start();
-      expect(decisionIn(await hook.printed).behavior).toBe(behavior);
-      await asked.pane.show('busy-status-line');
-      expect(await verdictOf(far.workspace, message)).toMatch(/Allowed|Denied/);
-      if (typeof said !== 'string') await far.untilMarked(said, '✅');
-      await untilCleared(asked);
-    },
-  );
+  ] as const)('keeps the answer of a %s until the host is back', async (_, answer, behavior) => {
+    const asked = await start();
+    const { far, hook, message } = asked;
+    await aWhile(1_500);
+    await far.ssh.stop();
+    const said = await answer(asked);
+    await aWhile(2_000);
+    expect(hook.hasEnded()).toBe(false);
+    await far.ssh.start();
+    expect(decisionIn(await hook.printed).behavior).toBe(behavior);
+    await asked.pane.show('busy-status-line');
+    expect(await verdictOf(far.workspace, message)).toMatch(/Allowed|Denied/);
+    if (typeof said !== 'string') await far.untilMarked(said, '✅');
+    await untilCleared(asked);
+  });
 
-  it('gets an answer that was decided before the bridge restarted', {
-    timeout: 40_000,
-  }, async () => {
+  it('gets an answer that was decided before the bridge restarted', async () => {
     const asked = await start();
     const { far, hook, message } = asked;
     await aWhile(1_500);
@@ -151,7 +137,7 @@ describe('a prompt on a host that is unreachable', () => {
     expect(await verdictOf(far.workspace, message)).toMatch(/Allowed/);
   });
 
-  it('is posted once when the host is back', { timeout: 40_000 }, async () => {
+  it('is posted once when the host is back', async () => {
     const far = await startFar();
     const pane = await farPromptPane(far, far);
     await far.ssh.stop();

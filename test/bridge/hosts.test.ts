@@ -13,9 +13,7 @@ import { type Far, farAgent, farPromptPane, farWithHooks, startFar, startFarHost
 const texts = async (far: Far, thread: string) => (await far.answers(thread)).map(({ content }) => content);
 
 describe('a host that is only configured', () => {
-  it('reports, takes messages and replies, once each and in order', {
-    timeout: 60_000,
-  }, async () => {
+  it('reports, takes messages and replies, once each and in order', async () => {
     const far = await startFar();
     const claude = await farWithHooks(far, far, 'web');
     for (const text of ['one', 'two', 'three']) await far.untilMarked(await far.say(claude, text), '✅');
@@ -27,9 +25,7 @@ describe('a host that is only configured', () => {
     expect(far.ssh.counts.connections).toBe(1);
   });
 
-  it('keeps its letters while it is unreachable, and delivers them when it is back', {
-    timeout: 90_000,
-  }, async () => {
+  it('keeps its letters while it is unreachable, and delivers them when it is back', async () => {
     const far = await startFar();
     const claude = await farWithHooks(far, far, 'web');
     await far.untilMarked(await far.say(claude, 'before'), '✅');
@@ -59,7 +55,7 @@ describe('a host that is only configured', () => {
     }
   });
 
-  it('sends a file of its project, and none from outside', { timeout: 60_000 }, async () => {
+  it('sends a file of its project, and none from outside', async () => {
     const far = await startFar();
     const claude = await farWithHooks(far, far, 'web');
     const project = far.place.tmux.dir;
@@ -72,9 +68,7 @@ describe('a host that is only configured', () => {
 });
 
 describe('a session on a host', () => {
-  it('gets a picture, posts a long reply whole and shows its screen', {
-    timeout: 60_000,
-  }, async () => {
+  it('gets a picture, posts a long reply whole and shows its screen', async () => {
     const far = await startFar();
     const claude = await farWithHooks(far, far, 'web');
     const files = [{ name: 'photo.png', data: Uint8Array.from(Buffer.from('\x89PNG', 'latin1')) }];
@@ -96,9 +90,7 @@ describe('a session on a host', () => {
     expect(shown.attachments).toMatchObject([{ filename: 'screen.png' }]);
   });
 
-  it('that was made by hand has a thread until it is closed, also after a rename', {
-    timeout: 60_000,
-  }, async () => {
+  it('that was made by hand has a thread until it is closed, also after a rename', async () => {
     const far = await startFar();
     const { tmux } = far.place;
     saveAutoThreads(far.machine.home, true);
@@ -117,7 +109,7 @@ describe('a session on a host', () => {
     expect(far.ssh.counts.connections).toBe(before);
   });
 
-  it('is started by !new with the hooks that were copied to the host', { timeout: 60_000 }, async () => {
+  it('is started by !new with the hooks that were copied to the host', async () => {
     const mini = await startFarHost('mini');
     const { program, folder } = farAgent(mini);
     const far = await startFar({ others: [mini], file: { agent: { command: [program] } } });
@@ -136,9 +128,7 @@ describe('a session on a host', () => {
 });
 
 describe('a reply from a host', () => {
-  it('comes after the earlier texts of its turn, with its footer, without an exec', {
-    timeout: 60_000,
-  }, async () => {
+  it('comes after the earlier texts of its turn, with its footer, without an exec', async () => {
     const far = await startFar();
     const pane = await farPromptPane(far, far);
     const { claudeSession: session_id, transcript } = pane.record();
@@ -168,7 +158,7 @@ describe('a reply from a host', () => {
 });
 
 describe('several hosts and several bridges', () => {
-  it('do not affect each other: two hosts, one of them unreachable', { timeout: 90_000 }, async () => {
+  it('do not affect each other: two hosts, one of them unreachable', async () => {
     const mini = await startFarHost('mini');
     const far = await startFar({ others: [mini] });
     const [here, there] = [await farWithHooks(far, far, 'web'), await farWithHooks(far, mini, 'web')];
@@ -193,7 +183,7 @@ describe('several hosts and several bridges', () => {
     expect(there.prompts()).toEqual(['to mini']);
   });
 
-  it('do not take each other’s letters', { timeout: 90_000 }, async () => {
+  it('do not take each other’s letters', async () => {
     const far = await startFar();
     const { tmux } = far.place;
     const desk = await startSetting({

@@ -1,12 +1,13 @@
 // What a user sees while a message cannot be typed: a reaction at once on every waiting message, and one notice that
 // changes and goes away.
 
-import { createServer } from 'node:http';
+import { existsSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createStatusReactions } from '../../bridge/status-reactions.ts';
 import { silentLog } from '../../core/log.ts';
-import { connectRest } from '../../discord/rest.ts';
+import { connectRest, type Rest } from '../../discord/rest.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf, messageNow } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
@@ -66,16 +67,9 @@ describe('a reaction', () => {
   it('that is replaced before it could be set is skipped', async () => {
     const seen: string[] = [];
     const held: (() => void)[] = [];
-    const server = createServer((request, response) => {
-      const [, message, emoji = ''] = /messages\/(\d+)\/reactions\/([^/]+)/.exec(request.url ?? '') ?? [];
-      seen.push(`${request.method} ${message} ${decodeURIComponent(emoji)}`);
+    const rest = await restWith((request, response) => {
+      seen.push(changeOf(request));
       held.push(() => response.writeHead(204).end());
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const rest = connectRest({ api: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'x' });
-    onTestFinished(async () => {
-      await rest.close();
-      server.close();
     });
     const marks = createStatusReactions(rest, silentLog);
     const first = marks.set('1', '10', 'waiting');
@@ -90,7 +84,43 @@ describe('a reaction', () => {
     await Promise.all([first, ...last, ended]);
     expect(seen.toSorted()).toEqual(['DELETE 10 📨', 'PUT 10 ✅', 'PUT 10 📨', 'PUT 11 ✅']);
   });
+
+  it('that could not be removed is removed with the next change', async () => {
+    const seen: string[] = [];
+    const refused = ['DELETE 10 ⚠️', 'DELETE 10 📨'];
+    const rest = await restWith((request, response) => {
+      const change = changeOf(request);
+      seen.push(change);
+      const isRefused = refused.includes(change);
+      if (isRefused) refused.splice(refused.indexOf(change), 1);
+      response.writeHead(isRefused ? 403 : 204).end();
+    });
+    const marks = createStatusReactions(rest, silentLog);
+    marks.assume('10', ['failed']);
+    await marks.set('1', '10', 'waiting');
+    await marks.set('1', '10', 'typed');
+    marks.assume('10', ['failed']); // Retry
+    seen.length = 0;
+    await marks.set('1', '10', 'submitted');
+    expect(seen.toSorted()).toEqual(['DELETE 10 ⚠️', 'DELETE 10 👀', 'DELETE 10 📨', 'PUT 10 ✅']);
+  });
 });
+
+async function restWith(answer: RequestListener): Promise<Rest> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const rest = connectRest({ api: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'x' });
+  onTestFinished(async () => {
+    await rest.close();
+    server.close();
+  });
+  return rest;
+}
+
+function changeOf({ method, url = '' }: IncomingMessage): string {
+  const [, message, emoji = ''] = /messages\/(\d+)\/reactions\/([^/]+)/.exec(url) ?? [];
+  return `${method} ${message} ${decodeURIComponent(emoji)}`;
+}
 
 describe('a notice', () => {
   it('is short, has no keys, and is gone when the message was typed', async () => {
@@ -135,6 +165,37 @@ describe('a notice', () => {
     await setting.untilMarked(message, '⚠️');
     expect(JSON.stringify(failed.components)).toContain('retry:');
     expect(await notices(setting, claude)).toHaveLength(1);
+  });
+
+  it('is gone in the end also if Retry came before the failed attempt had ended', async () => {
+    let isSlow = true;
+    const onRequest = ({ method, path }: { method: string; path: string }) =>
+      isSlow && method === 'DELETE' && path.includes(encodeURIComponent('📨'))
+        ? { kind: 'delay' as const, ms: 5_000 }
+        : undefined;
+    const setting = await startSetting({ faults: { onRequest } });
+    const claude = await setting.claude('web');
+    await claude.tell('dialog', 'make');
+    const message = await setting.say(claude, 'hello');
+    await setting.untilMarked(message, '📨');
+    await claude.tell('exit');
+    await setting.answer(claude, /^⚠️ Not delivered\./);
+    await setting.untilMarked(message, '📨', '⚠️');
+    isSlow = false;
+    const next = await setting.claude('web');
+    await next.tell('dialog', 'make');
+    await setting.say(claude, '!retry');
+    await setting.answer(claude, /^🔁/);
+    await setting.untilMarked(message, '📨');
+    expect(existsSync(setting.machine.home.path('inbox', `${message.id}.json`))).toBe(true);
+    await next.tell('close');
+    await untilPrompts(next, ['hello']);
+    await setting.untilMarked(message, '✅');
+    await vi.waitFor(
+      async () =>
+        expect((await notices(setting, claude)).filter(({ content }) => !content.startsWith('🔁'))).toEqual([]),
+      WAIT,
+    );
   });
 
   it('of a failed message is gone when Retry has delivered it', async () => {

@@ -30,7 +30,7 @@ async function notices(setting: Setting, claude: FakeClaude): Promise<readonly s
 }
 
 describe('a receipt', () => {
-  it('for a message with an image is ✅ without ⚠️ or Retry', { timeout: 60_000 }, async () => {
+  it('for a message with an image is ✅ without ⚠️ or Retry', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');
     const files = [{ name: 'photo.png', data: new Uint8Array(PNG), type: 'image/png' }];
@@ -70,9 +70,7 @@ function isOurs(request: string, messages: readonly WireMessage[]): boolean {
 }
 
 describe('a message that was typed but not confirmed', () => {
-  it('says so, asks before it is sent again, and becomes ✅ when its receipt arrives late', {
-    timeout: 90_000,
-  }, async () => {
+  it('says so, asks before it is sent again, and becomes ✅ when its receipt arrives late', async () => {
     const setting = await startSetting({ waits: { confirmMs: 300 } });
     const claude = await setting.claude('web');
     await claude.tell('mute', true);
@@ -101,9 +99,7 @@ describe('a message that was typed but not confirmed', () => {
     expect(claude.prompts()).toEqual(['hello']);
   });
 
-  it('is corrected after a restart if the receipt came while the bridge was down', {
-    timeout: 90_000,
-  }, async () => {
+  it('is corrected after a restart if the receipt came while the bridge was down', async () => {
     const setting = await startSetting({ waits: { confirmMs: 300 } });
     const claude = await setting.claude('web');
     await claude.tell('mute', true);
@@ -120,7 +116,7 @@ describe('a message that was typed but not confirmed', () => {
     await setting.answer(claude, /^-# ✅ Submitted\. The confirmation was late\.$/);
   });
 
-  it('is sent again once if the user says so', { timeout: 90_000 }, async () => {
+  it('is sent again once if the user says so', async () => {
     const setting = await startSetting({ waits: { confirmMs: 300 } });
     const claude = await setting.claude('web');
     await claude.tell('mute', true);
@@ -187,9 +183,7 @@ describe('a message written as soon as the thread exists', () => {
     }
   });
 
-  it('for a session that `!new` creates waits while its shell still has the pane', {
-    timeout: 90_000,
-  }, async () => {
+  it('for a session that `!new` creates waits while its shell still has the pane', async () => {
     const folder = tempFolder();
     const agent = join(folder, 'agent');
     const setting = await startSetting({ file: { agent: { command: [agent] } } });

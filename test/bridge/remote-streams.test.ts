@@ -52,7 +52,7 @@ function sessions(far: Far): readonly string[] {
   }
 }
 
-describe('!terminal on another host', { timeout: 90_000 }, () => {
+describe('!terminal on another host', () => {
   it('runs on the host, streams its output, takes input and keys, and is ended by !done', async () => {
     const { far, channelId, shop, terminal, logs } = await start();
     const { name, thread } = await terminal(

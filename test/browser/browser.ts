@@ -61,6 +61,7 @@ export async function openPage(options: BrowserContextOptions & { readonly toler
   const { tolerate = /ERR_(?:CONNECTION|INTERNET|SOCKET|EMPTY_RESPONSE|NETWORK)|WebSocket connection/, ...rest } =
     options;
   const context = await (await browser()).newContext({ viewport: DESKTOP, ...rest });
+  context.setDefaultTimeout(60_000); // for what hangs, not for what is slow on a busy machine
   const complaints: string[] = [];
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(`threw: ${error.stack ?? error.message}`));
@@ -100,6 +101,6 @@ export function person(page: Page) {
   };
 }
 
-export async function see(locator: Locator, timeout = 15_000): Promise<void> {
-  await locator.first().waitFor({ state: 'visible', timeout });
+export async function see(locator: Locator): Promise<void> {
+  await locator.first().waitFor({ state: 'visible' });
 }

@@ -31,7 +31,7 @@ describe.each([
     expect(await you.box.inputValue()).toBe('echo two-$((2))');
 
     await program.start();
-    await page.locator('#offline').waitFor({ state: 'hidden', timeout: 30_000 });
+    await page.locator('#offline').waitFor({ state: 'hidden' });
     // A text for a shell that was written before the bridge listens again would be refused as late.
     const thread = page.url().split('/').at(-1) ?? '';
     const asked = await program.person.say(thread, '!help');
@@ -63,7 +63,7 @@ describe('after a gap', () => {
     await again.bot('DELETE', `${path}/${deleted.id}`);
     for (let at = 0; at < 130; at++) await sayIn(again, thread)(`meanwhile ${at}`);
     await page.context().setOffline(false);
-    await see(you.last.getByText('meanwhile 129'), 30_000);
+    await see(you.last.getByText('meanwhile 129'));
     await see(page.getByText('was edited'));
     expect(await page.getByText('will be deleted').count()).toBe(0);
     const shown = await page.locator('#messages article').allTextContents();

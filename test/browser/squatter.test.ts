@@ -60,7 +60,7 @@ describe('after a restart', () => {
     await workspace.close();
     await see(page.getByText('Offline'));
     const again = await restart(workspace);
-    await page.locator('#offline').waitFor({ state: 'hidden', timeout: 30_000 });
+    await page.locator('#offline').waitFor({ state: 'hidden' });
     await you.write('open all the time');
     await see(page.locator('.mine', { hasText: 'open all the time' }));
     await page.reload();

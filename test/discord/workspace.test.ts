@@ -57,6 +57,43 @@ describe('our client', () => {
     await expect(unarchiveAndRetry(rest, id, gone)).rejects.toThrow('Unknown Message');
   });
 
+  it('archives a reopened thread again only after the last change in it', async () => {
+    const { workspace, rest, place } = await connected();
+    const { id } = await ensureThread(place, '[agent] web', 'Welcome');
+    const posted = (await createMessage(rest, id, 'n1', { content: 'one' }))?.id ?? '';
+    await archiveThread(rest, id);
+    const again = { archiveAgain: true };
+    let refused = () => {};
+    const bothRefused = new Promise<void>((resolve) => {
+      refused = resolve;
+    });
+    let quick: Promise<void> | undefined;
+    const edit = () => editMessage(rest, id, posted, { content: 'two' });
+    const reacted = () =>
+      react(rest, id, posted, '✅').catch((error) => {
+        refused();
+        throw error;
+      });
+    await unarchiveAndRetry(
+      rest,
+      id,
+      async () => {
+        if (quick !== undefined) return quick.then(edit);
+        return edit().catch(async (error) => {
+          quick = unarchiveAndRetry(rest, id, reacted, again);
+          await bothRefused;
+          throw error;
+        });
+      },
+      again,
+    );
+    expect((await workspace.person.messages(id))[0]).toMatchObject({
+      content: 'two',
+      reactions: [{ emoji: { name: '✅' } }],
+    });
+    expect((await workspace.bot('GET', `/channels/${id}`)).body.thread_metadata.archived).toBe(true);
+  });
+
   it('creates a thread, posts, edits, reacts, uploads, renames and archives', async () => {
     const { workspace, rest, place } = await connected();
     const thread = await ensureThread(place, '[agent] web', 'Welcome');

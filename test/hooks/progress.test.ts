@@ -20,11 +20,11 @@ const LINES_UNTIL_FIRST_TOOL = 3;
 const TEXTS = ['Step 1 of 2: looking around.', 'Step 2 of 2: looking around.'];
 
 async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) {
-  const asked: { method: string; path: string; at: number }[] = [];
+  const asked: { method: string; path: string }[] = [];
   const workspace = await startTestWorkspace({
     faults: {
       onRequest({ method, path }) {
-        asked.push({ method, path, at: performance.now() });
+        asked.push({ method, path });
         return undefined;
       },
     },
@@ -85,6 +85,7 @@ describe('while a turn runs,', () => {
   it('the line is edited at most once per second, however much is written', async () => {
     const { asked, open, follow, transcript, rest } = await start({ editMs: 300, moveMs: 60_000 });
     const progress = open();
+    const began = performance.now();
     progress.begin(follow({ say: async () => {} }));
     const line = JSON.parse(LINES[2] ?? '');
     for (let n = 0; n < 60; n++) {
@@ -94,10 +95,10 @@ describe('while a turn runs,', () => {
       await sleep(20);
     }
     await progress.end('web', rest, 'done');
-    const edits = asked.filter(({ method }) => method === 'PATCH').map(({ at }) => at);
-    expect(edits.length).toBeGreaterThan(1);
-    // The last edit sums up the turn, and is not delayed.
-    for (const [n, at] of edits.slice(1, -1).entries()) expect(at - (edits[n] ?? 0)).toBeGreaterThan(200);
+    const edits = asked.filter(({ method }) => method === 'PATCH').length;
+    expect(edits).toBeGreaterThan(1);
+    // Counted, because a busy machine delays single requests. The last edit sums up the turn and does not wait.
+    expect(edits).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 300) + 1);
     expect(asked.filter(({ method, path }) => method === 'POST' && path.endsWith('/messages'))).toHaveLength(1);
   });
 
@@ -137,7 +138,10 @@ describe('while a turn runs,', () => {
 
   it('the line says that Claude waits for you while only the screen shows a dialog', async () => {
     const { open, follow, contents } = await start({ silentMs: 100 });
-    open().begin(follow({ look: async () => 'dialog' }));
+    let isOpen = false;
+    open().begin(follow({ look: async () => (isOpen ? 'dialog' : 'busy') }));
+    await soon(async () => expect((await contents()).at(-1)).toMatch(WORKING)); // a dialog posts no new line
+    isOpen = true;
     await soon(async () => expect((await contents()).at(-1)).toBe('-# waiting for you · Bash: Show the step'));
   });
 

@@ -208,6 +208,18 @@ describe('a turn with texts, tools and a reply', () => {
     expect(context.progress.isBusy()).toBe(false);
   });
 
+  it('is interrupted by the last report of a session that was closed, which is not posted and opens no thread', async () => {
+    const { workspace, pane, facts, deliver, context } = await begin();
+    const [{ id = '' } = {}] = await threadsOf(workspace);
+    context.threads.registry.change(id, { closed: true });
+    await workspace.bot('PATCH', `/channels/${id}`, { archived: true });
+    await deliver(pane, { ...fixture('SessionEnd'), ...facts });
+    expect(context.progress.isBusy()).toBe(false);
+    const texts = (await messagesIn(workspace, WEB)).map(({ content }) => content);
+    expect(texts).toEqual([TEXTS[0], expect.stringMatching(/^-# interrupted · /)]);
+    expect(await threadsOf(workspace)).toMatchObject([{ id, thread_metadata: { archived: true } }]);
+  });
+
   it('posts what is missing before it tells that Claude has exited', async () => {
     const { workspace, pane, transcript, facts, deliver } = await begin();
     appendFileSync(transcript, `${LINES.slice(3, 5).join('\n')}\n`);

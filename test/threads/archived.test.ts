@@ -11,6 +11,13 @@ async function start(): Promise<Setting> {
   return setting;
 }
 
+/** An agent whose first report is posted: a later one would reopen its thread. */
+async function startAgent(setting: Setting, replies = true) {
+  const claude = await setting.claude('web', { replies });
+  await vi.waitFor(() => expect(setting.machine.letters()).toEqual([]), WAIT);
+  return claude;
+}
+
 const until = (setting: Setting, names: readonly string[]) =>
   vi.waitFor(async () => expect(await threadNames(setting.workspace)).toEqual(names), WAIT);
 
@@ -24,7 +31,7 @@ describe('a thread that a user archived', () => {
   it('stays archived through other sessions, renames and restarts, until its session posts', async () => {
     const setting = await start();
     const { tmux } = setting.machine;
-    const claude = await setting.claude('web');
+    const claude = await startAgent(setting);
     await until(setting, ['[agent] web']);
     await archive(setting, claude.thread);
     await until(setting, ['([agent] web)']);
@@ -43,7 +50,7 @@ describe('a thread that a user archived', () => {
 
   it('is not reopened when the bridge starts, whatever was renamed in between', async () => {
     const setting = await start();
-    const claude = await setting.claude('web');
+    const claude = await startAgent(setting);
     await setting.stop();
     await archive(setting, claude.thread);
     setting.machine.tmux.call('rename-session', '-t', '=web', 'shop');
@@ -54,7 +61,7 @@ describe('a thread that a user archived', () => {
 
   it('is reopened when they write, and the message arrives', async () => {
     const setting = await start();
-    const claude = await setting.claude('web');
+    const claude = await startAgent(setting);
     await archive(setting, claude.thread);
     await until(setting, ['([agent] web)']);
     await archive(setting, claude.thread, false);
@@ -67,7 +74,7 @@ describe('a thread that a user deleted', () => {
   it('is created again only when its session posts', async () => {
     const setting = await start();
     const { tmux } = setting.machine;
-    const claude = await setting.claude('web', { replies: false });
+    const claude = await startAgent(setting, false);
     await until(setting, ['[agent] web']);
     const { status } = await setting.workspace.person.call('DELETE', `/channels/${claude.thread}`);
     expect(status).toBe(200);

@@ -76,7 +76,7 @@ describe('the hook of a headless agent', () => {
     expect(courier.open()).toEqual([]);
   });
 
-  it('reaches the server that only the environment of the bridge names', { timeout: 90_000 }, async () => {
+  it('reaches the server that only the environment of the bridge names', async () => {
     const { workspace, machine, thread, hook } = await start('agent', 'discord');
     rmSync(machine.home.path('state', 'workspace.json'));
     const { child, said } = startBridgeProgram(machine, {

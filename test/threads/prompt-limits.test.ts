@@ -3,12 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseHookInput } from '../../agents/claude/hook-input.ts';
 import { inputOf, keptInput, loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import { fixture, startMachine } from '../support/hook-process.ts';
 import { startPromptPane } from '../support/prompt-pane.ts';
-import { startPromptCourier } from '../support/prompt-setup.ts';
+import { BY, startPromptCourier } from '../support/prompt-setup.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
@@ -79,4 +80,19 @@ it('at most 50 prompts of another host are open, and large ones can only be deni
   expect(JSON.stringify(shown?.components)).not.toContain(':allow');
   for (let more = 0; more < 52; more++) await ask();
   expect(prompts.inThread(pane.thread)).toHaveLength(50);
-}, 60_000);
+
+  const warnings: string[] = [];
+  const warned = ({ name }: Error) => warnings.push(name);
+  process.on('warning', warned);
+  onTestFinished(() => void process.off('warning', warned));
+  const waiting = loadPromptRecords(machine.home).slice(0, 12);
+  const given = waiting.map(({ id, thread, message }, order) =>
+    prompts.answer({
+      ...{ prompt: id, on: { thread, message }, by: BY, order: `${order}` },
+      answer: { action: 'deny', values: [], text: '' },
+    }),
+  );
+  expect(await Promise.all(given)).toEqual(waiting.map(() => 'waits'));
+  await nextTurn(); // Node.js emits a warning in the next tick
+  expect(warnings).toEqual([]); // each waits for the host and listens to the same signal
+});

@@ -24,20 +24,16 @@ const TEXTS = [
 ];
 
 describe('typing into a box that shows the text', () => {
-  it.each(SHELLS)(
-    'presses Enter when it is seen, whatever the text is (%s)',
-    async (...shell) => {
-      const server = startTmux();
-      const { guard, prompts } = await startFake(server);
-      const tmux = withShell(server, shell.slice(1));
-      for (const [at, text] of TEXTS.entries()) {
-        const typed = await typeMessage(tmux, guard, { id: `${at + 1}`, text }, { ...LIMIT, shown: shownText(text) });
-        expect(typed).toEqual({ kind: 'delivered' });
-        await vi.waitFor(() => expect(prompts()).toEqual(TEXTS.slice(0, at + 1)));
-      }
-    },
-    60_000,
-  );
+  it.each(SHELLS)('presses Enter when it is seen, whatever the text is (%s)', async (...shell) => {
+    const server = startTmux();
+    const { guard, prompts } = await startFake(server);
+    const tmux = withShell(server, shell.slice(1));
+    for (const [at, text] of TEXTS.entries()) {
+      const typed = await typeMessage(tmux, guard, { id: `${at + 1}`, text }, { ...LIMIT, shown: shownText(text) });
+      expect(typed).toEqual({ kind: 'delivered' });
+      await vi.waitFor(() => expect(prompts()).toEqual(TEXTS.slice(0, at + 1)));
+    }
+  });
 
   it('sees it each time the same text is typed', async () => {
     const server = startTmux();
@@ -63,25 +59,21 @@ describe('typing into a box that shows the text', () => {
     ['in the line below the box', ['─────', '❯\u00a0', '─────', '  seen']],
     ['in the hint of an empty box', ['─────', '❯\u00a0Press up to edit what was seen', '─────', '  x']],
     ['on a screen without a box', ['seen', 'seen']],
-  ])(
-    'does not count the same text %s',
-    async (_, rows) => {
-      const server = startTmux();
-      const { guard, received } = await startRawPane(server, 'web', { shows: rows.join('\r\n') });
-      const typing = typeMessage(
-        server.tmux,
-        guard,
-        { id: '1', text: 'seen' },
-        { settleMs: 2_000, shown: shownText('seen') },
-      );
-      await vi.waitFor(() => expect(received().toString()).toContain('seen'));
-      await sleep(700);
-      expect(received().toString()).not.toContain('\r');
-      expect(await typing).toEqual({ kind: 'delivered' }); // after the limit
-      await vi.waitFor(() => expect(received().toString()).toContain('\r'));
-    },
-    20_000,
-  );
+  ])('does not count the same text %s', async (_, rows) => {
+    const server = startTmux();
+    const { guard, received } = await startRawPane(server, 'web', { shows: rows.join('\r\n') });
+    const typing = typeMessage(
+      server.tmux,
+      guard,
+      { id: '1', text: 'seen' },
+      { settleMs: 2_000, shown: shownText('seen') },
+    );
+    await vi.waitFor(() => expect(received().toString()).toContain('seen'));
+    await sleep(700);
+    expect(received().toString()).not.toContain('\r');
+    expect(await typing).toEqual({ kind: 'delivered' }); // after the limit
+    await vi.waitFor(() => expect(received().toString()).toContain('\r'));
+  });
 
   it('does not press it for a part of the text, as while a slow program is still drawing', async () => {
     const server = startTmux();
@@ -93,7 +85,7 @@ describe('typing into a box that shows the text', () => {
     await sleep(500);
     expect(received().toString()).not.toContain('\r');
     expect(await typing).toEqual({ kind: 'delivered' });
-  }, 20_000);
+  });
 
   it('holds Enter back if a dialog covers the box instead', async () => {
     const server = startTmux();

@@ -214,12 +214,11 @@ describe('tmuxOn', () => {
 
   it('ends a script that takes too long, with all its processes', async () => {
     const { host } = startTmux();
-    const started = Date.now();
-    await expect(host.sh('sleep 20; echo late', [], { timeoutMs: 200, doing: 'wait' })).rejects.toMatchObject({
+    // A process that is left would keep the call waiting, far beyond the limit of the test.
+    await expect(host.sh('sleep 1000; echo late', [], { timeoutMs: 200, doing: 'wait' })).rejects.toMatchObject({
       code: 'tmux_failed',
       message: 'threadmux could not wait on here: no answer in time',
     });
-    expect(Date.now() - started).toBeLessThan(5_000);
   });
 });
 

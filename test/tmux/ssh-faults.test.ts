@@ -60,12 +60,13 @@ describe('a host over ssh', () => {
     const server = await startSshServer();
     const host = server.host();
     await host.sh('true', []);
-    const call = host.sh('echo first; touch begun; sleep 5', []);
+    const call = host.sh('echo first; touch begun; while [ -e begun ]; do sleep 0.2; done', [], { timeoutMs: 60_000 });
     const failed = expect(call).rejects.toMatchObject({
       code: 'host_unreachable',
       message: expect.stringContaining('the connection was lost'),
     });
     await vi.waitFor(() => expect(existsSync(join(server.home, 'begun'))).toBe(true));
+    await host.sh('true', []); // over the same connection: what came before has arrived
     server.drop();
     await failed;
     expect(await host.sh('echo again', [])).toBe('again\n');
@@ -114,15 +115,13 @@ describe('a host over ssh', () => {
     });
   });
 
-  it('fails at once where a password would be asked for', async () => {
+  it('fails where a password would be asked for, and does not ask', async () => {
     const server = await startSshServer();
     server.faults.passwordOnly = true;
-    const started = Date.now();
     await expect(server.host().sh('true', [])).rejects.toMatchObject({
       code: 'host_refused',
       hint: expect.stringContaining('ssh-copy-id far'),
     });
-    expect(Date.now() - started).toBeLessThan(5_000);
   });
 
   it('is reported if its name cannot be resolved', async () => {

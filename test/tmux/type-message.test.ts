@@ -48,7 +48,7 @@ describe('typing a message', () => {
     for (const [i, text] of texts.entries())
       await typeMessage(server.tmux, guard, { id: String(9_990 + i), text }, { settleMs: 0 });
     await vi.waitFor(() => expect(received()).toEqual(pasted(...texts)));
-  }, 60_000);
+  });
 
   it('delivers a megabyte whole', async () => {
     const server = startTmux();

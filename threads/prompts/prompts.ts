@@ -1,6 +1,7 @@
 // Prompts: the agent asks for a permission, an answer or a plan's approval. Taps, texts and the dialog in the terminal
 // race for one decision, which is written down before it is acted on; without one nothing is given to the hook.
 
+import { setMaxListeners } from 'node:events';
 import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { keepTrying } from '../../core/keep-trying.ts';
@@ -75,6 +76,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const { home, threads, log } = options;
   const closing = new AbortController();
   const { signal } = closing;
+  setMaxListeners(0, signal); // as many as there are prompts waiting
   const answers = withRemoteAnswers(createHookAnswers(home), options);
   const store = createPromptFiles(home);
   const cards = createPromptMessages({ home, threads, log, signal });
@@ -90,7 +92,6 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const isKnown = (id: string) => open.has(id) || over.has(id);
   const sweep = () => sweepPrompts(home, isKnown, answers, log);
   const sweeping = setInterval(sweep, options.sweepMs ?? SWEEP_MS).unref();
-
   const failed = (id: string) => (error: Error) => log.error('ending a prompt', { id, because: error.message });
 
   function add(record: PromptRecord, input: PermissionRequestInput): Open {
@@ -177,8 +178,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
       if (letter.thread !== undefined && !options.hosts.isLocal(host)) return;
       answers.from(id, host, letter.asker ?? 0);
       if (store.read(id)?.ended !== undefined) return; // its letter was read again
-      // A hook that was killed before: the agent itself tells us that its dialog is open. What may be on the screen
-      // gets its end.
+      // Its hook was killed, so the agent itself reports the dialog. What may be on the screen gets its end.
       if (!answers.isWaiting(id) && !before?.isUnsure) return forget(id, 'its hook is gone');
       const find = (gone?: string) => locatePrompt(options, host, letter, input.cwd, gone);
       const place = await find();

@@ -48,7 +48,7 @@ async function holding(lock: string): Promise<ChildProcess> {
     expect(holderOf(lock)).toBe(child.pid);
     // Taking it removes its temporary file last.
     expect(readdirSync(dirname(lock)).filter((name) => name.startsWith(`${basename(lock)}.`))).toEqual([]);
-  }, 20_000);
+  });
   return child;
 }
 

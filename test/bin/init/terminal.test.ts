@@ -4,7 +4,7 @@ import { startTestWorkspace } from '../../support/workspace.ts';
 import { newcomer } from './wizard.ts';
 
 /** A busy machine needs this much time. */
-describe('threadmux init at a terminal', { timeout: 60_000 }, () => {
+describe('threadmux init at a terminal', () => {
   it('takes a new user from nothing to a working thread', async () => {
     const workspace = await startTestWorkspace();
     const server = await startSshServer({ path: process.env.PATH ?? '' });

@@ -147,7 +147,9 @@ describe('a flood of sequences', () => {
     const newlines = await costOf('\n');
     const tooMuch = [];
     for (const flood of FLOODS) {
-      const times = (await costOf(flood)) / newlines;
+      // The cheapest of three: the CPU time includes what the process does beside it, such as collecting garbage.
+      let times = Number.POSITIVE_INFINITY;
+      for (let tries = 0; times > 7 && tries < 3; tries++) times = Math.min(times, (await costOf(flood)) / newlines);
       if (times > 7) tooMuch.push([flood, Math.round(times)]);
     }
     expect(tooMuch).toEqual([]);

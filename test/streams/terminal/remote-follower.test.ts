@@ -39,7 +39,7 @@ async function farSetting(shell = 'busybox sh') {
 
 const numbers = (text: string) => [...text.matchAll(/^n(\d+)$/gm)].map(([, number]) => Number(number));
 
-describe('a terminal on another host', { timeout: 90_000 }, () => {
+describe('a terminal on another host', () => {
   it.each(['busybox sh', '/usr/bin/fish'])(
     'loses and repeats nothing when the connection breaks repeatedly: %s',
     async (shell) => {

@@ -79,7 +79,7 @@ async function followUntilEnded(setting: TerminalSetting, killing: (child: Child
 }
 
 describe('the follower of a terminal, killed repeatedly,', () => {
-  it('loses and repeats nothing, whenever it is killed', { timeout: 90_000 }, async () => {
+  it('loses and repeats nothing, whenever it is killed', async () => {
     const setting = await terminalSetting();
     await startProgram(setting);
     let left = 8;
@@ -94,7 +94,7 @@ describe('the follower of a terminal, killed repeatedly,', () => {
     ]);
   });
 
-  it('loses and repeats nothing of a flood', { timeout: 90_000 }, async () => {
+  it('loses and repeats nothing of a flood', async () => {
     const setting = await terminalSetting();
     await setting.start(FLOOD);
     let left = 6;
@@ -109,7 +109,7 @@ describe('the follower of a terminal, killed repeatedly,', () => {
     ['after a message was posted and before that was noted', undefined],
     ['when the answer never arrives', { kind: 'apply-then-reset' }],
     ['before the message arrived', { kind: 'reset' }],
-  ])('loses and repeats nothing, killed %s', { timeout: 90_000 }, async (_, fault) => {
+  ])('loses and repeats nothing, killed %s', async (_, fault) => {
     const killer = atRequests(fault);
     const setting = await terminalSetting({ workspace: killer.workspace });
     await startProgram(setting);
@@ -120,9 +120,7 @@ describe('the follower of a terminal, killed repeatedly,', () => {
     expect(exits).toHaveLength(1);
   });
 
-  it('loses and repeats nothing of a flood, killed while posting it', {
-    timeout: 90_000,
-  }, async () => {
+  it('loses and repeats nothing of a flood, killed while posting it', async () => {
     const killer = atRequests(undefined);
     const setting = await terminalSetting({ workspace: killer.workspace });
     await setting.start(FLOOD);

@@ -239,10 +239,12 @@ describe('a terminal', () => {
 
   it('reports an exit that happened while nobody followed, once, with the last lines', async () => {
     const setting = await terminalSetting();
-    const record = await setting.start('echo started; sleep 1; echo over; exit 4');
+    const go = join(setting.server.dir, 'go');
+    const record = await setting.start(`echo started; while [ ! -e '${go}' ]; do sleep 0.05; done; echo over; exit 4`);
     const first = setting.follow(record);
     await waitFor(async () => expect(await setting.text()).toBe('started\n'));
     await first.close();
+    writeFileSync(go, '');
     await waitFor(() =>
       expect(setting.server.call('display-message', '-p', '-t', record.pane?.paneId ?? '', '#{pane_dead}')).toBe('1'),
     );
