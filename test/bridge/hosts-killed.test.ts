@@ -20,7 +20,10 @@ async function start() {
   const far = await startFarHost('far');
   mkdirSync(join(far.ssh.home, 'code', 'shop'), { recursive: true });
   const hosts = { far: { ssh: 'far', socket: far.place.tmux.socket, roots: ['~/code'] } };
-  const machine = startMachine(workspace, { config: { hosts } });
+  const { api, token, channelId, userId } = workspace;
+  // With the token in its environment, the program would start a second process that does the work.
+  const servers = [{ name: 'test', api, token, channel: channelId, allow: [userId] }];
+  const machine = startMachine(workspace, { config: { hosts, servers } });
   const bin = join(machine.tmux.dir, 'bin');
   mkdirSync(bin);
   // The real ssh client finds its configuration through the password file, not through HOME.
@@ -30,10 +33,6 @@ async function start() {
     ...machine.env,
     PATH: `${bin}:${machine.env.PATH}`,
     THREADMUX_TMUX_SOCKET: machine.tmux.socket,
-    DISCORD_API_BASE: workspace.api,
-    DISCORD_BOT_TOKEN: workspace.token,
-    DISCORD_CHANNEL_ID: workspace.channelId,
-    DISCORD_ALLOWED_USERS: workspace.userId,
   };
   const up = async () => {
     const child = spawn(process.execPath, [PROGRAM, 'up'], {
