@@ -93,7 +93,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     });
     const lingerMs = Number.POSITIVE_INFINITY;
     // A hook starts a courier process if the tmux server is newer than the last heartbeat, and here it nearly always would be.
-    const courier = runCourierHere(shared, { lingerMs, signal: stopping.signal, collects: true, beatMs: 50 });
+    const courier = runCourierHere(shared, { lingerMs, signal: stopping.signal, collects: true, beatMs: 10 });
     let stopped: Promise<void> | undefined;
     const stop = () => {
       stopped ??= (async () => {
