@@ -4,6 +4,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import build from '../../tsconfig.build.json' with { type: 'json' };
 
@@ -12,6 +13,7 @@ const ENOUGH_BYTES = 2 ** 30;
 
 export default function setup(): (() => void) | undefined {
   buildIfChanged();
+  if (tmpdir().startsWith(MEMORY)) return undefined; // vitest calls this once per project
   const folder = memoryFolder();
   if (folder === undefined) return undefined;
   process.env.TMPDIR = folder;
