@@ -138,7 +138,7 @@ async function start({ local = false } = {}) {
 // One program and one session for many kills: each case continues with the program that the case before has started again.
 // The text of each message names its case.
 
-describe('threadmux up, killed', () => {
+describe('threadmux up, killed', { timeout: 300_000 }, () => {
   it('at a step of typing, loses and repeats nothing', async () => {
     const { up, say, recover, claude } = await start();
     for (const [at, when, whom] of [

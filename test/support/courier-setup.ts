@@ -1,7 +1,7 @@
 // A courier in the test's own process: real letters, real tmux, real workspace, no waiting
 // for a process to start.
 
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { runCourierHere } from '../../bin/run-courier.ts';
 import { silentLog } from '../../core/log.ts';
 import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
@@ -41,10 +41,14 @@ export async function deliverAll(machine: Machine): Promise<void> {
   const release = await takeCourierLock({ home: machine.home, log: silentLog });
   if (release === undefined) throw new Error('another courier is at work');
   const shared = openTestShared(machine);
+  const stop = new AbortController();
+  shared.prompts.takeUp();
+  const running = runCourierHere(shared, { lingerMs: Number.POSITIVE_INFINITY, signal: stop.signal });
   try {
-    shared.prompts.takeUp();
-    await runCourierHere(shared, { lingerMs: 1, signal: new AbortController().signal });
+    await vi.waitFor(() => expect(machine.letters()).toEqual([]), { timeout: 40_000, interval: 20 });
   } finally {
+    stop.abort();
+    await running;
     await shared.close();
     release();
   }
