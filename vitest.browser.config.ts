@@ -9,7 +9,8 @@ export default defineConfig({
     include: ['test/browser/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/patient-waits.ts'],
-    fileParallelism: false,
+    // Each file has its own program and browser, and mostly waits for them.
+    maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

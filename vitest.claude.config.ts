@@ -1,16 +1,32 @@
-// Journeys with the real Claude Code, one lab at a time: `npm run test:claude`.
+// Journeys with the real Claude Code: `npm run test:claude`.
 
 import { defineConfig } from 'vitest/config';
+
+const LAB = 'test/agents/claude/lab';
+/** It measures how long the page is wrong, so nothing else runs beside it. */
+const ALONE = [`${LAB}/day.test.ts`];
 
 export default defineConfig({
   test: {
     // A shared machine may stall for seconds: there a test has a second chance, and vitest says which needed it.
     retry: process.env.CI ? 1 : 0,
-    include: ['test/agents/claude/lab/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts', 'test/agents/claude/lab/install-claude.ts'],
+    globalSetup: ['test/support/global-setup.ts', `${LAB}/install-claude.ts`],
     setupFiles: ['test/support/patient-waits.ts'],
-    fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        // Each file has its own lab, and mostly waits for Claude Code.
+        test: {
+          name: 'labs',
+          include: [`${LAB}/**/*.test.ts`],
+          exclude: ALONE,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { extends: true, test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+    ],
   },
 });

@@ -28,6 +28,7 @@ interface RunningCourier {
   readonly signal: AbortSignal;
   /** Also collects letters from other hosts. */
   readonly collects?: boolean;
+  readonly beatMs?: number;
 }
 
 /** Delivers letters until the signal, or until there was nothing to do for `lingerMs`. */
@@ -52,12 +53,13 @@ function take(
   { home, log, prompts, sessionsChanged, threads }: Shared,
   contexts: CourierContexts,
   host: string,
-  { lingerMs, signal }: RunningCourier,
+  { lingerMs, signal, beatMs }: RunningCourier,
   outbox?: string,
 ): Promise<void> {
   const context = contexts.of(host);
   return runCourier({
     ...{ home, log, lingerMs, signal },
+    ...(beatMs === undefined ? {} : { beatMs }),
     // Only this machine may give orders; another host may only report on its own panes.
     ...(outbox === undefined ? { obey: (order) => carryOutOrder(order, home, threads) } : { outbox }),
     onEvent: sessionsChanged.tell,

@@ -92,7 +92,8 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       ...{ ...more, ...other, waits: { screenMs: 150, ...more.waits, ...other.waits } },
     });
     const lingerMs = Number.POSITIVE_INFINITY;
-    const courier = runCourierHere(shared, { lingerMs, signal: stopping.signal, collects: true });
+    // A hook starts a courier process if the tmux server is newer than the last heartbeat, and here it nearly always would be.
+    const courier = runCourierHere(shared, { lingerMs, signal: stopping.signal, collects: true, beatMs: 10 });
     let stopped: Promise<void> | undefined;
     const stop = () => {
       stopped ??= (async () => {

@@ -11,7 +11,7 @@ describe('a burst of messages', () => {
   }, async () => {
     const setting = await startSetting({ settleMs: 10 });
     const claude = await setting.claude('web', { replies: false });
-    const wanted = numbered(100);
+    const wanted = numbered(30);
     for (const text of wanted) await setting.say(claude, text);
     await untilPrompts(claude, wanted, 90_000);
     await vi.waitFor(
@@ -19,20 +19,19 @@ describe('a burst of messages', () => {
         const marks = (await setting.workspace.person.messages(claude.thread))
           .filter(({ content }) => content.startsWith('message '))
           .map(({ reactions = [] }) => reactions.map(({ emoji }) => emoji.name).join());
-        expect(marks.length).toBeGreaterThan(90);
-        expect(new Set(marks)).toEqual(new Set(['✅']));
+        expect(marks).toEqual(wanted.map(() => '✅'));
       },
       { timeout: 30_000, interval: 200 },
     );
     expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
   });
 
-  it('to 20 sessions at once arrives in order in each session', { timeout: 120_000 }, async () => {
+  it('to 8 sessions at once arrives in order in each session', { timeout: 120_000 }, async () => {
     const setting = await startSetting({ settleMs: 10 });
     const claudes = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => setting.claude(`web-${n}`, { replies: false })),
+      Array.from({ length: 8 }, (_, n) => setting.claude(`web-${n}`, { replies: false })),
     );
-    const wanted = numbered(5);
+    const wanted = numbered(3);
     for (const text of wanted)
       await Promise.all(claudes.map((claude) => setting.say(claude, `${text} for ${claude.session}`)));
     for (const claude of claudes)

@@ -180,7 +180,7 @@ function watchProcesses({ ssh }: FarHost): (words: string) => boolean {
     const all = execFileSync('ps', ['axeww', '-o', 'command='], { encoding: 'utf8' });
     for (const line of all.split('\n')) if (line.includes(variable)) seen.add(line);
   };
-  const timer = setInterval(look, 50);
+  const timer = setInterval(look, 200);
   onTestFinished(() => clearInterval(timer));
   return (words) => {
     look();

@@ -258,20 +258,20 @@ describe('while a prompt is open,', () => {
 });
 
 describe('many prompts', () => {
-  it('in 10 sessions at once each get their own answer', async () => {
+  it('in 4 sessions at once each get their own answer', async () => {
     const setting = await startSetting();
     const { workspace, machine } = setting;
     const panes: PromptPane[] = [];
-    for (let at = 0; at < 10; at++) panes.push(await startPromptPane(machine, `s${at}`));
+    for (let at = 0; at < 4; at++) panes.push(await startPromptPane(machine, `s${at}`));
     await Promise.all(panes.map((pane) => pane.show('dialog-permission-long')));
     const asked = panes.flatMap((pane) =>
-      Array.from({ length: 5 }, (_, at) => {
+      Array.from({ length: 3 }, (_, at) => {
         const command = `echo ${pane.session} number ${at}`;
         const input = pane.input('Bash', { tool_input: { command } });
         return { pane, command, hook: startHook(machine, pane, input) };
       }),
     );
-    await vi.waitFor(() => expect(openIn(setting)).toHaveLength(50), { ...WAIT, timeout: 40_000 });
+    await vi.waitFor(() => expect(openIn(setting)).toHaveLength(12), WAIT);
     const shuffled = asked.toSorted(() => Math.random() - 0.5);
     for (const [at, { pane, command }] of shuffled.entries()) {
       const message = await promptIn(workspace, pane.thread, new RegExp(`${command}\n`));

@@ -26,6 +26,7 @@ export interface Program {
 
 export async function startProgram(): Promise<Program> {
   const machine = startMachine();
+  machine.startServer();
   const port = await freePort();
   let child: ChildProcess | undefined;
   let link = '';

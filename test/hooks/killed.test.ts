@@ -7,6 +7,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { fitMessage } from '../../hooks/post-parts.ts';
 import { loadThreadRecords } from '../../threads/registry.ts';
 import { startWorkspace } from '../../workspace/server.ts';
+import { deliverAll } from '../support/courier-setup.ts';
 import {
   type Courier,
   type Machine,
@@ -68,9 +69,8 @@ describe('a courier killed with SIGKILL', () => {
       await victim.ended;
       expect(victim.child.signalCode, victim.errors() + machine.log()).toBe('SIGKILL');
       victim = undefined;
-      const next = machine.courier();
-      await vi.waitFor(() => expect(machine.letters()).toEqual([]), 15_000);
-      await next.kill();
+      await deliverAll(machine);
+      expect(machine.letters()).toEqual([]);
       expect(await saidIn(workspace, `[agent] step-${step}`)).toEqual(SAID);
       expect(await threadsOf(workspace)).toHaveLength(1);
     };
@@ -88,10 +88,8 @@ describe('a courier killed with SIGKILL', () => {
     const copies = tempFolder();
     const copyOf = (name: string) => join(copies, name.replace('/', '-'));
     machine.write(pane, stopInput('earlier'));
-    const first = machine.courier();
-    await untilSaid(workspace, '[agent] web', ['earlier']);
-    await soon(() => expect(machine.letters()).toEqual([]));
-    await first.kill();
+    await deliverAll(machine);
+    expect(await saidIn(workspace, '[agent] web')).toEqual(['earlier']);
 
     writeLetters(machine, pane, true);
     for (const name of lost)
@@ -100,9 +98,8 @@ describe('a courier killed with SIGKILL', () => {
     const copy = join(machine.home.root, 'copy');
     linkSync(letter, copy);
     for (const other of machine.letters().slice(1)) rmSync(other);
-    const second = machine.courier();
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 20_000);
-    await second.kill();
+    await deliverAll(machine);
+    expect(machine.letters()).toEqual([]);
 
     // Restore the files and the letter as they were a moment before.
     for (const name of lost) {
@@ -111,9 +108,8 @@ describe('a courier killed with SIGKILL', () => {
     }
     mkdirSync(dirname(letter), { recursive: true });
     renameSync(copy, letter);
-    const third = machine.courier();
-    await vi.waitFor(() => expect(machine.letters()).toEqual([]), 20_000);
-    await third.kill();
+    await deliverAll(machine);
+    expect(machine.letters()).toEqual([]);
     expect(await saidIn(workspace, '[agent] web')).toEqual(['earlier', ...PARTS]);
   });
 });
@@ -134,9 +130,9 @@ describe('a server', () => {
     });
     const machine = startMachine(workspace);
     writeLetters(machine, machine.session('web'), false);
-    machine.courier();
-    await untilSaid(workspace, '[agent] web', SAID, 25_000);
-    await soon(() => expect(machine.letters()).toEqual([]));
+    await deliverAll(machine);
+    expect(await saidIn(workspace, '[agent] web')).toEqual(SAID);
+    expect(machine.letters()).toEqual([]);
   });
 
   it('that is unreachable for a while gets everything in order when it is back', async () => {

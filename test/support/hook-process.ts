@@ -63,6 +63,8 @@ export interface Machine {
   drop(pane: PaneEnv | undefined, input: unknown, options?: DropOptions): Dropped;
   /** Writes only the letter: no courier is started to deliver it. */
   write(pane: PaneEnv, input: unknown, env?: Readonly<Record<string, string>>): void;
+  /** Starts the tmux server before there is a session. A hook starts a courier process if the server is newer than the program. */
+  startServer(): void;
   /** A courier that the test may kill, like the one `drop` would start. */
   courier(env?: Readonly<Record<string, string>>): Courier;
   /** The running courier, however it was started. */
@@ -113,6 +115,7 @@ export function startMachine(workspace?: Workspace, options: MachineOptions = {}
       return paneEnv(tmux, `=${name}:`);
     },
     paneEnv: (target) => paneEnv(tmux, target),
+    startServer: () => void tmux.call('start-server', ';', 'set-option', '-s', 'exit-empty', 'off'),
     drop,
     write(pane, input, more = {}) {
       drop(pane, input, { withoutNode: true, env: more });

@@ -1,5 +1,5 @@
 // A scripted day with the real Claude Code: every 500 ms the state that the page's list shows is compared with the panes
-// themselves. DAY_SECONDS makes it longer.
+// themselves. Everything happens once; with DAY_SECONDS it is repeated for so long, such as 600.
 
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { type LabWithHost, startLabWithHost } from '../../../support/far-lab.ts'
 import { type LabSession, PATIENCE } from '../../../support/lab-session.ts';
 import { openPageSocket } from '../../../workspace/raw-socket.ts';
 
-const SECONDS = Number(process.env.DAY_SECONDS ?? 50);
+const SECONDS = Number(process.env.DAY_SECONDS ?? 0);
 const EVERY_MS = 500;
 const LONGEST_WRONG_MS = 2_000;
 
