@@ -16,6 +16,10 @@ export interface RemoteHosts {
   settings(host: string): Promise<string>;
   state(host: string): Reachable;
   heard(host: string, state: Reachable): void;
+  /** Panes there may show something else. */
+  moved(host: string): void;
+  /** Called when a host becomes reachable or unreachable, and when its panes have moved. */
+  onNews(listener: (host: string, news: Reachable['kind'] | 'moved') => void): void;
   /** Resolves when the host is reachable again, or after this time. */
   untilBack(host: string, ms: number, signal: AbortSignal): Promise<void>;
   /** The host is needed now: connect at once instead of waiting. */
@@ -37,6 +41,10 @@ export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions)
   const states = new Map<string, Reachable>();
   const waiting = new Map<string, Set<() => void>>();
   const connectors = new Map<string, () => void>();
+  const listeners: Parameters<RemoteHosts['onNews']>[0][] = [];
+  const tell = (host: string, news: Reachable['kind'] | 'moved') => {
+    for (const listener of listeners) listener(host, news);
+  };
 
   function home(host: string): Promise<string> {
     if (hosts.isLocal(host)) throw new ThreadmuxError('bad_usage', `${host} is this machine: it needs no other home`);
@@ -56,14 +64,14 @@ export function openRemoteHosts({ hosts, name, files, log }: RemoteHostsOptions)
       if (state.kind === 'unreachable' && before?.kind === 'unreachable')
         states.set(host, { ...state, since: before.since });
       else states.set(host, state);
-      if (state.kind !== (before?.kind ?? 'reachable'))
-        log.info('host', {
-          host,
-          state: state.kind,
-          ...('because' in state ? { because: state.because } : {}),
-        });
+      if (state.kind !== (before?.kind ?? 'reachable')) {
+        log.info('host', { host, state: state.kind, ...('because' in state ? { because: state.because } : {}) });
+        tell(host, state.kind);
+      }
       if (state.kind === 'reachable') for (const wake of waiting.get(host) ?? []) wake();
     },
+    moved: (host) => tell(host, 'moved'),
+    onNews: (listener) => void listeners.push(listener),
     untilBack(host, ms, signal) {
       return new Promise((resolve) => {
         const all = waiting.get(host) ?? new Set();
