@@ -61,6 +61,7 @@ export interface BridgeOptions {
   readonly agentSettings?: string;
   readonly settleMs?: number;
   readonly waits?: Partial<Waits>;
+  readonly startsMs?: number;
 }
 
 export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
@@ -72,7 +73,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   shared.prompts.takeUp();
   for (const side of sides) await side.takeUp();
   const gateways = sides.map((side) => side.connect());
-  const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known) });
+  const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known), startsMs: options.startsMs });
   return {
     gateways,
     states,

@@ -2,7 +2,7 @@
 
 import { isSameState, type KnownFacts, type ScreenReading } from './session-state.ts';
 
-export interface PaneView {
+export interface SeenPane {
   seen?: KnownFacts['seen'];
   isOver?: boolean;
   /** The host was away since the last look. */
@@ -14,7 +14,7 @@ export interface PaneView {
 }
 
 /** Undefined: the screen says nothing certain. */
-export function addReading(view: PaneView, reading: ScreenReading | undefined, at: number): void {
+export function addReading(view: SeenPane, reading: ScreenReading | undefined, at: number): void {
   const known = [view.seen?.reading, view.next];
   if (reading === undefined) view.next = undefined;
   else if (view.seen === undefined || known.some((one) => isSameState(one, reading))) {
@@ -25,6 +25,6 @@ export function addReading(view: PaneView, reading: ScreenReading | undefined, a
 }
 
 /** What the screen shows was seen only once. */
-export function isUnsure(view: PaneView): boolean {
+export function isUnsure(view: SeenPane): boolean {
   return view.next !== undefined || view.print !== view.told;
 }

@@ -11,7 +11,7 @@ import { screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
 import type { ClaudeScreen } from '../agents/claude/screen/screen.ts';
 import type { LookResult } from '../tmux/look.ts';
 import { createLooks, type PaneLooks } from './look-rounds.ts';
-import { addReading, isUnsure, type PaneView } from './pane-view.ts';
+import { addReading, isUnsure, type SeenPane } from './pane-view.ts';
 import { readPane } from './read-pane.ts';
 import type { ThreadRecord } from './registry.ts';
 import {
@@ -62,7 +62,7 @@ export function watchPanes(
   before: ReadonlyMap<string, TimedState> = new Map(),
 ): SessionStates {
   const { registry } = threads;
-  const views = new Map<string, PaneView>();
+  const views = new Map<string, SeenPane>();
   const states = new Map<string, TimedState>();
   const waiting = new Map<string, Set<string>>();
   const onState: ((thread: string, state: TimedState) => void)[] = [];
@@ -96,7 +96,7 @@ export function watchPanes(
     return ACTIVE.includes(states.get(thread)?.state ?? 'starting');
   }
 
-  function viewOf(thread: string): PaneView {
+  function viewOf(thread: string): SeenPane {
     const view = views.get(thread) ?? {};
     views.set(thread, view);
     return view;
@@ -124,7 +124,7 @@ export function watchPanes(
     publish(record.thread);
   }
 
-  function told(record: ThreadRecord, view: PaneView, print: string, seen: WatchedScreen): void {
+  function told(record: ThreadRecord, view: SeenPane, print: string, seen: WatchedScreen): void {
     view.print = print;
     if (view.told === print) return;
     view.told = print;

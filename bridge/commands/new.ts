@@ -9,7 +9,7 @@ import { continueCommand, rememberedSession, startedText, startOf } from '../../
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { agentCommandOn, type Command, type CommandContext, replyWith } from './command.ts';
 import { restartStream, streamOf } from './streams.ts';
-import { untilItSpeaks } from './until-it-runs.ts';
+import { quitAtOnce, untilItSpeaks } from './until-it-runs.ts';
 
 export const newCommand: Command = {
   name: 'new',
@@ -96,7 +96,7 @@ export async function beginSession(
     throw agentMissing(wanted, tools);
   const start = () =>
     newSession(tmux, {
-      ...{ name, directory, command, remainOnExit: true },
+      ...{ name, directory, command, remainOnExit: 'at start' },
       ...(tools.hosts.isLocal(host) ? { environment: tools.environment } : {}),
       started: startedText({ directory, command: wanted.command ?? [] }),
     });
@@ -106,6 +106,7 @@ export async function beginSession(
     ({ session, created } = await start());
   }
   if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
+  if (session.pane.dead) throw await quitAtOnce({ wanted, session }, tools);
   const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
   const is = await untilItSpeaks({ wanted, session, thread, isAgent: agent !== undefined }, tools);
   return { wanted, begun: { is, thread: thread.thread, ...(agent === undefined ? { command } : {}) } };

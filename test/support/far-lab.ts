@@ -39,13 +39,18 @@ export async function startLabWithHost(): Promise<LabWithHost> {
   writeFileSync(
     join(ssh.home, '.claude.json'),
     JSON.stringify({
-      ...{ hasCompletedOnboarding: true, theme: 'dark', projects: { [project]: trusted } },
+      ...{
+        hasCompletedOnboarding: true,
+        hasResetAutoModeOptInForDefaultOffer: true,
+        theme: 'dark',
+        projects: { [project]: trusted },
+      },
       customApiKeyResponses: known.customApiKeyResponses,
     }),
   );
-  // Newer versions start in auto mode, which rarely asks.
+  // Newer versions start in auto mode, which rarely asks, and offer it a moment after the box has appeared.
   mkdirSync(join(ssh.home, '.claude'));
-  const manual = { permissions: { defaultMode: 'default' } };
+  const manual = { permissions: { defaultMode: 'default' }, skipAutoPermissionPrompt: true };
   writeFileSync(join(ssh.home, '.claude/settings.json'), JSON.stringify(manual));
   return { lab, demo, ssh, socket, project };
 }

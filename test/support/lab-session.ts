@@ -102,7 +102,10 @@ export function openSession({ record, person, tmux }: Parts): LabSession {
     async idle() {
       await vi.waitFor(async () => {
         const now = await read();
-        expect(now, `${record().sessionName} shows ${JSON.stringify(now)}`).toMatchObject({ kind: 'empty', busy: false });
+        expect(now, `${record().sessionName} shows ${JSON.stringify(now)}`).toMatchObject({
+          kind: 'empty',
+          busy: false,
+        });
       }, PATIENCE);
     },
     type: (text) => void tmux('send-keys', '-t', paneId, '-l', '--', text),
