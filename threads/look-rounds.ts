@@ -1,10 +1,11 @@
 // Decides which panes to look at, and looks at them with as few processes as possible: on this machine one list per tmux
 // server, and one script for the screens that may have changed. Other hosts only when there is a reason: they say when a pane moves.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import { type ListedPane, type LookResult, listPanes, lookAtPanes } from '../tmux/look.ts';
-import { tmuxOn } from '../tmux/tmux.ts';
+import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { sessionKey, type ThreadRecord } from './registry.ts';
 
 export interface PaneLooks {
@@ -16,8 +17,6 @@ export interface PaneLooks {
   wanted(thread: string): void;
   /** What a host says, and its threads: its panes may show something else, or it is back. */
   news(host: string, news: 'moved' | 'reachable' | 'unreachable', threads: readonly string[]): void;
-  /** A screen has just changed and should be looked at again soon. */
-  isUnsettled(): boolean;
   close(): void;
 }
 
@@ -43,6 +42,8 @@ const TIMEOUT_MS = 10_000;
 const SOON_MS = 500;
 const ACTIVE_MS = 1_500;
 const AGAIN_MS = 150;
+/** Before the second look at a screen of this machine. */
+const AGAIN_HERE_MS = 80;
 /** A look that failed is tried again so often; then only when something happens there. */
 const MOST_FAILURES = 5;
 const RETRY_MS = 500;
@@ -62,7 +63,6 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
   const failures = new Map<string, number>();
   const stopping = new AbortController();
   const { signal } = stopping;
-  let unsettled = false;
   let failed = '';
 
   async function here(records: readonly ThreadRecord[]): Promise<void> {
@@ -84,21 +84,25 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
         due.push({ record, pane });
       else options.unchanged(record.thread, at);
     }
+    await lookHere(tmux, due);
+  }
+
+  /** What was seen for the first time is looked at again at once, without another list. */
+  async function lookHere(tmux: Tmux, due: readonly { record: ThreadRecord; pane: ListedPane }[]): Promise<void> {
     if (due.length === 0) return;
     const began = Date.now();
-    const seen = await lookAtPanes(
-      tmux,
-      due.map(({ pane }) => pane),
-      { timeoutMs: TIMEOUT_MS, signal },
-    );
-    for (const [index, { record, pane }] of due.entries()) {
-      lastPrint.set(record.thread, pane.print);
-      lookedAt.set(record.thread, began);
+    const panes = due.map(({ pane }) => pane);
+    const seen = await lookAtPanes(tmux, panes, { timeoutMs: TIMEOUT_MS, signal });
+    const again = due.filter(({ record: { thread }, record, pane }, index) => {
+      lastPrint.set(thread, pane.print);
+      lookedAt.set(thread, began);
       options.took(record, seen[index] ?? { kind: 'gone' }, began);
-      const looks = options.isUnsure(record.thread) ? (unsure.get(record.thread) ?? 0) + 1 : 0;
-      unsure.set(record.thread, looks);
-      unsettled ||= looks > 0 && looks <= UNSURE_LOOKS;
-    }
+      const looks = options.isUnsure(thread) ? (unsure.get(thread) ?? 0) + 1 : 0;
+      unsure.set(thread, looks);
+      return looks > 0 && looks <= UNSURE_LOOKS;
+    });
+    if (again.length > 0) await sleep(AGAIN_HERE_MS, undefined, { signal });
+    await lookHere(tmux, again);
   }
 
   async function there(records: readonly ThreadRecord[], signal: AbortSignal): Promise<void> {
@@ -158,7 +162,6 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
 
   return {
     async roundHere(live) {
-      unsettled = false;
       const records = known(live).filter(({ host }) => hosts.isLocal(host));
       await Promise.all(byServer(records).map((group) => here(group).catch(failedBecause)));
     },
@@ -193,7 +196,6 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
       for (const key of failures.keys()) if (key.startsWith(`${host} `)) failures.delete(key);
       for (const thread of threads) lookedAt.delete(thread);
     },
-    isUnsettled: () => unsettled,
     close: () => stopping.abort(),
   };
 }

@@ -50,7 +50,7 @@ export interface SessionStates {
 const EVERY_MS = 700;
 /** While a session on this machine works or waits. */
 const ACTIVE_MS = 400;
-/** Before the second look at a screen that has changed. */
+/** After a report. */
 const AGAIN_MS = 100;
 const MOVES = ['paneId', 'panePid', 'closed'] as const;
 const REPORTS = ['state', 'at', 'deliveries'] as const;
@@ -182,7 +182,7 @@ export function watchPanes(
     const streams = tellOthers();
     for (const thread of states.keys()) if (registry.get(thread) === undefined && !streams.has(thread)) forget(thread);
     const isBusyHere = watched.some(({ thread, host }) => hosts.isLocal(host) && isActive(thread));
-    schedule(looks.isUnsettled() ? AGAIN_MS : isBusyHere ? ACTIVE_MS : EVERY_MS);
+    schedule(isBusyHere ? ACTIVE_MS : EVERY_MS);
   }
 
   function tellOthers(): ReadonlySet<string> {
