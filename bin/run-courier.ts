@@ -21,6 +21,7 @@ import { letterArrived, postLetter, postSetAsideNotice } from '../hooks/post-let
 import { type Collector, keepCollecting } from '../hosts/collect-letters.ts';
 import { filesForHosts } from '../install/program-files.ts';
 import { openShared, type Shared } from '../threads/shared-services.ts';
+import { panesPrint } from '../tmux/look.ts';
 import { type CliContext, openHookContext } from './command-context.ts';
 
 interface RunningCourier {
@@ -93,6 +94,7 @@ async function collectFrom(
     try {
       collector = keepCollecting({
         ...{ host: hosts.get(host), home: await remote.home(host), signal },
+        ...{ compared: panesPrint(hosts.tmux(host)), onMoved: () => remote.moved(host) },
         take: (box, name, letter) => putHostLetter(outbox, box, name, letter),
         onFull: () => log.warn('too many letters of a host are waiting; the rest stays on the host', { host }),
         onState(state) {

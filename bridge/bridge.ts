@@ -31,12 +31,13 @@ import { createDialogs } from './dialogs/dialogs.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
+import { createOwnCommands } from './list-own-commands.ts';
 import { listen } from './listen.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
-import { isPlainCommand } from './slash-decision.ts';
+import { decideSlash } from './slash-decision.ts';
 import { createSlashMessages } from './slash-messages.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
@@ -62,6 +63,7 @@ export interface BridgeOptions {
   readonly agentSettings?: string;
   readonly settleMs?: number;
   readonly waits?: Partial<Waits>;
+  readonly startsMs?: number;
 }
 
 export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
@@ -73,7 +75,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   shared.prompts.takeUp();
   for (const side of sides) await side.takeUp();
   const gateways = sides.map((side) => side.connect());
-  const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known) });
+  const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known), startsMs: options.startsMs });
   tellConfigChanges(shared);
   return {
     gateways,
@@ -129,11 +131,16 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     own: config.host,
     host: hosts.get,
   });
+  const own = createOwnCommands(shared);
   const streams = createStreamThreads({
     ...{ home, log, rest, botId, place, env: options.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
     ...{ hosts, remote: shared.remote, command: config.agent.command },
-    ...{ isCommand: (text: string) => isPlainCommand(text, config.slashCommands), registry: threads.registry },
+    registry: threads.registry,
+    isCommand: async (text, cwd) => {
+      const list = () => own({ host: config.host, cwd, transcript: '' });
+      return (await decideSlash(text, list, config.slashCommands)).kind === 'command';
+    },
     agentSettings: options.agentSettings,
     onThread: known.learn,
     check: async ({ dir }) => {

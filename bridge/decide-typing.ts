@@ -125,7 +125,7 @@ function unlessLate(step: TypingStep, { isFresh }: PaneState): TypingStep {
   return {
     do: 'refuse',
     because:
-      'It was written while threadmux was not running or could not reach the program, which may ask something else by now. Check the screen, then tap Retry.',
+      'It was not typed, because it was written while threadmux was not running or could not reach the program, which may ask something else by now. Look with `!screen`, then tap Retry.',
   };
 }
 

@@ -1,8 +1,10 @@
 // The script that `collect` runs on a host: POSIX sh without GNU options and /proc; it works on a full disk. Arguments: our
-// home there, seconds between heartbeats, a random word that identifies this collector. It prints these lines:
+// home there, seconds between heartbeats, a random word that identifies this collector, and a script with its arguments:
+// what that prints is compared once a second ("" if there is nothing to compare). It prints these lines:
 //   beat                        at the start and at every wake-up
 //   letter <box>/<name> <size>  then that many bytes and a newline; the letter is removed after "ok <box>/<name>"
 //   skip <box>/<name> <size>    a letter was too large and was moved aside
+//   moved                       the script printed something else than a second ago, or a second before that
 //   replaced                    another collector has taken over this home, and this one ends
 
 import { ThreadmuxError } from '../core/errors.ts';
@@ -12,7 +14,7 @@ import { makeChunks } from './chunks.ts';
 /** Larger letters are not sent. */
 const LARGEST_LETTER = 32 * 1024 * 1024;
 
-export const COLLECT = `home=$1; seconds=$2; mine=$1/collector.$3
+export const COLLECT = `home=$1; seconds=$2; mine=$1/collector.$3; compared=$4; shift 4
 umask 077
 LC_ALL=C; export LC_ALL
 cd "$home/outbox" || exit 1
@@ -46,7 +48,21 @@ ring
   done
 ) < /dev/null > /dev/null &
 helper=$!
-end() { kill $helper; rm -f "$mine"; exit 0; }
+
+# Compares. In its own process, because the script may hang. A file tells the result: it needs no room in the bell.
+# A time in whole seconds hides a second change in the same second, so each change is told twice.
+[ -z "$compared" ] || (
+  look() { sh -c "$compared" sh "$@" 3>&-; }
+  was=$(look "$@") changed=
+  while sleep 1 3>&-; kill -0 $$ && [ -e "$mine" ]; do
+    now=$(look "$@")
+    [ "$now" = "$was" ] && [ -z "$changed" ] || { : > "$mine.moved" && ring; }
+    changed=; [ "$now" = "$was" ] || changed=1
+    was=$now
+  done
+) < /dev/null > /dev/null &
+comparer=$!
+end() { kill $helper $comparer; rm -f "$mine" "$mine.moved"; exit 0; }
 
 send() {
   size=$(wc -c < "$1") || return 0
@@ -70,6 +86,7 @@ send() {
 
 while [ -e "$mine" ]; do
   echo beat || end
+  [ ! -e "$mine.moved" ] || { rm -f "$mine.moved"; echo moved || end; }
   held=
   for letter in [0-9]*.[0-9]*/[0-9]*.[0-9]*; do
     case $letter in "$held"/* | *[!0-9./]* | *.*.*/* | */*.*.*) continue ;; esac
@@ -85,7 +102,7 @@ end`;
 // that `drop` creates are accepted. Anything else is an error, because the rest of the output could not be trusted.
 
 export type CollectedLine =
-  | { readonly kind: 'beat' | 'replaced' }
+  | { readonly kind: 'beat' | 'moved' | 'replaced' }
   | { readonly kind: 'skip'; readonly what: string }
   | {
       readonly kind: 'letter';
@@ -126,7 +143,7 @@ export function letterReader(): { read(chunk: Buffer): Generator<CollectedLine> 
     if (at === -1 && pending.bytes() > LONGEST_LINE) throw invalid('a line is too long');
     if (at === -1) return false;
     const line = cut(at).toString('latin1');
-    if (line === 'beat' || line === 'replaced') yield { kind: line };
+    if (line === 'beat' || line === 'moved' || line === 'replaced') yield { kind: line };
     else {
       const [, kind, box = '', name = '', size] = line.match(LINE) ?? [];
       if (kind === undefined) throw invalid(untrustedCode(line));

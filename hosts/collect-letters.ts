@@ -16,6 +16,9 @@ interface CollectOptions {
   /** There is no room for the next letter; not said again before one was taken at once. */
   readonly onFull?: () => void;
   readonly fullMs?: number;
+  /** A script with its arguments; `onMoved` is called when it prints something else than before. */
+  readonly compared?: readonly [script: string, ...args: string[]];
+  readonly onMoved?: () => void;
   readonly signal: AbortSignal;
   readonly heartbeatSeconds?: number;
   readonly backoffMs?: { readonly first: number; readonly longest: number };
@@ -68,7 +71,7 @@ export function keepCollecting(options: CollectOptions): Collector {
     while (!isClosed) {
       started = options.host.start(COLLECT, [
         ...[options.home, String(options.heartbeatSeconds ?? HEARTBEAT_SECONDS)],
-        randomBytes(8).toString('hex'),
+        ...[randomBytes(8).toString('hex'), ...(options.compared ?? [''])],
       ]);
       const end = await collectOnce(started, options);
       if (isClosed) break;
@@ -157,7 +160,8 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
         wasConnected = true;
         if (line.kind !== 'letter' && ++idleLines > MOST_IDLE_LINES)
           throw new Error(`${options.host.name} sends too many lines without a letter.`);
-        if (line.kind === 'replaced') {
+        if (line.kind === 'moved') options.onMoved?.();
+        else if (line.kind === 'replaced') {
           wasReplaced = true;
           giveUp(`Another threadmux uses ${options.home} on ${options.host.name}.`);
         } else if (line.kind === 'letter') {

@@ -5,6 +5,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../core/config.ts';
+import { keepTrying } from '../core/keep-trying.ts';
 import type { Log } from '../core/log.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
@@ -15,6 +16,7 @@ import { loadAutoThreads } from '../home/installed.ts';
 import { loadStreamRecords } from '../home/stream-record.ts';
 import { watchFolder } from '../home/watch-folder.ts';
 import type { HostList } from '../tmux/host-list.ts';
+import { stopKeepingAll } from '../tmux/sessions.ts';
 import type { KnownThreads } from './connections.ts';
 import { endedNotice } from './ended-notice.ts';
 import { postNotice } from './notices.ts';
@@ -38,10 +40,13 @@ interface LifecycleOptions {
   readonly known: readonly KnownThreads[];
   readonly log: Log;
   readonly sessionsChanged: Shared['sessionsChanged'];
+  /** How long a session may take to start. */
+  readonly startsMs?: number | undefined;
 }
 
 const EVERY_MS = 3 * 60_000;
 const DEADLINE_MS = 10_000;
+const STARTS_MS = 30_000;
 /** tmux reports several events when a session is created. */
 const SETTLE_MS = 300;
 /** How often to look if the system cannot watch the folder. */
@@ -55,6 +60,8 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const { registry, connections } = threads;
   const hints = join(home.folder('state'), 'tmux-events');
   tryBestEffort(hints, () => mkdirSync(hints, { recursive: true, mode: 0o700 }));
+  const startsMs = options.startsMs ?? STARTS_MS;
+  const closing = new AbortController();
   let running = Promise.resolve();
   let due: NodeJS.Timeout | undefined;
 
@@ -128,6 +135,14 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     }
   }
 
+  /** An earlier process may have been killed while it started a session. A host that cannot be reached now is asked later. */
+  async function finishStarts(host: string): Promise<void> {
+    await keepTrying(() => stopKeepingAll(hosts.tmux(host), startsMs, { timeoutMs: DEADLINE_MS }), {
+      ...{ firstMs: EVERY_MS, longestMs: EVERY_MS, signal: closing.signal },
+      onFailure: (error) => log.info('finishing starts', { host, because: (error as Error).message }),
+    }).catch(() => {}); // closed
+  }
+
   async function run(): Promise<void> {
     await Promise.all(
       hosts
@@ -155,6 +170,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const stopWatching = watchFolder(hints, soon, UNWATCHED_MS);
   options.sessionsChanged.listen(soon);
   const every = setInterval(soon, EVERY_MS);
+  const starts = setTimeout(() => hosts.names().forEach((host) => void finishStarts(host)), startsMs).unref();
   soon();
   return {
     run: () => {
@@ -164,6 +180,8 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     close() {
       stopWatching();
       clearInterval(every);
+      clearTimeout(starts);
+      closing.abort();
       clearTimeout(due);
     },
   };

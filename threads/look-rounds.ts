@@ -1,20 +1,23 @@
 // Decides which panes to look at, and looks at them with as few processes as possible: on this machine one list per tmux
-// server, and one script for the screens that may have changed. Other hosts only when there is a reason.
+// server, and one script for the screens that may have changed. Other hosts only when there is a reason: they say when a pane moves.
 
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import { type ListedPane, type LookResult, listPanes, lookAtPanes } from '../tmux/look.ts';
-import { tmuxOn } from '../tmux/tmux.ts';
+import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { sessionKey, type ThreadRecord } from './registry.ts';
 
 export interface PaneLooks {
-  /** Looks at what is due. Resolves when this machine was looked at; other hosts answer later. */
-  round(live: readonly ThreadRecord[]): Promise<void>;
+  /** Looks at what may have changed on this machine. */
+  roundHere(live: readonly ThreadRecord[]): Promise<void>;
+  /** Starts to look at what is due on other hosts. */
+  roundThere(live: readonly ThreadRecord[]): void;
   /** Something happened there. */
   wanted(thread: string): void;
-  /** A screen has just changed and should be looked at again soon. */
-  isUnsettled(): boolean;
+  /** What a host says, and its threads: its panes may show something else, or it is back. */
+  news(host: string, news: 'moved' | 'reachable' | 'unreachable', threads: readonly string[]): void;
   close(): void;
 }
 
@@ -26,8 +29,10 @@ interface LooksOptions {
   readonly isActive: (thread: string) => boolean;
   /** What was seen must be seen once more. */
   readonly isUnsure: (thread: string) => boolean;
+  /** When its state changed last. */
+  readonly changedAt: (thread: string) => number;
   readonly took: (record: ThreadRecord, look: LookResult, at: number) => void;
-  /** Another round is due soon. */
+  /** Another round there is due soon. */
   readonly again: () => void;
   /** The screen is still what it was at the last look. */
   readonly unchanged: (thread: string, at: number) => void;
@@ -37,25 +42,29 @@ const TIMEOUT_MS = 10_000;
 /** Other hosts: after an event, and between two looks at an active session. */
 const SOON_MS = 500;
 const ACTIVE_MS = 1_500;
-const AGAIN_MS = 300;
+const AGAIN_MS = 150;
+/** Before the second look at a screen of this machine. */
+const AGAIN_HERE_MS = 80;
 /** A look that failed is tried again so often; then only when something happens there. */
 const MOST_FAILURES = 5;
-const RETRY_MS = 1_500;
+const RETRY_MS = 500;
 /** A screen that never stands still is left alone after so many looks. */
 const UNSURE_LOOKS = 3;
+/** Between two looks at a pane that moves but is idle: it grows while its state stays the same. */
+const MOVED_MS = { first: 500, longest: 8_000 };
 
 export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks {
   const lastPrint = new Map<string, string>();
   const lookedAt = new Map<string, number>();
   const wantedAt = new Map<string, number>();
-  const away = new Set<string>();
   const unsure = new Map<string, number>();
-  const busy = new Set<string>();
+  const movedAt = new Map<string, number>();
+  const pauses = new Map<string, number>();
+  const busy = new Map<string, AbortController>();
   const failures = new Map<string, number>();
   const stopping = new AbortController();
   const { signal } = stopping;
   setMaxListeners(0, signal); // as many as there are tmux servers looked at
-  let unsettled = false;
   let failed = '';
 
   async function here(records: readonly ThreadRecord[]): Promise<void> {
@@ -77,23 +86,28 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
         due.push({ record, pane });
       else options.unchanged(record.thread, at);
     }
-    if (due.length === 0) return;
-    const began = Date.now();
-    const seen = await lookAtPanes(
-      tmux,
-      due.map(({ pane }) => pane),
-      { timeoutMs: TIMEOUT_MS, signal },
-    );
-    for (const [index, { record, pane }] of due.entries()) {
-      const isNew = lastPrint.get(record.thread) !== pane.print;
-      lastPrint.set(record.thread, pane.print);
-      lookedAt.set(record.thread, began);
-      options.took(record, seen[index] ?? { kind: 'gone' }, began);
-      unsettled ||= isNew && options.isUnsure(record.thread);
-    }
+    await lookHere(tmux, due);
   }
 
-  async function there(records: readonly ThreadRecord[]): Promise<void> {
+  /** What was seen for the first time is looked at again at once, without another list. */
+  async function lookHere(tmux: Tmux, due: readonly { record: ThreadRecord; pane: ListedPane }[]): Promise<void> {
+    if (due.length === 0) return;
+    const began = Date.now();
+    const panes = due.map(({ pane }) => pane);
+    const seen = await lookAtPanes(tmux, panes, { timeoutMs: TIMEOUT_MS, signal });
+    const again = due.filter(({ record: { thread }, record, pane }, index) => {
+      lastPrint.set(thread, pane.print);
+      lookedAt.set(thread, began);
+      options.took(record, seen[index] ?? { kind: 'gone' }, began);
+      const looks = options.isUnsure(thread) ? (unsure.get(thread) ?? 0) + 1 : 0;
+      unsure.set(thread, looks);
+      return looks > 0 && looks <= UNSURE_LOOKS;
+    });
+    if (again.length > 0) await sleep(AGAIN_HERE_MS, undefined, { signal });
+    await lookHere(tmux, again);
+  }
+
+  async function there(records: readonly ThreadRecord[], signal: AbortSignal): Promise<void> {
     const tmux = tmuxOn(hosts.get(records[0]?.host ?? ''), records[0]?.socket);
     const at = Date.now();
     for (const { thread } of records) {
@@ -116,21 +130,31 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
 
   function isDueThere({ thread, host, at }: ThreadRecord, now: number): boolean {
     const looked = lookedAt.get(thread);
-    if (options.isAway(host)) {
-      away.add(thread);
-      return false;
-    }
-    if (looked === undefined || away.delete(thread)) return true; // the first time, and when the host is back
+    if (options.isAway(host)) return false;
+    if (looked === undefined) return true; // the first time, and when the host is back
     const wanted = wantedAt.get(thread);
     const tries = unsure.get(thread) ?? 0;
     unsure.delete(thread);
     if (wanted !== undefined && now - wanted >= SOON_MS) return true;
     if (options.isActive(thread) && now - Math.max(looked, at) >= ACTIVE_MS) return true;
+    if (isMoved(thread, looked, now)) return true;
     if (!options.isUnsure(thread)) return false;
     const isDue = now - looked >= AGAIN_MS && tries < UNSURE_LOOKS;
     unsure.set(thread, isDue ? tries + 1 : tries);
     return isDue;
   }
+
+  function isMoved(thread: string, looked: number, now: number): boolean {
+    const moved = movedAt.get(thread);
+    if (moved === undefined || moved < looked) return false;
+    const isCalm = moved - looked > 2 * MOVED_MS.longest || options.changedAt(thread) > looked;
+    const pause = isCalm || options.isActive(thread) ? MOVED_MS.first : (pauses.get(thread) ?? MOVED_MS.first);
+    if (now - looked < pause) return false;
+    pauses.set(thread, Math.min(MOVED_MS.longest, 2 * pause));
+    return true;
+  }
+
+  const known = (live: readonly ThreadRecord[]) => live.filter(({ host }) => hosts.names().includes(host));
 
   function failedBecause(error: Error): void {
     if (signal.aborted || failed === error.message) return;
@@ -139,32 +163,41 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
   }
 
   return {
-    async round(live) {
-      unsettled = false;
+    async roundHere(live) {
+      const records = known(live).filter(({ host }) => hosts.isLocal(host));
+      await Promise.all(byServer(records).map((group) => here(group).catch(failedBecause)));
+    },
+    roundThere(live) {
       const now = Date.now();
-      const isHere = ({ host }: ThreadRecord) => hosts.isLocal(host);
-      const known = live.filter(({ host }) => hosts.names().includes(host));
-      for (const group of byServer(known.filter((one) => !isHere(one)))) {
+      for (const group of byServer(known(live).filter(({ host }) => !hosts.isLocal(host)))) {
         const key = serverOf(group[0]);
-        const due = busy.has(key) ? [] : group.filter((one) => isDueThere(one, now));
+        const due = busy.get(key)?.signal.aborted === false ? [] : group.filter((one) => isDueThere(one, now));
         if (due.length === 0) continue;
-        busy.add(key);
-        void there(due)
+        const mine = new AbortController();
+        busy.set(key, mine);
+        void there(due, AbortSignal.any([signal, mine.signal]))
           .then(
             () => failures.delete(key),
             (error: Error) => {
+              if (mine.signal.aborted) return;
               failedBecause(error);
               failures.set(key, (failures.get(key) ?? 0) + 1);
               if ((failures.get(key) ?? 0) < MOST_FAILURES)
                 for (const { thread } of due) wantedAt.set(thread, Date.now() + RETRY_MS);
             },
           )
-          .finally(() => busy.delete(key));
+          .finally(() => busy.get(key) === mine && busy.delete(key));
       }
-      await Promise.all(byServer(known.filter(isHere)).map((group) => here(group).catch(failedBecause)));
     },
     wanted: (thread) => void wantedAt.set(thread, wantedAt.get(thread) ?? Date.now()),
-    isUnsettled: () => unsettled,
+    news(host, news, threads) {
+      if (news === 'moved') for (const thread of threads) movedAt.set(thread, Date.now());
+      if (news !== 'reachable') return;
+      // A look that an earlier connection has begun may wait for its end.
+      for (const [key, looking] of busy) if (key.startsWith(`${host} `)) looking.abort();
+      for (const key of failures.keys()) if (key.startsWith(`${host} `)) failures.delete(key);
+      for (const thread of threads) lookedAt.delete(thread);
+    },
     close: () => stopping.abort(),
   };
 }

@@ -22,6 +22,10 @@ export interface RemoteHosts {
   settings(host: string): Promise<string>;
   state(host: string): Reachable;
   heard(host: string, state: Reachable): void;
+  /** Panes there may show something else. */
+  moved(host: string): void;
+  /** Called when a host becomes reachable or unreachable, and when its panes have moved. */
+  onNews(listener: (host: string, news: Reachable['kind'] | 'moved') => void): void;
   /** Resolves when the host is reachable again, or after this time. */
   untilBack(host: string, ms: number, signal: AbortSignal): Promise<void>;
   /** The host is needed now: connect at once instead of waiting. */
@@ -49,6 +53,10 @@ export function openRemoteHosts({ hosts, name, files, log, home: own }: RemoteHo
   const states = new Map<string, Reachable>();
   const waiting = new Map<string, Set<() => void>>();
   const connectors = new Map<string, () => void>();
+  const listeners: Parameters<RemoteHosts['onNews']>[0][] = [];
+  const tell = (host: string, news: Reachable['kind'] | 'moved') => {
+    for (const listener of listeners) listener(host, news);
+  };
 
   function learn(host: string, made: { readonly home: string; readonly userHome: string }): string {
     if (userHomes.get(host) !== made.userHome) {
@@ -78,14 +86,14 @@ export function openRemoteHosts({ hosts, name, files, log, home: own }: RemoteHo
       if (state.kind === 'unreachable' && before?.kind === 'unreachable')
         states.set(host, { ...state, since: before.since });
       else states.set(host, state);
-      if (state.kind !== (before?.kind ?? 'reachable'))
-        log.info('host', {
-          host,
-          state: state.kind,
-          ...('because' in state ? { because: state.because } : {}),
-        });
+      if (state.kind !== (before?.kind ?? 'reachable')) {
+        log.info('host', { host, state: state.kind, ...('because' in state ? { because: state.because } : {}) });
+        tell(host, state.kind);
+      }
       if (state.kind === 'reachable') for (const wake of waiting.get(host) ?? []) wake();
     },
+    moved: (host) => tell(host, 'moved'),
+    onNews: (listener) => void listeners.push(listener),
     untilBack(host, ms, signal) {
       return new Promise((resolve) => {
         const all = waiting.get(host) ?? new Set();

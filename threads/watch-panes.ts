@@ -5,19 +5,18 @@
 //   told. With `look.kind === 'gone'` the pane has ended. A status line or a spinner alone is no change (see
 //   `screenFingerprint`).
 //
-// This machine is looked at about once a second. Other hosts are not asked while their sessions are idle.
+// This machine is looked at about once a second. Other hosts say when a pane moves (hosts/collect-letters-script.ts).
 
 import { screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
 import type { ClaudeScreen } from '../agents/claude/screen/screen.ts';
 import type { LookResult } from '../tmux/look.ts';
 import { createLooks, type PaneLooks } from './look-rounds.ts';
+import { addReading, isUnsure, type SeenPane } from './pane-view.ts';
 import { readPane } from './read-pane.ts';
 import type { ThreadRecord } from './registry.ts';
 import {
   isSameState,
-  type KnownFacts,
   readingOf,
-  type ScreenReading,
   type SessionState,
   type StateName,
   stateOfSession,
@@ -48,20 +47,11 @@ export interface SessionStates {
   close(): void;
 }
 
-interface View {
-  seen?: KnownFacts['seen'];
-  isOver?: boolean;
-  /** The host was away since the last look. */
-  isStale?: boolean;
-  /** Another reading, seen once. */
-  next?: ScreenReading | undefined;
-  print?: string;
-  told?: string;
-}
-
 const EVERY_MS = 700;
-/** Before the second look at a screen that has changed. */
-const AGAIN_MS = 150;
+/** While a session on this machine works or waits. */
+const ACTIVE_MS = 400;
+/** After a report. */
+const AGAIN_MS = 100;
 const MOVES = ['paneId', 'panePid', 'closed'] as const;
 const REPORTS = ['state', 'at', 'deliveries'] as const;
 const ACTIVE: readonly StateName[] = ['starting', 'working', 'needs_person', 'delivering'];
@@ -72,7 +62,7 @@ export function watchPanes(
   before: ReadonlyMap<string, TimedState> = new Map(),
 ): SessionStates {
   const { registry } = threads;
-  const views = new Map<string, View>();
+  const views = new Map<string, SeenPane>();
   const states = new Map<string, TimedState>();
   const waiting = new Map<string, Set<string>>();
   const onState: ((thread: string, state: TimedState) => void)[] = [];
@@ -86,10 +76,11 @@ export function watchPanes(
   const looks: PaneLooks = createLooks({
     ...{ hosts, log },
     isAway: (host) => remote.state(host).kind === 'unreachable',
-    isActive: (thread) => ACTIVE.includes(states.get(thread)?.state ?? 'starting'),
+    isActive,
     isUnsure: (thread) => isUnsure(viewOf(thread)),
+    changedAt: (thread) => states.get(thread)?.since ?? 0,
     took,
-    again: () => schedule(AGAIN_MS),
+    again: () => looks.roundThere(live()),
     unchanged(thread, at) {
       const view = viewOf(thread);
       view.isOver = false;
@@ -97,7 +88,15 @@ export function watchPanes(
     },
   });
 
-  function viewOf(thread: string): View {
+  function live(): readonly ThreadRecord[] {
+    return registry.all().filter((one) => !one.closed && one.shell !== 'terminal');
+  }
+
+  function isActive(thread: string): boolean {
+    return ACTIVE.includes(states.get(thread)?.state ?? 'starting');
+  }
+
+  function viewOf(thread: string): SeenPane {
     const view = views.get(thread) ?? {};
     views.set(thread, view);
     return view;
@@ -118,20 +117,14 @@ export function watchPanes(
       { ...look, mode: undefined },
       isOwn ? record : { ...record, claudeSession: '', shell: 'found' },
     );
-    const reading = readingOf(screen, isAgent);
-    if (reading === undefined) view.next = undefined;
-    else if (view.seen === undefined || [view.seen.reading, view.next].some((one) => isSameState(one, reading))) {
-      const dialogAt = reading.state === 'needs_person' ? at : (view.seen?.dialogAt ?? 0);
-      view.seen = { reading, at, dialogAt };
-      view.next = undefined;
-    } else view.next = reading;
+    addReading(view, readingOf(screen, isAgent), at);
     const print = screenFingerprint(record.paneId, look);
     if (print === view.print || look.dead) told(record, view, print, { record, look, screen, isAgent });
     view.print = print;
     publish(record.thread);
   }
 
-  function told(record: ThreadRecord, view: View, print: string, seen: WatchedScreen): void {
+  function told(record: ThreadRecord, view: SeenPane, print: string, seen: WatchedScreen): void {
     view.print = print;
     if (view.told === print) return;
     view.told = print;
@@ -180,16 +173,16 @@ export function watchPanes(
   async function round(): Promise<void> {
     dueAt = Number.POSITIVE_INFINITY;
     isLooking = true;
-    const live = registry.all().filter((one) => !one.closed && one.shell !== 'terminal');
-    await looks.round(live);
+    const watched = live();
+    looks.roundThere(watched);
+    await looks.roundHere(watched);
     isLooking = false;
     if (isClosed) return;
-    for (const { thread } of live) publish(thread);
-    const other = others.flatMap((list) => list());
-    for (const [thread, state] of other) tell(thread, state);
-    const streams = new Set(other.map(([thread]) => thread));
+    for (const { thread } of watched) publish(thread);
+    const streams = tellOthers();
     for (const thread of states.keys()) if (registry.get(thread) === undefined && !streams.has(thread)) forget(thread);
-    schedule(looks.isUnsettled() ? AGAIN_MS : EVERY_MS);
+    const isBusyHere = watched.some(({ thread, host }) => hosts.isLocal(host) && isActive(thread));
+    schedule(isBusyHere ? ACTIVE_MS : EVERY_MS);
   }
 
   function tellOthers(): ReadonlySet<string> {
@@ -211,6 +204,12 @@ export function watchPanes(
     publish(record.thread);
     const fields = isReportedThere(record) ? MOVES : [...MOVES, ...REPORTS];
     if (fields.some((field) => record[field] !== old?.[field]) && !record.closed) lookSoon(record.thread);
+  });
+  remote.onNews((host, news) => {
+    const threads = live().flatMap((one) => (one.host === host ? [one.thread] : []));
+    looks.news(host, news, threads);
+    for (const thread of threads) publish(thread);
+    looks.roundThere(live());
   });
   schedule(0);
 
@@ -242,9 +241,4 @@ export function watchPanes(
       looks.close();
     },
   };
-}
-
-/** What the screen shows was seen only once. */
-function isUnsure(view: View): boolean {
-  return view.next !== undefined || view.print !== view.told;
 }

@@ -5,7 +5,7 @@ import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
 import { isPaneId, type PaneRef } from './pane.ts';
-import { readRow, rowFormat, type Tmux } from './tmux.ts';
+import { asScript, readRow, rowFormat, type Tmux } from './tmux.ts';
 
 export type LookResult = PaneLook | { readonly kind: 'gone' };
 
@@ -153,6 +153,11 @@ export async function listPanes(tmux: Tmux, options: ShOptions = {}): Promise<re
     const row = readRow(LISTED, line);
     return row === undefined ? [] : [toListed(row)];
   });
+}
+
+/** A script that prints something else when a pane may show something else. */
+export function panesPrint(tmux: Pick<Tmux, 'host' | 'socket'>): [script: string, ...args: string[]] {
+  return asScript(tmux, 't list-panes -a -F "$1" 2>/dev/null', rowFormat(LISTED));
 }
 
 function toListed(row: Readonly<Record<(typeof LISTED)[number], string>>): ListedPane {

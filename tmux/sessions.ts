@@ -39,7 +39,7 @@ type SessionKey = Pick<Session, 'id' | 'serverPid' | 'name'>;
 const VARIABLES = [
   ...(['session_id', 'pid', 'session_name', 'session_group', 'session_created'] as const),
   ...(['session_attached', 'pane_id', 'pane_pid', 'pane_dead'] as const),
-  ...(['pane_current_command', 'pane_current_path', 'pane_title', START_OPTION] as const),
+  ...(['pane_current_command', 'pane_current_path', 'session_path', 'pane_title', START_OPTION] as const),
 ];
 
 /** Without a running server the list is empty; rejects if the host cannot be reached. */
@@ -66,8 +66,8 @@ interface NewSession {
   readonly directory?: string;
   /** A program and its arguments; without it the session runs a shell. */
   readonly command?: readonly string[];
-  /** Keep the dead pane when its program has ended, so that its last output can be read. */
-  readonly remainOnExit?: boolean;
+  /** Keep the dead pane when its program has ended, so that its last output can be read; 'at start': until `stopKeeping`. */
+  readonly remainOnExit?: boolean | 'at start';
   /**
    * Variables for the command, only on this machine. Their values may be secrets. The shell runs the file that holds them, so nobody
    * else may be able to create a file in `folder`, not even after ours was removed.
@@ -94,8 +94,8 @@ export async function newSession(
   const printed = await tmux.script(
     NEW_SESSION,
     [
-      ...[name, directory, String(width), String(height), wanted.remainOnExit === true ? 'on' : ''],
-      ...[started, variables === '' ? '' : file],
+      ...[name, directory, String(width), String(height), wanted.remainOnExit ? 'on' : ''],
+      ...[wanted.remainOnExit === 'at start' ? 'on' : '', started, variables === '' ? '' : file],
       ...(command.length === 0 ? [] : [`exec ${quoteShellWords(variables === '' ? command : withVariables(command))}`]),
     ],
     { doing: `start session ${name}`, input: variables },
@@ -116,10 +116,27 @@ export async function killSession(tmux: Tmux, session: SessionKey): Promise<void
 export async function stopKeeping(tmux: Tmux, { serverPid, pane }: Session): Promise<boolean> {
   if (!isPaneId(pane.id)) throw new RangeError(`not a pane id: ${pane.id}`);
   const is = isPaneFormat({ serverPid, paneId: pane.id, panePid: pane.pid });
-  const off = `set-option -p -u -t '${pane.id}' remain-on-exit ; display-message -p done`;
+  const unset = (option: string) => `set-option -p -u -t '${pane.id}' ${option}`;
+  const off = `${unset('remain-on-exit')} ; ${unset(STARTS_OPTION)} ; display-message -p done`;
   const alive = `#{&&:${is},#{==:#{pane_dead},0}}`;
   return (await tmux.run(['if-shell', '-F', '-t', pane.id, alive, off, 'display-message -p dead'])).includes('done');
 }
+
+/** A pane that is kept only until its program runs. */
+const STARTS_OPTION = '@threadmux_starts';
+
+/** What `stopKeeping` would have done, if the process that started a session had not been killed. Not for those that start now. */
+export async function stopKeepingAll(tmux: Tmux, olderThanMs: number, options: ShOptions): Promise<void> {
+  const format = `#{${STARTS_OPTION}} #{pane_id} #{pane_dead} #{session_created}`;
+  await tmux.script(STOP_KEEPING, [format, STARTS_OPTION, String(Math.ceil(olderThanMs / 1_000))], options);
+}
+
+const STOP_KEEPING = `until=$(($(date +%s) - $3))
+t list-panes -a -F "$1" 2>/dev/null | while read -r starts pane dead created; do
+  [ "$starts" = on ] && [ "$created" -le $until ] || continue
+  t set-option -p -u -t "$pane" remain-on-exit \\; set-option -p -u -t "$pane" "$2"
+  [ "$dead" = 0 ] || t kill-pane -t "$pane"
+done`;
 
 /**
  * Runs after the start-up files of the login shell, so that our variables win. The file is passed by its name, because bash
@@ -139,7 +156,7 @@ function withVariables(command: readonly string[]): readonly string[] {
  * enter, until the pane has read it. In a shared folder, another user could take the name of the removed file, and a slow or restarted
  * shell would run what they wrote.
  */
-const NEW_SESSION = `name=$1; dir=$2; width=$3; height=$4; remain=$5; started=$6; file=$7; shift 7
+const NEW_SESSION = `name=$1; dir=$2; width=$3; height=$4; remain=$5; starts=$6; started=$7; file=$8; shift 8
 t has-session -t "=$name" 2>/dev/null && { echo existed; exit 0; }
 case $dir in '~') dir=$HOME;; '~/'*) dir=$HOME/\${dir#'~/'};; esac
 unset CDPATH; cd "$dir" || exit 1
@@ -150,6 +167,7 @@ fi
 new() { t new-session -dE -s "$name" -x "$width" -y "$height" "$@" 2>&1; }
 set -- "$@" \\; set-option -t "=$name:" ${START_OPTION} "$started"
 [ -z "$remain" ] || set -- "$@" \\; set-option -p -t "=$name:" remain-on-exit on
+[ -z "$starts" ] || set -- "$@" \\; set-option -p -t "=$name:" ${STARTS_OPTION} on
 said=$(new "$@") || {
   [ -z "$file" ] || rm -f "$file"
   case $said in *'duplicate session'*) echo existed; exit 0;; esac; echo "$said" >&2; exit 1; }
@@ -194,7 +212,7 @@ function toSession(line: string): Session | undefined {
       pid: Number(row.pane_pid),
       dead: row.pane_dead === '1',
       command: row.pane_current_command,
-      path: row.pane_current_path,
+      path: row.pane_current_path || row.session_path, // a program that has exited has no directory
       title: row.pane_title,
     },
   };

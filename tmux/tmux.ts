@@ -26,6 +26,15 @@ export function tmuxOn(host: Host, socket?: string): Tmux {
   };
 }
 
+/** The same, as a script with its arguments for another shell of that host. */
+export function asScript(
+  { host, socket }: Pick<Tmux, 'host' | 'socket'>,
+  body: string,
+  ...args: string[]
+): [string, ...string[]] {
+  return [PRELUDE + body, host.tmux, socket ?? '', ...args];
+}
+
 /** What one command prints, such as the list of the sessions. A hostile host could print millions of rows. */
 const MOST_BYTES = 256 * 1024;
 

@@ -132,7 +132,7 @@ async function startOne(
   const { session, created } = await withProgress(
     `starting ${name} on ${host}`,
     newSession(tmux, {
-      ...{ name, remainOnExit: remainOnExit || agent !== undefined },
+      ...{ name, remainOnExit: remainOnExit || (agent !== undefined && 'at start') },
       ...(directory === undefined ? {} : { directory }),
       ...(command === undefined ? {} : { command }),
       ...(isLocal ? { environment: { variables: environment, folder: reach.home.folder('state') } } : {}),

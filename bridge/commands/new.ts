@@ -11,7 +11,7 @@ import { continueCommand, rememberedSession, startedText, startOf } from '../../
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { agentCommandOn, type Command, type CommandContext, replyWith } from './command.ts';
 import { restartStream, streamOf } from './streams.ts';
-import { untilItSpeaks } from './until-it-runs.ts';
+import { quitAtOnce, untilItSpeaks } from './until-it-runs.ts';
 
 export const newCommand: Command = {
   name: 'new',
@@ -104,7 +104,7 @@ export async function beginSession(
   if (agent === undefined && command[0] === config.agent.command[0]) throw agentMissing(wanted, tools);
   const start = () =>
     newSession(tmux, {
-      ...{ name, directory, command, remainOnExit: true },
+      ...{ name, directory, command, remainOnExit: 'at start' },
       ...(tools.hosts.isLocal(host)
         ? { environment: { variables: tools.environment, folder: tools.stateFolder } }
         : {}),
@@ -116,6 +116,7 @@ export async function beginSession(
     ({ session, created } = await start());
   }
   if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
+  if (session.pane.dead) throw await quitAtOnce({ wanted, session }, tools);
   const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
   if (Object.keys(settings).length > 0) tools.threads.registry.change(thread.thread, { settings });
   const is = await untilItSpeaks({ wanted, session, thread, isAgent: agent !== undefined }, tools);

@@ -7,7 +7,7 @@ import { ThreadmuxError } from '../../core/errors.ts';
 import { insideFence, neutralise, untrustedCode } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
-import { type LookResult, lookAtPane } from '../../tmux/look.ts';
+import { lookAtPane } from '../../tmux/look.ts';
 import { killSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
 import { type CommandContext, replyWith } from './command.ts';
 import { showScreen } from './keys.ts';
@@ -39,8 +39,7 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
   const isUp = () => (isAgent ? record()?.claudeSession !== '' : Date.now() - began > OTHER_PROGRAM_MS);
   for (;;) {
     const seen = await lookAtPane(tmux, ref);
-    if (seen.kind === 'gone' || seen.dead)
-      throw await quitAtOnce(starting, await lookForExit(tmux, ref, QUIT_HISTORY), tools);
+    if (seen.kind === 'gone' || seen.dead) throw await quitAtOnce(starting, tools);
     const waitedMs = Date.now() - began;
     const asks = isAgent && waitedMs > ASKS_AFTER_MS && (hasDialog(seen.text) || record()?.dialog !== undefined);
     if (isUp() || asks || waitedMs > SILENT_FOR_MS) {
@@ -68,22 +67,27 @@ async function showItsScreen(
   });
 }
 
-/** Removes what is left of the session, and remembers it as it was before. */
-async function quitAtOnce(
-  { wanted, session, thread }: Starting,
-  seen: LookResult,
+/** Removes what is left of the session, and remembers it as it was before. Its thread, if it has one yet, says why it is closed. */
+export async function quitAtOnce(
+  { wanted, session, thread }: Pick<Starting, 'wanted' | 'session'> & { readonly thread?: ThreadRecord },
   tools: CommandContext,
 ): Promise<ThreadmuxError> {
-  if (seen.kind === 'pane') await killSession(tools.hosts.tmux(wanted.host), session).catch(() => {}); // it ended by itself
-  const { before } = wanted;
-  if (before !== undefined) {
-    const { claudeSession, project, transcript, started, shell, cwd } = before;
-    tools.threads.registry.change(thread.thread, { claudeSession, project, transcript, started, shell, cwd });
-  }
-  await tools.threads.archive(thread.thread, { closed: true });
+  const tmux = tools.hosts.tmux(wanted.host);
+  const ref = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
+  const seen = await lookForExit(tmux, ref, QUIT_HISTORY);
+  if (seen.kind === 'pane') await killSession(tmux, session).catch(() => {}); // it ended by itself
   const { how, lines } = quitReport(seen);
   const said = lines === '' ? 'It printed nothing.' : `Its last lines:\n${insideFence(neutralise(lines))}`;
-  return new ThreadmuxError('session_not_found', `${untrustedCode(wanted.name)} ${how}. ${said}`, {
-    hint: `\`!new ${wanted.name}\` tries it again.`,
-  });
+  const hint = `\`!new ${wanted.name}\` tries it again.`;
+  if (thread !== undefined) {
+    const { before } = wanted;
+    if (before !== undefined) {
+      const { claudeSession, project, transcript, started, shell, cwd } = before;
+      tools.threads.registry.change(thread.thread, { claudeSession, project, transcript, started, shell, cwd });
+    }
+    const content = `⏹️ It ${how}. ${hint}`;
+    await tools.say(thread.thread, [thread.thread, 'quit', session.pane.pid], { content, silent: true });
+    await tools.threads.archive(thread.thread, { closed: true });
+  }
+  return new ThreadmuxError('session_not_found', `${untrustedCode(wanted.name)} ${how}. ${said}`, { hint });
 }

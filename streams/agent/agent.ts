@@ -32,8 +32,8 @@ export interface AgentParts {
   readonly command: readonly string[];
   /** A file for `--settings` that adds our permission hook. */
   readonly agentSettings: string | undefined;
-  /** Whether a prompt is a command of Claude Code that may be used. Other text that looks like one is sent as text. */
-  readonly isCommand?: (text: string) => boolean;
+  /** Whether a prompt is a command, of Claude Code or the user's own, that may be used there. Other text that looks like one is sent as text. */
+  readonly isCommand?: (text: string, dir: string) => Promise<boolean>;
   readonly shell?: string;
   readonly unaskedMs?: number;
   /** Called before every start, because the configuration may have changed. Rejects if the directory is no longer allowed. */
@@ -160,13 +160,14 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   async function run(job: AgentJob, session: string | undefined): Promise<TurnOutput | undefined> {
     const mine = conversation;
     const allowed = (await parts.check?.(record)) ?? { skipPermissions: true };
+    const isCommand = job.text.startsWith('/') && (await parts.isCommand?.(job.text, record.dir)) === true;
     if (told.toStop || closing.signal.aborted) return undefined;
     const skipPermissions = record.skipPermissions && allowed.skipPermissions;
     const { agentSettings } = parts;
     const turn = startTurn({
       ...parts,
       thread,
-      prompt: { id: job.id, text: guarded(job.text, parts.isCommand) },
+      prompt: { id: job.id, text: isCommand ? job.text : guarded(job.text) },
       dir: record.dir,
       shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),
       command: [...parts.command, ...agentArguments({ agentSettings, skipPermissions, session })],

@@ -235,6 +235,6 @@ export function agentArguments(wanted: AgentArguments): readonly string[] {
 }
 
 /** Claude Code treats a leading "/" as a command, also on stdin. A space before it makes it text. */
-export function guarded(text: string, isCommand: (text: string) => boolean = () => false): string {
-  return text.startsWith('/') && !isCommand(text) ? ` ${text}` : text;
+export function guarded(text: string): string {
+  return text.startsWith('/') ? ` ${text}` : text;
 }

@@ -155,6 +155,11 @@ describe('the state of a session on another host', () => {
       return before;
     }, WAIT);
     expect(execs).toBeGreaterThan(0);
+    // No hook reports a panel that a person opens in the terminal.
+    await pane.show('dialog-trust');
+    await untilState(far, pane.thread, 'needs_person dialog: Accessing workspace:');
+    await pane.show('empty-fresh');
+    await untilState(far, pane.thread, 'idle');
     // A prompt is a reason to look, and its answer in the terminal is seen.
     await pane.show('dialog-permission-bash');
     const hook = farHook(far, pane, pane.input('Bash'));

@@ -1,6 +1,6 @@
 // Headless agents, as a user sees them in their thread, with a scripted Claude Code.
 
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
@@ -63,6 +63,17 @@ describe('!agent', () => {
     expect(runs()[0]?.argv).not.toContain('--dangerously-skip-permissions');
     await setting.say(channelId, '!status');
     await setting.answer(channelId, /🤖 agent `shop-agent` <#\d+> idle · .*\n-# 1 of at most 5/);
+  });
+
+  it("passes the user's own commands, and what is no command as text", async () => {
+    const { setting, root, agent } = await start();
+    mkdirSync(join(root, 'shop/.claude/commands'), { recursive: true });
+    writeFileSync(join(root, 'shop/.claude/commands/deploy.md'), 'Deploy it.\n');
+    const thread = await agent('hello');
+    await setting.say(thread, '/deploy now');
+    await setting.answer(thread, /^Echo: \/deploy now$/);
+    await setting.say(thread, '/etc is full');
+    await setting.answer(thread, /^Echo: {2}\/etc is full$/);
   });
 
   it('continues the conversation, and !new starts a new one', async () => {

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { type ClaudeLab, type LabSession, startClaudeLab } from './claude-lab.ts';
 import { type SshServer, startSshServer } from './ssh-server.ts';
@@ -39,7 +40,12 @@ export async function startLabWithHost(): Promise<LabWithHost> {
   writeFileSync(
     join(ssh.home, '.claude.json'),
     JSON.stringify({
-      ...{ hasCompletedOnboarding: true, theme: 'dark', projects: { [project]: trusted } },
+      ...{
+        hasCompletedOnboarding: true,
+        hasResetAutoModeOptInForDefaultOffer: true,
+        theme: 'dark',
+        projects: { [project]: trusted },
+      },
       customApiKeyResponses: known.customApiKeyResponses,
     }),
   );
@@ -48,4 +54,14 @@ export async function startLabWithHost(): Promise<LabWithHost> {
   const manual = { permissions: { defaultMode: 'default' } };
   writeFileSync(join(ssh.home, '.claude/settings.json'), JSON.stringify(manual));
   return { lab, demo, ssh, socket, project };
+}
+
+/** Newer versions offer auto mode a moment after the box of their first session has appeared. Declines it, if it comes. */
+export async function declineAutoMode({ socket }: LabWithHost, name: string): Promise<void> {
+  const tmux = (...args: string[]) => spawnSync('tmux', ['-u', '-S', socket, ...args], { encoding: 'utf8' }).stdout;
+  for (const until = Date.now() + 6_000; Date.now() < until; await sleep(400)) {
+    const screen = tmux('capture-pane', '-p', '-t', `=${name}:`);
+    if (screen.includes('❯ No, keep manual mode')) return void tmux('send-keys', '-t', `=${name}:`, 'Enter');
+    if (screen.includes('Make auto mode your default')) tmux('send-keys', '-t', `=${name}:`, 'Down');
+  }
 }

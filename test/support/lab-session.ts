@@ -101,7 +101,11 @@ export function openSession({ record, person, tmux }: Parts): LabSession {
     screen: () => tmux('capture-pane', '-p', '-t', paneId),
     async idle() {
       await vi.waitFor(async () => {
-        expect(await read()).toMatchObject({ kind: 'empty', busy: false });
+        const now = await read();
+        expect(now, `${record().sessionName} shows ${JSON.stringify(now)}`).toMatchObject({
+          kind: 'empty',
+          busy: false,
+        });
       }, PATIENCE);
     },
     type: (text) => void tmux('send-keys', '-t', paneId, '-l', '--', text),

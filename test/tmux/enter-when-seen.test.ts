@@ -35,6 +35,14 @@ describe('typing into a box that shows the text', () => {
     }
   });
 
+  it('sees a slash command, which ends with a no-break space', async () => {
+    const server = startTmux();
+    const { guard } = await startFake(server);
+    const text = '/cost\u00a0';
+    const typed = await typeMessage(server.tmux, guard, { id: '1', text }, { ...LIMIT, shown: shownText(text) });
+    expect(typed).toEqual({ kind: 'delivered' });
+  });
+
   it('sees it each time the same text is typed', async () => {
     const server = startTmux();
     const { guard, prompts } = await startFake(server);

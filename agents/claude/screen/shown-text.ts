@@ -23,7 +23,8 @@ const UNSURE = /[\p{C}\p{M}\p{Z}\p{Variation_Selector}\p{Emoji_Modifier}\p{Regio
 
 export function shownText(text: string): ShownText {
   const points = [...text.replace(/[ \t\n]+/g, '')];
-  const isSure = points.length <= WHOLE && !points.some((point) => UNSURE.test(point));
+  // A no-break space at the end, as after a slash command, stays one.
+  const isSure = points.length <= WHOLE && !points.some((point, at) => UNSURE.test(point) && !isLastSpace(points, at));
   const tail = isSure ? '' : tailOf(points);
   return {
     from: '❯\u00a0',
@@ -31,6 +32,10 @@ export function shownText(text: string): ShownText {
     whole: isSure ? points.join('') : '',
     parts: [...(tail === '' ? [] : [tail]), ...PLACEHOLDERS],
   };
+}
+
+function isLastSpace(points: readonly string[], at: number): boolean {
+  return points[at] === '\u00a0' && at === points.length - 1;
 }
 
 /** The last run of characters that every terminal draws alike; empty if there is none near the end. */

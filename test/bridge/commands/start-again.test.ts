@@ -232,6 +232,40 @@ describe('an agent that quits at once', () => {
     expect(() => setting.machine.tmux.call('has-session', '-t', '=shop')).toThrow();
   });
 
+  it('leaves an archived thread that says why, or none', async () => {
+    const folder = tempFolder();
+    const quits = join(folder, 'claude');
+    writeFileSync(quits, '#!/bin/sh\nsleep 2\nexit 3\n', { mode: 0o755 });
+    const setting = await startSetting({ file: { agent: { command: [quits] } } });
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, `!new slow ${folder}`);
+    await setting.answer(channelId, /^⚠️ `slow` quit at once/);
+    const [record] = setting.shared.threads.registry.all();
+    const thread = record?.thread ?? '';
+    await setting.answer(thread, /^⏹️ It quit at once \(exit code 3\)/);
+    await untilArchived(setting, thread);
+    writeFileSync(quits, '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+    await setting.say(channelId, `!new quick ${folder}`);
+    await setting.answer(channelId, /^⚠️ `quick` quit at once/);
+    const welcomes = (await setting.answers(channelId)).filter(({ content }) => content.startsWith('**'));
+    for (const { content } of welcomes) expect(content).toContain(`in \`${folder}\``);
+  });
+
+  it('does not keep its pane when the bridge was killed while it started', async () => {
+    const folder = tempFolder();
+    const starts = join(folder, 'claude');
+    writeFileSync(starts, `#!/bin/sh\nwhile [ ! -e ${folder}/quit ]; do sleep 0.1; done\n`, { mode: 0o755 });
+    const setting = await startSetting({ file: { agent: { command: [starts] } } });
+    const { tmux } = setting.machine;
+    const kept = () => tmux.call('show-options', '-p', '-t', '=shop:');
+    await setting.say(setting.workspace.channelId, '!new shop');
+    await vi.waitFor(() => expect(kept()).toContain('remain-on-exit on'), WAIT);
+    await setting.restart({ startsMs: 3_000 });
+    await vi.waitFor(() => expect(kept()).toBe(''), { ...WAIT, timeout: 10_000 });
+    writeFileSync(join(folder, 'quit'), '');
+    await vi.waitFor(() => expect(() => tmux.call('has-session', '-t', '=shop')).toThrow(), WAIT);
+  });
+
   it('is reported with at most ten lines of sixty columns', async () => {
     const folder = tempFolder();
     const quits = join(folder, 'claude');

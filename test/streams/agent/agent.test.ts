@@ -175,7 +175,7 @@ describe('a turn', () => {
   });
 
   it('runs a Claude Code command only if that is allowed', async () => {
-    const { agent, contents } = await startSetting({ isCommand: (text: string) => text.startsWith('/compact ') });
+    const { agent, contents } = await startSetting({ isCommand: async (text: string) => text.startsWith('/compact ') });
     for (const text of ['/etc/hosts is wrong', '/clear', '/compact now']) await agent.ask(prompt(text)).done;
     expect((await contents()).filter((text) => text !== RESULT)).toEqual([
       'Echo:  /etc/hosts is wrong',

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openHome } from '../../../../home/home.ts';
 import { loadThreadRecords } from '../../../../threads/registry.ts';
-import { type LabWithHost, startLabWithHost } from '../../../support/far-lab.ts';
+import { declineAutoMode, type LabWithHost, startLabWithHost } from '../../../support/far-lab.ts';
 import { type LabSession, PATIENCE } from '../../../support/lab-session.ts';
 import { openPageSocket } from '../../../workspace/raw-socket.ts';
 
@@ -54,6 +54,8 @@ it(
     await lab.person.say(lab.channelId, `!new web far ${setting.project}`);
     const web = await lab.find('web');
     watch(web, setting.socket, true);
+    await web.idle();
+    await declineAutoMode(setting, 'web');
     await web.idle();
 
     let isHostDown = false;
