@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { describeScreen } from '../../agents/claude/screen/describe.ts';
 import type { Dialog } from '../../agents/claude/screen/dialog.ts';
 import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
+import { textForm } from '../../discord/interactions.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../../discord/messages.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
 
@@ -18,8 +19,9 @@ const MOST_OPTIONS = 25;
  */
 export function dialogPrint(pane: PaneRef, dialog: Dialog): string {
   const { which, form, title, text, options } = dialog;
-  const said = text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago'));
-  const chosen = form === 'unknown' ? options : options.map(({ label }) => label);
+  // What is being written does not make it another dialog.
+  const said = which === 'add' ? [] : text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago'));
+  const chosen = form === 'unknown' ? options : options.map(({ label, field }) => (field === undefined ? label : ''));
   const facts = [pane.serverPid, pane.paneId, pane.panePid, which, title, said, chosen];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
 }
@@ -46,13 +48,29 @@ export function panelTexts(dialog: Dialog, head: string): readonly string[] {
 }
 
 /** What a button of a card does. */
-export type CardAction =
+export type TapAction =
   | { readonly do: 'choose'; readonly option: number }
   | { readonly do: 'press'; readonly key: string }
   /** Shows the options that are scrolled out of sight. */
   | { readonly do: 'scroll' };
 
-const CUSTOM_ID = /^dialog:([\w-]{16}):(?:(\d{1,2})|(pick)|(more)|key-([A-Z][A-Za-z]+))$/;
+export type CardAction = TapAction | { readonly do: 'write'; readonly into: FieldName };
+
+/** Where a text is written: an option by its place in the list, or the only field of a dialog. */
+export type FieldName = number | keyof typeof FORMS;
+
+/** What the form asks for. */
+const FORMS = {
+  login: { title: 'The code of the login page', isShort: true, most: 500 },
+  add: { title: 'The path of the directory', isShort: true, most: 500 },
+} as const;
+
+export function cardForm(customId: string, into: FieldName) {
+  const { title, ...limits } = typeof into === 'number' ? { title: 'In your own words', most: 1_000 } : FORMS[into];
+  return textForm(customId, title, limits);
+}
+
+const CUSTOM_ID = /^dialog:([\w-]{16}):(?:(\d{1,2})|(pick)|(more)|key-([A-Z][A-Za-z]+)|write-(\d{1,2}|login|add))$/;
 
 interface CardButton {
   readonly print: string;
@@ -61,10 +79,12 @@ interface CardButton {
 
 /** `picked`: the value of a menu. Undefined if it is not a button of a card. */
 export function parseCardId(customId: string, picked: string | undefined): CardButton | undefined {
-  const [, print = '', index, pick, more, key] = CUSTOM_ID.exec(customId) ?? [];
+  const [, print = '', index, pick, more, key, into] = CUSTOM_ID.exec(customId) ?? [];
   if (print === '') return undefined;
   if (more !== undefined) return { print, action: { do: 'scroll' } };
   if (key !== undefined) return { print, action: { do: 'press', key } };
+  if (into === 'login' || into === 'add') return { print, action: { do: 'write', into } };
+  if (into !== undefined) return { print, action: { do: 'write', into: Number(into) } };
   const option = Number(pick === undefined ? index : picked);
   return Number.isInteger(option) ? { print, action: { do: 'choose', option } } : undefined;
 }
@@ -76,15 +96,19 @@ function cardButtons(dialog: Dialog, print: string): readonly ComponentRow[] {
   const cancel = closes === undefined ? [] : [key(`Esc: ${closes}`, 'Escape')];
   if (dialog.form !== 'choice') {
     const sideways = /[←→]/u.test(dialog.help) ? [key('←', 'Left'), key('→', 'Right')] : [];
+    const into = fieldNameOf(dialog);
+    if (into !== undefined) return [row(button(`✏️ ${FORMS[into].title}`, id(`write-${into}`), 'good'), ...cancel)];
     const keys = [key('Esc', 'Escape'), key('↑', 'Up'), key('↓', 'Down'), key('Enter', 'Enter')];
     return [row(...keys), ...(sideways.length > 0 ? [row(...sideways)] : [])];
   }
   const more = dialog.hasMore ? [button('More…', id('more'))] : [];
   const options = dialog.options
     .map((option, at) => ({ ...option, at }))
-    .filter(({ label }) => !WRITTEN.test(label))
+    .filter(({ field }) => field === undefined)
     .slice(0, MOST_OPTIONS);
-  const last = [...more, ...cancel];
+  const at = dialog.options.findIndex(({ field }) => field === 'closed' || field === 'empty');
+  const write = at < 0 ? [] : [button(`✏️ ${short(dialog.options[at]?.label ?? '', 70)}`, id(`write-${at}`))];
+  const last = [...write, ...more, ...cancel];
   const others = last.length > 0 ? [row(...last)] : [];
   if (options.length <= MOST_BUTTONS)
     return [row(...options.map(({ label, at }) => button(short(label), id(at)))), ...others];
@@ -98,11 +122,20 @@ function cardButtons(dialog: Dialog, print: string): readonly ComponentRow[] {
   ];
 }
 
-/** An option that opens a text field. */
-const WRITTEN = /^Type something\b/u;
+/** The field that a text from here can be written into, if it is not an option. */
+function fieldNameOf({ which, field }: Dialog): keyof typeof FORMS | undefined {
+  return field === 'empty' && (which === 'login' || which === 'add') ? which : undefined;
+}
 
-function hint({ form, field, options }: Dialog): string {
-  if (field || options.some(({ label }) => WRITTEN.test(label))) return '-# Text can be written in the terminal only.';
+function hint(dialog: Dialog): string {
+  const { form, field, options } = dialog;
+  if (fieldNameOf(dialog) !== undefined) return '';
+  // A text that somebody has begun is theirs, and a list with several answers takes the text in another way.
+  if (
+    field !== undefined ||
+    options.some((option) => option.field === 'full' || /^\[.\] Type some/u.test(option.label))
+  )
+    return '-# Text can be written in the terminal only.';
   return form === 'choice' ? '' : '-# The buttons press these keys in the terminal.';
 }
 

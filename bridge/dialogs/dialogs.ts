@@ -19,9 +19,11 @@ import type { SessionStates } from '../../threads/watch-panes.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { isFresh } from '../inbox.ts';
+import { CLOSED, endOf, OLD, PENDING, told } from './card-ends.ts';
 import { type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
 import { chooseOption, dismissPanel, type SeenDialog, seeDialog } from './choose-option.ts';
 import { decideCard, isOfHooks } from './decide-card.ts';
+import { writeText } from './write-text.ts';
 
 export interface Dialogs {
   /** Looks at the pane now. With a reason, a panel that only shows something is posted and closed. True if there is a card. */
@@ -38,6 +40,8 @@ export interface CardTap {
   readonly message: string;
   readonly print: string;
   readonly action: CardAction;
+  /** What was written into the form. */
+  readonly words: string | undefined;
   readonly by: string;
   readonly liveAt: number | undefined;
 }
@@ -54,13 +58,6 @@ interface DialogsParts extends Pick<Shared, 'hosts' | 'threads' | 'prompts' | 'l
 const REACTS_WITHIN_MS = 3_000;
 const LOOK_MS = 100;
 const AGAIN_MS = 3_000;
-
-const CLOSED = 'This dialog is already closed. Nothing was pressed.';
-const CHANGED = '⚠️ Nothing was pressed: the dialog has changed. Look at its card again.';
-const PENDING = 'This dialog was already answered. Nothing was pressed.';
-const OLD = '⚠️ Nothing was pressed: your tap came too late. Tap again.';
-const STUCK = '⚠️ Nothing was chosen: the list could not be moved to this option. `!screen` shows the pane.';
-const SILENT = '⚠️ Pressed, but the dialog is still open. Look at the card before you tap again.';
 
 export function createDialogs(parts: DialogsParts): Dialogs {
   const { hosts, prompts, rest, say, states, signal } = parts;
@@ -197,7 +194,15 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     return false;
   }
 
-  async function answer({ thread, message, print, action, by, liveAt }: CardTap): Promise<string | undefined> {
+  async function answer({
+    thread,
+    message,
+    print,
+    action,
+    words = '',
+    by,
+    liveAt,
+  }: CardTap): Promise<string | undefined> {
     const record = registry.get(thread);
     const card = record?.dialog;
     if (record === undefined || card === undefined || card.message !== message) {
@@ -207,7 +212,9 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     if (card.answer !== undefined || (liveAt ?? 0) < (pressedAt.get(thread) ?? 0)) return PENDING;
     if (!isFresh(liveAt, performance.now())) return OLD;
     const pane = paneOf(record);
-    const chosen = await parts.pressing(thread, () => chooseOption(pane, print, action));
+    const chosen = await parts.pressing(thread, () =>
+      action.do === 'write' ? writeText(pane, print, action.into, words) : chooseOption(pane, print, action),
+    );
     log.info('dialog', { thread, which: card.which, tap: chosen.kind });
     if (chosen.kind === 'chosen') note(thread, card, { answer: { label: chosen.label, by } });
     const isSame = chosen.kind !== 'changed' && !(await reacts(pane, print, REACTS_WITHIN_MS));
@@ -217,9 +224,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     }
     await review(thread);
     states.lookSoon(thread);
-    if (chosen.kind === 'stuck') return STUCK;
-    if (chosen.kind === 'changed') return cardOf(thread)?.message === message ? CHANGED : CLOSED;
-    return isSame && chosen.kind === 'chosen' ? SILENT : undefined;
+    return told(chosen.kind, isSame, cardOf(thread)?.message === message);
   }
 
   states.onScreen((thread, { screen }) => {
@@ -232,10 +237,4 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   for (const { thread, closed, dialog } of registry.all()) if (closed && dialog !== undefined) void look(thread);
 
   return { look, tapped: (tap) => inTurn(tap.thread, () => answer(tap)) };
-}
-
-function endOf({ title, answer }: DialogCard, how: 'terminal' | 'exited' | 'prompted'): string {
-  if (answer !== undefined) return `✅ **${title}** ${answer.label} — ${answer.by}`;
-  if (how === 'exited') return `⏹️ **${title}** Claude has exited.`;
-  return how === 'prompted' ? `🔔 **${title}** Answer the prompt below.` : `🖥️ **${title}** Closed in the terminal.`;
 }
