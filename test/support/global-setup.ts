@@ -1,7 +1,24 @@
-// Builds once before the tests: those that start real processes start the compiled ones.
+// Builds once before the tests, if a source file has changed: tests that start real processes start the compiled ones.
+// Types are checked by `npm run check`.
 
 import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import build from '../../tsconfig.build.json' with { type: 'json' };
 
 export default function setup(): void {
-  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
+  const builtAt = statSync('dist/.built', { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const isChanged = [...build.include, 'scripts', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].some(
+    (path) => newest(path) >= builtAt,
+  );
+  if (!isChanged) return;
+  execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--noCheck'], { stdio: 'inherit' });
+  execFileSync(process.execPath, ['scripts/copy-assets.mjs'], { stdio: 'inherit' });
+}
+
+/** A folder changes when a file in it is removed. */
+function newest(path: string): number {
+  const { mtimeMs } = statSync(path);
+  const inside = statSync(path).isDirectory() ? readdirSync(path) : [];
+  return Math.max(mtimeMs, ...inside.map((name) => newest(join(path, name))));
 }
