@@ -46,8 +46,9 @@ export async function writeText(pane: FoundPane, print: string, into: FieldName,
  */
 function fitting(words: string, into: FieldName): string {
   const text = cleanInbound(words).trim();
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (into === 'login') return text.replace(/\s+/g, '');
-  return into === 'add' ? text.replace(/\s+/g, ' ') : guardForEnter(text.replace(/\n\s*\n/g, '\n'));
+  return into === 'add' ? text.replace(/\s+/g, ' ') : guardForEnter(lines.join('\n'));
 }
 
 function fieldOf({ dialog }: SeenDialog, into: FieldName) {

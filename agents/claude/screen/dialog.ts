@@ -29,7 +29,7 @@ export interface Dialog {
 export function findDialog(rows: readonly AnsiRow[]): Dialog | undefined {
   const lines = rows.map((row) => row.text);
   const top = topOf(lines);
-  const said = lines.slice(top).join('\n');
+  const said = lines.slice(top).join('\n').trimEnd();
   const [which, words, full] = KINDS.find(([, one]) => one.test(said)) ?? (['unknown', /./, false] as const);
   const start = which === 'btw' ? lines.findLastIndex((line) => words.test(line)) : top;
   const body = rows.slice(start, rows.findLastIndex((row) => row.text !== '') + 1);
@@ -37,7 +37,7 @@ export function findDialog(rows: readonly AnsiRow[]): Dialog | undefined {
   const { help, from } = helpOf(body.map((row) => row.text));
   const width = Math.max(...lines.map((line) => line.length));
   const list = readOptions(body.slice(0, from), width, which === 'resume' || which === 'rewind');
-  const isOpen = list.options.some((option) => option.selected) || help !== '' || PANEL.test(said);
+  const isOpen = list.options.some((option) => option.selected) || help !== '' || TALL.test(said);
   if (!isOpen) return undefined;
   const options = UNCHOSEN.has(which) ? [] : list.options.length > 0 ? list.options : keyOptions(which, help);
   const form = formOf(which, options);
@@ -80,7 +80,11 @@ const TITLES: Partial<Readonly<Record<DialogName, string>>> = {
 const KINDS = [
   ['auto-mode', /^ *(?:Make auto mode your default|Auto mode can['’]t check)/mu, false],
   ['trust', /^ *(?:Accessing workspace|Do you trust the files)|\bI trust this folder$/mu, false],
-  ['onboarding', /^ *(?:Let['’]s get started|To change this later, run \/theme|Security notes:$)/mu, false],
+  [
+    'onboarding',
+    /^ *(?:Let['’]s get started|To change this later, run \/theme|Security notes:$)|\(ctrl\+t to disable\)$(?!\n)/mu,
+    false,
+  ],
   ['key', /^ *Detected a custom API key/mu, false],
   ['bypass', /^ *WARNING: Claude Code running in Bypass/mu, false],
   ['server', /^ *(?:\d+ )?[Nn]ew MCP servers? found/mu, false],
@@ -113,8 +117,9 @@ const KINDS = [
   ['doctor', /^ *Diagnostics$|Run \/feedback to report details\.$/mu, true],
 ] as const;
 
-/** Panels that may be too tall to show their line of keys. */
-const PANEL = /^ *(?:Settings +Status +Config|Search prompts|Help +General|Overview +Models$)/mu;
+/** Dialogs that may be too tall to show their line of keys: by their first line, or by their last one. */
+const TALL =
+  /^ *(?:Settings +Status +Config|Search prompts|Help +General|Overview +Models$|Shell details$|Permissions +\w|Auto mode can['’]t check)|\(ctrl\+t to disable\)$(?!\n)/mu;
 
 /** The code of a login: Claude Code shows its end, which must not be repeated. */
 const CODE = /(\bPaste code here if prompted >)(.*)$/u;
