@@ -31,7 +31,7 @@ export function told(kind: Chosen['kind'], isSame: boolean, hasCard: boolean): s
   }
 }
 
-export function endOf({ title, answer }: DialogCard, how: 'terminal' | 'exited' | 'prompted'): string {
+export function endOfCard({ title, answer }: DialogCard, how: 'terminal' | 'exited' | 'prompted'): string {
   if (answer !== undefined) return `✅ **${title}** ${untrustedText(answer.label, 200)} — ${answer.by}`;
   if (how === 'exited') return `⏹️ **${title}** Claude has exited.`;
   return how === 'prompted' ? `🔔 **${title}** Answer the prompt below.` : `🖥️ **${title}** Closed in the terminal.`;

@@ -19,7 +19,7 @@ import type { SessionStates } from '../../threads/watch-panes.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { isFresh } from '../inbox.ts';
-import { CLOSED, endOf, OLD, PENDING, told } from './card-ends.ts';
+import { CLOSED, endOfCard, OLD, PENDING, told } from './card-ends.ts';
 import { type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
 import { chooseOption, dismissPanel, type SeenDialog, seeDialog } from './choose-option.ts';
 import { decideCard, isOfHooks } from './decide-card.ts';
@@ -156,7 +156,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   }
 
   async function close(thread: string, card: DialogCard, how: 'terminal' | 'exited' | 'prompted'): Promise<false> {
-    const content = endOf(card, how);
+    const content = endOfCard(card, how);
     // Killed before the answer of Discord: the nonce finds the message.
     const message = card.message || (await say(thread, ['dialog', card.id], { content, silent: true })) || 'deleted';
     if (message !== 'deleted') await edit(thread, message, { content, components: [] });

@@ -122,7 +122,7 @@ const TALL =
   /^ *(?:Settings +Status +Config|Search prompts|Help +General|Overview +Models$|Shell details$|Permissions +\w|Auto mode can['’]t check)|\(ctrl\+t to disable\)$(?!\n)/mu;
 
 /** The code of a login: Claude Code shows its end, which must not be repeated. */
-const CODE = /(\bPaste code here if prompted >)(.*)$/u;
+const CODE = /^( *Paste code here if prompted >)(.*)$/u;
 /** A search field above a list does not count. */
 const FRAMED = /^( *│ )[^⌕│]*│$/u;
 
