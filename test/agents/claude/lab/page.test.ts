@@ -67,7 +67,7 @@ describe.each([
 
     await you.write('written before it was ready');
     await see(page.locator('.mine .delivery', { hasText: /wait/i }), LONG);
-    await see(page.locator('.theirs', { hasText: /^.*📨/s }), LONG);
+    await see(page.locator('#messages').getByText('📨 Your message waits'), LONG);
     await trust.click();
     await see(page.locator('#messages').getByText(/Yes, I trust this folder —/), LONG);
     // Newer versions ask one thing more.
@@ -76,7 +76,12 @@ describe.each([
     if (await manual.isVisible()) await manual.click();
     await see(page.locator('.theirs').getByText('Echo: written before it was ready'), LONG);
     await see(page.locator('.mine .delivery.submitted'), LONG);
-    expect(await page.locator('#messages').getByText('📨').count()).toBe(0);
+    await page.screenshot({ path: `/tmp/first-${size}.png` });
+    await vi.waitFor(
+      async () => expect(await page.locator('#messages').getByText('📨 Your message waits').count()).toBe(0),
+      PATIENCE,
+    );
+    expect(await page.locator('#messages').getByText('Accessing workspace').count()).toBe(1);
     await see(page.locator('#place-state', { hasText: 'idle' }), LONG);
     await list();
     await see(you.session(`stranger-${size}`).getByText('idle'), LONG);
@@ -114,7 +119,11 @@ describe.each([
     await see(option, LONG);
     await you.box.fill('');
     await you.write('/cost');
-    await see(page.locator('#messages').getByText(/Total cost:/), LONG);
+    await see(page.locator('#messages').getByText(/Total cost:/), 15_000).catch(async (e) => {
+      await page.screenshot({ path: '/tmp/cost.png' });
+      process.stderr.write(`${demo.screen()}\n${lab.log().slice(-3000)}`);
+      throw e;
+    });
     await demo.idle();
     await you.write('/theme');
     const dark = page.getByText('Dark mode (ANSI colors only)', { exact: true }).last();
