@@ -21,10 +21,14 @@ export function dialogPrint(pane: PaneRef, dialog: Dialog): string {
   const { which, form, title, text, options } = dialog;
   // What is being written does not make it another dialog.
   const said = which === 'add' ? [] : text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago'));
-  const chosen = form === 'unknown' ? options : options.map(({ label, field }) => (field === undefined ? label : ''));
+  const labels = options.map(({ label, field }) => (field === undefined ? label.replace(MARK, '') : ''));
+  const chosen = form === 'unknown' ? options : labels;
   const facts = [pane.serverPid, pane.paneId, pane.panePid, which, title, said, chosen];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
 }
+
+/** An option that was taken has it until the dialog is gone. */
+export const MARK = / ✔$/u;
 
 /** One line for people, with all Markdown escaped. */
 export function dialogTitle(dialog: Dialog): string {

@@ -29,7 +29,6 @@ interface CardFacts {
 
 /** The letter of a hook takes this long at most. */
 const PROMPT_WITHIN_MS = 3_000;
-const GONE_WITHIN_MS = 700;
 const OF_HOOKS: readonly string[] = ['permission', 'question', 'plan'];
 
 /** Hooks post prompts for these; an unknown dialog may be one of them. */
@@ -45,10 +44,8 @@ export function decideCard({ dialog, card, ...facts }: CardFacts): CardStep {
   }
   const isSame = card?.print === dialog.print;
   if (isSame) return { do: card.message === '' ? 'post' : 'nothing' };
-  const isAlike = card?.which === dialog.which && card.title === dialog.title;
-  if (isAlike && card.answer === undefined) return { do: 'edit' };
-  // While an answered dialog goes away, a look may catch it half drawn.
-  if (isAlike && facts.seenForMs < GONE_WITHIN_MS) return { do: 'wait', ms: GONE_WITHIN_MS - facts.seenForMs };
+  const isScrolled = card?.which === dialog.which && card.title === dialog.title && card.answer === undefined;
+  if (isScrolled) return { do: 'edit' };
   const left = PROMPT_WITHIN_MS - facts.seenForMs;
   if (isOfHooks(dialog.which) && facts.isHeard && left > 0)
     return card === undefined ? { do: 'wait', ms: left } : { do: 'close' };

@@ -20,7 +20,7 @@ import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { isFresh } from '../inbox.ts';
 import { CLOSED, endOfCard, OLD, PENDING, told } from './card-ends.ts';
-import { type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
+import { type CardAction, cardDraft, dialogPrint, dialogTitle, MARK, panelTexts } from './card-text.ts';
 import { chooseOption, dismissPanel, type SeenDialog, seeDialog } from './choose-option.ts';
 import { decideCard, isOfHooks } from './decide-card.ts';
 import { writeText } from './write-text.ts';
@@ -185,11 +185,13 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     return false;
   }
 
-  /** Waits until the pane shows something else. */
+  /** Waits until the pane shows something else, or that the option was taken. */
   async function reacts(pane: FoundPane, print: string, withinMs: number): Promise<boolean> {
     for (const began = Date.now(); Date.now() - began < withinMs; ) {
       await sleep(LOOK_MS, undefined, { signal });
-      if ((await seeDialog(pane))?.print !== print) return true;
+      const seen = await seeDialog(pane);
+      const isTaken = seen?.dialog.options.some(({ selected, label }) => selected && MARK.test(label));
+      if (seen?.print !== print || isTaken) return true;
     }
     return false;
   }

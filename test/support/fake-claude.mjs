@@ -84,6 +84,13 @@ function inChoice(bytes) {
   const { field, code, written = '' } = state.choice;
   if (code && bytes === '\r') note('code', written);
   else note('chosen', bytes === '\r' ? (at === field ? written : options[at]) : 'Esc');
+  const { linger } = state.choice;
+  if (bytes === '\r' && linger) {
+    // The real one marks the option that was taken, and shows the dialog until it has loaded what follows.
+    state.choice.options = options.map((label, index) => (index === at ? `${label} ✔` : label));
+    setTimeout(() => ORDERS.choice() ?? draw(), linger);
+    return;
+  }
   state.choice = bytes === '\r' && next.length > 0 ? { ...next[0], next: next.slice(1) } : undefined;
 }
 
