@@ -3,7 +3,7 @@
 import type { Log } from '../core/log.ts';
 import { parseCustomId, type Tap } from '../core/prompt-answer.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
-import { followUpPrivately, type Interaction, openModal, takeTap } from '../discord/interactions.ts';
+import { followUpPrivately, type Interaction, openModal, takeTap, textForm, wordsIn } from '../discord/interactions.ts';
 import { editMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
@@ -15,7 +15,6 @@ export interface PromptTaps {
   tapped(interaction: Interaction, thread: ThreadRef | undefined): Promise<boolean>;
 }
 
-const FIELD = 'words';
 const TITLES: Readonly<Record<string, string>> = {
   reason: 'Why not?',
   other: 'In your own words',
@@ -32,13 +31,17 @@ export function createPromptTaps({
 }): PromptTaps {
   async function onTap(interaction: Interaction, thread: ThreadRef, tap: Tap): Promise<void> {
     if (tap.asksForText && interaction.data?.components.length === 0) {
-      await openModal(rest, interaction, modal(interaction.data.custom_id ?? '', TITLES[tap.action] ?? 'Your words'));
+      await openModal(
+        rest,
+        interaction,
+        textForm(interaction.data.custom_id ?? '', TITLES[tap.action] ?? 'Your words'),
+      );
       return;
     }
     if (!(await takeTap(rest, interaction))) return;
     const user = interaction.member?.user ?? interaction.user;
     const values = tap.value === undefined ? (interaction.data?.values ?? []) : [tap.value];
-    const text = interaction.data?.components.find(({ custom_id }) => custom_id === FIELD)?.value ?? '';
+    const text = wordsIn(interaction) ?? '';
     const given = await prompts
       .answer({
         prompt: tap.prompt,
@@ -76,16 +79,4 @@ export function createPromptTaps({
       return true;
     },
   };
-}
-
-function modal(customId: string, title: string) {
-  const field = {
-    type: 4 as const,
-    custom_id: FIELD,
-    style: 2 as const,
-    label: title,
-    required: true,
-    max_length: 2_000,
-  };
-  return { custom_id: customId, title, components: [{ type: 1 as const, components: [field] }] };
 }

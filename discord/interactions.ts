@@ -102,6 +102,26 @@ export const suggest = (rest: Rest, to: Interaction, found: readonly Suggestion[
 export const openModal = (rest: Rest, to: Interaction, data: APIModalInteractionResponseCallbackData) =>
   answer(rest, to, { type: 9, data });
 
+const WORDS = 'words';
+
+/** A form with one text field. */
+export function textForm(
+  customId: string,
+  title: string,
+  { isShort = false, most = 2_000 } = {},
+): APIModalInteractionResponseCallbackData {
+  const field = {
+    ...{ type: 4 as const, custom_id: WORDS, label: title, required: true, max_length: most },
+    style: isShort ? (1 as const) : (2 as const),
+  };
+  return { custom_id: customId, title, components: [{ type: 1 as const, components: [field] }] };
+}
+
+/** What was written into the field of a `textForm`; undefined before it was sent. */
+export function wordsIn({ data }: Interaction): string | undefined {
+  return data?.components.find(({ custom_id }) => custom_id === WORDS)?.value;
+}
+
 /** Resolves with the id of the reply. */
 export async function followUp(rest: Rest, to: Interaction, draft: MessageDraft): Promise<string> {
   const path = `/webhooks/${to.application_id}/${to.token}/messages/@original`;

@@ -4,7 +4,7 @@
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
-import { isKey, TYPE_SCRIPT } from './keys.ts';
+import { isKey, type Press, TYPE_SCRIPT } from './keys.ts';
 import {
   deliveryId,
   type PaneGuard,
@@ -94,6 +94,34 @@ export async function typeMessage(
     throw error;
   }
 }
+
+/** Pastes a text into the field of the dialog that `guard.shows` describes, without Enter. Once per id, like `pressInDialog`. */
+export async function pasteInDialog(
+  tmux: Tmux,
+  guard: PaneGuard & { readonly shows: readonly string[] },
+  id: string,
+  text: string,
+): Promise<Press> {
+  const bytes = Buffer.from(checkedText(text));
+  const args = [guard.pane.paneId, deliveryId(id), String(bytes.length), readyFormat(guard), seenFormat(guard)];
+  const doing = `write into pane ${guard.pane.paneId}`;
+  const printed = (await tmux.script(PASTE_SCRIPT, args, { doing, input: bytes })).replace(/\n$/, '');
+  if (printed === 'PASTED') return { kind: 'pressed' };
+  if (printed === 'ALREADY') return { kind: 'already' };
+  if (printed.startsWith('REFUSED ')) return { kind: 'refused', ...refusalOf(guard, printed.slice(8)) };
+  throw new ThreadmuxError(
+    'tmux_failed',
+    `threadmux could not write into pane ${guard.pane.paneId} on ${tmux.host.name}`,
+  );
+}
+
+/** stdin: the text. Arguments: pane, id, length in bytes, the condition, and the format to print after a refusal. */
+const PASTE_SCRIPT = `pane=$1; id=$2; length=$3; ready=$4; seen=$5; b=threadmux-dialog-$id-$$
+trap 't delete-buffer -b "$b" 2>/dev/null' EXIT
+n=$(t load-buffer -b "$b" - \\; list-buffers -f "#{==:#{buffer_name},$b}" -F '#{buffer_size}') || exit 1
+[ "$n" = "$length" ] || { echo SIZE; exit 0; }
+t if-shell -F -t "$pane" "#{==:#{@threadmux_dialog},$id}" "display-message -p ALREADY" \\
+  "if-shell -F -t $pane '$ready' { paste-buffer -p -r -d -b $b -t $pane ; set-option -p -t $pane @threadmux_dialog $id ; display-message -p PASTED } { display-message -p -t $pane 'REFUSED $seen' }"`;
 
 /** An escape byte could end the paste early and turn the rest into keystrokes; an empty buffer pastes an older one. */
 function checkedText(text: string): string {

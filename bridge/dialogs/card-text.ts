@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { describeScreen } from '../../agents/claude/screen/describe.ts';
 import type { Dialog } from '../../agents/claude/screen/dialog.ts';
-import { insideFence, neutralise, untrustedLine, untrustedText } from '../../core/untrusted-text.ts';
+import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
+import { textForm } from '../../discord/interactions.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../../discord/messages.ts';
-import type { DialogCard } from '../../threads/registry.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
 
 const WIDTH = 60;
@@ -20,16 +20,19 @@ const MOST_OPTIONS = 25;
  */
 export function dialogPrint(pane: PaneRef, dialog: Dialog): string {
   const { which, full, form, title, text, options } = dialog;
-  const said = full ? text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago')) : text;
-  const chosen = form === 'unknown' ? options : options.map(({ label, about }) => (full ? label : [label, about]));
-  const facts = [pane.serverPid, pane.paneId, pane.panePid, which, title, said, chosen];
+  // What is being written does not make it another dialog.
+  const said = which === 'add' ? [] : full ? text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago')) : text;
+  const chosen = options.map(({ label, about, field }) => {
+    if (field !== undefined) return '';
+    const words = label.replace(MARK, '');
+    return full ? words : [words, about];
+  });
+  const facts = [pane.serverPid, pane.paneId, pane.panePid, which, title, said, form === 'unknown' ? options : chosen];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
 }
 
-/** What a closed card says about its option. */
-export function answerText({ label, by }: NonNullable<DialogCard['answer']>): string {
-  return `${untrustedLine(label, 200)} — ${by}`;
-}
+/** An option that was taken has it until the dialog is gone. */
+export const MARK = / ✔$/u;
 
 /** One line for people, with all Markdown escaped. */
 export function dialogTitle(dialog: Dialog): string {
@@ -55,13 +58,29 @@ export function panelTexts(dialog: Dialog, head: string): readonly string[] {
 }
 
 /** What a button of a card does. */
-export type CardAction =
+export type TapAction =
   | { readonly do: 'choose'; readonly option: number }
   | { readonly do: 'press'; readonly key: string }
   /** Shows the options that are scrolled out of sight. */
   | { readonly do: 'scroll' };
 
-const CUSTOM_ID = /^dialog:([\w-]{16}):(?:(\d{1,2})|(pick)|(more)|key-([A-Z][A-Za-z]+))$/;
+export type CardAction = TapAction | { readonly do: 'write'; readonly into: FieldName };
+
+/** Where a text is written: an option by its place in the list, or the only field of a dialog. */
+export type FieldName = number | keyof typeof FORMS;
+
+/** What the form asks for. */
+const FORMS = {
+  login: { title: 'The code of the login page', isShort: true, most: 500 },
+  add: { title: 'The path of the directory', isShort: true, most: 500 },
+} as const;
+
+export function cardForm(customId: string, into: FieldName) {
+  const { title, ...limits } = typeof into === 'number' ? { title: 'In your own words', most: 1_000 } : FORMS[into];
+  return textForm(customId, title, limits);
+}
+
+const CUSTOM_ID = /^dialog:([\w-]{16}):(?:(\d{1,2})|(pick)|(more)|key-([A-Z][A-Za-z]+)|write-(\d{1,2}|login|add))$/;
 
 interface CardButton {
   readonly print: string;
@@ -70,10 +89,12 @@ interface CardButton {
 
 /** `picked`: the value of a menu. Undefined if it is not a button of a card. */
 export function parseCardId(customId: string, picked: string | undefined): CardButton | undefined {
-  const [, print = '', index, pick, more, key] = CUSTOM_ID.exec(customId) ?? [];
+  const [, print = '', index, pick, more, key, into] = CUSTOM_ID.exec(customId) ?? [];
   if (print === '') return undefined;
   if (more !== undefined) return { print, action: { do: 'scroll' } };
   if (key !== undefined) return { print, action: { do: 'press', key } };
+  if (into === 'login' || into === 'add') return { print, action: { do: 'write', into } };
+  if (into !== undefined) return { print, action: { do: 'write', into: Number(into) } };
   const option = Number(pick === undefined ? index : picked);
   return Number.isInteger(option) ? { print, action: { do: 'choose', option } } : undefined;
 }
@@ -85,15 +106,19 @@ function cardButtons(dialog: Dialog, print: string): readonly ComponentRow[] {
   const cancel = closes === undefined ? [] : [key(`Esc: ${closes}`, 'Escape')];
   if (dialog.form !== 'choice') {
     const sideways = /[←→]/u.test(dialog.help) ? [key('←', 'Left'), key('→', 'Right')] : [];
+    const into = fieldNameOf(dialog);
+    if (into !== undefined) return [row(button(`✏️ ${FORMS[into].title}`, id(`write-${into}`), 'good'), ...cancel)];
     const keys = [key('Esc', 'Escape'), key('↑', 'Up'), key('↓', 'Down'), key('Enter', 'Enter')];
     return [row(...keys), ...(sideways.length > 0 ? [row(...sideways)] : [])];
   }
   const more = dialog.hasMore ? [button('More…', id('more'))] : [];
   const options = dialog.options
     .map((option, at) => ({ ...option, at }))
-    .filter(({ label }) => !WRITTEN.test(label))
+    .filter(({ field }) => field === undefined)
     .slice(0, MOST_OPTIONS);
-  const last = [...more, ...cancel];
+  const at = dialog.options.findIndex(({ field }) => field === 'closed' || field === 'empty');
+  const write = at < 0 ? [] : [button(`✏️ ${short(dialog.options[at]?.label ?? '', 70)}`, id(`write-${at}`))];
+  const last = [...write, ...more, ...cancel];
   const others = last.length > 0 ? [row(...last)] : [];
   if (options.length <= MOST_BUTTONS)
     return [row(...options.map(({ label, at }) => button(short(label), id(at)))), ...others];
@@ -107,11 +132,20 @@ function cardButtons(dialog: Dialog, print: string): readonly ComponentRow[] {
   ];
 }
 
-/** An option that opens a text field. */
-const WRITTEN = /^Type something\b/u;
+/** The field that a text from here can be written into, if it is not an option. */
+function fieldNameOf({ which, field }: Dialog): keyof typeof FORMS | undefined {
+  return field === 'empty' && (which === 'login' || which === 'add') ? which : undefined;
+}
 
-function hint({ form, field, options }: Dialog): string {
-  if (field || options.some(({ label }) => WRITTEN.test(label))) return '-# Text can be written in the terminal only.';
+function hint(dialog: Dialog): string {
+  const { form, field, options } = dialog;
+  if (fieldNameOf(dialog) !== undefined) return '';
+  // A text that somebody has begun is theirs, and a list with several answers takes the text in another way.
+  if (
+    field !== undefined ||
+    options.some((option) => option.field === 'full' || /^\[.\] Type some/u.test(option.label))
+  )
+    return '-# Text can be written in the terminal only.';
   return form === 'choice' ? '' : '-# The buttons press these keys in the terminal.';
 }
 

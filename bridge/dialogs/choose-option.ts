@@ -9,7 +9,7 @@ import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { pressInDialog } from '../../tmux/keys.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
-import { type CardAction, dialogPrint } from './card-text.ts';
+import { dialogPrint, type TapAction } from './card-text.ts';
 
 export interface SeenDialog {
   readonly look: PaneLook;
@@ -24,7 +24,11 @@ export type Chosen =
   /** Nothing was answered: another dialog is open, or none. */
   | { readonly kind: 'changed' }
   /** The highlighted option could not be moved there. */
-  | { readonly kind: 'stuck' };
+  | { readonly kind: 'stuck' }
+  /** The field for a text is not empty. */
+  | { readonly kind: 'full' }
+  /** The text is in its field, but Enter was not pressed. */
+  | { readonly kind: 'written' };
 
 const ROUNDS = 4;
 const LOOKS = 20;
@@ -38,7 +42,7 @@ export async function seeDialog({ tmux, record }: FoundPane): Promise<SeenDialog
   return { look, dialog: screen, print: dialogPrint(record, screen) };
 }
 
-export async function chooseOption(pane: FoundPane, print: string, action: CardAction): Promise<Chosen> {
+export async function chooseOption(pane: FoundPane, print: string, action: TapAction): Promise<Chosen> {
   const seen = await seeDialog(pane);
   if (seen?.print !== print) return { kind: 'changed' };
   if (action.do === 'press') return press(pane, seen, [action.key], KEY_WORDS[action.key]);
@@ -50,19 +54,22 @@ export async function chooseOption(pane: FoundPane, print: string, action: CardA
   const wanted = seen.dialog.options[action.option];
   if (wanted === undefined) return { kind: 'changed' };
   if (wanted.key !== undefined) return press(pane, seen, [wanted.key], wanted.label);
-  return moveTo(pane, seen, action.option, wanted.label);
+  const there = await highlight(pane, seen, action.option);
+  if ('kind' in there) return there;
+  return press(pane, there, ['Enter'], wanted.label, [highlighted(wanted.label)]);
 }
 
 /** These end most dialogs, so the same button must not press them twice. */
 const KEY_WORDS: Readonly<Record<string, string>> = { Escape: 'Esc', Enter: 'Enter' };
 
-async function moveTo(pane: FoundPane, first: SeenDialog, index: number, label: string): Promise<Chosen> {
+/** Moves the highlighted option, without Enter. */
+export async function highlight(pane: FoundPane, first: SeenDialog, index: number): Promise<SeenDialog | Chosen> {
   const { print } = first;
   for (let round = 0, seen: SeenDialog | undefined = first; round < ROUNDS; round++) {
     if (seen?.print !== print) return { kind: 'changed' };
     const at = seen.dialog.options.findIndex(({ selected }) => selected);
     if (at < 0) return { kind: 'stuck' };
-    if (at === index) return press(pane, seen, ['Enter'], label, [highlighted(label)]);
+    if (at === index) return seen;
     const moved = await press(pane, seen, Array<string>(Math.abs(index - at)).fill(index > at ? 'Down' : 'Up'));
     if (moved.kind !== 'moved') return moved;
     seen = await untilAt(pane, print, index);
@@ -80,17 +87,23 @@ async function untilAt(pane: FoundPane, print: string, index: number): Promise<S
   }
 }
 
-async function press(
+export async function press(
   { tmux, record }: FoundPane,
   { look }: SeenDialog,
   keys: readonly string[],
   label?: string,
   shows: readonly string[] = [],
 ): Promise<Chosen> {
-  const guard = { pane: record, command: look.command, shows: [...dialogPatterns(look), ...shows] };
+  const guard = guardFor(record, look, shows);
   const pressed = await pressInDialog(tmux, guard, keyId(), keys);
   if (pressed.kind === 'refused') return { kind: 'changed' };
   return label === undefined ? { kind: 'moved' } : { kind: 'chosen', label };
+}
+
+/** Typed code of a login is not repeated on a command line, where other users of the machine could see it. */
+export function guardFor(record: FoundPane['record'], look: PaneLook, shows: readonly string[]) {
+  const patterns = dialogPatterns(look).map((line) => line.replace(/(Paste code here if prompted).*/, '$1'));
+  return { pane: record, command: look.command, shows: [...patterns, ...shows] };
 }
 
 /** Presses Esc until the panel is gone. False if it stays. */
@@ -110,11 +123,11 @@ export async function dismissPanel(pane: FoundPane, first: SeenDialog): Promise<
 }
 
 /** Random: a lost connection cannot make tmux press the keys of one order twice. */
-function keyId(): string {
+export function keyId(): string {
   return String(randomBytes(8).readBigUInt64BE());
 }
 
 /** The line of the highlighted option, as an extended regular expression. */
-function highlighted(label: string): string {
+export function highlighted(label: string): string {
   return `❯[^A-Za-z]*${label.slice(0, 30).replace(/[^a-z0-9 ]+/gi, '.*')}`;
 }

@@ -19,9 +19,11 @@ import type { SessionStates } from '../../threads/watch-panes.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { isFresh } from '../inbox.ts';
-import { answerText, type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
+import { CLOSED, endOfCard, OLD, PENDING, told } from './card-ends.ts';
+import { type CardAction, cardDraft, dialogPrint, dialogTitle, MARK, panelTexts } from './card-text.ts';
 import { chooseOption, dismissPanel, type SeenDialog, seeDialog } from './choose-option.ts';
 import { decideCard, isOfHooks } from './decide-card.ts';
+import { writeText } from './write-text.ts';
 
 export interface Dialogs {
   /** Looks at the pane now. With a reason, a panel that only shows something is posted and closed. True if there is a card. */
@@ -38,6 +40,8 @@ export interface CardTap {
   readonly message: string;
   readonly print: string;
   readonly action: CardAction;
+  /** What was written into the form. */
+  readonly words: string | undefined;
   readonly by: string;
   readonly liveAt: number | undefined;
 }
@@ -54,13 +58,6 @@ interface DialogsParts extends Pick<Shared, 'hosts' | 'threads' | 'prompts' | 'l
 const REACTS_WITHIN_MS = 3_000;
 const LOOK_MS = 100;
 const AGAIN_MS = 3_000;
-
-const CLOSED = 'This dialog is already closed. Nothing was pressed.';
-const CHANGED = '⚠️ Nothing was pressed: the dialog has changed. Look at its card again.';
-const PENDING = 'This dialog was already answered. Nothing was pressed.';
-const OLD = '⚠️ Nothing was pressed: your tap came too late. Tap again.';
-const STUCK = '⚠️ Nothing was chosen: the list could not be moved to this option. `!screen` shows the pane.';
-const SILENT = '⚠️ Pressed, but the dialog is still open. Look at the card before you tap again.';
 
 export function createDialogs(parts: DialogsParts): Dialogs {
   const { hosts, prompts, rest, say, states, signal } = parts;
@@ -159,7 +156,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   }
 
   async function close(thread: string, card: DialogCard, how: 'terminal' | 'exited' | 'prompted'): Promise<false> {
-    const content = endOf(card, how);
+    const content = endOfCard(card, how);
     // Killed before the answer of Discord: the nonce finds the message.
     const message = card.message || (await say(thread, ['dialog', card.id], { content, silent: true })) || 'deleted';
     if (message !== 'deleted') await edit(thread, message, { content, components: [] });
@@ -188,16 +185,26 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     return false;
   }
 
-  /** Waits until the pane shows something else. */
+  /** Waits until the pane shows something else, or that the option was taken. */
   async function reacts(pane: FoundPane, print: string, withinMs: number): Promise<boolean> {
     for (const began = Date.now(); Date.now() - began < withinMs; ) {
       await sleep(LOOK_MS, undefined, { signal });
-      if ((await seeDialog(pane))?.print !== print) return true;
+      const seen = await seeDialog(pane);
+      const isTaken = seen?.dialog.options.some(({ selected, label }) => selected && MARK.test(label));
+      if (seen?.print !== print || isTaken) return true;
     }
     return false;
   }
 
-  async function answer({ thread, message, print, action, by, liveAt }: CardTap): Promise<string | undefined> {
+  async function answer({
+    thread,
+    message,
+    print,
+    action,
+    words = '',
+    by,
+    liveAt,
+  }: CardTap): Promise<string | undefined> {
     const record = registry.get(thread);
     const card = record?.dialog;
     if (record === undefined || card === undefined || card.message !== message) {
@@ -207,7 +214,9 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     if (card.answer !== undefined || (liveAt ?? 0) < (pressedAt.get(thread) ?? 0)) return PENDING;
     if (!isFresh(liveAt, performance.now())) return OLD;
     const pane = paneOf(record);
-    const chosen = await parts.pressing(thread, () => chooseOption(pane, print, action));
+    const chosen = await parts.pressing(thread, () =>
+      action.do === 'write' ? writeText(pane, print, action.into, words) : chooseOption(pane, print, action),
+    );
     log.info('dialog', { thread, which: card.which, tap: chosen.kind });
     if (chosen.kind === 'chosen') note(thread, card, { answer: { label: chosen.label, by } });
     const isSame = chosen.kind !== 'changed' && !(await reacts(pane, print, REACTS_WITHIN_MS));
@@ -217,9 +226,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     }
     await review(thread);
     states.lookSoon(thread);
-    if (chosen.kind === 'stuck') return STUCK;
-    if (chosen.kind === 'changed') return cardOf(thread)?.message === message ? CHANGED : CLOSED;
-    return isSame && chosen.kind === 'chosen' ? SILENT : undefined;
+    return told(chosen.kind, isSame, cardOf(thread)?.message === message);
   }
 
   states.onScreen((thread, { screen }) => {
@@ -234,10 +241,4 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   for (const { thread, closed, dialog } of registry.all()) if (closed && dialog !== undefined) void look(thread);
 
   return { look, tapped: (tap) => inTurn(tap.thread, () => answer(tap)) };
-}
-
-function endOf({ title, answer }: DialogCard, how: 'terminal' | 'exited' | 'prompted'): string {
-  if (answer !== undefined) return `✅ **${title}** ${answerText(answer)}`;
-  if (how === 'exited') return `⏹️ **${title}** Claude has exited.`;
-  return how === 'prompted' ? `🔔 **${title}** Answer the prompt below.` : `🖥️ **${title}** Closed in the terminal.`;
 }

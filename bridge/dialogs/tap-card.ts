@@ -1,10 +1,10 @@
 // A tap on the card of a dialog. It is acknowledged before a key is pressed; what went wrong is told to the user who tapped.
 
 import { untrustedReason, untrustedText } from '../../core/untrusted-text.ts';
-import { followUpPrivately, type Interaction, takeTap } from '../../discord/interactions.ts';
+import { followUpPrivately, type Interaction, openModal, takeTap, wordsIn } from '../../discord/interactions.ts';
 import type { Rest } from '../../discord/rest.ts';
 import type { CommandCall } from '../commands/command.ts';
-import { parseCardId } from './card-text.ts';
+import { cardForm, parseCardId } from './card-text.ts';
 import type { Dialogs } from './dialogs.ts';
 
 /** False if it is a button of something else. */
@@ -16,10 +16,15 @@ export async function tapCard(
   const { data, message } = interaction;
   const tap = parseCardId(data?.custom_id ?? '', data?.values[0]);
   if (tap === undefined) return false;
+  const words = wordsIn(interaction);
+  if (tap.action.do === 'write' && words === undefined) {
+    await openModal(rest, interaction, cardForm(data?.custom_id ?? '', tap.action.into));
+    return true;
+  }
   if (!(await takeTap(rest, interaction)) || message === undefined || thread === undefined) return true;
   const by = untrustedText((interaction.member?.user ?? interaction.user)?.username || 'you', 60);
   const said = await dialogs
-    .tapped({ ...tap, thread: thread.id, message: message.id, by, liveAt })
+    .tapped({ ...tap, words, thread: thread.id, message: message.id, by, liveAt })
     .catch((error: unknown) => `⚠️ Nothing was pressed: ${untrustedReason(error)}`);
   if (said !== undefined) await followUpPrivately(rest, interaction, said);
   return true;

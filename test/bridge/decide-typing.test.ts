@@ -39,7 +39,7 @@ const dialog: ClaudeScreen = {
   full: false,
   form: 'choice',
   title: 'Bash command',
-  ...{ text: [], options: [], hasMore: false, field: false },
+  ...{ text: [], options: [], hasMore: false, field: undefined },
   help: 'Esc to cancel',
 };
 const facts: PaneState = {

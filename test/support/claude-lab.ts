@@ -19,6 +19,8 @@ export type { LabSession } from './lab-session.ts';
 const SCRIPT = fileURLToPath(new URL('../agents/claude/lab/claude-lab', import.meta.url));
 const DIST = process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
 
+const PROGRAM = join(DIST, 'bin/threadmux.js');
+
 export function claudeVersion(): string {
   return process.env.CLAUDE_LAB_VERSION ?? '2.1.197';
 }
@@ -43,6 +45,8 @@ export interface ClaudeLab {
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
   log(): string;
+  /** A new link to the page. */
+  link(): string;
   /** Kills threadmux and restarts it; `between` runs while it is down. */
   restart(between: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
@@ -102,6 +106,7 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
+    link: () => execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim(),
     async restart(between) {
       await ended(running.up.process, 'SIGKILL');
       await between();
@@ -168,8 +173,7 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
 }
 
 async function startUp(env: Record<string, string>) {
-  const program = join(DIST, 'bin/threadmux.js');
-  const up = spawn(process.execPath, [program, 'up', '--port', '0'], {
+  const up = spawn(process.execPath, [PROGRAM, 'up', '--port', '0'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -20,7 +20,7 @@ const state = {
   dialog: undefined,
   /** Dialogs that appear as soon as the previous one is approved. */
   next: [],
-  /** A list to choose from: {title, text, options, at, numbered, help, next}. */
+  /** A list to choose from: {title, text, options, at, numbered, help, next}; `field`: the option that is a text field, `code`: a line for a code. */
   choice: undefined,
   /** How long it is busy, in ms, before it acts on a key. */
   slow: 0,
@@ -80,16 +80,40 @@ function inChoice(bytes) {
     state.choice.at = (at + step + options.length) % options.length;
     return;
   }
-  if (bytes !== '\r' && bytes !== '\x1b') return note('into-dialog', bytes);
-  note('chosen', bytes === '\r' ? options[at] : 'Esc');
+  if (bytes !== '\r' && bytes !== '\x1b') return intoChoice(bytes);
+  const { field, code, written = '' } = state.choice;
+  if (code && bytes === '\r') note('code', written);
+  else note('chosen', bytes === '\r' ? (at === field ? written : options[at]) : 'Esc');
+  const { linger } = state.choice;
+  if (bytes === '\r' && linger) {
+    // The real one marks the option that was taken, and shows the dialog until it has loaded what follows.
+    state.choice.options = options.map((label, index) => (index === at ? `${label} ✔` : label));
+    setTimeout(() => ORDERS.choice() ?? draw(), linger);
+    return;
+  }
   state.choice = bytes === '\r' && next.length > 0 ? { ...next[0], next: next.slice(1) } : undefined;
 }
 
-function choiceRows({ title, text = [], options, at, numbered = false, help = 'Enter to confirm · Esc to cancel' }) {
+function intoChoice(text) {
+  const { field, code, at, written = '' } = state.choice;
+  if (!code && at !== field) return note('into-dialog', text);
+  state.choice.written = written + text;
+}
+
+/** Like Claude Code: a field shows the cursor while it is highlighted, and of a code only the end. */
+function choiceRows({ title, text = [], options = [], at, numbered = false, field, code, written = '', ...rest }) {
+  const { help = 'Enter to confirm · Esc to cancel' } = rest;
   const lines = options.map((label, index) => {
-    const words = `${numbered ? `${index + 1}. ` : ''}${label}`;
+    const number = numbered ? `${index + 1}. ` : '';
+    if (index === field && index === at) {
+      const hint = `\x1b[7m${label[0]}\x1b[0;2m${label.slice(1)}\x1b[0m`;
+      return ` \x1b[38;5;153m❯\x1b[39m ${number}${written === '' ? hint : `${written.replaceAll('\n', '\r\n     ')}\x1b[7m \x1b[0m`}`;
+    }
+    const words = `${number}${index === field && written !== '' ? written : label}`;
     return index === at ? ` \x1b[38;5;153m❯ ${words}\x1b[39m` : `   ${words}`;
   });
+  if (code)
+    lines.push(` Paste code here if prompted > ${'*'.repeat(Math.max(0, written.length - 6))}${written.slice(-6)}`);
   return [
     '─'.repeat(process.stdout.columns),
     ` ${title}`,
@@ -153,7 +177,7 @@ function isPng(path) {
 }
 
 function insert(given, pasted = false) {
-  if (state.choice !== undefined) return note('into-dialog', given);
+  if (state.choice !== undefined) return intoChoice(given);
   if (state.dialog !== undefined) return note('into-dialog', given);
   const text = pasted ? withImage(given) : given;
   const lines = text.split('\n').length - 1;

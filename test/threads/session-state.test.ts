@@ -99,11 +99,8 @@ describe('the state of a session', () => {
 
 describe('the reading of a screen', () => {
   const SCREENS = join(import.meta.dirname, '../fixtures/screens');
-  // On 40x15 some dialogs do not fit, and what is left of them cannot be told from other text.
   const sizes = readdirSync(SCREENS).flatMap((version) =>
-    readdirSync(join(SCREENS, version))
-      .filter((size) => size !== '40x15')
-      .map((size) => join(SCREENS, version, size)),
+    readdirSync(join(SCREENS, version)).map((size) => join(SCREENS, version, size)),
   );
   const recorded = sizes.flatMap((folder) =>
     readFileSync(join(folder, 'facts.tsv'), 'utf8')
@@ -141,7 +138,8 @@ describe('the reading of a screen', () => {
     ['dialog-trust', 'dialog: Accessing workspace:'],
     ['dialog-model', 'dialog: Select model'],
   ])('of %s says what for', (name, wanted) => {
-    const found = recorded.filter(({ line }) => line[0] === name);
+    // On 40x15 the first line of some dialogs is off the screen.
+    const found = recorded.filter(({ folder, line }) => line[0] === name && !folder.endsWith('40x15'));
     expect(found.map((one) => readingOfFile(one)?.for)).toEqual(found.map(() => wanted));
   });
 });

@@ -10,6 +10,8 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
   const hint = byId('hint');
   let items = [];
   let active = -1;
+  /** The active one was chosen with the arrow keys. */
+  let isChosen = false;
   let asked = 0;
   /** The name of a command of Claude Code that was picked from the list. Where ours has the same name, the pick decides. */
   let picked = '';
@@ -39,6 +41,7 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
   const show = (next, first = 0) => {
     items = next;
     active = next.length > 0 ? first : -1;
+    isChosen = false;
     draw();
   };
   const tell = (...parts) => {
@@ -52,8 +55,12 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
     onPick(item.text);
   };
 
-  /** Enter sends a text that is complete and can mean only one command. */
-  const mustPick = ({ text, isClaude }) =>
+  /** Enter sends a text that is complete and can mean only one command, and does not replace it by another name (/cost by /usage). */
+  const mustPick = ({ text, isClaude }) => {
+    if (isChosen) return true;
+    return text.startsWith(box.value.trim()) && isOpen(text, isClaude);
+  };
+  const isOpen = (text, isClaude) =>
     text.trim() !== box.value.trim() || (isClaude && commands().some(({ name }) => `/${name}` === text.trim()));
 
   const update = async () => {
@@ -119,6 +126,7 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
       if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
         const step = event.key === 'ArrowDown' ? 1 : -1;
         active = (active + step + items.length) % items.length;
+        isChosen = true;
         draw();
       } else if (event.key === 'Escape') show([]);
       else if (event.key === 'Tab') pick(Math.max(active, 0));

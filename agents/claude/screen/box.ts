@@ -111,7 +111,7 @@ function isUpperRule(row: AnsiRow, width: number): boolean {
 }
 
 /** All dim, except the first character if the cursor is on it. */
-function isHint(lines: readonly (readonly AnsiCell[])[]): boolean {
+export function isHint(lines: readonly (readonly AnsiCell[])[]): boolean {
   const written = lines.flat().filter((cell) => cell.char.trim() !== '');
   const [first, ...others] = written;
   if (first === undefined || !(first.dim || first.inverse)) return false;

@@ -1,6 +1,6 @@
 // Reads the options of a dialog: numbered lines, or the lines around the highlighted one that begin in its column.
 
-import type { AnsiRow } from './box.ts';
+import { type AnsiRow, isHint } from './box.ts';
 
 export interface DialogOption {
   /** The number that the dialog shows; the same option may have another one in another version. */
@@ -12,6 +12,8 @@ export interface DialogOption {
   readonly selected: boolean;
   /** The key that takes it, in a dialog without a list. */
   readonly key?: string;
+  /** It is a text field while it is highlighted: `empty` or `full`. Before that it is `closed`. */
+  readonly field?: 'closed' | 'empty' | 'full';
 }
 
 interface OptionList {
@@ -46,7 +48,15 @@ export function readOptions(body: readonly AnsiRow[], width: number, inBlocks: b
     const own = [head.at, ...followers(body, head, end)];
     for (const at of own) rows.add(at);
     const texts = own.map((at) => body[at]?.text ?? '');
-    return { number: head.number, ...labelOf(head, texts, width), selected: head === focus };
+    const field = fieldIn(
+      own.map((at) => body[at] as AnsiRow),
+      head,
+      head === focus,
+    );
+    return {
+      ...{ number: head.number, ...labelOf(head, texts, width), selected: head === focus },
+      ...(field === undefined ? {} : { field }),
+    };
   });
   for (const { at, label } of lines) if (MORE.test(label) && heads.length > 0) rows.add(at);
   return { options, rows, hasMore };
@@ -151,6 +161,18 @@ function words(lines: readonly string[]): string {
     .map((line) => line.trim())
     .join(' ')
     .trim();
+}
+
+/** The words that Claude Code shows in an empty one. */
+const FIELD = /^(?:Type something\b|Tell Claude what to change$)/u;
+
+/** The cursor is in it, or it shows its hint. */
+function fieldIn([first, ...more]: readonly AnsiRow[], { label }: Line, isSelected: boolean): DialogOption['field'] {
+  if (first === undefined) return undefined;
+  const written = first.cells.slice(first.text.length - label.length);
+  if (isSelected && isHint([written])) return 'empty';
+  if (isSelected && [written, ...more.map(({ cells }) => cells)].flat().some(({ inverse }) => inverse)) return 'full';
+  return FIELD.test(label) ? 'closed' : undefined;
 }
 
 function indentOf(text: string): number {

@@ -1,7 +1,7 @@
 // Reads the dialog that Claude Code shows: what it is, its text, its options and its keys. A dialog that this file does not
 // know is still a dialog, `unknown`; nothing here decides whether typing is safe.
 
-import type { AnsiRow } from './box.ts';
+import { type AnsiRow, isHint } from './box.ts';
 import { type DialogOption, readOptions } from './dialog-options.ts';
 import { readDialogText } from './dialog-text.ts';
 
@@ -20,8 +20,8 @@ export interface Dialog {
   readonly options: readonly DialogOption[];
   /** The list has options that are scrolled out of sight. */
   readonly hasMore: boolean;
-  /** A text field is open: letters are written into it. */
-  readonly field: boolean;
+  /** A text field is open that is not an option: letters are written into it. */
+  readonly field: 'empty' | 'full' | undefined;
   /** The line of keys, as the dialog shows it. */
   readonly help: string;
 }
@@ -31,26 +31,26 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   const lines = rows.map((row) => row.text);
   const width = Math.max(...lines.map((line) => line.length));
   const top = topOf(lines, columns);
-  const said = lines.slice(top).join('\n');
+  const said = lines.slice(top).join('\n').trimEnd();
   const [which, words, full] = KINDS.find(([, one]) => one.test(said)) ?? (['unknown', /./, false] as const);
   const start = which === 'btw' ? lines.findLastIndex((line) => words.test(line)) : top;
   const body = rows.slice(start, rows.findLastIndex((row) => row.text !== '') + 1);
   const isCut = start === 0 && !lines[0]?.startsWith('Welcome to '); // its upper part is off the screen
   const { help, from } = helpOf(body.map((row) => row.text));
   const list = readOptions(body.slice(0, from), width, which === 'resume' || which === 'rewind');
-  const isOpen = list.options.some((option) => option.selected) || help !== '' || PANEL.test(said);
+  const isOpen = list.options.some((option) => option.selected) || help !== '' || TALL.test(said);
   if (!isOpen) return undefined;
   const options = UNCHOSEN.has(which) ? [] : list.options.length > 0 ? list.options : keyOptions(which, help);
   const form = formOf(which, options);
   const used = form === 'panel' || options !== list.options ? new Set<number>() : list.rows;
   const { title, text } = readDialogText(
-    body.slice(0, from).map((row, at) => (used.has(at) ? undefined : row.text)),
+    body.slice(0, from).map((row, at) => (used.has(at) ? undefined : row.text.replace(CODE, '$1'))),
     width,
   );
   return {
     ...{ which, full, form, title: TITLES[which] ?? (isCut ? '' : title) },
     text: title !== '' && (isCut || which in TITLES) ? [title, ...text] : text,
-    ...{ options: form === 'panel' ? [] : options, hasMore: list.hasMore, field: FIELD.test(said), help },
+    ...{ options: form === 'panel' ? [] : options, hasMore: list.hasMore, field: fieldOf(body), help },
   };
 }
 
@@ -81,7 +81,11 @@ const TITLES: Partial<Readonly<Record<DialogName, string>>> = {
 const KINDS = [
   ['auto-mode', /^ *(?:Make auto mode your default|Auto mode can['’]t check)/mu, false],
   ['trust', /^ *(?:Accessing workspace|Do you trust the files)|\bI trust this folder$/mu, false],
-  ['onboarding', /^ *(?:Let['’]s get started|To change this later, run \/theme|Security notes:$)/mu, false],
+  [
+    'onboarding',
+    /^ *(?:Let['’]s get started|To change this later, run \/theme|Security notes:$)|\(ctrl\+t to disable\)$(?!\n)/mu,
+    false,
+  ],
   ['key', /^ *Detected a custom API key/mu, false],
   ['bypass', /^ *WARNING: Claude Code running in Bypass/mu, false],
   ['server', /^ *(?:\d+ )?[Nn]ew MCP servers? found/mu, false],
@@ -114,11 +118,26 @@ const KINDS = [
   ['doctor', /^ *Diagnostics$|Run \/feedback to report details\.$/mu, true],
 ] as const;
 
-/** Panels that may be too tall to show their line of keys. */
-const PANEL = /^ *(?:Settings +Status +Config|Search prompts|Help +General|Overview +Models$)/mu;
+/** Dialogs that may be too tall to show their line of keys: by their first line, or by their last one. */
+const TALL =
+  /^ *(?:Settings +Status +Config|Search prompts|Help +General|Overview +Models$|Shell details$|Permissions +\w|Auto mode can['’]t check)|\(ctrl\+t to disable\)$(?!\n)/mu;
 
-/** A line to write in, in a frame or after a `>`; a search field above a list does not count. */
-const FIELD = /^ *│ [^⌕│]*│$|^ *> |\bPaste code here if prompted >/mu;
+/** The code of a login: Claude Code shows its end, which must not be repeated. */
+const CODE = /^( *Paste code here if prompted >)(.*)$/u;
+/** A search field above a list does not count. */
+const FRAMED = /^( *│ )[^⌕│]*│$/u;
+
+/** A line to write in, in a frame or after a `>`. */
+function fieldOf(rows: readonly AnsiRow[]): Dialog['field'] {
+  for (const { text, cells } of rows) {
+    const [, , code] = CODE.exec(text) ?? [];
+    if (code !== undefined) return code.trim() === '' ? 'empty' : 'full';
+    const [, edge] = FRAMED.exec(text) ?? [];
+    if (edge !== undefined) return isHint([cells.slice(edge.length, text.length - 1)]) ? 'empty' : 'full';
+    if (/^ *> /u.test(text)) return 'full';
+  }
+  return undefined;
+}
 
 /** The first line below the last rule across the screen; the rule inside a question does not count. */
 function topOf(lines: readonly string[], columns: number | undefined): number {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../../../agents/claude/screen/box.ts';
 import { type Dialog, findDialog } from '../../../agents/claude/screen/dialog.ts';
-import { answerText, cardDraft, dialogPrint, panelTexts, parseCardId } from '../../../bridge/dialogs/card-text.ts';
+import { endOfCard } from '../../../bridge/dialogs/card-ends.ts';
+import { cardDraft, dialogPrint, panelTexts, parseCardId } from '../../../bridge/dialogs/card-text.ts';
 
 const CORPUS = join(import.meta.dirname, '../../fixtures', 'screens');
 const PANE = { serverPid: 1, paneId: '%1', panePid: 2 };
@@ -67,10 +68,28 @@ describe('the card of every recorded dialog', () => {
     expect(menu.options?.map(({ label }) => label)[7]).toBe('New custom theme…');
   });
 
-  it('has no button for an option that opens a text field', () => {
+  it('has a button with a form for a text field', () => {
     const dialog = find('2.1.197/80x24/dialog-question');
-    expect(labelsOf(dialog)[0]).toEqual(['SQLite', 'Postgres', 'DuckDB', 'Chat about this']);
-    expect(partsOf(dialog)[0]?.map(({ custom_id }) => custom_id.split(':')[2])).toEqual(['0', '1', '2', '4']);
+    expect(labelsOf(dialog)).toEqual([
+      ['SQLite', 'Postgres', 'DuckDB', 'Chat about this'],
+      ['✏️ Type something.', 'Esc: cancel'],
+    ]);
+    const ids = partsOf(dialog).map((row) => row.map(({ custom_id }) => custom_id.split(':')[2]));
+    expect(ids).toEqual([
+      ['0', '1', '2', '4'],
+      ['write-3', 'key-Escape'],
+    ]);
+    expect(labelsOf(find('2.1.325/80x24/dialog-plan-feedback'))[1]).toEqual(['✏️ Tell Claude what to change']);
+    expect(labelsOf(find('2.1.325/80x24/dialog-login-url'))).toEqual([['✏️ The code of the login page', 'Esc: cancel']]);
+    expect(labelsOf(find('2.1.325/80x24/dialog-add-dir'))).toEqual([['✏️ The path of the directory', 'Esc: cancel']]);
+  });
+
+  it('has no form for a field that already has a text, and says so', () => {
+    for (const path of ['2.1.325/80x24/dialog-export-file', '2.1.325/80x24/dialog-question-typing']) {
+      const dialog = find(path);
+      expect(JSON.stringify(partsOf(dialog))).not.toContain('write-');
+      expect(cardDraft(dialog, 'p'.repeat(16)).content).toContain('in the terminal only');
+    }
   });
 
   it('has keys where threadmux cannot choose, and sideways ones for a slider', () => {
@@ -144,8 +163,9 @@ describe('the print of a dialog to approve', () => {
 describe('words from the screen', () => {
   it('cannot become a link or a long text in a closed card', () => {
     const label = `[Tap here](https://evil.test) @everyone ${'x'.repeat(3_000)}`;
-    const shown = answerText({ label, by: 'me' });
-    expect(shown).toMatch(/^\\\[Tap here\\\]\(https:\/\/evil\.test\) \\@everyone x+… — me$/);
+    const card = { id: '1', print: 'p', which: 'trust', title: 'Trust', message: '1', answer: { label, by: 'me' } };
+    const shown = endOfCard(card, 'terminal');
+    expect(shown).toMatch(/^✅ \*\*Trust\*\* \\\[Tap here\\\]\(https:\/\/evil\.test\) \\@everyone x+… — me$/);
     expect(shown.length).toBeLessThan(300);
   });
 

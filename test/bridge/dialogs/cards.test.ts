@@ -84,6 +84,15 @@ describe('a dialog', () => {
     expect(chosen(claude)).toEqual(['Yes, I trust this folder', 'No, exit']);
   });
 
+  it('that marks the taken option before it closes is still the same one', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', { ...TRUST, linger: 2_500 });
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await tap(setting, card, 'Yes, I trust');
+    await become(setting, card, /^✅ .*Yes, I trust this folder — /);
+    expect((await setting.answers(claude)).filter(({ content }) => /Accessing/.test(content))).toHaveLength(1);
+  });
+
   it('is closed in the thread when it is answered in the terminal', async () => {
     const { setting, claude } = await begin();
     await claude.tell('choice', TRUST);

@@ -3,11 +3,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { startLabWithHost } from '../../../support/far-lab.ts';
-import { buttonOf, promptIn, verdictOf } from '../../../support/prompt-pane.ts';
+import { PATIENCE } from '../../../support/lab-session.ts';
+import { buttonOf, messageNow, promptIn, verdictOf } from '../../../support/prompt-pane.ts';
 
-it('!new on a host starts a chat that replies, gets its mark, and is allowed a tool by a tap', async () => {
+it('!new on a host starts a chat that replies, gets its mark, is allowed a tool and answers a dialog by taps', async () => {
   const { lab, ssh, socket, project } = await startLabWithHost();
   await lab.person.say(lab.channelId, `!new web far ${project}`);
   const web = await lab.find('web');
@@ -25,6 +26,21 @@ it('!new on a host starts a chat that replies, gets its mark, and is allowed a t
   await web.idle();
   expect(existsSync(join(project, 'made-there'))).toBe(true);
   expect(web.prompts()).toEqual(['hello from far away', 'bash touch made-there']);
+
+  // A dialog there is a card here, and a tap presses its keys there.
+  await web.submit('/model');
+  const card = await vi.waitFor(async () => {
+    const shown = (await lab.person.messages(web.thread)).find(({ content }) => /^🔔 \*\*Select model/.test(content));
+    if (shown === undefined) throw new Error('there is no card');
+    return shown;
+  }, PATIENCE);
+  await lab.person.tap(web.thread, card.id, buttonOf(card, 'Opus'));
+  await vi.waitFor(async () => {
+    expect((await messageNow(lab, card)).content).toMatch(/^✅ \*\*Select model\*\* Opus/);
+  }, PATIENCE);
+  await web.idle();
+  const pane = execFileSync('tmux', ['-S', socket, 'capture-pane', '-p', '-t', '=web:'], { encoding: 'utf8' });
+  expect(pane).toMatch(/Set model to .*Opus/);
 
   const found = spawnSync('grep', ['-rlF', tokenOf(lab.dir), join(ssh.home, '.threadmux')], {
     encoding: 'utf8',

@@ -118,12 +118,16 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     ['>Yes', 'Yes, allow all edits during this session (shift+tab)', 'No'],
   ),
   plan: choice('Exit plan mode?', ['>Yes, and switch to default (ask each time) for this session', 'No'], YES_NO),
+  'plan-feedback': choice('Claude has written up a plan and is ready to execute. Would you like to', [
+    ...['Yes, and use auto mode', 'Yes, manually approve edits', '>Tell Claude what to change'],
+  ]),
   question: choice('Which database should we use?', [
     '>SQLite',
     ...DATABASES.slice(1),
     'Type something.',
     'Chat about this',
   ]),
+  'question-field': choice('Which database should we use?', [...DATABASES, '>Type something.', 'Chat about this']),
   'question-first': choice('Which database should we use?', [
     '>SQLite',
     'Postgres',
@@ -205,6 +209,27 @@ describe('the options of a dialog', () => {
   });
 });
 
+describe('a text field', () => {
+  const fieldsOf = (path: string) =>
+    readOne(path).options.flatMap(({ label, field }) => (field ? [[label, field]] : []));
+
+  it.each(['2.1.197', '2.1.325'])('that is an option of %s is closed, empty or full', (version) => {
+    expect(fieldsOf(`${version}/80x24/dialog-question`)).toEqual([['Type something.', 'closed']]);
+    expect(fieldsOf(`${version}/80x24/dialog-question-field`)).toEqual([['Type something.', 'empty']]);
+    expect(fieldsOf(`${version}/80x24/dialog-question-typing`)).toEqual([['own words', 'full']]);
+    expect(fieldsOf(`${version}/80x24/dialog-plan-feedback`)).toEqual([['Tell Claude what to change', 'empty']]);
+    expect(fieldsOf(`${version}/80x24/dialog-permission-bash`)).toEqual([]);
+  });
+
+  it('for the code of a login is full when something is in it, and the code is not in the text', () => {
+    const path = join(CORPUS, '2.1.325/80x24/dialog-login-url.ansi');
+    const typed = readFileSync(path, 'utf8').replace(/(Paste code here if prompted >)/, '$1 *****ateabc');
+    const dialog = findDialog(parseAnsi(typed));
+    expect(dialog?.field).toBe('full');
+    expect(JSON.stringify(dialog)).not.toContain('ateabc');
+  });
+});
+
 describe('the text of a dialog', () => {
   it('is whole where Claude Code wrapped it', () => {
     expect(readOne('2.1.325/80x24/dialog-trust').text).toEqual([
@@ -218,9 +243,11 @@ describe('the text of a dialog', () => {
     for (const version of ['2.1.197', '2.1.325']) {
       const dialog = readOne(`${version}/80x24/dialog-login-url`);
       expect(dialog.text.some((line) => /^ *https:\/\/claude\.com\/\S+&state=[\w-]{43}$/.test(line))).toBe(true);
-      expect(dialog.field).toBe(true);
+      expect(dialog.field).toBe('empty');
+      expect(readOne(`${version}/80x24/dialog-add-dir`).field).toBe('empty');
+      expect(readOne(`${version}/80x24/dialog-export-file`).field).toBe('full');
     }
-    expect(readOne('2.1.325/80x24/dialog-trust').field).toBe(false);
+    expect(readOne('2.1.325/80x24/dialog-trust').field).toBeUndefined();
   });
 
   it('keeps the rows of a table apart', () => {

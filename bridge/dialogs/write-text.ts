@@ -1,0 +1,73 @@
+// Writes a text into the field of a dialog: only while exactly that dialog is open with its empty field in focus. The text comes
+// first; Enter is a second step, after the field shows something and the dialog was checked again.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { cleanInbound, guardForEnter } from '../../core/untrusted-text.ts';
+import type { FoundPane } from '../../threads/panes.ts';
+import { pasteInDialog } from '../../tmux/type-message.ts';
+import type { FieldName } from './card-text.ts';
+import {
+  type Chosen,
+  guardFor,
+  highlight,
+  highlighted,
+  keyId,
+  press,
+  type SeenDialog,
+  seeDialog,
+} from './choose-option.ts';
+
+const LOOKS = 20;
+const LOOK_MS = 50;
+
+export async function writeText(pane: FoundPane, print: string, into: FieldName, words: string): Promise<Chosen> {
+  const text = fitting(words, into);
+  if (text === '') throw new ThreadmuxError('bad_usage', 'the text is empty');
+  const first = await seeDialog(pane);
+  if (first?.print !== print) return { kind: 'changed' };
+  const seen = typeof into === 'number' ? await highlight(pane, first, into) : first;
+  if ('kind' in seen) return seen;
+  if (fieldOf(seen, into) !== 'empty') return { kind: 'full' };
+  const label = typeof into === 'number' ? seen.dialog.options[into]?.label : undefined;
+  const guard = guardFor(pane.record, seen.look, label === undefined ? [] : [highlighted(label)]);
+  const pasted = await pasteInDialog(pane.tmux, guard, keyId(), text);
+  if (pasted.kind === 'refused') return { kind: 'changed' };
+  const shown = await untilShown(pane, seen, into);
+  if (shown === undefined) return { kind: 'written' };
+  const done = into === 'login' ? 'The code was entered.' : text.slice(0, 200);
+  const entered = await press(pane, shown, ['Enter'], done);
+  return entered.kind === 'changed' ? { kind: 'written' } : entered;
+}
+
+/**
+ * A code and a path are one line. In other fields, Enter after a backslash or `@name` would not submit, and an empty line would
+ * look like the end of the option.
+ */
+function fitting(words: string, into: FieldName): string {
+  const text = cleanInbound(words).trim();
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (into === 'login') return text.replace(/\s+/g, '');
+  return into === 'add' ? text.replace(/\s+/g, ' ') : guardForEnter(lines.join('\n'));
+}
+
+function fieldOf({ dialog }: SeenDialog, into: FieldName) {
+  return typeof into === 'number' ? dialog.options.find(({ selected }) => selected)?.field : dialog.field;
+}
+
+/** The lines of a long text may look like other options; only the highlighted one counts. */
+function isFull(seen: SeenDialog, into: FieldName): boolean {
+  if (typeof into !== 'number') return seen.dialog.field === 'full';
+  return seen.dialog.options.some(({ selected, field }) => selected && field !== 'empty');
+}
+
+/** Undefined if the field shows nothing after a second, or the dialog is another one. */
+async function untilShown(pane: FoundPane, before: SeenDialog, into: FieldName): Promise<SeenDialog | undefined> {
+  for (let looks = 0; looks < LOOKS; looks++) {
+    await sleep(LOOK_MS);
+    const seen = await seeDialog(pane);
+    if (seen?.dialog.which !== before.dialog.which) return undefined;
+    if (isFull(seen, into)) return seen;
+  }
+  return undefined;
+}

@@ -1,0 +1,98 @@
+// A text is written into the field of a dialog through the form of its card: into that dialog only, and Enter comes after it.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { FakeClaude } from '../../support/fake-claude.ts';
+import type { WireMessage } from '../../support/workspace.ts';
+import { openPageSocket } from '../../workspace/raw-socket.ts';
+import { aWhile, type Setting, startSetting, WAIT } from '../bridge-setup.ts';
+import { become, tap } from '../tap-message.ts';
+
+const QUESTION = {
+  title: 'Which database?',
+  options: ['SQLite', 'Postgres', 'Type something.', 'Chat about this'],
+  ...{ at: 0, numbered: true, field: 2 },
+};
+const LOGIN = { title: 'Login', text: ['Sign in, then come back.'], code: true, help: 'Esc to cancel' };
+const TYPED = '✏️ Type something.';
+
+async function begin() {
+  const setting = await startSetting();
+  const claude = await setting.claude('web', { replies: false });
+  const page = await openPageSocket(setting.workspace);
+  const whispers = () =>
+    page.heard.filter(({ t, d }) => t === 'MESSAGE_CREATE' && d.flags & 64).map(({ d }) => d.content as string);
+  return { setting, claude, whispers };
+}
+
+/** Opens the form; the second step sends it. */
+async function openForm(setting: Setting, card: WireMessage, label: string) {
+  const tapped = await tap(setting, card, label);
+  return (words: string) =>
+    vi.waitFor(() => setting.workspace.person.submitModal(card.channel_id, tapped, { words }), WAIT);
+}
+
+const noted = (claude: FakeClaude) => claude.noted().map(({ kind, text }) => `${kind}: ${text}`);
+const untilNoted = (claude: FakeClaude, ...all: string[]) => vi.waitFor(() => expect(noted(claude)).toEqual(all), WAIT);
+
+describe('a text for a dialog', () => {
+  it('is written into its option and submitted, and the card shows it', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', QUESTION);
+    const card = await setting.answer(claude, /Which database/);
+    const send = await openForm(setting, card, TYPED);
+    await send('1 *MySQL*, please\nor nothing');
+    await untilNoted(claude, 'chosen: 1 *MySQL*, please\nor nothing');
+    await become(setting, card, /^✅ \*\*Which database\?\*\* 1 \\\*MySQL\\\*, please\nor nothing — /);
+  });
+
+  it('never goes into another dialog that was opened while the form was filled in', async () => {
+    const { setting, claude, whispers } = await begin();
+    await claude.tell('choice', QUESTION);
+    const card = await setting.answer(claude, /Which database/);
+    const send = await openForm(setting, card, TYPED);
+    await claude.tell('choice', { ...QUESTION, title: 'Delete which database?' });
+    await send('all of them');
+    await vi.waitFor(() => expect(whispers()).toEqual([expect.stringMatching(/Nothing was pressed/)]), WAIT);
+    await aWhile();
+    expect(noted(claude)).toEqual([]);
+    expect(setting.machine.tmux.call('capture-pane', '-p', '-t', '=web:')).not.toContain('all of them');
+  });
+
+  it('is not added to a text that somebody has begun in the terminal', async () => {
+    const { setting, claude, whispers } = await begin();
+    await claude.tell('choice', QUESTION);
+    const card = await setting.answer(claude, /Which database/);
+    const send = await openForm(setting, card, TYPED);
+    await claude.tell('choice', { ...QUESTION, at: 2, written: 'half a tho' });
+    await send('something else');
+    await vi.waitFor(() => expect(whispers()).toEqual([expect.stringMatching(/Nothing was written/)]), WAIT);
+    expect(noted(claude)).toEqual([]);
+  });
+
+  it('that is only spaces writes nothing', async () => {
+    const { setting, claude, whispers } = await begin();
+    await claude.tell('choice', QUESTION);
+    const send = await openForm(setting, await setting.answer(claude, /Which database/), TYPED);
+    await send('  \n ');
+    await vi.waitFor(() => expect(whispers()).toEqual([expect.stringMatching(/the text is empty/)]), WAIT);
+    expect(noted(claude)).toEqual([]);
+  });
+
+  it('that is the code of a login is entered, and is nowhere in the thread, the log or our files', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', LOGIN);
+    const card = await setting.answer(claude, /Login/);
+    const send = await openForm(setting, card, '✏️ The code');
+    await send(' verysecretcode#andstate\n');
+    await untilNoted(claude, 'code: verysecretcode#andstate');
+    await become(setting, card, /^✅ \*\*Login\*\* The code was entered\. — /);
+    const said = (await setting.answers(claude)).map(({ content }) => content).join('\n');
+    const { root } = setting.machine.home;
+    const files = readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile())
+      .map((file) => readFileSync(join(file.parentPath, file.name), 'utf8'));
+    for (const part of ['verysecret', 'dstate']) expect([said, ...files].join('\n')).not.toContain(part);
+  });
+});
