@@ -118,7 +118,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     ['>Yes', 'Yes, allow all edits during this session (shift+tab)', 'No'],
   ),
   plan: choice('Exit plan mode?', ['>Yes, and switch to default (ask each time) for this session', 'No'], YES_NO),
-  'plan-feedback': choice('Claude has written up a plan and is ready to execute. Would you like to', [
+  'plan-feedback': choice(expect.stringMatching(/^Ready to code\?$|^Claude has written up a plan/), [
     ...['Yes, and use auto mode', 'Yes, manually approve edits', '>Tell Claude what to change'],
   ]),
   question: choice('Which database should we use?', [
