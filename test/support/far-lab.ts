@@ -39,15 +39,8 @@ export async function startLabWithHost(): Promise<LabWithHost> {
   const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
   writeFileSync(
     join(ssh.home, '.claude.json'),
-    JSON.stringify({
-      ...{
-        hasCompletedOnboarding: true,
-        hasResetAutoModeOptInForDefaultOffer: true,
-        theme: 'dark',
-        projects: { [project]: trusted },
-      },
-      customApiKeyResponses: known.customApiKeyResponses,
-    }),
+    // With everything that the Claude on this machine was asked, such as whether to make auto mode the default.
+    JSON.stringify({ ...known, projects: { [project]: trusted } }),
   );
   // Newer versions start in auto mode, which rarely asks.
   mkdirSync(join(ssh.home, '.claude'));

@@ -239,8 +239,14 @@ describe('a prompt that is open in the thread and in the terminal', () => {
   it('stays open in the thread while a question is half answered in the terminal', async () => {
     const { message, outcome } = await ask('ask2');
     await dialogIs(/Which database should we use/);
-    demo.press('1');
-    await dialogIs(/Which extras do you want/);
+    // Newer versions ignore a key that comes just after a dialog has appeared.
+    await vi.waitFor(
+      () => {
+        if (/Which database should we use/.test(demo.screen())) demo.press('1');
+        expect(demo.screen()).toMatch(/Which extras do you want/);
+      },
+      { ...PATIENCE, interval: 1_500 },
+    );
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect((await messageNow(lab, message)).components).not.toEqual([]);
     await tap(message, '2. Postgres');
