@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
 import { DIALOG, hasDialog } from '../agents/claude/screen/screen.ts';
+import { boxWhileTyping } from '../agents/claude/screen/shown-text.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import { readPane } from '../threads/read-pane.ts';
@@ -121,9 +122,11 @@ function createAway({ onUnreachable, signal }: ConfirmOptions) {
 /** Looks again first, because a restored draft of the user must not be submitted. */
 async function pressOnceMore(message: TypedState, options: ConfirmOptions): Promise<void> {
   await sleep(500, undefined, { signal: options.signal });
-  if ((await lookAgain(message, options)).kind !== 'standing') return;
+  const seen = await lookAgain(message, options);
+  if (seen.kind !== 'standing') return;
   const { tmux, record } = options;
-  await pressEnter(tmux, { pane: record, command: record.command, dialog: DIALOG }, message.deliveryId);
+  const shows = boxWhileTyping(seen.screen.text, '', { width: 80, height: 24 });
+  await pressEnter(tmux, { pane: record, command: record.command, dialog: DIALOG, shows }, message.deliveryId);
 }
 
 type Seen =

@@ -3,7 +3,7 @@
 
 import { timesShown } from '../agents/claude/screen/describe.ts';
 import { DIALOG, hasDialog } from '../agents/claude/screen/screen.ts';
-import { shownText } from '../agents/claude/screen/shown-text.ts';
+import { boxWhileTyping, shownText } from '../agents/claude/screen/shown-text.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
@@ -168,7 +168,7 @@ async function typeInto(
       options.onTyping();
       const delivery = await typeMessage(
         tmux,
-        guard,
+        { ...guard, shows: seen.kind === 'gone' ? [] : boxWhileTyping(seen.text, message.typed.text, seen) },
         { id: message.deliveryId, text: message.typed.text },
         {
           signal: options.signal,
@@ -179,6 +179,9 @@ async function typeInto(
       );
       if (delivery.kind === 'delivered' || delivery.kind === 'already')
         return { kind: 'typed', tmux, record, before: text ?? '' };
+      // A dialog covers the box: Enter is pressed when the text is seen there again.
+      const isCovered = delivery.kind === 'text-only' && ['dialog', 'changing'].includes(delivery.because);
+      if (isCovered && isReported) return { kind: 'typed', tmux, record, before: text ?? '' };
       if (delivery.kind === 'text-only')
         return {
           kind: 'unconfirmed',

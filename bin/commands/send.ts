@@ -4,6 +4,7 @@
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG } from '../../agents/claude/screen/screen.ts';
+import { boxWhileTyping } from '../../agents/claude/screen/shown-text.ts';
 import { decide, type TypingStep } from '../../bridge/decide-typing.ts';
 import { STASH } from '../../bridge/delivery-attempt.ts';
 
@@ -115,10 +116,12 @@ async function type(
       ? text
       : composeForClaude(text, [], isPlainCommand(text, config.slashCommands) ? 'command' : 'text');
   if (typeof typed !== 'string' && typed.kind === 'nothing') return refused('The text is empty.');
+  const words = typeof typed === 'string' ? typed : typed.text;
+  const shows = step.do === 'run' ? [] : boxWhileTyping(seen.text, words, seen);
   const delivery = await typeMessage(
     tmux,
-    guard,
-    { id: nextMark(seen), text: typeof typed === 'string' ? typed : typed.text },
+    { ...guard, shows },
+    { id: nextMark(seen), text: words },
     step.do === 'type' && step.stash ? { stash: STASH } : {},
   );
   switch (delivery.kind) {

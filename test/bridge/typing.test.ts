@@ -46,6 +46,22 @@ describe('a message in a thread', () => {
     for (const message of messages) await setting.untilMarked(message, '✅');
   });
 
+  it('does not answer a dialog that opens while it is typed, and is submitted when the dialog is closed', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    // As the real one offers auto mode, a moment after its start.
+    const offer = { title: 'Make auto mode your default?', options: ['Yes', 'No'], at: 0, help: '' };
+    await claude.tell('offer', offer);
+    const message = await setting.say(claude, 'hello');
+    await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain('Make auto mode'), WAIT);
+    await aWhile(2_000);
+    expect(claude.noted()).toEqual([]);
+    setting.machine.tmux.call('send-keys', '-t', '=web:', 'Down', 'Enter');
+    await setting.untilMarked(message, '✅');
+    await untilPrompts(claude, ['hello']);
+    expect(claude.noted().map(({ kind, text }) => `${kind}: ${text}`)).toEqual(['chosen: No', 'prompt: hello']);
+  });
+
   it('is typed once each time the same text is written', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');

@@ -22,6 +22,8 @@ const state = {
   next: [],
   /** A list to choose from: {title, text, options, at, numbered, help, next}; `field`: the option that is a text field, `code`: a line for a code. */
   choice: undefined,
+  /** A list that opens by itself as soon as the box has a text. */
+  offer: undefined,
   /** How long it is busy, in ms, before it acts on a key. */
   slow: 0,
   /** How often Enter has no effect. */
@@ -183,6 +185,7 @@ function insert(given, pasted = false) {
   const lines = text.split('\n').length - 1;
   const shown = pasted && (lines > 2 || text.length > 800) ? `[Pasted text #1 +${lines} lines]` : text;
   state.box.push({ text, shown });
+  [state.choice, state.offer] = [state.offer ?? state.choice, undefined];
 }
 
 function key(bytes) {
@@ -280,6 +283,9 @@ const ORDERS = {
   },
   choice: (choice) => {
     state.choice = choice;
+  },
+  offer: (choice) => {
+    state.offer = choice;
   },
   next: (commands) => {
     state.next = commands;

@@ -26,6 +26,7 @@ export interface Noted {
 
 type Order =
   | 'choice'
+  | 'offer'
   | 'busy'
   | 'idle'
   | 'dialog'

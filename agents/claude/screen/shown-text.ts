@@ -10,6 +10,26 @@ export interface ShownText {
   readonly parts: readonly string[];
 }
 
+/**
+ * The first line of the box, as a regular expression for tmux. No dialog has such a line: with this rule, a dialog that opens just
+ * before Enter is not answered by it.
+ */
+const BOX = '^❯\u00a0';
+const BOX_LINE = new RegExp(BOX, 'm');
+/** Rows of the pane that a box never uses. */
+const OTHER_ROWS = 8;
+
+/** The lines that the screen must show while the text is typed. None if the text may push the first line of the box off the screen. */
+export function boxWhileTyping(
+  screen: string,
+  text: string,
+  { width, height }: { readonly width: number; readonly height: number },
+): readonly string[] {
+  const room = Math.max(1, width - 4);
+  const rows = text.split('\n').reduce((sum, line) => sum + Math.ceil((2 * line.length + 1) / room), 0);
+  return BOX_LINE.test(screen) && rows <= height - OTHER_ROWS ? [BOX] : [];
+}
+
 /** A longer text may be wider than the pane or scrolled: then only its end is looked for. */
 const WHOLE = 60;
 const TAIL = 40;

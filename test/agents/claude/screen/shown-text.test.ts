@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { shownText } from '../../../../agents/claude/screen/shown-text.ts';
+import { boxWhileTyping, shownText } from '../../../../agents/claude/screen/shown-text.ts';
 
 const PLACEHOLDERS = ['[Pastedtext#', '[Image#'];
 
@@ -30,5 +33,36 @@ describe('what the box shows of a pasted text', () => {
 
   it.each(['👍🏽', 'ok 👩‍👩‍👧', '\u202e'])('is only a placeholder for %j, of which nothing is certain', (text) => {
     expect(shownText(text)).toMatchObject({ whole: '', parts: PLACEHOLDERS });
+  });
+});
+
+describe('the box while a text is typed', () => {
+  const folder = join(import.meta.dirname, '../../../fixtures/screens');
+  const recorded = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ansi'))
+    .map((path) => {
+      const text = stripVTControlCharacters(readFileSync(join(folder, path), 'utf8'));
+      return { path, isSeen: boxWhileTyping(text, 'hello', { width: 80, height: 24 }).length > 0 };
+    });
+  const of = (state: RegExp) => recorded.filter(({ path }) => state.test(path));
+
+  it('is seen on every recorded screen with an empty box or a draft', () => {
+    const all = of(/\/(?:empty|draft|busy)[^/]*$/).filter(({ path }) => !path.endsWith('/draft-tall.ansi'));
+    expect(all.length).toBeGreaterThan(300);
+    expect(all.filter(({ isSeen }) => !isSeen)).toEqual([]);
+  });
+
+  it('is seen on no recorded screen with a dialog', () => {
+    const all = of(/\/dialog[^/]*$/);
+    expect(all.length).toBeGreaterThan(290);
+    expect(all.filter(({ isSeen }) => isSeen)).toEqual([]);
+  });
+
+  it('may leave the screen when the text is tall', () => {
+    const screen = '─────\n❯\u00a0\n─────';
+    expect(boxWhileTyping(screen, 'hello', { width: 80, height: 24 })).toHaveLength(1);
+    expect(boxWhileTyping(screen, 'line\n'.repeat(20), { width: 80, height: 24 })).toEqual([]);
+    expect(boxWhileTyping(screen, 'x'.repeat(700), { width: 80, height: 24 })).toEqual([]);
+    expect(boxWhileTyping(screen, '漢'.repeat(300), { width: 40, height: 24 })).toEqual([]);
   });
 });
