@@ -12,8 +12,10 @@ import type { Host } from '../hosts/host.ts';
 import { type HostFiles, hostFiles, localFiles } from '../hosts/host-files.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import type { Shared } from '../threads/shared-services.ts';
+import { settingsInForce } from '../threads/thread-settings.ts';
 import { followedTurn } from './events.ts';
 import { createProgress, type Progress } from './progress.ts';
+import type { ProgressLevel } from './progress-text.ts';
 
 /** The context for letters of one host. */
 export interface CourierContext extends Omit<Shared, 'sessionOf'> {
@@ -41,7 +43,7 @@ export function openCourierContexts(shared: Shared): CourierContexts {
   const { home, log, hosts, remote } = shared;
   const common = {
     shown: openPostedTexts(home),
-    progress: createProgress({ home, log, level: shared.config.progress }),
+    progress: createProgress({ home, log, levelOf: (thread) => progressLevel(thread, shared) }),
     inTurn: createKeyedQueue(),
     header: (session: SessionPane, cwd: string) =>
       [session.host, untrustedText(basename(cwd)), untrustedText(session.group ?? session.sessionName)].join(' · '),
@@ -97,6 +99,11 @@ export function openCourierContexts(shared: Shared): CourierContexts {
 }
 
 const STATUS_BYTES = 100_000;
+
+function progressLevel(thread: string, { threads, config }: Pick<Shared, 'threads' | 'config'>): ProgressLevel {
+  const record = threads.registry.get(thread);
+  return (record && settingsInForce(record, threads).progress) ?? config.progress;
+}
 
 // Remembers which texts of Claude were posted, by their ids in the transcript. The ids stay the same after renames,
 // restarts and a second Stop in one turn.

@@ -14,6 +14,7 @@ import type { Connections } from './connections.ts';
 import { type Destination, projectOfPlace, type SessionPlace } from './destination.ts';
 import { postNotice } from './notices.ts';
 import { openRegistry, type Registry, sessionKey, type ThreadRecord } from './registry.ts';
+import { parseStarted } from './remembered-session.ts';
 
 /** A session and one of its panes. */
 export interface SessionPane extends CurrentPane {
@@ -110,7 +111,7 @@ export function openThreads(options: ThreadsOptions): Threads {
       ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
       ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
       toldUnheard: isSame && before.toldUnheard,
-      settings: before?.settings,
+      settings: isSame ? before.settings : (parseStarted(session.started)?.settings ?? before?.settings),
     };
     registry.put(record);
     return record;

@@ -53,9 +53,12 @@ export interface CommandCall {
   readonly id: string;
   /** The thread it was given in; undefined in the channel itself. */
   readonly thread: ThreadRef | undefined;
+  /** The channel or thread it was given in. */
+  readonly channel: string;
   readonly rest: string;
-  /** The name of the user who gave it. */
+  /** The name and the id of the user who gave it. */
   readonly by?: string;
+  readonly byId?: string;
   /** When it was written (`performance.now`); undefined if it was missed. See `isFresh`. */
   readonly liveAt: number | undefined;
 }
@@ -68,8 +71,8 @@ export interface Command {
 }
 
 export interface CommandReply extends MessageDraft {
-  /** Runs after the reply was posted in this channel, because posting would reopen an archived thread. */
-  readonly after?: (said: string) => Promise<void>;
+  /** Runs after the reply was posted in this channel, because posting would reopen an archived thread. `message`: the reply. */
+  readonly after?: (said: string, message: string | undefined) => Promise<void>;
 }
 
 export const replyWith = (content: string): CommandReply => ({ content });

@@ -9,6 +9,7 @@ import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys
 import { killCommand } from './kill.ts';
 import { newCommand } from './new.ts';
 import { sessionsCommand } from './sessions.ts';
+import { setCommand } from './set.ts';
 import { agentCommand, doneCommand, statusCommand, terminalCommand } from './streams.ts';
 
 const retry: Command = {
@@ -60,6 +61,7 @@ export const COMMANDS: readonly Command[] = [
   agentCommand,
   doneCommand,
   statusCommand,
+  setCommand,
   screenCommand,
   stopCommand,
   keyCommand,
