@@ -67,7 +67,7 @@ function applyModel(
 ): CommandReply {
   const text = `/model ${model}`;
   return {
-    content: `${line} Sent to Claude as ${untrustedCode(text)}, which also makes it the default of your new sessions.`,
+    content: `${line} Sent to Claude as ${untrustedCode(text)}: it may ask you to confirm, and saves it as the default of your new sessions.`,
     async after(channelId, id) {
       if (id === undefined || thread === undefined) return;
       tools.accept({ id, channelId, authorId: byId, author: by, text, attachments: [] }, thread);
