@@ -7,6 +7,7 @@ import type { Variables } from '../../core/session-environment.ts';
 import type { MessageDraft } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import type { AllowedHostDirectories } from '../../streams/allowed-directories.ts';
+import type { AgentStatus } from '../../threads/agent-status.ts';
 import type { KnownThreads } from '../../threads/connections.ts';
 import type { Notices } from '../../threads/notices.ts';
 import type { PaneFinder } from '../../threads/panes.ts';
@@ -27,6 +28,7 @@ export interface CommandContext {
   readonly panes: PaneFinder;
   readonly threads: Threads;
   readonly states: SessionStates;
+  readonly statusOf: AgentStatus;
   readonly dialogs: Dialogs;
   /** The threads of this server. */
   readonly known: KnownThreads;

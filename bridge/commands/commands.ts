@@ -5,6 +5,7 @@ import { nearestName } from '../../core/nearest-name.ts';
 import { untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { exportCommand } from './export.ts';
 import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys.ts';
 import { killCommand } from './kill.ts';
 import { newCommand } from './new.ts';
@@ -62,6 +63,7 @@ export const COMMANDS: readonly Command[] = [
   doneCommand,
   statusCommand,
   setCommand,
+  exportCommand,
   screenCommand,
   stopCommand,
   keyCommand,

@@ -10,6 +10,7 @@ import type { ThreadRecord } from '../../threads/registry.ts';
 import { type SettingOrigin, settingOrigins, settingsInForce } from '../../threads/thread-settings.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { checkBypass } from './project-here.ts';
+import { sessionOf } from './session-status.ts';
 import { modeName, switchMode } from './switch-mode.ts';
 
 /** The settings that a thread can have. */
@@ -21,9 +22,8 @@ export const setCommand: Command = {
   usage: '!set [model|mode|progress] [value]',
   about: 'show the settings of this thread, or change one, such as `!set model opus`; `default` removes it',
   async run(order, tools) {
-    const { thread } = order;
-    const record = thread && tools.threads.registry.get(thread.id);
-    if (record === undefined || record.shell === 'terminal')
+    const record = sessionOf(order, tools);
+    if (record === undefined)
       throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.', {
         hint: 'Settings of all sessions are in the configuration: "defaults" of a project, or of the top level.',
       });

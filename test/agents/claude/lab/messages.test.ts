@@ -171,18 +171,15 @@ describe('a command in a thread:', () => {
     await demo.submit('slow 4');
     await demo.say('!set model haiku');
     await cardShown(demo.thread, /^⚙️ \*\*model\*\*: `haiku`, from this thread/);
-    const confirm = async () => {
-      const card = await cardShown(demo.thread, /^🔔 \*\*Switch model\?\*\*/);
-      await lab.person.tap(demo.thread, card.id, buttonOf(card, 'Yes'));
-      await closedAs(card, /^✅ \*\*Switch model\?\*\* Yes/);
-      await demo.idle();
-    };
-    await confirm();
+    const card = await cardShown(demo.thread, /^🔔 \*\*Switch model\?\*\*/);
+    await lab.person.tap(demo.thread, card.id, buttonOf(card, 'Yes'));
+    await closedAs(card, /^✅ \*\*Switch model\?\*\* Yes/);
+    await demo.idle();
     expect(demo.screen()).toMatch(/Set model to .*Haiku/);
     await demo.say('!set model default');
-    await cardShown(demo.thread, /^⚙️ \*\*model\*\*: as Claude itself is set/);
-    await confirm();
-    expect(demo.screen()).toMatch(/Set model to .*\(default\)/);
+    // Claude asks only if it has replied with the other model.
+    await demo.marked(await cardShown(demo.thread, /^⚙️ \*\*model\*\*: as Claude itself is set/), '✅');
+    await vi.waitFor(() => expect(demo.screen()).toMatch(/Set model to .*\(default\)/), PATIENCE);
   });
 
   it('!set changes the mode until the footer says it, also while Claude works, and says what it cannot change', async () => {
