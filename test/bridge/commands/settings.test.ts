@@ -1,5 +1,6 @@
 // Sessions start as their project says, and a thread has settings of its own.
 
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -121,6 +122,47 @@ describe('!set', () => {
     await setting.say(channel, '!set model opus');
     await setting.answer(channel, /Use this in a session’s thread/);
     expect(settings()).toEqual({ progress: 'quiet' });
+  });
+});
+
+describe('in the thread of a session', () => {
+  it('the welcome and !status show the repository, the branch, the model and the mode', async () => {
+    const { setting, start, path, channel } = await inProject({ model: 'opus', permissionMode: 'plan' });
+    execFileSync('git', ['init', '-q', '-b', 'trunk', path]);
+    execFileSync('git', ['-C', path, 'remote', 'add', 'origin', 'https://me:secret@git.test/team/shop.git']);
+    const thread = await start('!new cart');
+    const welcome = await setting.answer(channel, /`team\/shop`, branch `trunk` · model `opus` · plan mode/);
+    expect(welcome.id).toBe(thread);
+    await setting.say(thread, '!status');
+    const status = await setting.answer(thread, /^🟢 \*\*`cart`\*\* idle/);
+    expect(status.content).toMatch(/^`team\/shop`, branch `trunk`\nmodel `opus` · \w+ mode$/m);
+  });
+
+  it('!export attaches everything that was said, also after the session has ended, and the thread stays archived', async () => {
+    const { setting, start, channel } = await inProject({});
+    const thread = await start('!new cart');
+    await setting.untilMarked(await setting.say(thread, 'hello <b>'), '✅');
+    await setting.say(channel, '!kill cart');
+    const isArchived = async () =>
+      (await setting.workspace.person.call('GET', `/channels/${thread}`)).body.thread_metadata.archived;
+    await vi.waitFor(async () => expect(await isArchived()).toBe(true), WAIT);
+    for (const [where, text] of [
+      [channel, '!export cart'],
+      [thread, '!export'],
+    ] as const) {
+      await setting.say(where, text);
+      const { content, attachments } = await setting.answer(where, /^📄 `\[agent\] cart`/);
+      expect(content).toMatch(/: \d+ messages\.$/);
+      const [file] = attachments as readonly { filename: string; url: string }[];
+      expect(file?.filename).toBe('agent-cart.md');
+      const markdown = await fetch(file?.url ?? '', { headers: setting.workspace.person.headers }).then((one) =>
+        one.text(),
+      );
+      expect(markdown).toContain('**`cart`** on `laptop`');
+      expect(markdown).toContain('\nhello \\<b>\n');
+      expect(markdown).not.toContain('!export');
+    }
+    await vi.waitFor(async () => expect(await isArchived()).toBe(true), WAIT);
   });
 });
 
