@@ -122,7 +122,7 @@ export async function beginSession(
   await checkBypass(settings, wanted, tools);
   const project = tools.threads.destinationOf({ host, directory })?.project;
   const inForce = project === undefined ? settings : settingsOf(project, name, settings);
-  const asked = commandOf(wanted, wanted.command === undefined ? inForce : settings, config.agent.command);
+  const asked = startCommand(wanted, wanted.command === undefined ? inForce : settings, config.agent.command);
   const agent = await agentCommandOn({ host, command: asked }, tools);
   const command = agent ?? asked;
   if (agent === undefined && command[0] === config.agent.command[0]) throw agentMissing(wanted, tools);
@@ -145,8 +145,8 @@ export async function beginSession(
 }
 
 /** A command other than the agent gets no arguments for it. */
-function commandOf(
-  { command, conversation, continues }: WantedSession,
+export function startCommand(
+  { command, conversation, continues }: Pick<WantedSession, 'command' | 'conversation' | 'continues'>,
   settings: SessionSettings,
   agent: readonly string[],
 ): readonly string[] {

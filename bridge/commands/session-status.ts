@@ -5,9 +5,10 @@ import { formatDuration } from '../../core/duration.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { repositoryText } from '../../core/welcome-text.ts';
 import { repositoryAt } from '../../hosts/repository.ts';
-import { stateWords } from '../../threads/known-states.ts';
+import { type ShownState, stateWords } from '../../threads/known-states.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
+import { readingOf, stateOfSession } from '../../threads/session-state.ts';
 import { settingsInForce } from '../../threads/thread-settings.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import type { CommandCall, CommandContext } from './command.ts';
@@ -26,22 +27,21 @@ export async function sessionStatus(record: ThreadRecord, order: CommandCall, to
   const { host, sessionName, cwd, claudeSession, closed } = record;
   const isThere = !closed && tools.remote.state(host).kind !== 'unreachable';
   const ask = <T>(what: () => Promise<T | undefined>) => (isThere ? inTime(what()) : undefined);
-  const [repository, status, mode] = await Promise.all([
+  const [repository, status, seen] = await Promise.all([
     ask(() => repositoryAt(tools.hosts.get(host), cwd)),
     ask(() => tools.statusOf(host, claudeSession)),
-    ask(() => modeNow(order, tools)),
+    ask(() => screenNow(order, tools)),
   ]);
   const { model, permissionMode } = settingsInForce(record, tools.threads);
-  const known = tools.states.get(record.thread);
-  const state = closed ? { state: 'ended' as const, since: undefined } : known;
-  const since = state?.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
-  const words = state === undefined ? 'state unknown' : stateWords(state) + since;
+  const state: ShownState = closed ? { state: 'ended' } : (tools.states.get(record.thread) ?? derived(record, seen));
+  const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
+  const mode = seen?.screen.kind === 'empty' ? modeName(seen.screen.mode) : undefined;
   const about = [
     status === undefined ? model && `model ${untrustedCode(model)}` : footer(status, (at) => `<t:${Math.round(at)}:R>`),
     `${mode ?? (permissionMode === 'default' ? 'manual' : permissionMode) ?? ''} mode`.replace(/^ mode$/, ''),
   ];
   return [
-    `${STATE_SIGNS[state?.state ?? 'shell']} **${untrustedCode(sessionName)}** ${words}, on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
+    `${STATE_SIGNS[state.state]} **${untrustedCode(sessionName)}** ${stateWords(state)}${since}, on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
     repository && repositoryText(repository),
     about.filter(Boolean).join(' · '),
   ]
@@ -49,11 +49,21 @@ export async function sessionStatus(record: ThreadRecord, order: CommandCall, to
     .join('\n');
 }
 
-async function modeNow({ thread }: CommandCall, { panes }: CommandContext): Promise<string | undefined> {
+type SeenPane = ReturnType<typeof readPane>;
+
+async function screenNow({ thread }: CommandCall, { panes }: CommandContext): Promise<SeenPane | undefined> {
   const pane = thread && (await panes.find(thread));
-  if (pane === undefined) return undefined;
-  const { screen } = readPane(await lookAtPane(pane.tmux, pane.record), pane.record);
-  return screen.kind === 'empty' ? modeName(screen.mode) : undefined;
+  return pane && readPane(await lookAtPane(pane.tmux, pane.record), pane.record);
+}
+
+/** For a session that is not watched yet. */
+function derived(record: ThreadRecord, seen: SeenPane | undefined): ShownState {
+  const now = Date.now();
+  const reading = seen && readingOf(seen.screen, seen.isAgent);
+  return stateOfSession({
+    ...{ record, isHostAway: seen === undefined, prompts: [], waiting: 0, isOver: false, now },
+    seen: reading && { reading, at: now },
+  });
 }
 
 async function inTime<T>(what: Promise<T | undefined>): Promise<T | undefined> {
