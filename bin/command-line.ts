@@ -40,3 +40,12 @@ export function readNumber(least: number, most: number): (text: string) => numbe
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
+
+/** How the agent starts; see docs/projects.md. */
+export function agentOptions(command: Command): Command {
+  return command
+    .option('--model <name>', 'model of the agent, such as opus')
+    .option('--mode <mode>', 'permission mode of the agent, such as plan')
+    .option('--agent <name>', 'agent to start (claude)')
+    .option('--continue', 'continue the newest conversation of this session');
+}

@@ -2,7 +2,7 @@
 
 import { Argument, Command, Option } from 'commander';
 import { VERSION } from '../core/version.ts';
-import { addCommand, collect, nameAndRest, readNumber } from './command-line.ts';
+import { addCommand, agentOptions, collect, nameAndRest, readNumber } from './command-line.ts';
 
 const EXIT_CODES = `
 Exit codes:
@@ -161,7 +161,7 @@ function addSessions(program: Command): void {
   const onHost = (command: Command) =>
     command.option('--host <name>', 'host of the session').option('--json', 'print JSON');
   const starting = (command: Command) =>
-    onHost(command).option(
+    agentOptions(onHost(command)).option(
       '--dir <directory>',
       'working directory (default: the current one; on another host, the home directory)',
     );

@@ -13,6 +13,7 @@ import { registerCommands } from '../discord/interactions.ts';
 import { gatewaySessionSchema } from '../discord/payloads.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import { openAllowedDirectories, openAllowedHostDirectories } from '../streams/allowed-directories.ts';
+import { createAgentStatus } from '../threads/agent-status.ts';
 import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
 import { loadStates, saveStates } from '../threads/known-states.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
@@ -177,6 +178,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, states: shared.states },
     panes: shared.panes,
     remote: shared.remote,
+    statusOf: createAgentStatus(shared),
     pressing,
     dialogs,
     agentSettings: options.agentSettings,

@@ -59,11 +59,13 @@ export function createInteractionHandler(
   }
 
   async function onCommand(interaction: Interaction, order: CommandCall): Promise<void> {
+    // A command cannot be answered in an archived thread; `after` archives it again.
+    if (order.thread?.archived && interaction.data?.name === 'export') await tools.threads.reopen(order.thread.id);
     if (!(await takeCommand(rest, interaction))) return;
     if (interaction.data?.name === CLAUDE_COMMAND) return sendToClaude(interaction, order);
     const answer = await runCommand(interaction.data?.name ?? '', order, tools);
-    await followUp(rest, interaction, answer);
-    await answer.after?.(interaction.channel_id ?? '');
+    const reply = await followUp(rest, interaction, answer);
+    await answer.after?.(interaction.channel_id ?? '', reply);
   }
 
   /** The reply carries the marks, like a message that the user wrote. */
@@ -158,7 +160,9 @@ export function createInteractionHandler(
     }
     const asked = restOf(interaction);
     const by = user?.username ?? '';
-    const order: CommandCall = { id: interaction.id, thread: where.thread, rest: asked, by, liveAt };
+    const { id, channel_id: channel = '' } = interaction;
+    const byId = user?.id ?? '';
+    const order: CommandCall = { ...{ id, thread: where.thread, channel, rest: asked, by, byId }, liveAt };
     switch (interaction.type) {
       case AUTOCOMPLETE_INTERACTION:
         await suggest(rest, interaction, await suggestions(interaction, tools));

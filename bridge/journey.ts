@@ -83,15 +83,16 @@ export function createJourney(options: JourneyOptions): Journey {
   ): Promise<void> {
     let answer: CommandReply = { content: message.answer ?? '' };
     if (message.answer === undefined) {
-      const order = { id: message.id, thread, rest: todo.rest, by: message.author, liveAt: message.liveAt };
+      const { id, channelId: channel, author: by, authorId: byId, liveAt } = message;
+      const order = { ...{ id, thread, channel, rest: todo.rest, by, byId }, liveAt };
       const run = () => runCommand(todo.name, order, options.tools());
       answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
       tryBestEffort('the inbox', () => inbox.put({ ...message, answer: answer.content }));
     }
     const said = { ...answer, replyTo: message.id };
-    await options.tools().say(message.channelId, [message.id, 'command'], said);
+    const reply = await options.tools().say(message.channelId, [message.id, 'command'], said);
     inbox.done(message);
-    await answer.after?.(message.channelId);
+    await answer.after?.(message.channelId, reply);
   }
 
   /** True if the message is finished. A message is given to the prompt or typed, never both. */

@@ -1,20 +1,33 @@
 // The first message of a thread: what it is connected to, where that runs, and how to use it. Discord shows it in the
 // channel, too, so it never says "here".
 
+import type { SessionSettings } from './session-settings.ts';
 import { untrustedCode } from './untrusted-text.ts';
 
-interface WelcomeFacts {
+export interface WelcomeFacts {
   readonly session: string;
   readonly host: string;
   readonly cwd: string;
+  readonly repository?: { readonly name: string; readonly branch: string } | undefined;
+  readonly settings?: SessionSettings;
 }
 
-export function welcomeText({ session, host, cwd }: WelcomeFacts): string {
+export function welcomeText({ session, host, cwd, repository, settings = {} }: WelcomeFacts): string {
+  const { model, permissionMode: mode } = settings;
+  const more = [
+    ...(repository === undefined ? [] : [repositoryText(repository)]),
+    ...(model === undefined ? [] : [`model ${untrustedCode(model)}`]),
+    ...(mode === undefined ? [] : [`${mode === 'default' ? 'manual' : mode} mode`]),
+  ];
   return [
-    `**${untrustedCode(session)}** on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
+    [`**${untrustedCode(session)}** on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`, ...more].join(' · '),
     'What you write in its thread is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.',
     'Commands: `!screen` shows its screen · `!stop` interrupts it · `!sessions` lists all sessions · `!help` shows the rest.',
   ].join('\n');
+}
+
+export function repositoryText({ name, branch }: NonNullable<WelcomeFacts['repository']>): string {
+  return `${untrustedCode(name, 100)}, branch ${untrustedCode(branch, 100)}`;
 }
 
 interface StreamFacts {

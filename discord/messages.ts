@@ -138,6 +138,24 @@ export async function messagesAfter(
   }
 }
 
+const PAGE = 100;
+
+/** The newest messages, oldest first. `isAll`: there are no older ones. */
+export async function newestMessages(
+  rest: Rest,
+  channelId: string,
+  most: number,
+): Promise<{ readonly messages: readonly DiscordMessage[]; readonly isAll: boolean }> {
+  const found: DiscordMessage[] = [];
+  for (let before = ''; found.length < most; before = `&before=${found.at(-1)?.id}`) {
+    const raw = await rest.call('GET', `/channels/${channelId}/messages?limit=${PAGE}${before}`);
+    const page = messageSchema.array().parse(raw);
+    found.push(...page.sort(byAge).toReversed());
+    if (page.length < PAGE) return { messages: found.slice(0, most).toReversed(), isAll: found.length <= most };
+  }
+  return { messages: found.slice(0, most).toReversed(), isAll: false };
+}
+
 export function refusedWith(error: unknown, ...codes: readonly number[]): boolean {
   return isThreadmuxError(error) && error.answer !== undefined && codes.includes(error.answer.code);
 }

@@ -2,7 +2,7 @@
 
 import { basename, join } from 'node:path';
 import * as z from 'zod';
-import { footer, loadStatus, parseStatusLineInput } from '../agents/claude/hook-input.ts';
+import { footer, parseStatusLineInput } from '../agents/claude/hook-input.ts';
 import { parsedJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
@@ -10,10 +10,13 @@ import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import type { Host } from '../hosts/host.ts';
 import { type HostFiles, hostFiles, localFiles } from '../hosts/host-files.ts';
+import { createAgentStatus } from '../threads/agent-status.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import type { Shared } from '../threads/shared-services.ts';
+import { settingsInForce } from '../threads/thread-settings.ts';
 import { followedTurn } from './events.ts';
 import { createProgress, type Progress } from './progress.ts';
+import type { ProgressLevel } from './progress-text.ts';
 
 /** The context for letters of one host. */
 export interface CourierContext extends Omit<Shared, 'sessionOf'> {
@@ -38,10 +41,11 @@ export interface CourierContexts {
 }
 
 export function openCourierContexts(shared: Shared): CourierContexts {
-  const { home, log, hosts, remote } = shared;
+  const { home, log, hosts } = shared;
+  const statusOf = createAgentStatus(shared);
   const common = {
     shown: openPostedTexts(home),
-    progress: createProgress({ home, log, level: shared.config.progress }),
+    progress: createProgress({ home, log, levelOf: (thread) => progressLevel(thread, shared) }),
     inTurn: createKeyedQueue(),
     header: (session: SessionPane, cwd: string) =>
       [session.host, untrustedText(basename(cwd)), untrustedText(session.group ?? session.sessionName)].join(' · '),
@@ -52,13 +56,6 @@ export function openCourierContexts(shared: Shared): CourierContexts {
     const host = hosts.get(name);
     const isLocal = hosts.isLocal(name);
     const files = isLocal ? localFiles() : hostFiles(host);
-    const statusOf = async (claudeSession: string): Promise<unknown> => {
-      if (isLocal) return loadStatus(home, claudeSession);
-      if (!/^[\w-]{1,100}$/.test(claudeSession)) return undefined;
-      const path = `${await remote.home(name)}/status/${claudeSession}.json`;
-      const text = await files.read(path, STATUS_BYTES);
-      return text === undefined ? undefined : parsedJson(text.toString('utf8'));
-    };
     return {
       ...shared,
       ...common,
@@ -66,8 +63,7 @@ export function openCourierContexts(shared: Shared): CourierContexts {
       sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
       async footer(claudeSession, brought) {
         // A missing footer must not stop the reply.
-        const found = brought ? parsedJson(brought) : statusOf(claudeSession);
-        const status = parseStatusLineInput(await Promise.resolve(found).catch(() => undefined));
+        const status = brought ? parseStatusLineInput(parsedJson(brought)) : await statusOf(name, claudeSession);
         return status === undefined ? '' : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
       },
     };
@@ -96,7 +92,10 @@ export function openCourierContexts(shared: Shared): CourierContexts {
   };
 }
 
-const STATUS_BYTES = 100_000;
+function progressLevel(thread: string, { threads, config }: Pick<Shared, 'threads' | 'config'>): ProgressLevel {
+  const record = threads.registry.get(thread);
+  return (record && settingsInForce(record, threads).progress) ?? config.progress;
+}
 
 // Remembers which texts of Claude were posted, by their ids in the transcript. The ids stay the same after renames,
 // restarts and a second Stop in one turn.

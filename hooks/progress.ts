@@ -53,7 +53,8 @@ export interface Progress {
 export interface ProgressOptions {
   readonly home: Home;
   readonly log: Log;
-  readonly level: ProgressLevel;
+  /** How much a thread shows. Asked each time, because it can change during a turn. */
+  readonly levelOf: (thread: string) => ProgressLevel;
   readonly lookMs?: number;
   readonly editMs?: number;
   readonly firstMs?: number;
@@ -84,7 +85,7 @@ interface Run {
 }
 
 export function createProgress(options: ProgressOptions): Progress {
-  const { home, log, level, lookMs = LOOK_MS, editMs = EDIT_MS, firstMs = FIRST_MS } = options;
+  const { home, log, levelOf, lookMs = LOOK_MS, editMs = EDIT_MS, firstMs = FIRST_MS } = options;
   const { silentMs = SILENT_MS, moveMs = MOVE_MS } = options;
   const lines = openProgressLines(home);
   const runs = new Map<string, Run>();
@@ -156,7 +157,7 @@ export function createProgress(options: ProgressOptions): Progress {
     async function show(turn: TranscriptTurn, waits: boolean): Promise<void> {
       const now = Date.now();
       const message = lines.get(key)?.message ?? '';
-      const content = progressText(turn, level, { since, waits });
+      const content = progressText(turn, levelOf(record.thread), { since, waits });
       if (content === undefined || runs.get(key) !== run) return;
       if (message === '' && (waits || now - since < (turn.tools.length > 0 ? Math.min(editMs, firstMs) : firstMs)))
         return;
@@ -195,7 +196,7 @@ export function createProgress(options: ProgressOptions): Progress {
     await stop(key);
     if (before === undefined || lines.get(key)?.since !== before.since) return;
     const turn = how === 'interrupted' ? await lastWords(run) : (known ?? run?.turn);
-    const isNeeded = level !== 'quiet' && (turn?.tools.length ?? 0) > 0;
+    const isNeeded = levelOf(before.thread) !== 'quiet' && (turn?.tools.length ?? 0) > 0;
     await lines.finish(key, rest, summaryText(turn, Date.now() - before.since, how), isNeeded).catch(told);
   }
 

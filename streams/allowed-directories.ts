@@ -13,7 +13,7 @@ interface AllowedDirectories {
   resolve(name: string): Promise<string>;
   /** Rejects if a directory that was resolved earlier is no longer allowed: the configuration or a link may have changed. */
   check(directory: string): Promise<void>;
-  /** Whether a resolved directory is one of these paths or below one of them. */
+  /** Whether a directory, with all its links resolved, is one of these paths or below one of them. */
   isWithin(directory: string, paths: readonly string[]): Promise<boolean>;
 }
 
@@ -113,8 +113,8 @@ export function openAllowedDirectories(given: OpenDirectory): AllowedDirectories
   }
 
   async function isWithin(directory: string, paths: readonly string[]): Promise<boolean> {
-    const real = await disk.real(paths.map(absolute));
-    return real.some((path) => isBelow(directory, path));
+    const [real, ...allowed] = await disk.real([directory, ...paths].map(absolute));
+    return real !== undefined && allowed.some((path) => isBelow(real, path));
   }
 
   async function check(directory: string): Promise<void> {

@@ -2,15 +2,22 @@
 
 import * as z from 'zod';
 import { parsedJson } from '../core/json.ts';
+import { type SessionSettings, settingsSchema } from '../core/session-settings.ts';
 import type { ThreadRecord } from './registry.ts';
 
 export interface SessionStart {
   readonly directory: string;
   /** As the user gave it: without our settings, and without a conversation to resume. Empty for the configured agent. */
   readonly command: readonly string[];
+  /** What was asked for it. */
+  readonly settings?: SessionSettings | undefined;
 }
 
-const startSchema = z.object({ directory: z.string(), command: z.array(z.string()) });
+const startSchema = z.object({
+  directory: z.string(),
+  command: z.array(z.string()),
+  settings: settingsSchema.optional().catch(undefined),
+});
 const LONGEST = 8_000;
 
 /** For the option of its tmux session, from where it gets into the registry. */
@@ -20,9 +27,13 @@ export function startedText(start: SessionStart): string {
 }
 
 /** A session that somebody else started: the agent, in the directory of its project. */
-export function startOf({ started = '', project, cwd }: ThreadRecord): SessionStart {
-  const known = started.length > LONGEST ? undefined : startSchema.safeParse(parsedJson(started)).data;
-  return known ?? { directory: project || cwd, command: [] };
+export function startOf({ started, project, cwd }: ThreadRecord): SessionStart {
+  return parseStarted(started) ?? { directory: project || cwd, command: [] };
+}
+
+/** Undefined if somebody else started the session. */
+export function parseStarted(started = ''): SessionStart | undefined {
+  return started.length > LONGEST ? undefined : startSchema.safeParse(parsedJson(started)).data;
 }
 
 /** Whether we know what to start: what somebody else ran in a plain shell is not known. */

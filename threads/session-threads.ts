@@ -4,16 +4,26 @@
 import type { Config } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
-import { projectsOf } from '../core/project.ts';
+import { projectsOf, settingsOf } from '../core/project.ts';
 import { threadTitle } from '../core/session-name.ts';
-import { welcomeText } from '../core/welcome-text.ts';
-import { archiveThread, ensureThread, freshThread, renameThread, unarchiveThread } from '../discord/threads.ts';
+import { type WelcomeFacts, welcomeText } from '../core/welcome-text.ts';
+import { editMessage } from '../discord/messages.ts';
+import {
+  archiveThread,
+  ensureThread,
+  freshThread,
+  renameThread,
+  type ThreadChannel,
+  unarchiveThread,
+} from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
+import type { Repository } from '../hosts/repository.ts';
 import type { CurrentPane } from '../tmux/pane.ts';
 import type { Connections } from './connections.ts';
 import { type Destination, projectOfPlace, type SessionPlace } from './destination.ts';
 import { postNotice } from './notices.ts';
 import { openRegistry, type Registry, sessionKey, type ThreadRecord } from './registry.ts';
+import { parseStarted } from './remembered-session.ts';
 
 /** A session and one of its panes. */
 export interface SessionPane extends CurrentPane {
@@ -57,6 +67,7 @@ interface ThreadsOptions {
   readonly isAlive: (record: ThreadRecord) => Promise<boolean>;
   /** The user's home directory on a host; undefined if the host was never reached. */
   readonly userHome: (host: string) => string | undefined;
+  readonly repositoryAt: (host: string, directory: string) => Promise<Repository | undefined>;
 }
 
 const RENAME_AGAIN_MS = 600_000;
@@ -92,7 +103,8 @@ export function openThreads(options: ThreadsOptions): Threads {
     const title = titleOf(session, config);
     const place = await connections.of(to.server).place(to.channel);
     const label = session.group ?? session.sessionName;
-    const welcome = welcomeText({ session: label, host: session.host, cwd: session.path });
+    const facts = { session: label, host: session.host, cwd: session.path };
+    const welcome = welcomeText(facts);
     const isTaken = await othersThreads(session, title);
     const members = to.server.allow;
     let thread = await ensureThread(place, title, welcome, members, isTaken);
@@ -110,10 +122,24 @@ export function openThreads(options: ThreadsOptions): Threads {
       ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
       ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
       toldUnheard: isSame && before.toldUnheard,
-      settings: before?.settings,
+      settings: isSame ? before.settings : (parseStarted(session.started)?.settings ?? before?.settings),
     };
     registry.put(record);
+    // Only our own start has used the settings.
+    const isOurs = parseStarted(session.started)?.command.length === 0;
+    const settings = isOurs ? settingsOf(to.project, label, record.settings) : {};
+    completeWelcome(place, record.thread, { ...facts, settings }).catch((error: Error) =>
+      log.info('completing a welcome', { because: error.message }),
+    );
     return record;
+  }
+
+  /** Afterwards, because git may be slow. A thread has the id of its welcome message. */
+  async function completeWelcome(place: ThreadChannel, thread: string, facts: WelcomeFacts): Promise<void> {
+    const repository = await options.repositoryAt(facts.host, facts.cwd);
+    const content = welcomeText({ ...facts, repository });
+    if (content !== welcomeText({ ...facts, settings: {} }))
+      await editMessage(place.rest, place.channelId, thread, { content });
   }
 
   /** Threads whose session still exists, under another name or on another tmux server. */

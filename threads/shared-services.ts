@@ -7,6 +7,7 @@ import type { RestOptions } from '../discord/rest.ts';
 import { retryPendingWrites } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import type { LiveConfig } from '../home/live-config.ts';
+import { repositoryAt } from '../hosts/repository.ts';
 import { type HostList, openHostList } from '../tmux/host-list.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { createPaneFinder, createSessionLookup, isAlive, type PaneFinder, type SessionLookup } from './panes.ts';
@@ -60,6 +61,7 @@ export function openShared(options: SharedOptions): Shared {
     ...{ home, config, connections, log },
     isAlive: (record) => isAlive(hosts, record),
     userHome: remote.userHome,
+    repositoryAt: (host, directory) => repositoryAt(hosts.get(host), directory),
   });
   const { registry } = threads;
   const sessionOf = createSessionLookup(hosts, registry);

@@ -3,13 +3,19 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentCommandOn } from '../../bridge/commands/command.ts';
+import { startCommand } from '../../bridge/commands/new.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { type Project, projectsOf, settingsOf } from '../../core/project.ts';
 import { sessionEnvironment } from '../../core/session-environment.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
+import type { SessionSettings } from '../../core/session-settings.ts';
+import { settingFor } from '../../core/setting-words.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
+import { localServer } from '../../home/config-file.ts';
 import { agentSettings } from '../../install/program-files.ts';
-import { rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
+import { projectOfPlace } from '../../threads/destination.ts';
+import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { killSession, listSessions, newSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
@@ -22,6 +28,10 @@ interface StartFlags {
   readonly dir?: string;
   readonly prefix?: string;
   readonly json?: boolean;
+  readonly model?: string;
+  readonly mode?: string;
+  readonly agent?: string;
+  readonly continue?: boolean;
 }
 
 type Started = FoundSessions & { readonly created: boolean; readonly isShell: boolean };
@@ -123,10 +133,18 @@ async function startOne(
   const before = known === undefined ? undefined : startOf(known);
   const here = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
   const directory = (flags.dir === undefined ? before?.directory : undefined) ?? here;
-  const given = words.length > 0 ? words : before?.command.length ? before.command : undefined;
+  const asked = askedSettings(flags, words);
+  const isForAgent = flags.continue || Object.keys(asked).length > 0;
+  const given = words.length > 0 ? words : before?.command.length && !isForAgent ? before.command : undefined;
+  const settings = { ...known?.settings, ...asked };
+  const conversation = flags.continue && known !== undefined ? conversationOf(known) : undefined;
+  const project = projectOf(reach, host, directory ?? '~');
+  const wanted = { command: given, conversation, continues: flags.continue ?? false };
+  const inForce = given === undefined && project !== undefined ? settingsOf(project, name, settings) : settings;
+  const line = startCommand(wanted, inForce, reach.config.agent.command);
   const environment = sessionEnvironment(process.env, reach.config.agents.claude.environment);
   const tools = { ...reach, environment, agentSettings: agentSettings(reach.home, process.env) };
-  const agent = await withProgress(`looking for the agent on ${host}`, agentCommandOn({ host, command: given }, tools));
+  const agent = await withProgress(`looking for the agent on ${host}`, agentCommandOn({ host, command: line }, tools));
   const command = agent ?? given;
   const tmux = reach.hosts.tmux(host);
   const { session, created } = await withProgress(
@@ -136,7 +154,10 @@ async function startOne(
       ...(directory === undefined ? {} : { directory }),
       ...(command === undefined ? {} : { command }),
       ...(isLocal ? { environment: { variables: environment, folder: reach.home.folder('state') } } : {}),
-      started: startedText({ directory: directory ?? '~', command: given ?? [] }),
+      started: startedText({
+        ...{ directory: directory ?? '~', command: given ?? [] },
+        ...(Object.keys(settings).length > 0 ? { settings } : {}),
+      }),
     }),
   );
   if (created && agent !== undefined) {
@@ -144,6 +165,28 @@ async function startOne(
     if (!remainOnExit) await stopKeeping(tmux, session);
   }
   return { host, session, created, record: undefined, isShell: command === undefined };
+}
+
+function askedSettings({ model, mode, agent, continue: continues }: StartFlags, words: readonly string[]) {
+  const asked: SessionSettings = {
+    ...(model === undefined ? {} : settingFor('model', model)),
+    ...(mode === undefined ? {} : settingFor('mode', mode)),
+    ...(agent === undefined ? {} : settingFor('agent', agent)),
+  };
+  if (words.length > 0 && (continues || Object.keys(asked).length > 0))
+    throw new ThreadmuxError(
+      'bad_usage',
+      '--model, --mode, --agent and --continue are for the agent, not for a command after --',
+    );
+  return asked;
+}
+
+/** The project of a directory, if the configuration has one. */
+function projectOf({ config, remote }: SessionFinder, host: string, directory: string): Project | undefined {
+  const local = () => localServer({ api: '', token: '', channel: '', user: '' }, config.projects);
+  const servers = config.servers.length > 0 ? config.servers : [local()];
+  const absolute = (path: string) => path.replace(/^~(?=\/|$)/, (tilde) => remote.userHome(host) ?? tilde);
+  return projectOfPlace({ host, directory: absolute(directory) }, projectsOf(config, servers), absolute);
 }
 
 /** How long an agent is watched that shows no box to write into. */

@@ -7,6 +7,7 @@ import type { Variables } from '../../core/session-environment.ts';
 import type { MessageDraft } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import type { AllowedHostDirectories } from '../../streams/allowed-directories.ts';
+import type { AgentStatus } from '../../threads/agent-status.ts';
 import type { KnownThreads } from '../../threads/connections.ts';
 import type { Notices } from '../../threads/notices.ts';
 import type { PaneFinder } from '../../threads/panes.ts';
@@ -27,6 +28,7 @@ export interface CommandContext {
   readonly panes: PaneFinder;
   readonly threads: Threads;
   readonly states: SessionStates;
+  readonly statusOf: AgentStatus;
   readonly dialogs: Dialogs;
   /** The threads of this server. */
   readonly known: KnownThreads;
@@ -55,9 +57,12 @@ export interface CommandCall {
   readonly id: string;
   /** The thread it was given in; undefined in the channel itself. */
   readonly thread: ThreadRef | undefined;
+  /** The channel or thread it was given in. */
+  readonly channel: string;
   readonly rest: string;
-  /** The name of the user who gave it. */
+  /** The name and the id of the user who gave it. */
   readonly by?: string;
+  readonly byId?: string;
   /** When it was written (`performance.now`); undefined if it was missed. See `isFresh`. */
   readonly liveAt: number | undefined;
 }
@@ -70,8 +75,8 @@ export interface Command {
 }
 
 export interface CommandReply extends MessageDraft {
-  /** Runs after the reply was posted in this channel, because posting would reopen an archived thread. */
-  readonly after?: (said: string) => Promise<void>;
+  /** Runs after the reply was posted in this channel, because posting would reopen an archived thread. `message`: the reply. */
+  readonly after?: (said: string, message: string | undefined) => Promise<void>;
 }
 
 export const replyWith = (content: string): CommandReply => ({ content });

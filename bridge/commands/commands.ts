@@ -5,10 +5,12 @@ import { nearestName } from '../../core/nearest-name.ts';
 import { untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { exportCommand } from './export.ts';
 import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys.ts';
 import { killCommand } from './kill.ts';
 import { newCommand } from './new.ts';
 import { sessionsCommand } from './sessions.ts';
+import { setCommand } from './set.ts';
 import { agentCommand, doneCommand, statusCommand, terminalCommand } from './streams.ts';
 
 const retry: Command = {
@@ -60,6 +62,8 @@ export const COMMANDS: readonly Command[] = [
   agentCommand,
   doneCommand,
   statusCommand,
+  setCommand,
+  exportCommand,
   screenCommand,
   stopCommand,
   keyCommand,

@@ -1,31 +1,39 @@
 // !new starts a session.
 
 import { ThreadmuxError } from '../../core/errors.ts';
-import { settingsOf } from '../../core/project.ts';
-import { parseSessionName, type SessionName } from '../../core/session-name.ts';
+import { type Project, settingsOf } from '../../core/project.ts';
+import type { SessionName } from '../../core/session-name.ts';
 import { type SessionSettings, settingsArguments } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import { continueCommand, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
+import {
+  continueCommand,
+  conversationOf,
+  rememberedSession,
+  startedText,
+  startOf,
+} from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { agentCommandOn, type Command, type CommandContext, replyWith } from './command.ts';
+import { NEW_USAGE, type NewOptions, parseNewOptions } from './new-options.ts';
+import { checkBypass, projectHere } from './project-here.ts';
 import { restartStream, streamOf } from './streams.ts';
 import { quitAtOnce, untilItSpeaks } from './until-it-runs.ts';
 
 export const newCommand: Command = {
   name: 'new',
-  usage: '!new <name> [host] [directory] [-- command]',
+  usage: NEW_USAGE,
   about:
     'start a session: Claude, or the command after `--`. One that ended starts where it was. Without a name: restart this headless agent',
   async run(order, tools) {
     const stream = streamOf(order, tools);
     if (order.rest === '' && stream?.kind === 'agent') return restartStream(stream);
-    const asked = parseNew(order.rest, tools);
-    const { registry } = tools.threads;
-    const ours = registry.all().filter(({ server }) => server === tools.server.name);
-    const known = rememberedSession(ours, { ...asked, defaultHost: tools.config.defaultHost });
-    const { wanted, begun } = await beginSession(recall(asked, known, tools), tools);
+    const asked = parseNewOptions(order.rest);
+    if (asked.host !== undefined) tools.hosts.get(asked.host); // an unknown host is said at once
+    const project = projectHere(order, tools);
+    const known = knownSession(asked, project, tools);
+    const { wanted, begun } = await beginSession(recall(asked, known, project, tools), tools);
     const name = untrustedCode(wanted.name);
     if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}`);
     const { thread } = begun;
@@ -34,18 +42,25 @@ export const newCommand: Command = {
     // Another host may have had a session of this name: say where it runs now.
     const host =
       asked.host !== undefined || wanted.host === tools.config.defaultHost ? '' : ` on ${untrustedCode(wanted.host)}`;
-    const place = known === undefined || asked.directory !== undefined ? '' : ` in ${untrustedCode(wanted.directory)}`;
+    const isChosen = known !== undefined || project !== undefined;
+    const place = !isChosen || asked.directory !== undefined ? '' : ` in ${untrustedCode(wanted.directory)}`;
     const where = `${host}${place}`;
     const what = begun.command === undefined ? '' : ` (${untrustedCode(begun.command.join(' '), 200)})`;
     return replyWith(`▶️ ${name} is up${where}${what}: <#${thread}>`);
   },
 };
 
-interface Asked {
-  readonly name: SessionName;
-  readonly host: string | undefined;
-  readonly directory: string | undefined;
-  readonly command: readonly string[] | undefined;
+/** The session of this name that ran before. In the channel of a project, only one of its channel. */
+function knownSession(
+  asked: NewOptions,
+  project: Project | undefined,
+  tools: CommandContext,
+): ThreadRecord | undefined {
+  const { server, config, threads } = tools;
+  const isOurs = (one: ThreadRecord) =>
+    one.server === server.name && (project === undefined || one.channel === project.channel);
+  const defaultHost = project?.host ?? config.defaultHost;
+  return rememberedSession(threads.registry.all().filter(isOurs), { ...asked, defaultHost });
 }
 
 export interface WantedSession {
@@ -58,20 +73,32 @@ export interface WantedSession {
   readonly settings?: SessionSettings | undefined;
   /** The conversation to continue. */
   readonly conversation?: string | undefined;
+  /** Without `conversation`: the newest one in the directory is continued. */
+  readonly continues?: boolean;
   /** The session of this name that ended. */
   readonly before: ThreadRecord | undefined;
 }
 
-/** What was not given is as it was when the session ran before. */
+/** What was not given is as it was when the session ran before, and otherwise as its project says. */
 function recall(
-  { name, host, directory, command }: Asked,
+  { name, host, directory, command, settings, continues }: NewOptions,
   before: ThreadRecord | undefined,
+  project: Project | undefined,
   { config }: CommandContext,
 ): WantedSession {
-  const start = before === undefined ? { directory: '~', command: [] } : startOf(before);
+  const start = before && startOf(before);
+  const conversation = continues && before !== undefined ? conversationOf(before) : undefined;
+  const chosen = host ?? before?.host ?? project?.host ?? config.defaultHost;
+  const isProjects = project !== undefined && (project.host ?? chosen) === chosen;
+  // A conversation is found only in the directory of its project.
+  const was = conversation === undefined ? start?.directory : before?.project || start?.directory;
+  const { model, permissionMode, agent } = settings;
+  const isForAgent = continues || (model ?? permissionMode ?? agent) !== undefined;
+  const keeps = start?.command.length && (!isForAgent || start.command[0] === config.agent.command[0]);
   return {
-    ...{ name, host: host ?? before?.host ?? config.defaultHost, directory: directory ?? start.directory, before },
-    command: command ?? (start.command.length > 0 ? start.command : undefined),
+    ...{ name, host: chosen, directory: directory ?? was ?? (isProjects ? project.path : '~'), before },
+    ...{ settings, conversation, continues },
+    command: command ?? (keeps ? start.command : undefined),
   };
 }
 
@@ -91,14 +118,15 @@ export async function beginSession(
   wanted: WantedSession,
   tools: CommandContext,
 ): Promise<{ wanted: WantedSession; begun: BegunSession }> {
-  const { name, host, directory, conversation } = wanted;
+  const { name, host, directory } = wanted;
   const { config } = tools;
   const tmux = tools.hosts.tmux(host);
   const settings = { ...wanted.before?.settings, ...wanted.settings };
+  const hasSettings = Object.keys(settings).length > 0;
+  await checkBypass(settings, wanted, tools);
   const project = tools.threads.destinationOf({ host, directory })?.project;
   const inForce = project === undefined ? settings : settingsOf(project, name, settings);
-  const own = wanted.command ?? [...config.agent.command, ...settingsArguments(inForce)];
-  const asked = conversation === undefined ? own : continueCommand(own, config.agent.command, conversation);
+  const asked = startCommand(wanted, wanted.command === undefined ? inForce : settings, config.agent.command);
   const agent = await agentCommandOn({ host, command: asked }, tools);
   const command = agent ?? asked;
   if (agent === undefined && command[0] === config.agent.command[0]) throw agentMissing(wanted, tools);
@@ -108,7 +136,7 @@ export async function beginSession(
       ...(tools.hosts.isLocal(host)
         ? { environment: { variables: tools.environment, folder: tools.stateFolder } }
         : {}),
-      started: startedText({ directory, command: wanted.command ?? [] }),
+      started: startedText({ directory, command: wanted.command ?? [], ...(hasSettings ? { settings } : {}) }),
     });
   let { session, created } = await start();
   if (!created && session.pane.dead) {
@@ -118,9 +146,21 @@ export async function beginSession(
   if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
   if (session.pane.dead) throw await quitAtOnce({ wanted, session }, tools);
   const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
-  if (Object.keys(settings).length > 0) tools.threads.registry.change(thread.thread, { settings });
+  if (hasSettings) tools.threads.registry.change(thread.thread, { settings });
   const is = await untilItSpeaks({ wanted, session, thread, isAgent: agent !== undefined }, tools);
   return { wanted, begun: { is, thread: thread.thread, ...(agent === undefined ? { command } : {}) } };
+}
+
+/** A command other than the agent gets no arguments for it. */
+export function startCommand(
+  { command, conversation, continues }: Pick<WantedSession, 'command' | 'conversation' | 'continues'>,
+  settings: SessionSettings,
+  agent: readonly string[],
+): readonly string[] {
+  const own = command ?? agent;
+  const args = own[0] === agent[0] ? settingsArguments(settings) : [];
+  if (conversation !== undefined) return [...continueCommand(own, agent, conversation), ...args];
+  return [...own, ...args, ...(continues ? ['--continue'] : [])];
 }
 
 function agentMissing({ name, host }: WantedSession, { config, hosts }: CommandContext): ThreadmuxError {
@@ -130,30 +170,6 @@ function agentMissing({ name, host }: WantedSession, { config, hosts }: CommandC
     : 'your login shell there';
   return new ThreadmuxError('not_found', `${program} was not found on ${untrustedCode(host)}, so nothing was started`, {
     hint: `Install it, in the PATH of ${where}, or name it in "agent". \`!new ${name} -- bash\` starts a shell instead.`,
-  });
-}
-
-/** After the name, a path is a directory and any other word is a host, in any order. */
-export function parseNew(rest: string, { hosts }: Pick<CommandContext, 'hosts'>): Asked {
-  const [before = '', ...after] = rest.split(/(?:^|\s)--(?:\s|$)/);
-  const command = after.join(' -- ').split(/\s+/).filter(Boolean);
-  const [name = '', ...words] = before.trim().split(/\s+/).filter(Boolean);
-  if (name === '') throw usage('`!new <name> [host] [directory] [-- command]` needs a name');
-  const directories = words.filter((word) => /^[~/]/.test(word));
-  const [host, ...others] = words.filter((word) => !/^[~/]/.test(word));
-  if (directories.length > 1 || others.length > 0)
-    throw usage(`It is not clear what ${untrustedCode(words.join(' '))} means.`);
-  if (host !== undefined) hosts.get(host); // an unknown host is said at once
-  return {
-    name: parseSessionName(name),
-    ...{ host, directory: directories[0] },
-    command: command.length > 0 ? command : undefined,
-  };
-}
-
-function usage(what: string): ThreadmuxError {
-  return new ThreadmuxError('bad_usage', what, {
-    hint: 'Example: `!new shop mini ~/shop -- claude --model opus`',
   });
 }
 

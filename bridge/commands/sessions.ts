@@ -82,10 +82,10 @@ function line({ host, session, record }: FoundSessions, state: ShownState, { con
   const where = host === config.defaultHost ? '' : `@${host}`;
   const thread = record === undefined ? '' : ` <#${record.thread}>`;
   const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
-  return `${SIGNS[state.state]} ${untrustedCode(session.name + where)}${thread} ${wordsFor(session, state)}${since} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
+  return `${STATE_SIGNS[state.state]} ${untrustedCode(session.name + where)}${thread} ${wordsFor(session, state)}${since} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
 }
 
-const SIGNS: Readonly<Record<StateName, string>> = {
+export const STATE_SIGNS: Readonly<Record<StateName, string>> = {
   ...{ starting: '▶️', idle: '🟢', working: '⏳', needs_person: '🔔', delivering: '📨', shell: '🐚', ended: '⏹️' },
   unreachable: '🔌',
 };

@@ -1,11 +1,13 @@
 // The same commands as slash commands, with autocomplete, and /claude for the commands of Claude Code.
 
 import { BUILTIN_COMMANDS, type ClaudeCommand } from '../../agents/claude/commands/builtin.ts';
+import { SETTING_KEYS } from '../../core/setting-words.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import type { Interaction, SlashCommandList, Suggestion } from '../../discord/interactions.ts';
 import type { CommandContext } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { findOurSessions } from './sessions.ts';
+import { settingWords, THREAD_SETTINGS } from './set.ts';
 
 const STRING = 3 as const;
 const BOOLEAN = 5 as const;
@@ -25,7 +27,17 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
     { name: 'host', description: 'Where to start it', autocomplete: true },
     { name: 'directory', description: 'Where it works, such as ~/shop' },
     { name: 'command', description: 'What to start instead of Claude' },
+    { name: 'model', description: 'Model, such as opus', autocomplete: true },
+    { name: 'mode', description: 'Permission mode, such as plan', autocomplete: true },
+    { name: 'agent', description: 'Agent; default: claude', autocomplete: true },
+    { name: 'worktree', description: 'Work in a new git worktree', type: BOOLEAN },
+    { name: 'continue', description: 'Continue the newest conversation', type: BOOLEAN },
   ],
+  set: [
+    { name: 'setting', description: 'model, mode or progress; default: list all', autocomplete: true },
+    { name: 'value', description: 'The new value, or "default" to remove it', autocomplete: true },
+  ],
+  export: [{ name: 'name', description: 'Session; default: that of this thread', autocomplete: true }],
   kill: [{ name: 'name', description: 'Exact name of the session', required: true, autocomplete: true }],
   key: [{ name: 'key', description: 'Keys, such as Down Enter', required: true }],
   terminal: [
@@ -67,19 +79,29 @@ function typed(option: Option) {
   return 'type' in option ? option : { type: STRING, ...option };
 }
 
+function optionOf({ data }: Interaction, name: string): string {
+  return String(data?.options.find((option) => option.name === name)?.value ?? '').trim();
+}
+
 /** The text that follows "!name" in a message. */
 export function restOf(interaction: Interaction): string {
-  const value = (name: string) => {
-    const found = interaction.data?.options.find((option) => option.name === name)?.value;
-    return found === undefined ? '' : String(found).trim();
-  };
+  const value = (name: string) => optionOf(interaction, name);
   switch (interaction.data?.name) {
     case 'new': {
       const command = value('command');
-      return [value('name'), value('host'), value('directory'), command === '' ? '' : `-- ${command}`]
+      const given = ['model', 'mode', 'agent'].filter((name) => value(name) !== '');
+      const on = ['worktree', 'continue'].filter((name) => value(name) === 'true');
+      return [
+        ...[value('name'), value('host'), value('directory')],
+        ...given.map((name) => `--${name}=${value(name).replace(/\s+/g, '-')}`),
+        ...on.map((name) => `--${name}`),
+        command === '' ? '' : `-- ${command}`,
+      ]
         .filter(Boolean)
         .join(' ');
     }
+    case 'set':
+      return `${value('setting')} ${value('value')}`.trim();
     case CLAUDE_COMMAND:
       return `/${value('command').replace(/^\/+/, '')} ${value('arguments')}`.trim();
     case 'key':
@@ -109,7 +131,9 @@ export async function suggestions(interaction: Interaction, tools: CommandContex
   const begun = String(focused?.value ?? '').toLowerCase();
   if (interaction.data?.name === CLAUDE_COMMAND)
     return focused?.name === 'command' ? claudeCommands(begun, interaction.channel_id ?? '', tools) : [];
-  const names = await namesFor(focused?.name ?? '', String(focused?.value ?? ''), interaction.data?.name ?? '', tools);
+  const setting = focused?.name === 'value' ? optionOf(interaction, 'setting') : '';
+  const option = setting || (focused?.name ?? '');
+  const names = await namesFor(option, String(focused?.value ?? ''), interaction.data?.name ?? '', tools);
   return names
     .filter((name) => focused?.name === 'dir' || name.toLowerCase().includes(begun))
     .map((name) => ({ name, value: name }));
@@ -119,6 +143,8 @@ async function namesFor(option: string, begun: string, command: string, tools: C
   if (option === 'dir') return tools.directories.names(begun);
   if (option === 'host') return tools.hosts.names();
   if (option === 'as') return ['text', 'image'];
+  if (option in SETTING_KEYS) return [...settingWords(option, tools), ...(command === 'set' ? ['default'] : [])];
+  if (option === 'setting') return THREAD_SETTINGS;
   const streams = tools.streams.all().map((stream) => stream.record().name);
   return command === 'done' ? streams : [...new Set([...streams, ...(await sessionNames(tools))])];
 }

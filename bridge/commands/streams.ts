@@ -17,6 +17,7 @@ import {
   type CommandReply,
   replyWith,
 } from './command.ts';
+import { sessionOf, sessionStatus } from './session-status.ts';
 import { sessionAge } from './sessions.ts';
 
 export const terminalCommand: Command = {
@@ -78,8 +79,11 @@ export const doneCommand: Command = {
 export const statusCommand: Command = {
   name: 'status',
   usage: '!status',
-  about: 'list all terminals and headless agents',
-  async run(_order, { streams, config, states }) {
+  about: 'what this session does, and where; in the channel: list all terminals and headless agents',
+  async run(order, tools) {
+    const record = sessionOf(order, tools);
+    if (record !== undefined) return replyWith(await sessionStatus(record, order, tools));
+    const { streams, config, states } = tools;
     const all = streams.all();
     if (all.length === 0)
       return replyWith(

@@ -16,6 +16,8 @@ describe('the command line', () => {
     [['new', '#(touch x)'], 'cannot name a session'],
     [['start', 'web', 'vim', 'x'], 'after "--"'],
     [['start', 'web', '--prefix', 'job'], 'not both'],
+    [['start', 'web', '--mode', 'paln'], 'did you mean `plan`?'],
+    [['start', 'web', '--model', 'opus', '--', 'cat'], 'are for the agent'],
     [['start', '--prefix', 'a b'], 'cannot name a session'],
     [['start', 'web', '--dir', '~root'], 'is not a directory to start in'],
     [['stop'], 'no session given'],

@@ -4,16 +4,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BUILTIN_COMMANDS, type ClaudeCommand } from '../../agents/claude/commands/builtin.ts';
 import { COMMANDS, helpText, pressesKeys } from '../../bridge/commands/commands.ts';
-import { parseNew } from '../../bridge/commands/new.ts';
 import { restOf, SLASH_COMMANDS } from '../../bridge/commands/slash.ts';
 import { type Incoming, type RouteContext, refusalReason, route } from '../../bridge/route.ts';
 import { decideSlash, isPlainCommand } from '../../bridge/slash-decision.ts';
 import { lastLinesOf, newLines } from '../../bridge/type-into-program.ts';
 import { composeForClaude, safeName } from '../../bridge/typed-text.ts';
-import { parseConfig } from '../../core/config.ts';
-import { ThreadmuxError } from '../../core/errors.ts';
 import { interactionSchema } from '../../discord/interactions.ts';
-import type { HostList } from '../../tmux/host-list.ts';
 
 const server = { allow: ['1'] };
 
@@ -210,56 +206,6 @@ describe('the name of a file', () => {
         expect(new Set(safe).size).toBe(names.length);
       }),
     );
-  });
-});
-
-describe('!new', () => {
-  const config = parseConfig({
-    env: {},
-    hostname: 'laptop',
-    file: { path: 'config.json', text: '{"hosts":{"mini":{"ssh":"mini"}}}' },
-  });
-  const hosts = {
-    get(name: string) {
-      if (config.hosts[name] === undefined) throw new ThreadmuxError('not_found', `no ${name}`);
-      return undefined;
-    },
-  } as unknown as HostList;
-  const parse = (rest: string) => parseNew(rest, { hosts });
-
-  it.each([
-    ['shop', { name: 'shop', host: undefined, directory: undefined, command: undefined }],
-    ['shop mini', { name: 'shop', host: 'mini', directory: undefined, command: undefined }],
-    ['shop ~/shop mini', { name: 'shop', host: 'mini', directory: '~/shop', command: undefined }],
-    ['shop -- bash', { name: 'shop', host: undefined, directory: undefined, command: ['bash'] }],
-    [
-      'shop /srv -- claude -- --model opus',
-      {
-        name: 'shop',
-        host: undefined,
-        directory: '/srv',
-        command: ['claude', '--', '--model', 'opus'],
-      },
-    ],
-  ])('accepts %s', (rest, wanted) => {
-    expect(parse(rest)).toEqual(wanted);
-  });
-
-  it.each([
-    '',
-    '-- bash',
-    'shop nowhere',
-    'shop ~/a ~/b',
-    'shop mini laptop',
-    '-rf',
-    'a.b',
-    '#(id)',
-    '$(id)',
-    'x'.repeat(65),
-    "'",
-    'ü',
-  ])('refuses %j with a sentence', (rest) => {
-    expect(() => parse(rest)).toThrow(ThreadmuxError);
   });
 });
 

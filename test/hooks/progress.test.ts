@@ -33,7 +33,7 @@ async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) 
   writeFileSync(transcript, `${LINES.slice(0, LINES_UNTIL_FIRST_TOOL).join('\n')}\n`);
   const fast = { lookMs: 20, editMs: 50, moveMs: 50, firstMs: 0 };
   const open = () => {
-    const progress = createProgress({ home, log: silentLog, level: 'normal', ...fast, ...options });
+    const progress = createProgress({ home, log: silentLog, levelOf: () => 'normal', ...fast, ...options });
     onTestFinished(() => progress.close());
     return progress;
   };
@@ -159,7 +159,7 @@ describe('while a turn runs,', () => {
   });
 
   it('typing and the texts are shown, and nothing else in quiet mode', async () => {
-    const { asked, open, follow, contents, rest } = await start({ level: 'quiet' });
+    const { asked, open, follow, contents, rest } = await start({ levelOf: () => 'quiet' });
     const progress = open();
     progress.begin(follow());
     await vi.waitFor(() => expect(asked.filter(({ path }) => path.endsWith('/typing'))).toHaveLength(1), 3_000);

@@ -166,6 +166,54 @@ describe('a command in a thread:', () => {
     expect(demo.screen()).toMatch(/Set model to .*Opus/);
   });
 
+  it('!set gives a model to Claude, also while it works, and what Claude asks is a card', async () => {
+    await demo.submit('hello');
+    await demo.idle();
+    const confirm = async () => {
+      const card = await cardShown(demo.thread, /^🔔 \*\*Switch model\?\*\*/);
+      await lab.person.tap(demo.thread, card.id, buttonOf(card, 'Yes'));
+      await closedAs(card, /^✅ \*\*Switch model\?\*\* Yes/);
+      await demo.idle();
+    };
+    await demo.say('!set model haiku');
+    const reply = await cardShown(demo.thread, /^⚙️ \*\*model\*\*: `haiku`, from this thread/);
+    await confirm();
+    await demo.marked(reply, '✅');
+    expect(demo.screen()).toMatch(/Set model to .*Haiku/);
+    await demo.submit('hello again');
+    await demo.idle();
+    await demo.submit('slow 5');
+    await demo.say('!set model default');
+    await cardShown(demo.thread, /^⚙️ \*\*model\*\*: as Claude itself is set/);
+    await confirm();
+  });
+
+  it('!set changes the mode until the footer says it, also while Claude works, and says what it cannot change', async () => {
+    await demo.idle();
+    const answer = async (mode: string, content: RegExp) => {
+      const order = await demo.say(`!set mode ${mode}`);
+      await vi.waitFor(async () => {
+        const said = (await lab.person.messages(demo.thread)).filter(({ id }) => BigInt(id) > BigInt(order.id));
+        expect(said.map((one) => one.content).join('\n')).toMatch(content);
+      }, PATIENCE);
+    };
+    for (const [mode, shown] of [
+      ['plan', 'plan'],
+      ['acceptEdits', 'acceptEdits'],
+      ['manual', 'normal'],
+    ] as const) {
+      await answer(mode, /Claude is in this mode now\./);
+      await vi.waitFor(async () => expect(await demo.read()).toMatchObject({ kind: 'empty', mode: shown }), PATIENCE);
+    }
+    await demo.submit('slow 6');
+    await answer('plan', /Claude is in this mode now\./);
+    await answer('dontAsk', /Claude does not offer this mode while it runs, and is in `plan` mode/);
+    await answer('default', /Claude is in this mode now\./);
+    await demo.idle();
+    expect(await demo.read()).toMatchObject({ mode: 'normal' });
+    expect(demo.record().settings).toEqual({});
+  });
+
   it('a dialog that was opened and closed in the terminal has a card meanwhile', async () => {
     await demo.idle();
     demo.type('/theme');

@@ -1,0 +1,75 @@
+// !status in a session's thread: what it does, where, and with which model and mode. What cannot be found out in time is left out.
+
+import { footer } from '../../agents/claude/hook-input.ts';
+import { formatDuration } from '../../core/duration.ts';
+import { untrustedCode } from '../../core/untrusted-text.ts';
+import { repositoryText } from '../../core/welcome-text.ts';
+import { repositoryAt } from '../../hosts/repository.ts';
+import { type ShownState, stateWords } from '../../threads/known-states.ts';
+import { readPane } from '../../threads/read-pane.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
+import { readingOf, stateOfSession } from '../../threads/session-state.ts';
+import { settingsInForce } from '../../threads/thread-settings.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import type { CommandCall, CommandContext } from './command.ts';
+import { STATE_SIGNS } from './sessions.ts';
+import { modeName } from './switch-mode.ts';
+
+/** The session of the thread in which a command was given; undefined for a terminal or a headless agent. */
+export function sessionOf({ thread }: CommandCall, { threads }: CommandContext): ThreadRecord | undefined {
+  const record = thread === undefined ? undefined : threads.registry.get(thread.id);
+  return record?.shell === 'terminal' ? undefined : record;
+}
+
+const WITHIN_MS = 4_000;
+
+export async function sessionStatus(record: ThreadRecord, order: CommandCall, tools: CommandContext): Promise<string> {
+  const { host, sessionName, cwd, claudeSession, closed } = record;
+  const isThere = !closed && tools.remote.state(host).kind !== 'unreachable';
+  const ask = <T>(what: () => Promise<T | undefined>) => (isThere ? inTime(what()) : undefined);
+  const [repository, status, seen] = await Promise.all([
+    ask(() => repositoryAt(tools.hosts.get(host), cwd)),
+    ask(() => tools.statusOf(host, claudeSession)),
+    ask(() => screenNow(order, tools)),
+  ]);
+  const { model, permissionMode } = settingsInForce(record, tools.threads);
+  const state: ShownState = closed ? { state: 'ended' } : (tools.states.get(record.thread) ?? derived(record, seen));
+  const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
+  const mode = seen?.screen.kind === 'empty' ? modeName(seen.screen.mode) : undefined;
+  const about = [
+    status === undefined ? model && `model ${untrustedCode(model)}` : footer(status, (at) => `<t:${Math.round(at)}:R>`),
+    `${mode ?? (permissionMode === 'default' ? 'manual' : permissionMode) ?? ''} mode`.replace(/^ mode$/, ''),
+  ];
+  return [
+    `${STATE_SIGNS[state.state]} **${untrustedCode(sessionName)}** ${stateWords(state)}${since}, on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
+    repository && repositoryText(repository),
+    about.filter(Boolean).join(' · '),
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+type SeenPane = ReturnType<typeof readPane>;
+
+async function screenNow({ thread }: CommandCall, { panes }: CommandContext): Promise<SeenPane | undefined> {
+  const pane = thread && (await panes.find(thread));
+  return pane && readPane(await lookAtPane(pane.tmux, pane.record), pane.record);
+}
+
+/** For a session that is not watched yet. */
+function derived(record: ThreadRecord, seen: SeenPane | undefined): ShownState {
+  const now = Date.now();
+  const reading = seen && readingOf(seen.screen, seen.isAgent);
+  return stateOfSession({
+    ...{ record, isHostAway: seen === undefined, prompts: [], waiting: 0, isOver: false, now },
+    seen: reading && { reading, at: now },
+  });
+}
+
+async function inTime<T>(what: Promise<T | undefined>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, WITHIN_MS, undefined);
+  });
+  return Promise.race([what.catch(() => undefined), late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,125 @@
+// !set shows and changes the settings of a thread. They are kept in the registry, and applied to the running agent where it can
+// change them.
+
+import { ThreadmuxError } from '../../core/errors.ts';
+import { projectsOf } from '../../core/project.ts';
+import { AGENT_NAMES, PERMISSION_MODES, PROGRESS_LEVELS, type SessionSettings } from '../../core/session-settings.ts';
+import { MODEL_NAMES, oneOf, SETTING_KEYS, type SettingName, settingFor } from '../../core/setting-words.ts';
+import { untrustedCode } from '../../core/untrusted-text.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
+import { type SettingOrigin, settingOrigins, settingsInForce } from '../../threads/thread-settings.ts';
+import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { checkBypass } from './project-here.ts';
+import { sessionOf } from './session-status.ts';
+import { modeName, switchMode } from './switch-mode.ts';
+
+/** The settings that a thread can have. */
+export const THREAD_SETTINGS = ['model', 'mode', 'progress'] as const;
+type ThreadSetting = (typeof THREAD_SETTINGS)[number];
+
+export const setCommand: Command = {
+  name: 'set',
+  usage: '!set [model|mode|progress] [value]',
+  about: 'show the settings of this thread, or change one, such as `!set model opus`; `default` removes it',
+  async run(order, tools) {
+    const record = sessionOf(order, tools);
+    if (record === undefined)
+      throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.', {
+        hint: 'Settings of all sessions are in the configuration: "defaults" of a project, or of the top level.',
+      });
+    const [name = '', ...words] = order.rest.split(/\s+/).filter(Boolean);
+    if (name === '') return replyWith(listText(record, tools));
+    const setting = THREAD_SETTINGS.find((one) => one === name.toLowerCase());
+    if (setting === undefined) throw new ThreadmuxError('bad_usage', oneOf(name, 'a setting', THREAD_SETTINGS));
+    if (words.length === 0) return replyWith(settingLine(setting, record, tools));
+    return change(order, setting, words.join(' '), record, tools);
+  },
+};
+
+async function change(
+  order: CommandCall,
+  setting: ThreadSetting,
+  word: string,
+  record: ThreadRecord,
+  tools: CommandContext,
+): Promise<CommandReply> {
+  const { registry } = tools.threads;
+  const given = word.toLowerCase() === 'default' ? {} : settingFor(setting, word);
+  await checkBypass(given, { host: record.host, directory: record.project || record.cwd }, tools);
+  const { [SETTING_KEYS[setting]]: _, ...others } = record.settings ?? {};
+  const settings: SessionSettings = { ...others, ...given };
+  const now = registry.change(record.thread, { settings }) ?? record;
+  const inForce = settingsInForce(now, tools.threads);
+  const line = `⚙️ ${settingLine(setting, now, tools)}`;
+  if (setting === 'progress') return replyWith(line);
+  if (record.claudeSession === '' || record.state === 'ended' || record.closed)
+    return replyWith(`${line} Claude gets it at its next start.`);
+  if (setting === 'mode') return replyWith(`${line} ${await applyMode(order, inForce, tools)}`);
+  return applyModel(order, line, inForce, tools);
+}
+
+/** The command is a message of its own: the reply carries its marks, and it waits as any other message does. */
+function applyModel(
+  { thread, by = '', byId = '' }: CommandCall,
+  line: string,
+  { model = 'default' }: SessionSettings,
+  tools: CommandContext,
+): CommandReply {
+  const text = `/model ${model}`;
+  return {
+    content: `${line} Sent to Claude as ${untrustedCode(text)}: it may ask you to confirm, and saves it as the default of your new sessions.`,
+    async after(channelId, id) {
+      if (id === undefined || thread === undefined) return;
+      tools.accept({ id, channelId, authorId: byId, author: by, text, attachments: [] }, thread);
+    },
+  };
+}
+
+async function applyMode(
+  { id, thread }: CommandCall,
+  { permissionMode: wanted = 'default' }: SessionSettings,
+  tools: CommandContext,
+): Promise<string> {
+  const later = 'Claude gets it at its next start.';
+  const pane = thread && (await tools.panes.find(thread, true));
+  if (thread === undefined || pane === undefined) return later;
+  const done = await tools.pressing(thread.id, () => switchMode(pane, wanted, id));
+  if (done.is === 'done') return 'Claude is in this mode now.';
+  if (done.is === 'hidden') return `${done.because} ${later} To change it now, make room and send this again.`;
+  return `Claude does not offer this mode while it runs, and is in \`${modeName(done.now)}\` mode. ${later}`;
+}
+
+const FROM: Readonly<Record<SettingOrigin, string>> = {
+  thread: 'this thread',
+  declared: 'its declaration',
+  project: 'its project',
+  global: 'the configuration',
+};
+
+function settingLine(name: SettingName | 'worktree', record: ThreadRecord, { threads }: CommandContext): string {
+  const key = name === 'worktree' ? name : SETTING_KEYS[name];
+  const value = settingsInForce(record, threads)[key];
+  const from = settingOrigins(record, threads)[key];
+  if (value === undefined || from === undefined) return `**${name}**: as Claude itself is set.`;
+  const word = name === 'mode' && value === 'default' ? 'manual' : String(value);
+  return `**${name}**: ${untrustedCode(word)}, from ${FROM[from]}.`;
+}
+
+function listText(record: ThreadRecord, tools: CommandContext): string {
+  const more = settingsInForce(record, tools.threads).worktree === undefined ? [] : (['worktree'] as const);
+  const lines = [...THREAD_SETTINGS, ...more].map((name) => settingLine(name, record, tools));
+  return [...lines, '`!set model opus` changes one for this thread, and `!set model default` removes it.'].join('\n');
+}
+
+/** For autocomplete. Models that were used before are suggested, too. */
+export function settingWords(name: string, { config, server, threads }: CommandContext): readonly string[] {
+  if (name === 'mode') return PERMISSION_MODES.map((mode) => (mode === 'default' ? 'manual' : mode));
+  if (name === 'progress') return PROGRESS_LEVELS;
+  if (name === 'agent') return AGENT_NAMES;
+  const projects = projectsOf(config, [server]);
+  const used = [
+    ...threads.registry.all().map(({ settings }) => settings?.model),
+    ...projects.flatMap(({ defaults, sessions }) => [defaults.model, ...sessions.map(({ model }) => model)]),
+  ];
+  return [...new Set([...MODEL_NAMES, ...used.flatMap((model) => model ?? [])])];
+}

@@ -1,0 +1,49 @@
+// The git repository and the branch of a directory, on any host. It only reads: no command here runs a hook or a program that the
+// repository names.
+
+import { basename } from 'node:path';
+import type { Host } from './host.ts';
+
+export interface Repository {
+  /** "owner/shop" if it has an origin, otherwise the name of its folder. */
+  readonly name: string;
+  /** The branch, or the commit if none is checked out. */
+  readonly branch: string;
+}
+
+const WITHIN_MS = 3_000;
+const MOST_BYTES = 16_384;
+
+/** Undefined if there is none, git is not installed, or the host does not answer in time. */
+export async function repositoryAt(host: Host, directory: string): Promise<Repository | undefined> {
+  const doing = 'read the branch';
+  try {
+    const printed = await host.sh(SCRIPT, [directory], { doing, timeoutMs: WITHIN_MS, maxBytes: MOST_BYTES });
+    const [folder = '', branch = '', origin = ''] = printed.split('\0');
+    return branch === '' ? undefined : { name: repositoryName(origin, folder), branch };
+  } catch {
+    return undefined; // nobody waits for it
+  }
+}
+
+/** The folder of a worktree has the name of its session, so the folder of the repository is used. */
+const SCRIPT = `unset CDPATH GIT_DIR GIT_WORK_TREE
+case $1 in '~') d=$HOME ;; '~/'*) d=$HOME/\${1#'~/'} ;; *) d=$1 ;; esac
+cd -- "$d" 2>/dev/null || exit 0
+common=$(git rev-parse --git-common-dir 2>/dev/null) || exit 0
+branch=$(git symbolic-ref --quiet --short HEAD 2>/dev/null) || branch=$(git rev-parse --short HEAD 2>/dev/null) || exit 0
+origin=$(git config --get remote.origin.url 2>/dev/null)
+folder=$(cd -- "$common" && pwd -P)
+printf '%s\\0%s\\0%s\\0' "$folder" "$branch" "$origin"`;
+
+/** An address may contain a password, so only the end of its path is shown. */
+export function repositoryName(origin: string, folder: string): string {
+  const path = URL.canParse(origin) ? new URL(origin).pathname : (/^[^/]+:(.+)$/.exec(origin)?.[1] ?? '');
+  const name = path
+    .split('/')
+    .filter(Boolean)
+    .slice(-2)
+    .join('/')
+    .replace(/\.git$/, '');
+  return name || basename(folder.replace(/\/\.git$/, ''));
+}

@@ -1,0 +1,180 @@
+// Sessions start as their project says, and a thread has settings of its own.
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { modeStep } from '../../../bridge/commands/switch-mode.ts';
+import type { ServerConfig } from '../../../core/config.ts';
+import { FAKE_CLAUDE, standInAt } from '../../support/fake-claude.ts';
+import { DROP } from '../../support/hook-process.ts';
+import { tempFolder } from '../../support/temp-home.ts';
+import { openSuggestions, startSetting, WAIT } from '../bridge-setup.ts';
+
+const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
+
+/** A server whose only channel is that of one project, and a fake Claude Code that notes how it was started. */
+async function inProject(defaults: ServerConfig['projects'][number]['defaults'], mayBypass = false) {
+  const [folder, path] = [tempFolder(), tempFolder()];
+  const program = join(folder, 'claude');
+  const setting = await startSetting({
+    file: { agent: { command: [program] }, skipPermissions: mayBypass ? [path] : [] },
+    servers: (own) => [{ ...own, onlyProjects: true, projects: [{ path, channel: own.channel, defaults }] }],
+  });
+  const note = `rm -f ${folder}/control; printf '%s\\n' "$@" >> ${folder}/args; echo . >> ${folder}/args; pwd > ${folder}/pwd`;
+  const home = `THREADMUX_HOME=${setting.machine.home.root}; export THREADMUX_HOME`;
+  const exec = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${DROP}'`;
+  writeFileSync(program, `#!/bin/sh\n${note}\n${home}\n${exec}\n`, { mode: 0o755 });
+  const channel = setting.workspace.channelId;
+  return {
+    ...{ setting, path, channel, claude: standInAt(folder) },
+    pwd: () => readFileSync(join(folder, 'pwd'), 'utf8').trim(),
+    /** The arguments of each start. */
+    starts: () =>
+      readFileSync(join(folder, 'args'), 'utf8')
+        .split('\n.\n')
+        .slice(0, -1)
+        .map((one) => one.split('\n').filter(Boolean)),
+    async start(text: string) {
+      await setting.say(channel, text);
+      return linked((await setting.answer(channel, /^▶️/)).content);
+    },
+  };
+}
+
+describe('!new in the channel of a project', () => {
+  it('starts in its directory with its defaults, unless others are given, and again with what was given', async () => {
+    const shop = await inProject({ model: 'opus', permissionMode: 'plan', args: ['--add-dir', '/srv'] });
+    const { setting, channel } = shop;
+    const thread = await shop.start('!new cart --model haiku');
+    expect(shop.pwd()).toBe(shop.path);
+    expect(shop.starts()).toEqual([['--model', 'haiku', '--permission-mode', 'plan', '--add-dir', '/srv']]);
+    const record = () => setting.shared.threads.registry.get(thread);
+    expect(record()?.settings).toEqual({ model: 'haiku' });
+
+    await setting.say(thread, '!set');
+    const list = await setting.answer(thread, /^\*\*model\*\*/);
+    expect(list.content.split('\n').slice(0, 3)).toEqual([
+      '**model**: `haiku`, from this thread.',
+      '**mode**: `plan`, from its project.',
+      '**progress**: `normal`, from the configuration.',
+    ]);
+
+    await vi.waitFor(() => expect(record()?.claudeSession).not.toBe(''), WAIT);
+    const conversation = record()?.claudeSession;
+    await setting.say(channel, '!kill cart');
+    await vi.waitFor(() => expect(record()?.closed).toBe(true), WAIT);
+    await setting.say(channel, '!new cart --mode acceptEdits --continue');
+    await vi.waitFor(() => expect(shop.starts()).toHaveLength(2), WAIT);
+    const settings = ['--model', 'haiku', '--permission-mode', 'acceptEdits', '--add-dir', '/srv'];
+    expect(shop.starts()[1]).toEqual(['--resume', conversation, ...settings]);
+  });
+
+  it('passes --continue if no conversation is known, and says what is wrong in one sentence', async () => {
+    const { setting, channel, start, starts, path } = await inProject({});
+    await setting.say(channel, '!new cart --modle opus');
+    await setting.answer(channel, /^⚠️ `--modle` is not an option of `!new`: did you mean `--model`\?$/);
+    await setting.say(channel, '!new cart --mode bypassPermissions');
+    const refused = await setting.answer(channel, /may not skip permissions/);
+    expect(refused.content).toContain(path);
+    await start('!new cart --continue');
+    expect(starts()).toEqual([['--continue']]);
+  });
+
+  it('skips permissions where the configuration allows it', async () => {
+    const { start, starts } = await inProject({}, true);
+    await start('!new cart --mode bypassPermissions');
+    expect(starts()).toEqual([['--permission-mode', 'bypassPermissions']]);
+  });
+
+  it('suggests models that were used before', async () => {
+    const { setting } = await inProject({ model: 'claude-opus-5' });
+    const suggest = await openSuggestions(setting);
+    expect(await suggest('new', 'model', '')).toEqual(['opus', 'sonnet', 'haiku', 'claude-opus-5']);
+    expect(await suggest('new', 'mode', 'ma')).toEqual(['manual']);
+    expect(await suggest('set', 'setting', '')).toEqual(['model', 'mode', 'progress']);
+  });
+});
+
+describe('!set', () => {
+  it('keeps what was set, gives a model to the running Claude, and removes it again', async () => {
+    const { setting, start, claude, channel } = await inProject({ model: 'opus' });
+    const thread = await start('!new cart');
+    const settings = () => setting.shared.threads.registry.get(thread)?.settings;
+    await setting.say(thread, '!set model haiku');
+    const reply = await setting.answer(thread, /^⚙️ \*\*model\*\*: `haiku`, from this thread\./);
+    await setting.untilMarked(reply, '✅');
+    await setting.say(thread, '!set progress quiet');
+    await setting.answer(thread, /^⚙️ \*\*progress\*\*: `quiet`/);
+    expect(settings()).toEqual({ model: 'haiku', progress: 'quiet' });
+    await setting.say(thread, '!set model default');
+    await setting.untilMarked(await setting.answer(thread, /^⚙️ \*\*model\*\*: `opus`, from its project\./), '✅');
+    expect(settings()).toEqual({ progress: 'quiet' });
+    expect(claude.noted().map(({ kind, text }) => [kind, text])).toEqual([
+      ['slash', '/model haiku'],
+      ['slash', '/model opus'],
+    ]);
+
+    await setting.say(thread, '!set mdoel opus');
+    await setting.answer(thread, /^⚠️ `mdoel` is not a setting: did you mean `model`\?$/);
+    await setting.say(thread, '!set mode bypassPermissions');
+    await setting.answer(thread, /may not skip permissions/);
+    await setting.say(channel, '!set model opus');
+    await setting.answer(channel, /Use this in a session’s thread/);
+    expect(settings()).toEqual({ progress: 'quiet' });
+  });
+});
+
+describe('in the thread of a session', () => {
+  it('the welcome and !status show the repository, the branch, the model and the mode', async () => {
+    const { setting, start, path, channel } = await inProject({ model: 'opus', permissionMode: 'plan' });
+    execFileSync('git', ['init', '-q', '-b', 'trunk', path]);
+    execFileSync('git', ['-C', path, 'remote', 'add', 'origin', 'https://me:secret@git.test/team/shop.git']);
+    const thread = await start('!new cart');
+    const welcome = await setting.answer(channel, /`team\/shop`, branch `trunk` · model `opus` · plan mode/);
+    expect(welcome.id).toBe(thread);
+    await setting.say(thread, '!status');
+    const status = await setting.answer(thread, /^🟢 \*\*`cart`\*\* idle/);
+    expect(status.content).toMatch(/^`team\/shop`, branch `trunk`\nmodel `opus` · \w+ mode$/m);
+  });
+
+  it('!export attaches everything that was said, also after the session has ended, and the thread stays archived', async () => {
+    const { setting, start, channel } = await inProject({});
+    const thread = await start('!new cart');
+    await setting.untilMarked(await setting.say(thread, 'hello <b>'), '✅');
+    await setting.say(channel, '!kill cart');
+    const isArchived = async () =>
+      (await setting.workspace.person.call('GET', `/channels/${thread}`)).body.thread_metadata.archived;
+    await vi.waitFor(async () => expect(await isArchived()).toBe(true), WAIT);
+    for (const [where, text] of [
+      [channel, '!export cart'],
+      [thread, '!export'],
+    ] as const) {
+      await setting.say(where, text);
+      const { content, attachments } = await setting.answer(where, /^📄 `\[agent\] cart`/);
+      expect(content).toMatch(/: \d+ messages\.$/);
+      const [file] = attachments as readonly { filename: string; url: string }[];
+      expect(file?.filename).toBe('agent-cart.md');
+      const markdown = await fetch(file?.url ?? '', { headers: setting.workspace.person.headers }).then((one) =>
+        one.text(),
+      );
+      expect(markdown).toContain('**`cart`** on `laptop`');
+      expect(markdown).toContain('\nhello \\<b>\n');
+      expect(markdown).not.toContain('!export');
+    }
+    await vi.waitFor(async () => expect(await isArchived()).toBe(true), WAIT);
+  });
+});
+
+describe('Shift-Tab is pressed', () => {
+  it.each([
+    ['not at all in the wanted mode', 'plan', ['plan'], 'done'],
+    ['until the footer shows the wanted mode', 'plan', ['normal', 'acceptEdits'], 'press'],
+    ['no more when the footer shows it', 'plan', ['normal', 'acceptEdits', 'plan'], 'done'],
+    ['for a full round at most', 'bypassPermissions', ['normal', 'acceptEdits', 'plan', 'normal'], 'not-offered'],
+    ['no more if nothing changes', 'plan', ['normal', 'normal'], 'not-offered'],
+    ['until the mode that asks for everything', 'default', ['plan', 'auto', 'normal'], 'done'],
+  ] as const)('%s', (_, wanted, seen, step) => {
+    expect(modeStep(wanted, seen)).toBe(step);
+  });
+});
