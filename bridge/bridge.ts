@@ -40,6 +40,7 @@ import { createSlashMessages } from './slash-messages.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
+import { startWorktreeEnds } from './worktree-ends.ts';
 
 /** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
 const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
@@ -72,6 +73,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   shared.prompts.takeUp();
   for (const side of sides) await side.takeUp();
   const gateways = sides.map((side) => side.connect());
+  const worktreeEnds = startWorktreeEnds(shared);
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known) });
   return {
     gateways,
@@ -80,6 +82,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
       states.close();
       file.flush();
       lifecycle.close();
+      worktreeEnds.close();
       await Promise.all(sides.map((side) => side.close()));
     },
   };
@@ -166,7 +169,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   const tools: CommandContext = {
     ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, states: shared.states },
     panes: shared.panes,
-    remote: shared.remote,
+    ...{ remote: shared.remote, worktrees: shared.worktrees },
     pressing,
     dialogs,
     agentSettings: options.agentSettings,

@@ -42,7 +42,9 @@ take_lock() {
     tries=$((tries + 1)); [ $tries -lt 300 ] || refuse busy
     sleep 0.2
   done
+  rm -f "$out" "$out.2"; out=$all/.out
   trap 'rm -f "$out" "$out.2" "$all/.lock"' EXIT
+  find "$all"/.out.* -prune -mmin +60 -exec rm -f {} + 2> /dev/null # of scripts that were killed
 }
 
 # The worktree in question: $1 is its project, $2 its name.

@@ -9,6 +9,7 @@ import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { continueCommand, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
+import { outsideWorktrees, takePlace } from '../session-place.ts';
 import { agentCommandOn, type Command, type CommandContext, replyWith } from './command.ts';
 import { restartStream, streamOf } from './streams.ts';
 import { untilItSpeaks } from './until-it-runs.ts';
@@ -33,7 +34,8 @@ export const newCommand: Command = {
       return replyWith(`🔔 ${name} ${begun.is === 'asks' ? 'waits for you' : 'has not reported yet'}: <#${thread}>`);
     const where = known === undefined || asked.directory !== undefined ? '' : ` in ${untrustedCode(wanted.directory)}`;
     const what = begun.command === undefined ? '' : ` (${untrustedCode(begun.command.join(' '), 200)})`;
-    return replyWith(`▶️ ${name} is up${where}${what}: <#${thread}>`);
+    const on = begun.branch === undefined ? '' : ` on the branch ${untrustedCode(begun.branch)}`;
+    return replyWith(`▶️ ${name} is up${where}${on}${what}: <#${thread}>`);
   },
 };
 
@@ -80,6 +82,8 @@ export type BegunSession =
       readonly thread: string;
       /** If it is not the agent. */
       readonly command?: readonly string[];
+      /** Of its worktree, if it has one. */
+      readonly branch?: string | undefined;
     };
 
 /** Rejects if it could not be started, or quit at once. */
@@ -87,10 +91,11 @@ export async function beginSession(
   wanted: WantedSession,
   tools: CommandContext,
 ): Promise<{ wanted: WantedSession; begun: BegunSession }> {
-  const { name, host, directory, conversation } = wanted;
+  const { name, host, conversation } = wanted;
   const { config } = tools;
   const tmux = tools.hosts.tmux(host);
   const settings = { ...wanted.before?.settings, ...wanted.settings };
+  const directory = outsideWorktrees(wanted, tools);
   const project = tools.threads.destinationOf({ host, directory })?.project;
   const inForce = project === undefined ? settings : settingsOf(project, name, settings);
   const own = wanted.command ?? [...config.agent.command, ...settingsArguments(inForce)];
@@ -98,22 +103,26 @@ export async function beginSession(
   const agent = await agentCommandOn({ host, command: asked }, tools);
   const command = agent ?? asked;
   if (agent === undefined && command[0] === config.agent.command[0]) throw agentMissing(wanted, tools);
+  const place = await takePlace({ ...wanted, directory, project, settings: inForce }, tools);
   const start = () =>
     newSession(tmux, {
-      ...{ name, directory, command, remainOnExit: true },
+      ...{ name, directory: place.directory, startsAfter: place.startsAfter, command, remainOnExit: true },
       ...(tools.hosts.isLocal(host) ? { environment: tools.environment } : {}),
       started: startedText({ directory, command: wanted.command ?? [] }),
     });
-  let { session, created } = await start();
-  if (!created && session.pane.dead) {
-    await killSession(tmux, session);
-    ({ session, created } = await start());
-  }
+  const { session, created } = await place.during(async () => {
+    const there = await start();
+    if (there.created || !there.session.pane.dead) return there;
+    await killSession(tmux, there.session);
+    return start();
+  });
   if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
   const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
   if (Object.keys(settings).length > 0) tools.threads.registry.change(thread.thread, { settings });
+  await place.begin(thread);
   const is = await untilItSpeaks({ wanted, session, thread, isAgent: agent !== undefined }, tools);
-  return { wanted, begun: { is, thread: thread.thread, ...(agent === undefined ? { command } : {}) } };
+  const { branch } = place;
+  return { wanted, begun: { is, thread: thread.thread, branch, ...(agent === undefined ? { command } : {}) } };
 }
 
 function agentMissing({ name, host }: WantedSession, { config, hosts }: CommandContext): ThreadmuxError {

@@ -23,7 +23,13 @@ export interface RepoForWorktrees {
 
 export function gitEnvironment(folder: string): Readonly<Record<string, string>> {
   const who = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@a', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@a' };
-  return { PATH: process.env.PATH ?? '', HOME: folder, ...who, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    ...who,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+  };
 }
 
 export function startRepo(folder = realpathSync(tempFolder())): RepoForWorktrees {
@@ -44,7 +50,7 @@ export function startRepo(folder = realpathSync(tempFolder())): RepoForWorktrees
     const text = SCRIPTS[script];
     const step = `# step ${killAt}\n`;
     if (killAt !== undefined) expect(text).toContain(step);
-    const cut = killAt === undefined ? text : text.replace(step, 'kill -9 $$\n');
+    const cut = killAt === undefined ? text : text.replace(step, () => 'kill -9 $$\n');
     const ran = spawnSync('sh', ['-c', cut, 'sh', home, 'laptop', ...args], { env, encoding: 'utf8' });
     if (ran.signal === 'SIGKILL') return undefined;
     expect(ran.stderr).toBe('');
