@@ -40,3 +40,27 @@ export function readNumber(least: number, most: number): (text: string) => numbe
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
+
+export function addWorktrees(program: Command): void {
+  const worktrees = addCommand(
+    program,
+    'worktrees',
+    'show the git worktrees of sessions, also those whose session has ended',
+    'worktrees list',
+  );
+  addCommand(worktrees, 'list', 'list the worktrees on all hosts and what is in them', 'worktrees list', {
+    isDefault: true,
+  })
+    .option('--host <name>', 'list only this host')
+    .option('--json', 'print JSON')
+    .action(async (flags) => (await import('./commands/worktrees.ts')).listAllWorktrees(flags));
+  addCommand(
+    worktrees,
+    'remove <name>',
+    'remove a worktree and its branch, if nothing would get lost',
+    'worktrees remove shop/web --host mini',
+  )
+    .option('--host <name>', 'host of the worktree')
+    .option('--json', 'print JSON')
+    .action(async (name, flags) => (await import('./commands/worktrees.ts')).removeWorktree(name, flags));
+}

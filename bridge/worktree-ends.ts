@@ -7,7 +7,7 @@ import { button, type ComponentRow, type MessageDraft, row } from '../discord/me
 import type { WorktreeEnd, WorktreeWork } from '../hosts/run-worktree.ts';
 import { postNotice } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
-import type { KnownWorktree } from '../threads/worktrees.ts';
+import { type KnownWorktree, usesWorktree } from '../threads/worktrees.ts';
 import { listSessions } from '../tmux/sessions.ts';
 
 const AGAIN_MS = 5 * 60_000;
@@ -62,9 +62,7 @@ export function startWorktreeEnds(shared: EndTools): { close(): void } {
 
 /** Whether a session is in it; rejects if the host cannot be asked. */
 export async function isUsed(one: KnownWorktree, { hosts }: Pick<Shared, 'hosts'>): Promise<boolean> {
-  const sessions = await listSessions(hosts.tmux(one.host));
-  const isIn = (path: string) => one.path !== '' && `${path}/`.startsWith(`${one.path}/`);
-  return sessions.some(({ name, pane }) => !pane.dead && (name === one.session || isIn(pane.path)));
+  return usesWorktree(await listSessions(hosts.tmux(one.host)), one);
 }
 
 function hour(): number {
@@ -129,7 +127,10 @@ function tap(label: string, act: string, thread: string, print = '', style?: 'ba
 }
 
 /** Such as "3 changed files and 1 stash". */
-export function workWords({ changed, commits, dropped, stashes, doubts }: WorktreeWork): string {
+export function workWords(
+  { changed, commits, dropped, stashes, doubts }: WorktreeWork,
+  quote: (text: string) => string = (text) => untrustedText(text, 100),
+): string {
   const count = (n: number, one: string, many: string) => (n === 0 ? [] : [`${n} ${n === 1 ? one : many}`]);
   const parts = [
     ...count(changed, 'changed file', 'changed files'),
@@ -139,7 +140,7 @@ export function workWords({ changed, commits, dropped, stashes, doubts }: Worktr
   ];
   const last = parts.at(-1) ?? '';
   const counted = parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
-  const why = doubts.map((one) => untrustedText(one, 100)).join('; ');
+  const why = doubts.map(quote).join('; ');
   if (counted === '') return `something that threadmux cannot judge (${why || 'it has just changed'})`;
   return why === '' ? counted : `${counted} (${why})`;
 }

@@ -20,6 +20,7 @@ import {
   worktreeReady,
 } from '../hosts/run-worktree.ts';
 import type { HostList } from '../tmux/host-list.ts';
+import type { Session } from '../tmux/sessions.ts';
 import type { SessionPlace } from './destination.ts';
 
 const knownSchema = z.object({
@@ -28,6 +29,8 @@ const knownSchema = z.object({
   /** Empty until the host has told it. */
   name: z.string(),
   path: z.string(),
+  /** Where its session starts: the same subfolder as in the repository. */
+  start: z.string(),
   branch: z.string(),
   session: z.string(),
   /** The directory that the session would have had without a worktree. */
@@ -80,11 +83,26 @@ interface WorktreesOptions {
 const sameOne = (a: KnownWorktree, b: KnownWorktree) =>
   a.host === b.host && a.project === b.project && (a.name === b.name || (a.name === '' && a.session === b.session));
 
+/** For a command that starts a session again while no bridge runs. */
+export function loadWorktrees(home: Home): readonly KnownWorktree[] {
+  return readJson(home.path('state', 'worktrees.json'), z.array(knownSchema)) ?? [];
+}
+
+/** Whether one of these sessions is in the worktree. */
+export function usesWorktree(
+  sessions: readonly Pick<Session, 'name' | 'pane'>[],
+  { path, session }: Pick<KnownWorktree, 'path' | 'session'>,
+): boolean {
+  return sessions.some(
+    ({ name, pane }) => !pane.dead && (name === session || (path !== '' && isWithin(pane.path, path))),
+  );
+}
+
 const isWithin = (directory: string, path: string) => directory === path || directory.startsWith(`${path}/`);
 
 export function openWorktrees({ home, config, hosts, userHome }: WorktreesOptions): Worktrees {
   const path = home.path('state', 'worktrees.json');
-  let all: readonly KnownWorktree[] = readJson(path, z.array(knownSchema)) ?? [];
+  let all = loadWorktrees(home);
   const inTurn = createKeyedQueue();
   const keyOf = (one: Pick<KnownWorktree, 'host' | 'project' | 'session'>) =>
     `${one.host} ${one.project} ${one.session}`;
@@ -113,7 +131,13 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       forget(one);
       return undefined;
     }
-    const complete: KnownWorktree = { ...one, name: found.name, path: found.path, branch: found.branch };
+    const complete: KnownWorktree = {
+      ...one,
+      name: found.name,
+      path: found.path,
+      start: found.path,
+      branch: found.branch,
+    };
     put(complete);
     return complete;
   }
@@ -125,6 +149,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       ...{ host, project, session, directory },
       name: '',
       path: '',
+      start: '',
       branch: '',
       thread: '',
       state: 'making',
@@ -135,8 +160,8 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       if (before === undefined) forget(began);
       throw error;
     });
-    const { name, path, branch } = made;
-    let one: KnownWorktree = { ...began, name, path, branch, thread: before?.thread ?? '', state: 'open' };
+    const { name, path, start, branch } = made;
+    let one: KnownWorktree = { ...began, name, path, start, branch, thread: before?.thread ?? '', state: 'open' };
     put(one);
     return {
       ...{ ...made, record: `${path}.record`, directory, release },

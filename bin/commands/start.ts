@@ -10,6 +10,7 @@ import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import { agentSettings } from '../../install/program-files.ts';
 import { rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
+import { loadWorktrees } from '../../threads/worktrees.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { killSession, listSessions, newSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
@@ -122,7 +123,10 @@ async function startOne(
   const known = rememberedSession(reach.records, { name, host, defaultHost: host });
   const before = known === undefined ? undefined : startOf(known);
   const here = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
-  const directory = (flags.dir === undefined ? before?.directory : undefined) ?? here;
+  // A worktree that was kept is used again.
+  const kept = loadWorktrees(reach.home).find((one) => one.host === host && one.session === name && one.start !== '');
+  const again = kept !== undefined && kept.directory === before?.directory ? kept.start : before?.directory;
+  const directory = (flags.dir === undefined ? again : undefined) ?? here;
   const given = words.length > 0 ? words : before?.command.length ? before.command : undefined;
   const environment = sessionEnvironment(process.env, reach.config.agents.claude.environment);
   const tools = { ...reach, environment, agentSettings: agentSettings(reach.home, process.env) };
@@ -136,7 +140,10 @@ async function startOne(
       ...(directory === undefined ? {} : { directory }),
       ...(command === undefined ? {} : { command }),
       ...(isLocal ? { environment } : {}),
-      started: startedText({ directory: directory ?? '~', command: given ?? [] }),
+      started: startedText({
+        directory: (directory === again ? before?.directory : directory) ?? '~',
+        command: given ?? [],
+      }),
     }),
   );
   if (created && agent !== undefined) {

@@ -4,6 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { parseSessionName } from '../../core/session-name.ts';
+import { listSessions } from '../../tmux/sessions.ts';
 import { FAKE_CLAUDE } from '../support/fake-claude.ts';
 import { DROP } from '../support/hook-process.ts';
 import { buttonOf } from '../support/prompt-pane.ts';
@@ -69,18 +71,22 @@ const until = (isSo: () => boolean) => vi.waitFor(() => expect(isSo()).toBe(true
 describe('a session with a worktree', () => {
   it('starts there after the set-up, belongs to its project, and is removed with it', async () => {
     const repo = makeRepo();
+    const worktreeSetup = 'echo "in $PWD"; touch made-by-set-up; exit 3';
     const agent = await withAgent({
-      file: {
-        defaults: { worktree: false },
-        projects: [
-          {
-            path: repo.path,
-            name: 'shop',
-            defaults: { worktree: true },
-            worktreeSetup: 'echo "in $PWD"; touch set-up; mv set-up .git-set-up; exit 3',
-          },
-        ],
-      },
+      servers: (own) => [
+        {
+          ...own,
+          projects: [
+            {
+              path: repo.path,
+              channel: own.channel,
+              name: parseSessionName('shop'),
+              defaults: { worktree: true },
+              worktreeSetup,
+            },
+          ],
+        },
+      ],
     });
     const { setting, channelId, worktrees } = agent;
     await setting.say(channelId, `!new web ${repo.path}/sub`);
@@ -96,10 +102,9 @@ describe('a session with a worktree', () => {
     const imitated = join(tempFolder(), '.threadmux/worktrees/shop/web');
     expect(setting.shared.threads.destinationOf({ host: 'laptop', directory: imitated })?.project.name).toBe('');
 
-    rmSync(join(worktrees, 'shop/web/sub/.git-set-up'));
+    rmSync(join(worktrees, 'shop/web/sub/made-by-set-up'));
     await setting.say(channelId, '!kill web');
-    await until(() => !existsSync(join(worktrees, 'shop')));
-    expect(repo.branches()).toEqual(['main']);
+    await until(() => !existsSync(join(worktrees, 'shop')) && repo.branches().join() === 'main');
   });
 
   it('keeps its work: Keep, start again there, Show the diff, Remove anyway', async () => {
@@ -155,7 +160,7 @@ describe('a session with a worktree', () => {
     const { setting, channelId } = agent;
     await setting.say(channelId, `!new web ${tempFolder()}`);
     await setting.answer(channelId, /is not in a git repository, so there is no worktree and nothing was started/);
-    expect(setting.machine.tmux.call('list-sessions', '-F', '#{session_name}')).not.toContain('web');
+    expect(await listSessions(setting.shared.hosts.tmux('laptop'))).toEqual([]);
     expect(setting.shared.worktrees.known()).toEqual([]);
   });
 });
@@ -164,15 +169,11 @@ it('works on another host, which has only sh and git', async () => {
   const host = await startFarHost('mini');
   const repo = makeRepo(join(realpathSync(host.ssh.home), 'shop'));
   const { program, folder } = farAgent(host);
+  const project = { path: '~/shop', host: 'mini', defaults: { worktree: true }, worktreeSetup: 'echo prepared' };
   const setting = await startFar({
     others: [host],
-    file: {
-      agent: { command: [program] },
-      projects: [{ path: '~/shop', host: 'mini', defaults: { worktree: true }, worktreeSetup: 'echo prepared' }],
-      hosts: {
-        mini: { ssh: 'mini', socket: host.place.tmux.socket },
-      },
-    },
+    file: { agent: { command: [program] } },
+    servers: (own) => [{ ...own, projects: [{ ...project, channel: own.channel }] }],
   });
   const { channelId } = setting.workspace;
   await setting.say(channelId, '!new web mini ~/shop');
@@ -187,6 +188,5 @@ it('works on another host, which has only sh and git', async () => {
   expect(existsSync(folder)).toBe(true);
   host.place.tmux.call('kill-session', '-t', 'web');
   await reconcile(setting);
-  await until(() => !existsSync(at));
-  expect(repo.branches()).toEqual(['main']);
+  await until(() => !existsSync(at) && repo.branches().join() === 'main');
 });
