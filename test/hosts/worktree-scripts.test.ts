@@ -217,4 +217,34 @@ describe('the end of a session', () => {
     expect(end(on)[0]).toBe('removed');
     expect(existsSync(join(on.home, 'worktrees', '.lock'))).toBe(false);
   });
+
+  it.each([
+    ['a file is written by a program that still knows the folder', 15, 'echo late > "$hidden/late.txt"'],
+    ['a file is written before it is moved', 13, 'echo late > "$path/late.txt"'],
+    ['a commit is made', 13, 'git -C "$path" -c user.name=a -c user.email=a@a commit -q --allow-empty -m late'],
+  ])('keeps it if %s after the check', (_, step, happens) => {
+    const on = startRepo();
+    const { path } = on.make();
+    expect(on.run('end', ['shop', 'web', ''], step, happens)?.slice(0, 2)).toEqual(['kept', path]);
+    expect(on.git(path, 'status', '--porcelain', '-b')).toContain('## threadmux/web');
+    if (happens.startsWith('echo')) expect(readFileSync(join(path, 'late.txt'), 'utf8')).toBe('late\n');
+  });
+
+  it.each([
+    ['its branch moves', 'git --git-dir="$r_repo" update-ref refs/heads/threadmux/web "$late"'],
+    ['no other branch has its commit any more', 'git --git-dir="$r_repo" update-ref refs/heads/main "$first"'],
+    [
+      'its branch is checked out elsewhere',
+      'git --git-dir="$r_repo" worktree add -q "$all/../elsewhere" threadmux/web',
+    ],
+  ])('keeps the branch if %s while the folder is deleted', (_, happens) => {
+    const on = startRepo();
+    const first = on.git(on.repo, 'rev-parse', 'HEAD');
+    on.git(on.repo, 'commit', '-q', '--allow-empty', '-m', 'second');
+    on.make();
+    const late = on.git(on.repo, 'commit-tree', '-p', 'HEAD', '-m', 'late', 'HEAD^{tree}');
+    const facts = `first=${first} late=${late}; ${happens}`;
+    expect(on.run('end', ['shop', 'web', ''], 18, facts)?.slice(0, 2)).toEqual(['kept', '']);
+    expect(on.branches()).toContain('threadmux/web');
+  });
 });

@@ -14,8 +14,13 @@ export interface RepoForWorktrees {
   readonly repo: string;
   readonly env: Readonly<Record<string, string>>;
   git(at: string, ...args: readonly string[]): string;
-  /** Runs a script; `killAt` is the step where it is killed. Undefined if it was. */
-  run(script: keyof typeof SCRIPTS, args: readonly string[], killAt?: number): readonly string[] | undefined;
+  /** Runs a script; `killAt` is the step where it is killed, or where something else happens. Undefined if it was killed. */
+  run(
+    script: keyof typeof SCRIPTS,
+    args: readonly string[],
+    killAt?: number,
+    happens?: string,
+  ): readonly string[] | undefined;
   make(session?: string): { readonly name: string; readonly path: string };
   branches(): readonly string[];
   worktrees(): readonly string[];
@@ -46,11 +51,11 @@ export function startRepo(folder = realpathSync(tempFolder())): RepoForWorktrees
   writeFileSync(join(repo, 'sub', 'b.txt'), 'two\n');
   git(repo, 'add', '.');
   git(repo, 'commit', '-q', '-m', 'first');
-  const run: RepoForWorktrees['run'] = (script, args, killAt) => {
+  const run: RepoForWorktrees['run'] = (script, args, killAt, happens = 'kill -9 $$') => {
     const text = SCRIPTS[script];
     const step = `# step ${killAt}\n`;
     if (killAt !== undefined) expect(text).toContain(step);
-    const cut = killAt === undefined ? text : text.replace(step, () => 'kill -9 $$\n');
+    const cut = killAt === undefined ? text : text.replace(step, () => `${happens}\n`);
     const ran = spawnSync('sh', ['-c', cut, 'sh', home, 'laptop', ...args], { env, encoding: 'utf8' });
     if (ran.signal === 'SIGKILL') return undefined;
     expect(ran.stderr).toBe('');
