@@ -106,7 +106,7 @@ if [ -e "$path" ]; then
   link "$hidden"
   # step 15
   back() { r_state=removing; settle; inspect "$path"; kept "$path"; }
-  ! busy "$hidden" || { settle; answer busy "$program" "$path" "$r_branch"; }
+  ! busy "$hidden" || { by=$program; settle; answer busy "$by" "$path" "$r_branch"; }
   inspect "$hidden"
   [ "$print" = "$seen" ] || back
   # step 16

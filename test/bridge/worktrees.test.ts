@@ -190,3 +190,22 @@ it('works on another host, which has only sh and git', async () => {
   await reconcile(setting);
   await until(() => !existsSync(at) && repo.branches().join() === 'main');
 });
+
+it('finds what a bridge left that was killed while it made a worktree', async () => {
+  const repo = makeRepo();
+  const agent = await withAgent({ file: { defaults: { worktree: true } } });
+  const { setting, worktrees } = agent;
+  const { worktrees: ours } = setting.shared;
+  const made = await ours.prepare({
+    ...{ host: 'laptop', directory: repo.path, project: undefined, session: parseSessionName('web') },
+  });
+  expect(existsSync(made.path)).toBe(true);
+  await setting.stop();
+  // It was killed before it knew the name.
+  const left = ours.known().map((one) => ({ ...one, name: '', path: '', start: '', state: 'making' }));
+  writeFileSync(setting.machine.home.path('state', 'worktrees.json'), JSON.stringify(left));
+  await setting.restart();
+  await until(() => !existsSync(made.path) && repo.branches().join() === 'main');
+  await until(() => setting.shared.worktrees.known().length === 0);
+  expect(readdirSync(worktrees)).toEqual(['.removing']);
+});

@@ -230,6 +230,14 @@ describe('the end of a session', () => {
     if (happens.startsWith('echo')) expect(readFileSync(join(path, 'late.txt'), 'utf8')).toBe('late\n');
   });
 
+  it('keeps it if a program is in it after the check', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    const happens = '(cd "$hidden" && exec sleep 2) > /dev/null 2>&1 & sleep 0.3';
+    expect(on.run('end', ['shop', 'web', ''], 15, happens)?.slice(0, 3)).toEqual(['busy', 'sleep', path]);
+    expect(on.git(path, 'status', '--porcelain', '-b')).toBe('## threadmux/web');
+  });
+
   it.each([
     ['its branch moves', 'git --git-dir="$r_repo" update-ref refs/heads/threadmux/web "$late"'],
     ['no other branch has its commit any more', 'git --git-dir="$r_repo" update-ref refs/heads/main "$first"'],
