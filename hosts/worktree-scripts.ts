@@ -85,6 +85,7 @@ drop_branch() {
     [ -n "$other" ] || { commits=$(repo rev-list --count "$at_tip" --not --exclude="$r_branch" --branches --remotes); return 1; }
     printf 'verify %s %s\\ndelete refs/heads/%s %s\\n' "\${other#* }" "\${other%% *}" "$r_branch" "$at_tip"
   else printf 'delete refs/heads/%s %s\\n' "$r_branch" "$at_tip"; fi > "$out"
+  # step 20
   repo update-ref --stdin < "$out" 2> /dev/null || { doubt 'its branch has just moved'; return 1; }
   repo config --remove-section "branch.$r_branch" 2> /dev/null
   return 0
@@ -127,7 +128,7 @@ elif [ -n "$adm" ]; then
 fi
 # step 19
 if drop_branch; then
-  # step 20
+  # step 21
   rm -f "$record"; rmdir "$all/$project" 2> /dev/null
   answer removed "$at_tip"
 fi

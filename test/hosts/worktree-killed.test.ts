@@ -9,7 +9,7 @@ import { removeFolder } from '../support/temp-home.ts';
 import { type RepoForWorktrees, startRepo } from '../support/worktree-repo.ts';
 
 const MAKING = [1, 2, 3, 4, 5];
-const REMOVING = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
+const REMOVING = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21];
 
 const make = (on: RepoForWorktrees, killAt?: number) => on.run('make', ['shop', 'web', on.repo], killAt);
 const end = (on: RepoForWorktrees, killAt?: number) => on.run('end', ['shop', 'web', ''], killAt);

@@ -249,10 +249,14 @@ describe('the end of a session', () => {
     const on = startRepo();
     const first = on.git(on.repo, 'rev-parse', 'HEAD');
     on.git(on.repo, 'commit', '-q', '--allow-empty', '-m', 'second');
-    on.make();
     const late = on.git(on.repo, 'commit-tree', '-p', 'HEAD', '-m', 'late', 'HEAD^{tree}');
     const facts = `first=${first} late=${late}; ${happens}`;
-    expect(on.run('end', ['shop', 'web', ''], 18, facts)?.slice(0, 2)).toEqual(['kept', '']);
-    expect(on.branches()).toContain('threadmux/web');
+    for (const step of happens.includes('worktree') ? [18] : [18, 20]) {
+      on.make();
+      expect(on.run('end', ['shop', 'web', ''], step, facts)?.slice(0, 2)).toEqual(['kept', '']);
+      expect(on.branches()).toContain('threadmux/web');
+      on.git(on.repo, 'update-ref', 'refs/heads/main', `${late}^`);
+      if (step === 18) on.git(on.repo, 'update-ref', '-d', 'refs/heads/threadmux/web');
+    }
   });
 });
