@@ -36,7 +36,8 @@ export function startWorktreeEnds(shared: EndTools): { close(): void } {
     for (const pause of PAUSES_MS) {
       await sleep(pause, undefined, { signal: closing.signal });
       const result = await worktrees.end(one, () => isUsed(one, shared));
-      if (result.is !== 'used' || !hasEnded(one)) return result;
+      const isWaiting = result.is === 'used' || result.is === 'busy';
+      if (!isWaiting || !hasEnded(one) || pause === PAUSES_MS.at(-1)) return result;
     }
     return { is: 'used' } as const;
   }
@@ -47,7 +48,7 @@ export function startWorktreeEnds(shared: EndTools): { close(): void } {
     for (const one of worktrees.known()) if (one.state !== 'kept' && hasEnded(one)) look(one);
   };
   threads.registry.onChange((now, before) => {
-    const one = now.closed && before?.closed === false ? worktrees.ofThread(now.thread) : undefined;
+    const one = now.closed && before?.closed === false ? worktrees.ofRecord(now) : undefined;
     if (one !== undefined) look(one);
   });
   const every = setInterval(sweep, AGAIN_MS);

@@ -8,7 +8,8 @@ import { INSPECT_SHELL, WORKTREE_SHELL } from './worktree-shell.ts';
  * Arguments: project, session, directory. Answers `made|again`, the worktree's name, its path, the directory to start in, its branch,
  * the commit, and whether its set-up must run; or `refused` and why.
  */
-export const MAKE_WORKTREE = `${WORKTREE_SHELL}
+export const MAKE_WORKTREE = `creates=yes
+${WORKTREE_SHELL}
 session=$2 directory=$3 dir=$3
 case $dir in '~') dir=$HOME ;; '~/'*) dir=$HOME/\${dir#'~/'} ;; esac
 cd "$dir" 2> /dev/null || refuse no-directory

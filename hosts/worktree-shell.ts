@@ -2,7 +2,8 @@
 // and removed last, so that a script that was killed at any step can be completed by the next one.
 
 /**
- * Arguments: our home there (empty for ~/.threadmux), the name of the bridge. `$all` is the folder of all worktrees.
+ * Arguments: our home there (empty for ~/.threadmux), the name of the bridge. `$all` is the folder of all worktrees, which is made
+ * only with `creates`.
  * A record's state: new (git may not be done), made (its set-up has not run), ready, removing (moved away and checked again),
  * deleting (checked; git deletes it).
  */
@@ -12,6 +13,7 @@ home=\${1:-$HOME/.threadmux}; bridge=$2; shift 2
 answer() { for field; do printf '%s\\0' "$field"; done; exit 0; }
 refuse() { answer refused "$@"; }
 command -v git > /dev/null || refuse no-git
+[ -n "$creates" ] || [ -d "$home/worktrees" ] || answer gone
 (umask 077; mkdir -p "$home/worktrees/.removing") || exit 1
 all=$(cd "$home/worktrees" && pwd -P) && cd / || exit 1
 self=$(exec sh -c 'echo $PPID') # in a subshell, $$ is another process

@@ -22,6 +22,7 @@ import {
 import type { HostList } from '../tmux/host-list.ts';
 import type { Session } from '../tmux/sessions.ts';
 import type { SessionPlace } from './destination.ts';
+import type { ThreadRecord } from './registry.ts';
 
 const knownSchema = z.object({
   host: z.string(),
@@ -61,6 +62,8 @@ export interface Worktrees {
   ): Promise<PreparedWorktree>;
   known(): readonly KnownWorktree[];
   ofThread(thread: string): KnownWorktree | undefined;
+  /** The worktree that the session of this record is in, also if the session has another thread now. */
+  ofRecord(record: ThreadRecord): KnownWorktree | undefined;
   /** Removes it if nothing would get lost, or if the user has seen what would (`anyway` is its print). */
   end(
     one: KnownWorktree,
@@ -121,6 +124,8 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
   const forget = (one: KnownWorktree) => keep(all.filter((other) => !sameOne(one, other)));
   const find = ({ host, directory }: SessionPlace) =>
     all.find((one) => one.host === host && one.path !== '' && isWithin(directory, one.path));
+
+  const ofThread = (thread: string) => all.findLast((one) => one.thread === thread);
 
   /** After a crash while it was made, only the host knows its name. */
   async function named(one: KnownWorktree): Promise<KnownWorktree | undefined> {
@@ -197,7 +202,13 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       });
     },
     known: () => all,
-    ofThread: (thread) => all.findLast((one) => one.thread === thread),
+    ofThread,
+    ofRecord({ thread, host, cwd }) {
+      const one = ofThread(thread) ?? find({ host, directory: cwd });
+      if (one === undefined || one.thread === thread) return one;
+      put({ ...one, thread });
+      return { ...one, thread };
+    },
     end: (given, isUsed, anyway) =>
       inTurn(keyOf(given), async () => {
         const one = await named(all.find((other) => sameOne(given, other)) ?? given);

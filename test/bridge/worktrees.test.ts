@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { parseSessionName } from '../../core/session-name.ts';
 import { listSessions } from '../../tmux/sessions.ts';
+import { PROGRAM } from '../bin/cli.ts';
 import { FAKE_CLAUDE } from '../support/fake-claude.ts';
 import { DROP } from '../support/hook-process.ts';
 import { buttonOf } from '../support/prompt-pane.ts';
@@ -120,6 +121,11 @@ describe('a session with a worktree', () => {
     expect(kept.content).toContain('?? new.txt');
     await tap(setting, kept, 'Keep');
     await setting.answer(thread, /`!new web` starts the session there again/);
+    const { env, tmux } = setting.machine;
+    const own = { ...env, THREADMUX_TMUX_SOCKET: tmux.socket, THREADMUX_HOST: 'laptop' };
+    execFileSync(process.execPath, [PROGRAM, 'start', 'web', '--', 'sleep', '1000'], { env: own, stdio: 'pipe' });
+    expect(tmux.call('display-message', '-p', '-t', '=web:', '#{pane_current_path}')).toBe(at);
+    tmux.call('kill-session', '-t', 'web');
 
     await setting.say(channelId, '!new web');
     expect(await agent.pwd()).toBe(at);

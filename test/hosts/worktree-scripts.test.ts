@@ -210,6 +210,12 @@ describe('the end of a session', () => {
     expect(on.run('list', ['yes'])).toEqual([]);
   });
 
+  it('lists nothing, and makes no folder, where there was never one', () => {
+    const on = startRepo();
+    expect(on.run('list', ['yes'])).toEqual(['gone']);
+    expect(existsSync(on.home)).toBe(false);
+  });
+
   it('waits for no lock of a script that was killed', () => {
     const on = startRepo();
     on.make();
