@@ -61,7 +61,7 @@ export async function takePlace(
     startsAfter: setup === undefined ? undefined : worktree.record,
     during: (start) => start().finally(worktree.release),
     async begin(thread) {
-      worktree.usedBy(thread.thread);
+      worktree.usedBy(thread.thread, setup !== undefined);
       if (setup !== undefined) await runSetup({ worktree, host, setup, thread }, tools);
       if (worktree.needsSetup) await worktree.ready().catch(failed);
     },

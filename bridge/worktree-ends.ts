@@ -42,6 +42,15 @@ export function startWorktreeEnds(shared: EndTools): { close(): void } {
     return { is: 'used' } as const;
   }
 
+  /** A bridge was killed while the set-up ran: nobody would tell the session to start. */
+  async function startInterrupted(one: KnownWorktree): Promise<void> {
+    await worktrees.ready(one);
+    const rest = shared.connections.named(threads.registry.get(one.thread)?.server ?? '')?.rest;
+    if (rest === undefined) return;
+    const content = '🌿 ⚠️ threadmux was restarted while the set-up of the worktree ran. The session starts anyway.';
+    await postNotice(rest, one.thread, ['set-up interrupted', one.path], { content, silent: true });
+  }
+
   const look = (one: KnownWorktree) =>
     void ended(one).catch((error: Error) => log.info('a worktree', { session: one.session, because: error.message }));
   const sweep = () => {
@@ -52,6 +61,8 @@ export function startWorktreeEnds(shared: EndTools): { close(): void } {
     if (one !== undefined) look(one);
   });
   const every = setInterval(sweep, AGAIN_MS);
+  for (const one of worktrees.known().filter(({ isSettingUp }) => isSettingUp))
+    startInterrupted(one).catch((error: Error) => log.warn('a worktree', { because: error.message }));
   sweep();
   return {
     close() {

@@ -39,6 +39,8 @@ const knownSchema = z.object({
   thread: z.string(),
   /** Kept: its session has ended, and a user decides what happens. */
   state: z.enum(['making', 'open', 'kept']),
+  /** Its set-up runs, and its session waits for that. */
+  isSettingUp: z.boolean().default(false),
 });
 export type KnownWorktree = Readonly<z.output<typeof knownSchema>>;
 
@@ -48,7 +50,7 @@ export interface PreparedWorktree extends MadeWorktree {
   readonly record: string;
   readonly directory: string;
   ready(): Promise<void>;
-  usedBy(thread: string): void;
+  usedBy(thread: string, isSettingUp: boolean): void;
   release(): void;
 }
 
@@ -70,6 +72,8 @@ export interface Worktrees {
     isUsed: () => Promise<boolean>,
     anyway?: string,
   ): Promise<WorktreeEnd | { readonly is: 'used' }>;
+  /** Its session need not wait any longer. */
+  ready(one: KnownWorktree): Promise<void>;
   diff(one: KnownWorktree): Promise<string | undefined>;
   /** For the panel and the command line: all worktrees on a host, with what is in them. Rejects if the host cannot be reached. */
   listWorktrees(host: string, look?: boolean): Promise<readonly FoundWorktree[]>;
@@ -147,6 +151,12 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
     return complete;
   }
 
+  async function ready(one: KnownWorktree): Promise<void> {
+    await worktreeReady(on(one.host), one);
+    const now = all.find((other) => sameOne(one, other));
+    if (now?.isSettingUp) put({ ...now, isSettingUp: false });
+  }
+
   async function make(wanted: Parameters<Worktrees['prepare']>[0], release: () => void): Promise<PreparedWorktree> {
     const { host, session, directory } = wanted;
     const project = wanted.project?.name || projectName(directory);
@@ -158,6 +168,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       branch: '',
       thread: '',
       state: 'making',
+      isSettingUp: false,
     };
     const before = all.find((one) => one.session === session && one.project === project && one.host === host);
     if (before === undefined) put(began);
@@ -170,9 +181,9 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
     put(one);
     return {
       ...{ ...made, record: `${path}.record`, directory, release },
-      ready: () => worktreeReady(on(host), made),
-      usedBy(thread) {
-        one = { ...one, thread };
+      ready: () => ready(one),
+      usedBy(thread, isSettingUp) {
+        one = { ...one, thread, isSettingUp };
         put(one);
       },
     };
@@ -219,6 +230,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
         if (ended.is !== 'busy' && !(ended.is === 'kept' && ended.path !== '')) forget(one);
         return ended;
       }),
+    ready,
     diff: (one) => worktreeDiff(on(one.host), one),
     listWorktrees: (host, look = true) => findWorktrees(on(host), look),
   };

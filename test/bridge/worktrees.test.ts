@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { projectName } from '../../core/project.ts';
 import { parseSessionName } from '../../core/session-name.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { PROGRAM } from '../bin/cli.ts';
@@ -214,4 +215,25 @@ it('finds what a bridge left that was killed while it made a worktree', async ()
   await until(() => !existsSync(made.path) && repo.branches().join() === 'main');
   await until(() => setting.shared.worktrees.known().length === 0);
   expect(readdirSync(worktrees)).toEqual(['.removing']);
+});
+
+it('starts the session if the bridge ends while the set-up runs', async () => {
+  const repo = makeRepo();
+  const go = join(tempFolder(), 'go');
+  const worktreeSetup = `echo waiting; until [ -e ${go} ]; do sleep 0.1; done`;
+  const agent = await withAgent({ file: { defaults: { worktree: true }, worktreeSetup } });
+  const { setting, channelId } = agent;
+  await setting.say(channelId, `!new web ${repo.path}`);
+  const thread = await vi.waitFor(() => {
+    const [one] = setting.shared.worktrees.known().filter(({ isSettingUp }) => isSettingUp);
+    if (one === undefined) throw new Error('no set-up yet');
+    return one.thread;
+  }, SLOW);
+  await setting.answer(thread, /waiting/);
+  expect(existsSync(join(agent.folder, 'pwd'))).toBe(false);
+  await setting.stop();
+  await setting.restart();
+  await setting.answer(thread, /restarted while the set-up of the worktree ran/);
+  expect(await agent.pwd()).toBe(join(agent.worktrees, projectName(repo.path), 'web'));
+  writeFileSync(go, '');
 });
