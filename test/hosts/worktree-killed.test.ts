@@ -56,6 +56,7 @@ describe('git was killed', () => {
     rmSync(join(path, 'sub'), { recursive: true });
     expect(make(on)?.slice(0, 2)).toEqual(['again', 'web']);
     expect(on.git(path, 'status', '--porcelain')).toBe('');
+    expect(end(on)?.[0]).toBe('removed');
   });
 
   it('while it made the worktree, and somebody wrote into it since: it is left alone', () => {
