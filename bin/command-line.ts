@@ -49,3 +49,27 @@ export function agentOptions(command: Command): Command {
     .option('--agent <name>', 'agent to start (claude)')
     .option('--continue', 'continue the newest conversation of this session');
 }
+
+export function addWorktrees(program: Command): void {
+  const worktrees = addCommand(
+    program,
+    'worktrees',
+    'show the git worktrees of sessions, also those whose session has ended',
+    'worktrees list',
+  );
+  addCommand(worktrees, 'list', 'list the worktrees on all hosts and what is in them', 'worktrees list', {
+    isDefault: true,
+  })
+    .option('--host <name>', 'list only this host')
+    .option('--json', 'print JSON')
+    .action(async (flags) => (await import('./commands/worktrees.ts')).listAllWorktrees(flags));
+  addCommand(
+    worktrees,
+    'remove <name>',
+    'remove a worktree and its branch, if nothing would get lost',
+    'worktrees remove shop/web --host mini',
+  )
+    .option('--host <name>', 'host of the worktree')
+    .option('--json', 'print JSON')
+    .action(async (name, flags) => (await import('./commands/worktrees.ts')).removeWorktree(name, flags));
+}

@@ -2,7 +2,7 @@
 
 import { Argument, Command, Option } from 'commander';
 import { VERSION } from '../core/version.ts';
-import { addCommand, agentOptions, collect, nameAndRest, readNumber } from './command-line.ts';
+import { addCommand, addWorktrees, agentOptions, collect, nameAndRest, readNumber } from './command-line.ts';
 
 const EXIT_CODES = `
 Exit codes:
@@ -38,6 +38,7 @@ export function makeProgram({ wantsJson }: { readonly wantsJson: boolean }): Com
   addSessions(program);
   addSetUp(program);
   addLooking(program);
+  addWorktrees(program);
   return program;
 }
 
@@ -144,9 +145,7 @@ function addLooking(program: Command): void {
     .option('--json', 'print one JSON object per line')
     .action(async (flags) => (await import('./commands/logs.ts')).logs(flags));
   const outbox = addCommand(program, 'outbox', 'show replies that are not delivered yet', 'outbox list');
-  addCommand(outbox, 'list', 'list the letters that are waiting or set aside', 'outbox list', {
-    isDefault: true,
-  })
+  addCommand(outbox, 'list', 'list the letters that are waiting or set aside', 'outbox list', { isDefault: true })
     .option('--json', 'print JSON')
     .action(async (flags) => (await import('./commands/outbox.ts')).listOutbox(flags));
   addCommand(outbox, 'show <letter>', 'print a letter', 'outbox show 1234.0-100000001.99')

@@ -43,6 +43,7 @@ import { createSlashMessages } from './slash-messages.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
+import { startWorktreeEnds } from './worktree-ends.ts';
 
 /** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
 const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
@@ -76,6 +77,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   shared.prompts.takeUp();
   for (const side of sides) await side.takeUp();
   const gateways = sides.map((side) => side.connect());
+  const worktreeEnds = startWorktreeEnds(shared);
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known), startsMs: options.startsMs });
   tellConfigChanges(shared);
   return {
@@ -86,6 +88,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
       file.flush();
       lifecycle.close();
       shared.live?.close();
+      worktreeEnds.close();
       await Promise.all(sides.map((side) => side.close()));
     },
   };
@@ -177,8 +180,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   const tools: CommandContext = {
     ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, states: shared.states },
     panes: shared.panes,
-    remote: shared.remote,
-    statusOf: createAgentStatus(shared),
+    ...{ remote: shared.remote, worktrees: shared.worktrees, statusOf: createAgentStatus(shared) },
     pressing,
     dialogs,
     agentSettings: options.agentSettings,

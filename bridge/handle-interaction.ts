@@ -31,6 +31,7 @@ import { startAgain } from './commands/start-again.ts';
 import { tapCard } from './dialogs/tap-card.ts';
 import type { PromptTaps } from './prompt-taps.ts';
 import { refusalReason } from './route.ts';
+import { tapWorktree } from './worktree-taps.ts';
 
 interface InteractionHandlerOptions {
   readonly rest: Rest;
@@ -86,6 +87,7 @@ export function createInteractionHandler(
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
     if (await options.prompts.tapped(interaction, order.thread)) return;
     if (await tapCard(interaction, order, { rest, dialogs: tools.dialogs })) return;
+    if (await tapWorktree(interaction, order, { rest, tools })) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
     if (kind === START_AGAIN)
       return startAgain({ thread: what, conversation: print }, { rest, interaction, order }, tools);

@@ -1,7 +1,7 @@
 // Installs and uninstalls our hooks in Claude Code's settings and in tmux. All checks run before the first change; each file is
 // replaced atomically, and its backup is written first.
 
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstalledPaths } from '../agents/claude/hook-commands.ts';
@@ -71,6 +71,7 @@ export async function uninstall(
 ): Promise<readonly string[]> {
   const { root, tmux } = options;
   if (options.purge) checkNoBridge(root);
+  if (options.purge) checkNoWorktrees(join(root, 'worktrees'));
   const preview = planUninstall(options);
   if (options.dryRun) return preview.flatMap(describeChange);
   const said = await withInstallLock(root, async (home) => {
@@ -123,6 +124,13 @@ async function endCourier(root: string): Promise<void> {
       throw refused(`a courier is still running (process ${courier})`, 'Run this again in a minute.');
     await sleep(50);
   }
+}
+
+/** They may have work that is nowhere else. */
+function checkNoWorktrees(folder: string): void {
+  const names = [folder, join(folder, '.removing')].flatMap((one) => (existsSync(one) ? readdirSync(one) : []));
+  if (names.every((name) => name === '.removing' || /^\.(out|lock)/.test(name))) return;
+  throw refused(`${folder} has worktrees of sessions`, 'Remove them first: `threadmux worktrees` lists them.');
 }
 
 function refused(message: string, hint: string): ThreadmuxError {

@@ -68,6 +68,8 @@ interface ThreadsOptions {
   /** The user's home directory on a host; undefined if the host was never reached. */
   readonly userHome: (host: string) => string | undefined;
   readonly repositoryAt: (host: string, directory: string) => Promise<Repository | undefined>;
+  /** The directory from which a worktree was made; any other directory as it is. */
+  readonly originOf: (place: SessionPlace) => SessionPlace;
 }
 
 const RENAME_AGAIN_MS = 600_000;
@@ -78,7 +80,8 @@ export function openThreads(options: ThreadsOptions): Threads {
   const opening = createKeyedQueue();
   const renames = new Map<string, { readonly title: string; readonly at: number }>();
 
-  function toDestination(place: SessionPlace): Destination | undefined {
+  function toDestination(session: SessionPlace): Destination | undefined {
+    const place = options.originOf(session);
     const servers = connections.all().map(({ server }) => server);
     const absolute = (path: string, host: string) =>
       path.replace(/^~(?=\/|$)/, (tilde) => options.userHome(host) ?? tilde);

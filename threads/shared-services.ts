@@ -16,6 +16,7 @@ import { createPromptWatch, type WatchTimes } from './prompts/watch-prompt.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
 import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
 import { openThreads, type Threads } from './session-threads.ts';
+import { openWorktrees, type Worktrees } from './worktrees.ts';
 
 export interface Shared {
   readonly home: Home;
@@ -31,6 +32,7 @@ export interface Shared {
   readonly remote: RemoteHosts;
   /** Undefined if nobody keeps the configuration up to date. */
   readonly live: LiveConfig | undefined;
+  readonly worktrees: Worktrees;
   /** tmux reported that sessions were created, renamed or closed. */
   readonly sessionsChanged: { tell(): void; listen(listener: () => void): void };
   close(): Promise<void>;
@@ -57,10 +59,11 @@ export function openShared(options: SharedOptions): Shared {
   const hosts = openHostList(options);
   const connections = openConnections(options.servers, { ...options.rest, log });
   const remote = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log, home });
+  const worktrees = openWorktrees({ home, config, hosts, userHome: remote.userHome });
   const threads = openThreads({
     ...{ home, config, connections, log },
     isAlive: (record) => isAlive(hosts, record),
-    userHome: remote.userHome,
+    ...{ userHome: remote.userHome, originOf: worktrees.originOf },
     repositoryAt: (host, directory) => repositoryAt(hosts.get(host), directory),
   });
   const { registry } = threads;
@@ -72,7 +75,7 @@ export function openShared(options: SharedOptions): Shared {
     watch: createPromptWatch(hosts, registry, options.prompts),
   });
   return {
-    ...{ home, config, log, hosts, connections, threads, prompts, sessionOf, remote },
+    ...{ home, config, log, hosts, connections, threads, prompts, sessionOf, remote, worktrees },
     live: options.live,
     sessionsChanged: {
       tell: () => {

@@ -75,6 +75,8 @@ interface NewSession {
   readonly environment?: { readonly variables: Variables; readonly folder: string };
   /** What the session's option tells about its start. */
   readonly started?: string;
+  /** The command waits until this file has the line "state ready" or is gone, at most 15 minutes. */
+  readonly startsAfter?: string | undefined;
   readonly size?: { readonly width: number; readonly height: number };
 }
 
@@ -96,7 +98,9 @@ export async function newSession(
     [
       ...[name, directory, String(width), String(height), wanted.remainOnExit ? 'on' : ''],
       ...[wanted.remainOnExit === 'at start' ? 'on' : '', started, variables === '' ? '' : file],
-      ...(command.length === 0 ? [] : [`exec ${quoteShellWords(variables === '' ? command : withVariables(command))}`]),
+      ...(command.length === 0
+        ? []
+        : [`exec ${quoteShellWords(wrapped(command, variables !== '', wanted.startsAfter))}`]),
     ],
     { doing: `start session ${name}`, input: variables },
   );
@@ -142,10 +146,16 @@ done`;
  * Runs after the start-up files of the login shell, so that our variables win. The file is passed by its name, because bash
  * closes descriptors when it starts as an interactive login shell.
  */
-const RUN_WITH = `{ eval "$(cat "$tmx_file")"; rm -f "$tmx_file"; } 2>/dev/null; unset tmx_file; ${RUN_FOUND}`;
+const READ_VARIABLES = '{ eval "$(cat "$tmx_file")"; rm -f "$tmx_file"; } 2>/dev/null; unset tmx_file; ';
 
-function withVariables(command: readonly string[]): readonly string[] {
-  return ['sh', '-c', RUN_WITH, 'sh', ...command];
+const WAIT_FOR_FILE = `n=0; echo 'threadmux prepares the worktree …'
+while [ -e "$1" ] && ! grep -q '^state ready$' "$1" && [ $n -lt 1800 ]; do sleep 0.5; n=$((n + 1)); done; shift; clear 2>/dev/null
+`;
+
+function wrapped(command: readonly string[], hasVariables: boolean, file: string | undefined): readonly string[] {
+  if (!hasVariables && file === undefined) return command;
+  const script = `${hasVariables ? READ_VARIABLES : ''}${file === undefined ? '' : WAIT_FOR_FILE}${RUN_FOUND}`;
+  return ['sh', '-c', script, 'sh', ...(file === undefined ? [] : [file]), ...command];
 }
 
 /**

@@ -16,6 +16,7 @@ import { localServer } from '../../home/config-file.ts';
 import { agentSettings } from '../../install/program-files.ts';
 import { projectOfPlace } from '../../threads/destination.ts';
 import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
+import { loadWorktrees } from '../../threads/worktrees.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { killSession, listSessions, newSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
@@ -132,13 +133,17 @@ async function startOne(
   const known = rememberedSession(reach.records, { name, host, defaultHost: host });
   const before = known === undefined ? undefined : startOf(known);
   const here = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
-  const directory = (flags.dir === undefined ? before?.directory : undefined) ?? here;
+  // A worktree that was kept is used again.
+  const kept = loadWorktrees(reach.home).find((one) => one.host === host && one.session === name && one.start !== '');
+  const again = kept !== undefined && kept.directory === before?.directory ? kept.start : before?.directory;
+  const directory = (flags.dir === undefined ? again : undefined) ?? here;
+  const origin = directory === again ? before?.directory : directory;
   const asked = askedSettings(flags, words);
   const isForAgent = flags.continue || Object.keys(asked).length > 0;
   const given = words.length > 0 ? words : before?.command.length && !isForAgent ? before.command : undefined;
   const settings = { ...known?.settings, ...asked };
   const conversation = flags.continue && known !== undefined ? conversationOf(known) : undefined;
-  const project = projectOf(reach, host, directory ?? '~');
+  const project = projectOf(reach, host, origin ?? '~');
   const wanted = { command: given, conversation, continues: flags.continue ?? false };
   const inForce = given === undefined && project !== undefined ? settingsOf(project, name, settings) : settings;
   const line = startCommand(wanted, inForce, reach.config.agent.command);
@@ -155,7 +160,7 @@ async function startOne(
       ...(command === undefined ? {} : { command }),
       ...(isLocal ? { environment: { variables: environment, folder: reach.home.folder('state') } } : {}),
       started: startedText({
-        ...{ directory: directory ?? '~', command: given ?? [] },
+        ...{ directory: origin ?? '~', command: given ?? [] },
         ...(Object.keys(settings).length > 0 ? { settings } : {}),
       }),
     }),

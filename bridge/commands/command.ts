@@ -14,6 +14,7 @@ import type { PaneFinder } from '../../threads/panes.ts';
 import type { RemoteHosts } from '../../threads/remote-hosts.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
+import type { Worktrees } from '../../threads/worktrees.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
@@ -27,6 +28,7 @@ export interface CommandContext {
   readonly remote: RemoteHosts;
   readonly panes: PaneFinder;
   readonly threads: Threads;
+  readonly worktrees: Worktrees;
   readonly states: SessionStates;
   readonly statusOf: AgentStatus;
   readonly dialogs: Dialogs;

@@ -15,6 +15,7 @@ import {
   startOf,
 } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
+import { outsideWorktrees, takePlace } from '../session-place.ts';
 import { agentCommandOn, type Command, type CommandContext, replyWith } from './command.ts';
 import { NEW_USAGE, type NewOptions, parseNewOptions } from './new-options.ts';
 import { checkBypass, projectHere } from './project-here.ts';
@@ -46,7 +47,8 @@ export const newCommand: Command = {
     const place = !isChosen || asked.directory !== undefined ? '' : ` in ${untrustedCode(wanted.directory)}`;
     const where = `${host}${place}`;
     const what = begun.command === undefined ? '' : ` (${untrustedCode(begun.command.join(' '), 200)})`;
-    return replyWith(`▶️ ${name} is up${where}${what}: <#${thread}>`);
+    const on = begun.branch === undefined ? '' : ` on the branch ${untrustedCode(begun.branch)}`;
+    return replyWith(`▶️ ${name} is up${where}${on}${what}: <#${thread}>`);
   },
 };
 
@@ -111,6 +113,8 @@ export type BegunSession =
       readonly thread: string;
       /** If it is not the agent. */
       readonly command?: readonly string[];
+      /** Of its worktree, if it has one. */
+      readonly branch?: string | undefined;
     };
 
 /** Rejects if it could not be started, or quit at once. */
@@ -118,37 +122,42 @@ export async function beginSession(
   wanted: WantedSession,
   tools: CommandContext,
 ): Promise<{ wanted: WantedSession; begun: BegunSession }> {
-  const { name, host, directory } = wanted;
+  const { name, host } = wanted;
   const { config } = tools;
   const tmux = tools.hosts.tmux(host);
   const settings = { ...wanted.before?.settings, ...wanted.settings };
   const hasSettings = Object.keys(settings).length > 0;
-  await checkBypass(settings, wanted, tools);
+  const directory = outsideWorktrees(wanted, tools);
+  await checkBypass(settings, { ...wanted, directory }, tools);
   const project = tools.threads.destinationOf({ host, directory })?.project;
   const inForce = project === undefined ? settings : settingsOf(project, name, settings);
   const asked = startCommand(wanted, wanted.command === undefined ? inForce : settings, config.agent.command);
   const agent = await agentCommandOn({ host, command: asked }, tools);
   const command = agent ?? asked;
   if (agent === undefined && command[0] === config.agent.command[0]) throw agentMissing(wanted, tools);
+  const place = await takePlace({ ...wanted, directory, project, settings: inForce }, tools);
   const start = () =>
     newSession(tmux, {
-      ...{ name, directory, command, remainOnExit: 'at start' },
+      ...{ name, directory: place.directory, startsAfter: place.startsAfter, command, remainOnExit: 'at start' },
       ...(tools.hosts.isLocal(host)
         ? { environment: { variables: tools.environment, folder: tools.stateFolder } }
         : {}),
       started: startedText({ directory, command: wanted.command ?? [], ...(hasSettings ? { settings } : {}) }),
     });
-  let { session, created } = await start();
-  if (!created && session.pane.dead) {
-    await killSession(tmux, session);
-    ({ session, created } = await start());
-  }
+  const { session, created } = await place.during(async () => {
+    const there = await start();
+    if (there.created || !there.session.pane.dead) return there;
+    await killSession(tmux, there.session);
+    return start();
+  });
   if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
   if (session.pane.dead) throw await quitAtOnce({ wanted, session }, tools);
   const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
   if (hasSettings) tools.threads.registry.change(thread.thread, { settings });
+  await place.begin(thread);
   const is = await untilItSpeaks({ wanted, session, thread, isAgent: agent !== undefined }, tools);
-  return { wanted, begun: { is, thread: thread.thread, ...(agent === undefined ? { command } : {}) } };
+  const { branch } = place;
+  return { wanted, begun: { is, thread: thread.thread, branch, ...(agent === undefined ? { command } : {}) } };
 }
 
 /** A command other than the agent gets no arguments for it. */

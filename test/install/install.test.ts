@@ -6,11 +6,12 @@ import {
   lstatSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hookSettings } from '../../agents/claude/settings.ts';
 import { packageAt } from '../bin/doctor/doctor-setup.ts';
@@ -305,6 +306,19 @@ describe('install and uninstall', () => {
     expect((await me.uninstall()).at(-1)).toMatch(/\.threadmux: kept, .*--purge/);
     expect(existsSync(`${me.home}/.threadmux/config.json`)).toBe(true);
     expect(existsSync(`${me.home}/.threadmux/tmux-event`)).toBe(false);
+    await me.uninstall({ purge: true });
+    expect(existsSync(`${me.home}/.threadmux`)).toBe(false);
+  });
+
+  it('never delete worktrees, which may have work of the user', async () => {
+    const me = installSetup();
+    await me.install();
+    const work = `${me.home}/.threadmux/worktrees/shop/web/new.txt`;
+    mkdirSync(dirname(work), { recursive: true });
+    writeFileSync(work, 'work');
+    await expect(me.uninstall({ purge: true })).rejects.toThrow(/has worktrees of sessions/);
+    expect(existsSync(work)).toBe(true);
+    rmSync(`${me.home}/.threadmux/worktrees/shop`, { recursive: true });
     await me.uninstall({ purge: true });
     expect(existsSync(`${me.home}/.threadmux`)).toBe(false);
   });

@@ -167,7 +167,8 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   writeFileSync(command, `#!/bin/sh\n${start}\nexec claude "$@"\n`, { mode: 0o755 });
   mkdirSync(join(dir, 'project'), { recursive: true });
   const hosts = far === undefined ? {} : { hosts: { far: { ssh: 'far', socket: far.socket } } };
-  const config = { host: 'lab', agent: { command: [command] }, roots: [dir], ...hosts };
+  const shop = { path: join(dir, 'shop'), defaults: { worktree: true }, worktreeSetup: 'echo prepared' };
+  const config = { host: 'lab', agent: { command: [command] }, roots: [dir], projects: [shop], ...hosts };
   writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
   return command;
 }

@@ -1,7 +1,7 @@
 // Headless agents with the real Claude Code, as a user sees them: started with `!agent`, prompted, answered, stopped.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ClaudeLab, startClaudeLab } from '../../../support/claude-lab.ts';
@@ -258,5 +258,47 @@ describe('a headless agent', () => {
     expect(lastRequest()).toContain(':"who are you"');
     const told = (await agent.news()).filter(({ content }) => /restarted/.test(content));
     expect(told).toHaveLength(1);
+  });
+});
+
+describe('a session with a worktree', () => {
+  it('works there, is continued there, and its work is kept when it ends', async () => {
+    const shop = join(lab.dir, 'shop');
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', shop, '-c', 'user.name=a', '-c', 'user.email=a@a', ...args]);
+    execFileSync('git', ['init', '-q', shop]);
+    git('commit', '-q', '--allow-empty', '-m', 'first');
+    const { channelId, person } = lab;
+    const says = (channel: string, what: RegExp) =>
+      vi.waitFor(async () => {
+        const found = (await fromBot(channel)).findLast(({ content }) => what.test(content));
+        expect(found, String(what)).toBeDefined();
+        return found as WireMessage;
+      }, PATIENCE);
+    await person.say(channelId, `!new web ${shop}`);
+    const web = await lab.find('web');
+    await says(web.thread, /prepared/);
+    // Claude Code does not know the folder yet.
+    const trust = await says(web.thread, /Accessing workspace/);
+    await person.tap(web.thread, trust.id, buttonOf(trust, 'Yes, I trust this folder'));
+    await web.idle();
+    await web.submit('hello');
+    await says(web.thread, /Echo: hello/);
+    const at = web.record().cwd;
+    expect(at).toMatch(/\/\.threadmux\/worktrees\/shop\/web$/);
+    await person.say(channelId, '!kill web');
+    await vi.waitFor(() => expect(existsSync(at)).toBe(false), PATIENCE);
+
+    const ended = await says(web.thread, /^⏹️/);
+    await person.tap(web.thread, ended.id, buttonOf(ended, 'Continue the conversation'));
+    await says(web.thread, /▶️ Continued by/);
+    const again = await lab.find('web');
+    await again.idle();
+    expect(again.screen()).toContain('Echo: hello');
+    expect(again.record().cwd).toBe(at);
+    writeFileSync(join(at, 'new.txt'), 'work');
+    await person.say(channelId, '!kill web');
+    await says(web.thread, /The worktree is kept: it has 1 changed file/);
+    expect(git('branch', '--list', 'threadmux/web').toString()).toContain('threadmux/web');
   });
 });

@@ -1,0 +1,268 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type RepoForWorktrees, startRepo } from '../support/worktree-repo.ts';
+
+const write = (path: string, text = 'work\n') => writeFileSync(path, text);
+const end = (on: RepoForWorktrees, name = 'web', anyway = '') => on.run('end', ['shop', name, anyway]) ?? [];
+const isGone = (on: RepoForWorktrees) => {
+  expect(on.branches()).toEqual(['main']);
+  expect(on.worktrees()).toEqual([on.repo]);
+  expect(readdirSync(join(on.home, 'worktrees'))).toEqual(['.removing']);
+};
+
+describe('a new worktree', () => {
+  it('has its own branch from HEAD, and the session starts in the same subfolder', () => {
+    const on = startRepo();
+    const [is, name, path, start, branch, at, setup] = on.run('make', ['shop', 'web', join(on.repo, 'sub')]) ?? [];
+    expect([is, name, path, start, branch, setup]).toEqual([
+      ...['made', 'web', join(on.home, 'worktrees/shop/web'), join(on.home, 'worktrees/shop/web/sub')],
+      ...['threadmux/web', 'yes'],
+    ]);
+    expect(at).toBe(on.git(on.repo, 'rev-parse', 'HEAD'));
+    expect(readFileSync(join(start ?? '', 'b.txt'), 'utf8')).toBe('two\n');
+  });
+
+  it('gets a number if the branch exists, and is used again by its session', () => {
+    const on = startRepo();
+    on.git(on.repo, 'branch', 'threadmux/web');
+    expect(on.make().name).toBe('web-2');
+    expect(on.run('make', ['shop', 'web', on.repo])?.slice(0, 2)).toEqual(['again', 'web-2']);
+    expect(on.make('web-2').name).toBe('web-2-2');
+  });
+
+  it.each([
+    ['no-directory', (on: RepoForWorktrees) => join(on.repo, 'nowhere')],
+    ['no-repository', (on: RepoForWorktrees) => on.env.HOME ?? ''],
+    ['no-repository', (on: RepoForWorktrees) => join(on.repo, '.git')],
+    [
+      'bare',
+      (on: RepoForWorktrees) => {
+        on.git(on.repo, 'clone', '-q', '--bare', on.repo, join(on.home, 'bare'));
+        return join(on.home, 'bare');
+      },
+    ],
+    [
+      'no-commit',
+      (on: RepoForWorktrees) => {
+        on.git(on.repo, 'init', '-q', join(on.home, 'empty'));
+        return join(on.home, 'empty');
+      },
+    ],
+  ])('is refused with %s, and nothing is left', (why, place) => {
+    const on = startRepo();
+    mkdirSync(on.home, { recursive: true });
+    expect(on.run('make', ['shop', 'web', place(on)])?.slice(0, 2)).toEqual(['refused', why]);
+    expect(readdirSync(join(on.home, 'worktrees'))).toEqual(['.removing']);
+  });
+});
+
+describe('the end of a session', () => {
+  it('removes a worktree without work, with its branch; ignored files do not count', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    write(join(path, 'ignored'));
+    expect(end(on)[0]).toBe('removed');
+    isGone(on);
+    expect(end(on)[0]).toBe('gone');
+  });
+
+  it('removes it when its commits are on another branch', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    write(join(path, 'c.txt'));
+    on.git(path, 'add', '.');
+    on.git(path, 'commit', '-q', '-m', 'work');
+    on.git(path, 'commit', '-q', '--amend', '-m', 'better');
+    expect(end(on).slice(0, 6)).toEqual(['kept', path, 'threadmux/web', '0', '1', '0']);
+    on.git(on.repo, 'merge', '-q', 'threadmux/web');
+    expect(end(on)[0]).toBe('removed');
+    isGone(on);
+  });
+
+  const commit = (on: RepoForWorktrees, path: string) => {
+    write(join(path, 'c.txt'), String(Math.random()));
+    on.git(path, 'add', '.');
+    on.git(path, 'commit', '-q', '-m', 'work');
+  };
+  it.each<[string, (on: RepoForWorktrees, path: string) => void, RegExp]>([
+    ['an untracked file', (_, path) => write(join(path, 'new.txt')), /\?\? new\.txt/],
+    ['a changed file', (_, path) => write(join(path, 'a.txt')), / M a\.txt/],
+    ['a deleted file', (_, path) => rmSync(join(path, 'a.txt')), / D a\.txt/],
+    [
+      'a stash',
+      (on, path) => {
+        write(join(path, 'a.txt'));
+        on.git(path, 'stash');
+      },
+      /threadmux\/web,0,0,0,1,/,
+    ],
+    ['a commit', commit, /threadmux\/web,0,1,0,0,/],
+    [
+      'a commit on no branch, left by a checkout',
+      (on, path) => {
+        on.git(path, 'checkout', '-q', '--detach');
+        commit(on, path);
+        on.git(path, 'checkout', '-q', 'threadmux/web');
+      },
+      /threadmux\/web,0,0,1,0,/,
+    ],
+    ['another branch', (on, path) => on.git(path, 'checkout', '-q', '-b', 'other'), /the branch other is checked out/],
+    ['a detached HEAD', (on, path) => on.git(path, 'checkout', '-q', '--detach'), /no branch is checked out/],
+    ['a lock', (on, path) => on.git(path, 'worktree', 'lock', path), /git worktree lock protects it/],
+    [
+      'an unfinished merge',
+      (on, path) => {
+        on.git(path, 'branch', 'side');
+        commit(on, path);
+        on.git(path, 'push', '-q', '.', 'HEAD:refs/heads/elsewhere');
+        on.git(path, 'merge', '-q', '--no-ff', '--no-commit', '-s', 'ours', 'side');
+        on.git(path, 'checkout', '-q', '-b', 'third', 'side');
+        on.git(path, 'commit', '-q', '--allow-empty', '-m', 'third');
+        on.git(path, 'checkout', '-q', 'threadmux/web');
+        on.git(path, 'merge', '-q', '--no-ff', '--no-commit', '-s', 'ours', 'third');
+      },
+      /a merge, rebase or bisect is not finished/,
+    ],
+    [
+      'another repository in an ignored folder',
+      (on, path) => on.git(path, 'worktree', 'add', '-q', '-b', 'inner', join(path, 'ignored', 'inner')),
+      /another repository is in ignored\/inner/,
+    ],
+    [
+      'a change that git is told to ignore',
+      (on, path) => {
+        on.git(path, 'update-index', '--assume-unchanged', 'a.txt');
+        write(join(path, 'a.txt'));
+      },
+      /told to ignore/,
+    ],
+    [
+      'a change that the configuration hides',
+      (on, path) => {
+        on.git(path, 'config', 'status.showUntrackedFiles', 'no');
+        write(join(path, 'new.txt'));
+      },
+      /new\.txt/,
+    ],
+  ])('keeps it with %s', (_, work, said) => {
+    const on = startRepo();
+    const { path } = on.make();
+    work(on, path);
+    const kept = end(on);
+    expect(kept.slice(0, 2)).toEqual(['kept', path]);
+    expect(kept.join()).toMatch(said);
+    expect(on.branches()).toContain('threadmux/web');
+    // A lock of git also holds when a user confirms.
+    const anyway = end(on, 'web', kept[7]);
+    expect(anyway[0]).toBe(_ === 'a lock' ? 'kept' : 'removed');
+  });
+
+  it('does not remove what changed after the user has seen it', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    write(join(path, 'new.txt'));
+    const [, , , , , , , print] = end(on);
+    write(join(path, 'a.txt'));
+    expect(end(on, 'web', print)[0]).toBe('kept');
+    expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('work\n');
+  });
+
+  it('of two branches with the same commit keeps the last one', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    commit(on, path);
+    const second = on.make('api');
+    on.git(second.path, 'merge', '-q', 'threadmux/web');
+    expect([end(on)[0], end(on, 'api')[0]]).toEqual(['removed', 'kept']);
+  });
+
+  it('keeps it while a program runs in it', async () => {
+    const on = startRepo();
+    const { path } = on.make();
+    const child = spawn('sleep', ['60'], { cwd: path });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    expect(end(on).slice(0, 3)).toEqual(['busy', 'sleep', path]);
+    child.kill('SIGKILL');
+    await vi.waitFor(() => expect(child.signalCode).toBe('SIGKILL'));
+    expect(end(on)[0]).toBe('removed');
+  });
+
+  it('notices that it was removed by hand, and removes only its own entry', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    on.git(on.repo, 'worktree', 'add', '-q', '-b', 'mine', join(on.home, 'mine'));
+    rmSync(path, { recursive: true });
+    rmSync(join(on.home, 'mine'), { recursive: true });
+    expect(on.run('list', ['yes'])?.[2]).toBe('gone');
+    expect(end(on)[0]).toBe('removed');
+    expect(on.worktrees()).toEqual([on.repo, join(on.home, 'mine')]);
+  });
+
+  it('keeps the branch with its commits if only the folder was removed by hand', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    commit(on, path);
+    rmSync(path, { recursive: true });
+    expect(end(on).slice(0, 5)).toEqual(['kept', '', 'threadmux/web', '0', '1']);
+    expect(on.branches()).toContain('threadmux/web');
+    expect(on.run('list', ['yes'])).toEqual([]);
+  });
+
+  it('lists nothing, and makes no folder, where there was never one', () => {
+    const on = startRepo();
+    expect(on.run('list', ['yes'])).toEqual(['gone']);
+    expect(existsSync(on.home)).toBe(false);
+  });
+
+  it('waits for no lock of a script that was killed', () => {
+    const on = startRepo();
+    on.make();
+    symlinkSync('999999999.never', join(on.home, 'worktrees', '.lock'));
+    expect(end(on)[0]).toBe('removed');
+    expect(existsSync(join(on.home, 'worktrees', '.lock'))).toBe(false);
+  });
+
+  it.each([
+    ['a file is written by a program that still knows the folder', 15, 'echo late > "$hidden/late.txt"'],
+    ['a file is written before it is moved', 13, 'echo late > "$path/late.txt"'],
+    ['a commit is made', 13, 'git -C "$path" -c user.name=a -c user.email=a@a commit -q --allow-empty -m late'],
+  ])('keeps it if %s after the check', (_, step, happens) => {
+    const on = startRepo();
+    const { path } = on.make();
+    expect(on.run('end', ['shop', 'web', ''], step, happens)?.slice(0, 2)).toEqual(['kept', path]);
+    expect(on.git(path, 'status', '--porcelain', '-b')).toContain('## threadmux/web');
+    if (happens.startsWith('echo')) expect(readFileSync(join(path, 'late.txt'), 'utf8')).toBe('late\n');
+  });
+
+  it('keeps it if a program is in it after the check', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    const happens = '(cd "$hidden" && exec sleep 2) > /dev/null 2>&1 & sleep 0.3';
+    expect(on.run('end', ['shop', 'web', ''], 15, happens)?.slice(0, 3)).toEqual(['busy', 'sleep', path]);
+    expect(on.git(path, 'status', '--porcelain', '-b')).toBe('## threadmux/web');
+  });
+
+  it.each([
+    ['its branch moves', 'git --git-dir="$r_repo" update-ref refs/heads/threadmux/web "$late"'],
+    ['no other branch has its commit any more', 'git --git-dir="$r_repo" update-ref refs/heads/main "$first"'],
+    [
+      'its branch is checked out elsewhere',
+      'git --git-dir="$r_repo" worktree add -q "$all/../elsewhere" threadmux/web',
+    ],
+  ])('keeps the branch if %s while the folder is deleted', (_, happens) => {
+    const on = startRepo();
+    const first = on.git(on.repo, 'rev-parse', 'HEAD');
+    on.git(on.repo, 'commit', '-q', '--allow-empty', '-m', 'second');
+    const late = on.git(on.repo, 'commit-tree', '-p', 'HEAD', '-m', 'late', 'HEAD^{tree}');
+    const facts = `first=${first} late=${late}; ${happens}`;
+    for (const step of happens.includes('worktree') ? [18] : [18, 20]) {
+      on.make();
+      expect(on.run('end', ['shop', 'web', ''], step, facts)?.slice(0, 2)).toEqual(['kept', '']);
+      expect(on.branches()).toContain('threadmux/web');
+      on.git(on.repo, 'update-ref', 'refs/heads/main', `${late}^`);
+      if (step === 18) on.git(on.repo, 'update-ref', '-d', 'refs/heads/threadmux/web');
+    }
+  });
+});

@@ -1,0 +1,78 @@
+// A git repository, and the scripts that make and remove its worktrees, run as on any host: by sh, with nothing but git.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { END_WORKTREE, LIST_WORKTREES, MAKE_WORKTREE, WORKTREE_READY } from '../../hosts/worktree-scripts.ts';
+import { tempFolder } from './temp-home.ts';
+
+const SCRIPTS = { make: MAKE_WORKTREE, end: END_WORKTREE, list: LIST_WORKTREES, ready: WORKTREE_READY };
+
+export interface RepoForWorktrees {
+  readonly home: string;
+  readonly repo: string;
+  readonly env: Readonly<Record<string, string>>;
+  git(at: string, ...args: readonly string[]): string;
+  /** Runs a script; `killAt` is the step where it is killed, or where something else happens. Undefined if it was killed. */
+  run(
+    script: keyof typeof SCRIPTS,
+    args: readonly string[],
+    killAt?: number,
+    happens?: string,
+  ): readonly string[] | undefined;
+  make(session?: string): { readonly name: string; readonly path: string };
+  branches(): readonly string[];
+  worktrees(): readonly string[];
+}
+
+export function gitEnvironment(folder: string): Readonly<Record<string, string>> {
+  const who = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@a', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@a' };
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    ...who,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+  };
+}
+
+export function startRepo(folder = realpathSync(tempFolder())): RepoForWorktrees {
+  const env = gitEnvironment(folder);
+  const home = join(folder, 'home');
+  const repo = join(folder, 'shop');
+  const git = (at: string, ...args: readonly string[]) =>
+    execFileSync('git', ['-C', at, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
+  const lines = (text: string) => text.split('\n').filter(Boolean);
+  mkdirSync(join(repo, 'sub'), { recursive: true });
+  git(repo, 'init', '-q', '-b', 'main');
+  writeFileSync(join(repo, '.gitignore'), 'ignored\n');
+  writeFileSync(join(repo, 'a.txt'), 'one\n');
+  writeFileSync(join(repo, 'sub', 'b.txt'), 'two\n');
+  git(repo, 'add', '.');
+  git(repo, 'commit', '-q', '-m', 'first');
+  const run: RepoForWorktrees['run'] = (script, args, killAt, happens = 'kill -9 $$') => {
+    const text = SCRIPTS[script];
+    const step = `# step ${killAt}\n`;
+    if (killAt !== undefined) expect(text).toContain(step);
+    const cut = killAt === undefined ? text : text.replace(step, () => `${happens}\n`);
+    const ran = spawnSync('sh', ['-c', cut, 'sh', home, 'laptop', ...args], { env, encoding: 'utf8' });
+    if (ran.signal === 'SIGKILL') return undefined;
+    expect(ran.stderr).toBe('');
+    expect(ran.status).toBe(0);
+    return ran.stdout.split('\0').slice(0, -1);
+  };
+  return {
+    ...{ home, repo, env, git, run },
+    make(session = 'web') {
+      const [is, name = '', path = '', ...rest] = run('make', ['shop', session, repo]) ?? [];
+      expect(is, rest.join()).toMatch(/made|again/);
+      return { name, path };
+    },
+    branches: () => lines(git(repo, 'for-each-ref', '--format=%(refname:short)', 'refs/heads')),
+    worktrees: () =>
+      lines(git(repo, 'worktree', 'list', '--porcelain'))
+        .filter((line) => line.startsWith('worktree '))
+        .map((line) => line.slice(9)),
+  };
+}
