@@ -38,6 +38,7 @@ import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
 import { isPlainCommand } from './slash-decision.ts';
 import { createSlashMessages } from './slash-messages.ts';
+import { createConversationStarts } from './start-conversation.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
@@ -112,7 +113,10 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   const [place] = places;
   if (place === undefined) throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
   const { botId } = place;
-  const known = createKnownThreads(rest, places);
+  const known = createKnownThreads(rest, places, {
+    isAdopted: (thread) => (threads.registry.get(thread)?.adopted ?? 'no') !== 'no',
+    talkTitle: (channel) => threads.talkIn(channel)?.title,
+  });
   const cursors = openCursors(state('cursors'));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const marks = createStatusReactions(rest, log);
@@ -164,6 +168,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
       return stream?.kind === 'agent' ? askAgent(message, stream.agent) : undefined;
     },
     isTerminal: (thread) => streams.of(thread)?.kind === 'terminal',
+    starts: createConversationStarts(() => tools),
     tools: () => tools,
   });
   const tools: CommandContext = {

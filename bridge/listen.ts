@@ -48,14 +48,9 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
   const ignored: Record<string, number> = {};
   let warned = false;
 
-  async function whereIs(channelId: string): Promise<RouteContext> {
-    if (channels.includes(channelId)) return 'channel';
-    return (await threads.find(channelId)) === undefined ? 'elsewhere' : 'thread';
-  }
-
   async function accept(message: DiscordMessage, liveAt?: number): Promise<void> {
     if (cursors.isRead(message.channel_id, message.id)) return;
-    const where = await whereIs(message.channel_id);
+    const where = await whereIs(message.channel_id, threads, channels);
     if (where === 'elsewhere') return;
     warnIfEmptied(message);
     const decision = route(incomingOf(message), where, options.server);
@@ -172,6 +167,16 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
         return options.onInteraction?.(data, liveAt);
     }
   };
+}
+
+/** A channel that talks to a session is like a thread. */
+export async function whereIs(
+  id: string,
+  known: Pick<KnownThreads, 'find'>,
+  channels: readonly string[],
+): Promise<RouteContext> {
+  if ((await known.find(id)) !== undefined) return 'thread';
+  return channels.includes(id) ? 'channel' : 'elsewhere';
 }
 
 const identified = messageSchema.pick({ id: true });

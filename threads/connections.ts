@@ -64,8 +64,8 @@ export function channelsOf(server: ServerConfig): readonly string[] {
   return [...new Set([server.channel, ...server.projects.map(({ channel }) => channel)])];
 }
 
-// Our threads: created by our bot in one of our channels. Messages contain only the thread's id, so the rest is kept
-// here and requested if it is missing.
+// Our threads: created by our bot in one of our channels, or adopted there. A channel that talks to a session is like a
+// thread, too. Messages contain only the thread's id, so the rest is kept here and requested if it is missing.
 
 export interface KnownThreads {
   readonly rest: Rest;
@@ -81,7 +81,17 @@ export interface KnownThreads {
 /** How many ids of other people's threads are remembered. */
 const FOREIGN_KEPT = 1_000;
 
-export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[]): KnownThreads {
+interface KnownOptions {
+  readonly isAdopted?: (thread: string) => boolean;
+  /** The title of the session that a channel talks to. */
+  readonly talkTitle?: (channel: string) => string | undefined;
+}
+
+export function createKnownThreads(
+  rest: Rest,
+  places: readonly ThreadChannel[],
+  { isAdopted, talkTitle }: KnownOptions = {},
+): KnownThreads {
   const ours = new Map<string, ThreadRef>();
   const foreign = new Set<string>();
   const ask = new Map<string, Promise<ThreadRef | undefined>>();
@@ -89,7 +99,7 @@ export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[])
   function hear(data: unknown): ThreadRef | undefined {
     const channel: DiscordChannel | undefined = channelSchema.safeParse(data).data;
     if (channel === undefined) return undefined;
-    const thread = places.flatMap((place) => ourThread(place, channel))[0];
+    const thread = places.flatMap((place) => ourThread(place, channel, isAdopted))[0];
     if (thread === undefined) ours.delete(channel.id);
     else ours.set(thread.id, thread);
     return thread;
@@ -97,7 +107,7 @@ export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[])
 
   async function fetch(id: string): Promise<ThreadRef | undefined> {
     for (const place of places) {
-      const thread = await getThread(place, id);
+      const thread = await getThread(place, id, isAdopted);
       if (thread !== undefined) {
         ours.set(id, thread);
         return thread;
@@ -108,6 +118,12 @@ export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[])
     return undefined;
   }
 
+  function channelAsThread(id: string): ThreadRef | undefined {
+    const title = talkTitle?.(id);
+    if (title === undefined) return undefined;
+    return { id, title, parentId: id, archived: false, locked: false, lastMessageId: undefined };
+  }
+
   return {
     rest,
     hear,
@@ -115,7 +131,8 @@ export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[])
     forget: (id) => void ours.delete(id),
     all: () => [...ours.values()],
     async find(id) {
-      if (foreign.has(id)) return undefined;
+      if (places.some(({ channelId }) => channelId === id)) return channelAsThread(id);
+      if (foreign.has(id) && !isAdopted?.(id)) return undefined;
       const known = ours.get(id);
       if (known !== undefined) return known;
       const asked = ask.get(id) ?? fetch(id).finally(() => ask.delete(id));

@@ -13,7 +13,8 @@ import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
 import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
-import { type SessionPane, type Threads, titleOf } from './session-threads.ts';
+import { paneOfRecord, titleOf } from './session-pane.ts';
+import type { SessionPane, Threads } from './session-threads.ts';
 
 export interface FoundPane {
   readonly tmux: Tmux;
@@ -105,12 +106,15 @@ type OfThread = Pick<
   | 'deleted'
   | 'toldUnheard'
   | 'stoppedAt'
+  | 'inChannel'
+  | 'adopted'
 >;
 
 function unknownThread({ id, title, parentId }: AThread, server: string): OfThread {
   return {
     ...{ thread: id, title, server, channel: parentId, last: id, posted: [], deliveries: [] },
-    ...({ archived: 'no', deleted: false, toldUnheard: false, stoppedAt: 0 } as const),
+    ...({ archived: 'no', deleted: false, toldUnheard: false, stoppedAt: 0, adopted: 'no' } as const),
+    inChannel: id === parentId,
   };
 }
 
@@ -198,14 +202,7 @@ export function createSessionLookup(hosts: HostList, registry: Registry): Sessio
   function remembered(host: string, tmux: string, pane: string): SessionPane | undefined {
     const server = readTmuxVariable(tmux);
     const record = server === undefined ? undefined : registry.ofPane(host, server.pid, pane);
-    if (record === undefined) return undefined;
-    // Only the session's fields: the others may change before this is written back.
-    const { host: on, socket, serverPid, paneId, panePid, sessionId } = record;
-    const { sessionName, group, command, cwd: path, started } = record;
-    return {
-      ...{ host: on, socket, serverPid, paneId, panePid, sessionId },
-      ...{ sessionName, group, command, path, started },
-    };
+    return record && paneOfRecord(record);
   }
 
   function isOneTooMany(host: string, tmux: string): boolean {

@@ -33,6 +33,8 @@ function told(change: ThreadChange): string {
       return `adopt ${change.record.thread} ${change.session.sessionId}`;
     case 'rename':
       return `rename ${change.record.thread} ${change.title}`;
+    case 'move':
+      return `move ${change.record.thread}`;
     case 'close':
       return `close ${change.record.thread}`;
     case 'leave':
