@@ -4,12 +4,12 @@ import type { Project } from '../core/project.ts';
 import { parseSessionName, type SessionName } from '../core/session-name.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 
-/** Its session starts with the first message. */
-export function isNeverStarted({ adopted, serverPid, deleted }: ThreadRecord): boolean {
-  return adopted !== 'no' && serverPid === 0 && !deleted;
+/** Its session starts with a message: its agent never ran, or quit at once. */
+export function isNeverStarted({ adopted, claudeSession, deleted }: ThreadRecord): boolean {
+  return adopted !== 'no' && claudeSession === '' && !deleted;
 }
 
-/** "[agent] " or a host may come before or after it in the title. */
+/** The title of the thread also has to hold "[agent] " and the host. */
 const LONGEST = 32;
 
 /** The name of the project in front of the title chooses the project: "shop: fix the login". */

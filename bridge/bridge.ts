@@ -19,6 +19,7 @@ import { startLifecycle } from '../threads/lifecycle.ts';
 import { createNotices } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
+import { createThreadAdoption } from './adopt-threads.ts';
 import { createAskAgent } from './ask-agent.ts';
 import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
@@ -28,6 +29,7 @@ import { tellConfigChanges } from './config-notices.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import type { Waits } from './delivery.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
+import { createArchivedEnds } from './end-archived.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
@@ -113,10 +115,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   const [place] = places;
   if (place === undefined) throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
   const { botId } = place;
-  const known = createKnownThreads(rest, places, {
-    isAdopted: (thread) => (threads.registry.get(thread)?.adopted ?? 'no') !== 'no',
-    talkTitle: (channel) => threads.talkIn(channel)?.title,
-  });
+  const known = createKnownThreads(rest, places, threads);
   const cursors = openCursors(state('cursors'));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const marks = createStatusReactions(rest, log);
@@ -186,13 +185,17 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };
   const taps = createPromptTaps({ rest, prompts, log });
+  const adoption = createThreadAdoption({
+    ...{ rest, server, config, threads, inbox, path: state('threads'), begin: journey.begin },
+  });
   const handle = listen({
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
     meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),
     onAccepted: journey.begin,
     onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),
     onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
-    onThread: (thread) => threads.heard(thread.id, thread.archived),
+    adoption,
+    onThread: createArchivedEnds(tools, cursors),
     onActive: (ids) => threads.heardActive(server.name, ids),
     onThreadGone(id) {
       if (threads.registry.get(id)?.shell !== 'terminal') threads.registry.change(id, { deleted: true });
@@ -217,6 +220,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     known,
     async takeUp() {
       await streams.recover();
+      await adoption.takeUp();
       await journey.takeUp();
     },
     connect() {

@@ -50,7 +50,7 @@ export type AcceptedMessage = Omit<z.output<typeof acceptedMessageSchema>, 'serv
 };
 
 /** The thread or channel whose session gets the message. */
-export function conversationOf({ into, channelId }: Pick<AcceptedMessage, 'into' | 'channelId'>): string {
+export function targetOf({ into, channelId }: Pick<AcceptedMessage, 'into' | 'channelId'>): string {
   return into ?? channelId;
 }
 

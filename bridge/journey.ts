@@ -20,7 +20,7 @@ import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';
 import type { Dialogs } from './dialogs/dialogs.ts';
-import { type AcceptedMessage, conversationOf, type Inbox } from './inbox.ts';
+import { type AcceptedMessage, type Inbox, targetOf } from './inbox.ts';
 import { whereIs } from './listen.ts';
 import type { Outcomes } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
@@ -72,7 +72,7 @@ export function createJourney(options: JourneyOptions): Journey {
     });
 
   async function act(message: AcceptedMessage, todo: RouteAction): Promise<void> {
-    const thread = await known.find(conversationOf(message));
+    const thread = await known.find(targetOf(message));
     if (todo.kind === 'command') return command(message, todo, thread);
     if (thread === undefined) return inbox.done(message.id);
     if (message.answers !== undefined && (await answered(message))) return;
@@ -170,7 +170,7 @@ export function createJourney(options: JourneyOptions): Journey {
 
   /** Undefined if the thread is gone, or the message would be ignored now. */
   async function todoOf(message: AcceptedMessage): Promise<RouteAction | undefined> {
-    const where = await whereIs(conversationOf(message), known, options.channels);
+    const where = await whereIs(targetOf(message), known, options.channels);
     const facts = { fromBot: false, fromWebhook: false, written: true };
     const attachments = message.attachments.length;
     const decision = route({ ...message, ...facts, attachments }, where, server);

@@ -39,8 +39,9 @@ export function createConversationStarts(tools: () => CommandContext): Conversat
     if (talk !== undefined) return { name: talk.session, host: talk.host, project: talk.project };
     const record = threads.registry.get(id);
     if (record === undefined || !isNeverStarted(record)) return undefined;
-    const project = threads.projects().find((one) => one.channel === record.channel && one.path === record.cwd);
-    return project && { name: record.sessionName, host: record.host, project };
+    const { sessionName: name, host } = record;
+    const project = threads.destinationOf({ host, directory: record.project || record.cwd })?.project;
+    return project && { name, host, project };
   }
 
   async function start(thread: ThreadRef, wanted: Wanted): Promise<'started' | AttemptOutcome> {

@@ -197,7 +197,7 @@ async function createThread(
     if (message === undefined) continue;
     const thread = await startThread(place, message.id, title);
     if (thread === undefined) continue;
-    await Promise.all(['@me', ...members].map((who) => addMember(place.rest, thread.id, who)));
+    await Promise.all(['@me', ...members].map((who) => addThreadMember(place.rest, thread.id, who)));
     return thread;
   }
   throw new ThreadmuxError('discord_refused', `The thread "${title}" was deleted right after it was created.`, {
@@ -222,7 +222,7 @@ async function startThread(place: ThreadChannel, messageId: string, title: strin
 }
 
 /** Best effort: users who are not members can open the thread, but get no notifications. */
-export async function addMember(rest: Rest, id: string, who: string): Promise<void> {
+export async function addThreadMember(rest: Rest, id: string, who: string): Promise<void> {
   await rest.call('PUT', `/channels/${id}/thread-members/${who}`, { patienceMs: 0 }).catch(() => {});
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Connections } from './connections.ts';
 import type { Destination } from './destination.ts';
 import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
-import { paneOfRecord, titleOf } from './session-pane.ts';
+import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
 import type { SessionPane, Threads } from './session-threads.ts';
 import { talksInChannel } from './talk.ts';
 
@@ -33,7 +33,8 @@ export function createBinder(options: BinderOptions) {
   async function threadFor(session: SessionPane, to: Destination, place: ThreadChannel, title: string) {
     const adopted = registry
       .all()
-      .find((one) => one.adopted !== 'no' && one.closed && !one.deleted && one.title === title && isAt(one, to));
+      .filter((one) => one.adopted !== 'no' && one.closed && !one.deleted && one.title === title && isAt(one, to))
+      .find((one) => isSessionOf(session, one, to.project));
     const own = adopted && (await getThread(place, adopted.thread, () => true));
     if (own !== undefined) {
       if (own.archived) await unarchiveThread(place.rest, own.id);

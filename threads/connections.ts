@@ -5,6 +5,7 @@ import type { Log } from '../core/log.ts';
 import { channelSchema, type DiscordChannel } from '../discord/payloads.ts';
 import { connectRest, type Rest, type RestOptions } from '../discord/rest.ts';
 import { getThread, openThreadChannel, ourThread, type ThreadChannel, type ThreadRef } from '../discord/threads.ts';
+import type { Threads } from './session-threads.ts';
 
 interface Connection {
   readonly server: ServerConfig;
@@ -81,17 +82,12 @@ export interface KnownThreads {
 /** How many ids of other people's threads are remembered. */
 const FOREIGN_KEPT = 1_000;
 
-interface KnownOptions {
-  readonly isAdopted?: (thread: string) => boolean;
-  /** The title of the session that a channel talks to. */
-  readonly talkTitle?: (channel: string) => string | undefined;
-}
-
 export function createKnownThreads(
   rest: Rest,
   places: readonly ThreadChannel[],
-  { isAdopted, talkTitle }: KnownOptions = {},
+  sessions?: Pick<Threads, 'registry' | 'talkIn'>,
 ): KnownThreads {
+  const isAdopted = (thread: string) => (sessions?.registry.get(thread)?.adopted ?? 'no') !== 'no';
   const ours = new Map<string, ThreadRef>();
   const foreign = new Set<string>();
   const ask = new Map<string, Promise<ThreadRef | undefined>>();
@@ -119,7 +115,7 @@ export function createKnownThreads(
   }
 
   function channelAsThread(id: string): ThreadRef | undefined {
-    const title = talkTitle?.(id);
+    const title = sessions?.talkIn(id)?.title;
     if (title === undefined) return undefined;
     return { id, title, parentId: id, archived: false, locked: false, lastMessageId: undefined };
   }
@@ -132,7 +128,7 @@ export function createKnownThreads(
     all: () => [...ours.values()],
     async find(id) {
       if (places.some(({ channelId }) => channelId === id)) return channelAsThread(id);
-      if (foreign.has(id) && !isAdopted?.(id)) return undefined;
+      if (foreign.has(id) && !isAdopted(id)) return undefined;
       const known = ours.get(id);
       if (known !== undefined) return known;
       const asked = ask.get(id) ?? fetch(id).finally(() => ask.delete(id));

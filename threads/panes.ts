@@ -13,8 +13,9 @@ import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
 import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
-import { paneOfRecord, titleOf } from './session-pane.ts';
+import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
 import type { SessionPane, Threads } from './session-threads.ts';
+import { talksInChannel } from './talk.ts';
 
 export interface FoundPane {
   readonly tmux: Tmux;
@@ -47,14 +48,16 @@ export function createPaneFinder(
     const known = registry.get(thread.id);
     const sessions = await sessionPanes(hosts, host, known ? [known] : [], DEADLINE_MS);
     const channel = known?.channel || thread.parentId;
+    const belongs = (one: SessionPane) => {
+      const to = destinationOf({ host, directory: one.path });
+      if (to?.channel !== channel) return false;
+      if (thread.id === channel) return talksInChannel(one, to.project, config);
+      return known === undefined || isSessionOf(one, known, to.project);
+    };
     const session =
       (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
       // A session with this name that belongs to another channel is not this thread's.
-      sessions.find(
-        (one) =>
-          titled(one, config) === (known?.title ?? thread.title) &&
-          destinationOf({ host, directory: one.path })?.channel === channel,
-      );
+      sessions.find((one) => titled(one, config) === (known?.title ?? thread.title) && belongs(one));
     if (session === undefined) return undefined;
     const other = registry.ofSession(host, session);
     if (other !== undefined && other.thread !== thread.id) return undefined;

@@ -30,7 +30,7 @@ describe('a channel that talks to a session', () => {
     expect(await threadNames(setting.workspace)).toEqual([]);
     expect(record(setting, channelId)).toMatchObject({ inChannel: true, sessionName: 'main', closed: false });
     await setting.say(channelId, '!screen');
-    await setting.answer(channelId, /```[^]*and more/);
+    await setting.answer(channelId, /```.*and more/s);
     await setting.say(channelId, '!kill main');
     await setting.answer(channelId, /Ended by/);
     await setting.untilMarked(await setting.say(channelId, 'again'), '✅');
@@ -45,7 +45,7 @@ describe('a channel that talks to a session', () => {
     const works = readFileSync(program, 'utf8');
     writeFileSync(program, '#!/bin/sh\necho no licence; exit 3\n');
     const message = await setting.say(channelId, 'hello');
-    const notice = await setting.answer(channelId, /⚠️ Not delivered.*`main`[^]*no licence/);
+    const notice = await setting.answer(channelId, /⚠️ Not delivered.*`main`.*no licence/s);
     await setting.untilMarked(message, '⚠️');
     writeFileSync(program, works);
     await setting.workspace.person.tap(channelId, notice.id, `retry:${message.id}`);
