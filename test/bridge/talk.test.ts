@@ -47,6 +47,7 @@ describe('a channel that talks to a session', () => {
     const message = await setting.say(channelId, 'hello');
     const notice = await setting.answer(channelId, /⚠️ Not delivered.*`main`.*no licence/s);
     await setting.untilMarked(message, '⚠️');
+    expect(await threadNames(setting.workspace)).toEqual([]);
     writeFileSync(program, works);
     await setting.workspace.person.tap(channelId, notice.id, `retry:${message.id}`);
     await setting.untilMarked(message, '✅');
