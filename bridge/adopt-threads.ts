@@ -117,8 +117,9 @@ export function createThreadAdoption(options: AdoptionOptions): ThreadAdoption {
     },
     readFirst,
     async takeUp() {
-      const mine = registry.all().filter((one) => one.server === server.name && one.adopted === 'new');
+      const mine = registry.all().filter((one) => one.server === server.name);
       for (const { thread } of mine) await readFirst(thread);
+      for (const one of mine) if (one.adopted === 'yes' && !one.closed) threads.rename(one, one.title);
     },
   };
 }

@@ -84,7 +84,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     return project && server && { server, channel: project.channel, project };
   }
 
-  function rename({ thread, server, inChannel }: ThreadRecord, title: string): void {
+  function rename({ thread, server, inChannel, adopted }: ThreadRecord, title: string): void {
     if (inChannel) return void registry.change(thread, { title });
     const tried = renames.get(thread);
     if (tried?.title === title && Date.now() - tried.at < RENAME_AGAIN_MS) return;
@@ -92,7 +92,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     const rest = connections.named(server)?.rest;
     if (rest === undefined) return;
     renameThread(rest, thread, title)
-      .then(() => registry.change(thread, { title }))
+      .then(() => registry.change(thread, { title, ...(adopted === 'yes' ? { adopted: 'named' } : {}) }))
       .catch((error: Error) => log.warn('renaming a thread', { title, because: error.message }));
   }
 
