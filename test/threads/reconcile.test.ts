@@ -66,6 +66,14 @@ describe('sessions', () => {
     expect(done(facts)).toEqual(['rename t [agent] shop']);
   });
 
+  it('move between their thread and the channel instead of being renamed', () => {
+    const facts = { sessions: [session('$1', 'shop')], records: [record('t', '[agent] web')] };
+    expect(done({ ...facts, isMisplaced: () => true })).toEqual(['move t']);
+    expect(done({ ...facts, isMisplaced: () => false })).toEqual(['rename t [agent] shop']);
+    const deleted = [record('t', '[agent] web', { deleted: true })];
+    expect(done({ ...facts, records: deleted, isMisplaced: () => true })).toEqual([]);
+  });
+
   it('do not reopen a thread that a user archived, whatever else changes', () => {
     const archived = record('t', '[agent] web', { archived: 'person' });
     const sessions = [session('$1', 'shop'), session('$2', 'new')];
