@@ -5,9 +5,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { standInAt } from '../support/fake-claude.ts';
-import { threadNames } from '../support/hook-process.ts';
+import { type PaneEnv, threadNames } from '../support/hook-process.ts';
+import { buttonOf, decisionIn, promptIn, startHook, startPromptPane } from '../support/prompt-pane.ts';
 import { tempFolder } from '../support/temp-home.ts';
-import { aWhile, reconcile, type Setting, WAIT } from './bridge-setup.ts';
+import { aWhile, reconcile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
 import { projectEntry, startProject } from './project-setup.ts';
 import { farAgent, startFar, startFarHost } from './remote-host.ts';
 
@@ -52,6 +53,14 @@ describe('a channel that talks to a session', () => {
     await setting.workspace.person.tap(channelId, notice.id, `retry:${message.id}`);
     await setting.untilMarked(message, '✅');
     expect(claude.prompts()).toEqual(['hello']);
+  });
+
+  it('does not take a session of this name that belongs elsewhere', async () => {
+    const { setting, channelId } = await startProject({ talk: 'main' });
+    setting.machine.tmux.call('new-session', '-d', '-s', 'main', '-c', tempFolder(), 'cat');
+    const message = await setting.say(channelId, 'hello');
+    await setting.answer(channelId, /Not delivered. A session `main` runs, but it does not belong to this project/);
+    await setting.untilMarked(message, '⚠️');
   });
 
   it('types nothing that a stranger writes', async () => {
@@ -104,6 +113,28 @@ describe('a channel that talks to a session', () => {
     await reconcile(setting);
     expect(record(setting, channelId)).toMatchObject({ inChannel: true, archived: 'no', closed: false });
     expect(await threadNames(setting.workspace)).toEqual([]);
+  });
+
+  it('shows its prompts, which are answered there', async () => {
+    const setting = await startSetting({ file: { talk: 'web' } });
+    const { workspace, machine } = setting;
+    const { channelId } = workspace;
+    const report = async (env: object, input: object) => void machine.drop(env as PaneEnv, input);
+    const pane = await startPromptPane(machine, 'web', { report });
+    expect(pane.thread).toBe(channelId);
+    await pane.show('dialog-permission-bash');
+    const hook = startHook(machine, pane, pane.input('Bash'));
+    const prompt = await promptIn(workspace, channelId);
+    await workspace.person.tap(channelId, prompt.id, buttonOf(prompt, 'Allow'));
+    expect(decisionIn(await hook.printed)).toMatchObject({ behavior: 'allow' });
+    expect(await threadNames(workspace)).toEqual([]);
+  });
+
+  it('passes on a file with a text', async () => {
+    const { setting, claude, channelId } = await startProject({ talk: 'main' });
+    const files = [{ name: 'notes.txt', data: 'hello' }];
+    await setting.workspace.person.say(channelId, 'read this', { files });
+    await vi.waitFor(() => expect(claude.prompts()).toEqual([expect.stringMatching(/read this.*notes\.txt/s)]), WAIT);
   });
 
   it('may talk to a session on another host', async () => {
