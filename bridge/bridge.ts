@@ -20,6 +20,7 @@ import { startLifecycle } from '../threads/lifecycle.ts';
 import { createNotices } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
+import { createThreadAdoption } from './adopt-threads.ts';
 import { createAskAgent } from './ask-agent.ts';
 import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
@@ -29,6 +30,7 @@ import { tellConfigChanges } from './config-notices.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import type { Waits } from './delivery.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
+import { createArchivedEnds } from './end-archived.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
@@ -40,6 +42,7 @@ import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
 import { decideSlash } from './slash-decision.ts';
 import { createSlashMessages } from './slash-messages.ts';
+import { createConversationStarts } from './start-conversation.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
@@ -118,7 +121,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   const [place] = places;
   if (place === undefined) throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
   const { botId } = place;
-  const known = createKnownThreads(rest, places);
+  const known = createKnownThreads(rest, places, threads);
   const cursors = openCursors(state('cursors'));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const marks = createStatusReactions(rest, log);
@@ -175,6 +178,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
       return stream?.kind === 'agent' ? askAgent(message, stream.agent) : undefined;
     },
     isTerminal: (thread) => streams.of(thread)?.kind === 'terminal',
+    starts: createConversationStarts(() => tools),
     tools: () => tools,
   });
   const tools: CommandContext = {
@@ -193,13 +197,17 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };
   const taps = createPromptTaps({ rest, prompts, log });
+  const adoption = createThreadAdoption({
+    ...{ rest, server, config, threads, inbox, path: state('threads'), begin: journey.begin },
+  });
   const handle = listen({
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
     meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),
     onAccepted: journey.begin,
     onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),
     onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
-    onThread: (thread) => threads.heard(thread.id, thread.archived),
+    adoption,
+    onThread: createArchivedEnds(tools, cursors),
     onActive: (ids) => threads.heardActive(server.name, ids),
     onThreadGone(id) {
       if (threads.registry.get(id)?.shell !== 'terminal') threads.registry.change(id, { deleted: true });
@@ -224,6 +232,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     known,
     async takeUp() {
       await streams.recover();
+      await adoption.takeUp();
       await journey.takeUp();
     },
     connect() {

@@ -6,8 +6,11 @@ import type { ConfigReport } from '../home/live-config.ts';
 import { postNotice } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
 
-export function tellConfigChanges({ live, connections, log }: Pick<Shared, 'live' | 'connections' | 'log'>): void {
+type NoticeParts = Pick<Shared, 'live' | 'connections' | 'log' | 'sessionsChanged'>;
+
+export function tellConfigChanges({ live, connections, log, sessionsChanged }: NoticeParts): void {
   live?.onReport((about) => {
+    sessionsChanged.tell(); // a session may belong elsewhere now
     const [first] = connections.all();
     if (first === undefined) return;
     const { rest, server } = first;

@@ -63,7 +63,13 @@ export type AttemptOutcome =
   /** No output if it streams into the thread anyway. */
   | { readonly kind: 'ran'; readonly output: string | undefined }
   /** Nothing was typed. */
-  | { readonly kind: 'failed'; readonly because: string; readonly screen: SeenScreen | undefined }
+  | {
+      readonly kind: 'failed';
+      readonly because: string;
+      readonly screen: SeenScreen | undefined;
+      /** There is no session. */
+      readonly isAbsent?: boolean;
+    }
   /** Text or keys are in the pane, and it is unknown whether they were submitted. */
   | {
       readonly kind: 'unconfirmed';
@@ -71,7 +77,7 @@ export type AttemptOutcome =
       readonly screen: SeenScreen | undefined;
     };
 
-interface Waiting {
+export interface WaitingAttempt {
   readonly kind: 'wait';
   readonly because: string;
   readonly screen: SeenScreen | undefined;
@@ -83,15 +89,18 @@ interface Waiting {
 
 export const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
 
-export async function attemptDelivery(message: TypedState, options: AttemptOptions): Promise<AttemptOutcome | Waiting> {
+export async function attemptDelivery(
+  message: TypedState,
+  options: AttemptOptions,
+): Promise<AttemptOutcome | WaitingAttempt> {
   try {
     const pane = await options.panes.find(message.thread);
-    if (pane === undefined) return failed(notRunning(message.thread));
+    if (pane === undefined) return notRunning(message.thread);
     const first = await typeInto(message, options, pane.tmux, pane.record);
     if (first !== 'gone') return first;
     // A restarted agent runs in another pane than the recorded one.
     const found = await options.panes.find(message.thread, true);
-    if (found === undefined) return failed(notRunning(message.thread));
+    if (found === undefined) return notRunning(message.thread);
     const second = await typeInto(message, options, found.tmux, found.record);
     return second === 'gone' ? failed('The pane is gone, because its session was closed.') : second;
   } catch (error) {
@@ -102,10 +111,13 @@ export async function attemptDelivery(message: TypedState, options: AttemptOptio
   }
 }
 
-function notRunning({ title }: ThreadRef): string {
+function notRunning({ title }: ThreadRef): AttemptOutcome {
   return /^\[(?:terminal|headless)\] /.test(title)
-    ? 'It was ended. `!terminal` and `!agent` start a new one.'
-    : 'The session is not running. `!new` with its name starts it again.';
+    ? failed('It was ended. `!terminal` and `!agent` start a new one.')
+    : {
+        ...{ kind: 'failed', because: 'The session is not running. `!new` with its name starts it again.' },
+        ...{ screen: undefined, isAbsent: true },
+      };
 }
 
 async function typeInto(
@@ -113,7 +125,7 @@ async function typeInto(
   options: AttemptOptions,
   tmux: Tmux,
   record: ThreadRecord,
-): Promise<AttemptOutcome | Waiting | 'gone'> {
+): Promise<AttemptOutcome | WaitingAttempt | 'gone'> {
   const seen = await lookAtPane(tmux, record, { signal: options.signal });
   const isOther = seen.kind === 'gone' || seen.serverPid !== record.serverPid || seen.panePid !== record.panePid;
   if (isOther && record.shell !== 'terminal') return 'gone';
@@ -223,8 +235,8 @@ function isMarked(mark: string | undefined, deliveryId: string): boolean {
 function waiting(
   because: string,
   screen: SeenScreen | undefined,
-  { surely = false, soon = false }: Partial<Pick<Waiting, 'surely' | 'soon'>> = {},
-): Waiting {
+  { surely = false, soon = false }: Partial<Pick<WaitingAttempt, 'surely' | 'soon'>> = {},
+): WaitingAttempt {
   return { kind: 'wait', because, screen, surely, soon };
 }
 

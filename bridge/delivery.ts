@@ -97,8 +97,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
   ): Promise<AttemptOutcome> {
     const began = Date.now();
     const { deliveryId, thread } = way;
-    for (let told = '', tries = 0; ; ) {
-      const turn = await attemptDelivery(way, {
+    for (let told = '', tries = 0, isStarted = false; ; ) {
+      const seen = await attemptDelivery(way, {
         ...{ panes: options.panes, allowShell: config.allowShell, signal },
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
         standing: () => standing.get(thread.id),
@@ -110,6 +110,13 @@ export function createDeliver(options: JourneyOptions): Deliver {
             words: paths.reduce((text, path) => text.replaceAll(path, ' '), way.typed.text),
           }),
       });
+      const starts = seen.kind === 'failed' && seen.isAbsent && !isStarted ? options.starts.of(thread) : undefined;
+      if (starts !== undefined) await outcomes.waiting(message, `${starts.about} is being started.`, undefined);
+      const turn = starts === undefined ? seen : await starts.begin();
+      if (turn === 'started') {
+        isStarted = true;
+        continue;
+      }
       if (turn.kind !== 'wait') return turn;
       if (isTooOld(deliveryId)) {
         const because = `It could not be typed within a day. ${turn.because}`;

@@ -54,9 +54,8 @@ export function createInteractionHandler(
 
   async function whereFrom(interaction: Interaction): Promise<{ thread: ThreadRef | undefined } | undefined> {
     const id = interaction.channel_id ?? '';
-    if (options.channels.includes(id)) return { thread: undefined };
     const thread = await tools.known.find(id);
-    return thread === undefined ? undefined : { thread };
+    return thread !== undefined || options.channels.includes(id) ? { thread } : undefined;
   }
 
   async function onCommand(interaction: Interaction, order: CommandCall): Promise<void> {

@@ -21,6 +21,8 @@ export const acceptedMessageSchema = z.object({
   author: z.string(),
   /** Set by Retry; otherwise the message's id. */
   deliveryId: z.string().optional(),
+  /** The thread it is for, if it was written in the channel: a user created a thread from it. */
+  into: z.string().optional(),
   text: z.string(),
   /** The message it replies to. */
   repliedTo: z.string().optional(),
@@ -46,6 +48,11 @@ export type AcceptedMessage = Omit<z.output<typeof acceptedMessageSchema>, 'serv
    */
   readonly liveAt?: number;
 };
+
+/** The thread or channel whose session gets the message. */
+export function targetOf({ into, channelId }: Pick<AcceptedMessage, 'into' | 'channelId'>): string {
+  return into ?? channelId;
+}
 
 const FRESH_MS = 15_000;
 

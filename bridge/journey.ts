@@ -20,10 +20,12 @@ import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';
 import type { Dialogs } from './dialogs/dialogs.ts';
-import type { AcceptedMessage, Inbox } from './inbox.ts';
+import { type AcceptedMessage, type Inbox, targetOf } from './inbox.ts';
+import { whereIs } from './listen.ts';
 import type { Outcomes } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
 import type { SlashMessages } from './slash-messages.ts';
+import type { ConversationStarts } from './start-conversation.ts';
 import type { StatusReactions } from './status-reactions.ts';
 
 export interface JourneyOptions extends Shared {
@@ -43,6 +45,8 @@ export interface JourneyOptions extends Shared {
   /** Messages in a terminal's thread are typed unchanged. */
   readonly isTerminal: (threadId: string) => boolean;
   readonly slash: SlashMessages;
+  /** Starts the session of a conversation that has none, if messages start it. */
+  readonly starts: ConversationStarts;
   readonly tools: () => CommandContext;
 }
 
@@ -68,7 +72,7 @@ export function createJourney(options: JourneyOptions): Journey {
     });
 
   async function act(message: AcceptedMessage, todo: RouteAction): Promise<void> {
-    const thread = await known.find(message.channelId);
+    const thread = await known.find(targetOf(message));
     if (todo.kind === 'command') return command(message, todo, thread);
     if (thread === undefined) return inbox.done(message);
     if (message.answers !== undefined && (await answered(message))) return;
@@ -156,21 +160,26 @@ export function createJourney(options: JourneyOptions): Journey {
   }
 
   receipts.onLate((thread, delivery) => {
-    if (options.threads.registry.get(thread)?.server !== server.name) return;
-    void outcomes.corrected(thread, delivery).then(() => {
+    const record = options.threads.registry.get(thread);
+    if (record?.server !== server.name) return;
+    // The first message of a thread that a user created stays in the channel.
+    const { channel } = record;
+    void outcomes.corrected(delivery.message === thread ? channel : thread, delivery).then(() => {
       if (!signal.aborted) receipts.corrected(thread, delivery.id);
     });
   });
 
   /** Undefined if the thread is gone, or the message would be ignored now. */
   async function todoOf(message: AcceptedMessage): Promise<RouteAction | undefined> {
-    const inChannel = options.channels.includes(message.channelId);
-    if (!inChannel && (await known.find(message.channelId)) === undefined) return undefined;
+    const where = await whereIs(targetOf(message), known, options.channels);
     const facts = { fromBot: false, fromWebhook: false, written: true };
     const attachments = message.attachments.length;
-    const where = inChannel ? 'channel' : 'thread';
     const decision = route({ ...message, ...facts, attachments }, where, server);
-    return decision.kind === 'ignore' ? undefined : decision;
+    if (decision.kind !== 'ignore') return decision;
+    // It was written while the channel talked to a session.
+    const because = 'This channel no longer talks to a session. Write in the thread of one.';
+    if (decision.because === 'talk') await outcomes.ended(message, { kind: 'failed', because, screen: undefined });
+    return undefined;
   }
 
   return {

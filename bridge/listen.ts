@@ -10,12 +10,20 @@ import type { TextMeaning, WrittenText } from '../core/prompt-answer.ts';
 import { isDiscordId, isNewer, snowflakeTime } from '../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import { messagesAfter, refusedWith } from '../discord/messages.ts';
-import { type DiscordMessage, guildCreateSchema, isWritten, messageSchema, readySchema } from '../discord/payloads.ts';
+import {
+  channelSchema,
+  type DiscordMessage,
+  guildCreateSchema,
+  isWritten,
+  messageSchema,
+  readySchema,
+} from '../discord/payloads.ts';
 import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/permissions.ts';
 import { PAUSES } from '../discord/response.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { KnownThreads } from '../threads/connections.ts';
+import type { ThreadAdoption } from './adopt-threads.ts';
 import { type AcceptedMessage, type Cursors, type Inbox, isFresh } from './inbox.ts';
 import { type RouteAction, type RouteContext, route } from './route.ts';
 
@@ -35,7 +43,9 @@ interface ListenOptions {
   readonly onInteraction?: (data: unknown, liveAt: number | undefined) => Promise<void> | void;
   /** What a text means while a prompt is open. */
   readonly meaningOf: (written: WrittenText & { readonly channelId: string }) => TextMeaning;
-  readonly onThread?: (thread: ThreadRef) => void;
+  readonly onThread?: (thread: ThreadRef, isLive: boolean) => void;
+  /** Threads that users create by hand. */
+  readonly adoption?: Pick<ThreadAdoption, 'heard' | 'heardAll' | 'readFirst'>;
   /** All threads of the server that are open. */
   readonly onActive?: (ids: ReadonlySet<string>) => void;
   readonly onThreadGone?: (id: string) => void;
@@ -48,14 +58,9 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
   const ignored: Record<string, number> = {};
   let warned = false;
 
-  async function whereIs(channelId: string): Promise<RouteContext> {
-    if (channels.includes(channelId)) return 'channel';
-    return (await threads.find(channelId)) === undefined ? 'elsewhere' : 'thread';
-  }
-
   async function accept(message: DiscordMessage, liveAt?: number): Promise<void> {
     if (cursors.isRead(message.channel_id, message.id)) return;
-    const where = await whereIs(message.channel_id);
+    const where = await whereIs(message.channel_id, threads, channels);
     if (where === 'elsewhere') return;
     warnIfEmptied(message);
     const decision = route(incomingOf(message), where, options.server);
@@ -106,7 +111,9 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
   async function onGuild(data: unknown): Promise<void> {
     const guild = guildCreateSchema.parse(data);
     const last = new Map<string, string>();
+    const unread = options.adoption?.heardAll(guild.threads) ?? [];
     for (const thread of guild.threads) threads.hear({ ...thread, guild_id: guild.id });
+    for (const id of unread) void readFirst(id); // before its messages: they wait in the same queue
     options.onActive?.(new Set(guild.threads.map(({ id }) => id)));
     for (const { id, last_message_id } of [...guild.threads, ...guild.channels])
       if (last_message_id) last.set(id, last_message_id);
@@ -116,6 +123,8 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
     const behind = ours.filter((id) => isNewer(last.get(id) ?? '0', cursors.get(id)));
     await Promise.all([...behind, ...away].map((id) => inTurn(id, () => insist(() => catchUp(id)))));
   }
+
+  const readFirst = (id: string) => inTurn(id, () => insist(async () => options.adoption?.readFirst(id)));
 
   /** A message that cannot be stored now (no network, full disk) holds up the later ones. */
   const insist = (act: () => Promise<void>) =>
@@ -154,9 +163,11 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
         return onGuild(data);
       case 'THREAD_CREATE':
       case 'THREAD_UPDATE': {
+        const told = channelSchema.safeParse(data).data;
+        const isUnread = told !== undefined && options.adoption?.heard(told);
         const thread = threads.hear(data);
-        if (thread !== undefined) options.onThread?.(thread);
-        return;
+        if (thread !== undefined) options.onThread?.(thread, live);
+        return isUnread ? readFirst(told.id) : undefined;
       }
       case 'THREAD_DELETE': {
         const { id } = identified.parse(data);
@@ -172,6 +183,16 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
         return options.onInteraction?.(data, liveAt);
     }
   };
+}
+
+/** A channel that talks to a session is like a thread. */
+export async function whereIs(
+  id: string,
+  known: Pick<KnownThreads, 'find'>,
+  channels: readonly string[],
+): Promise<RouteContext> {
+  if ((await known.find(id)) !== undefined) return 'thread';
+  return channels.includes(id) ? 'channel' : 'elsewhere';
 }
 
 const identified = messageSchema.pick({ id: true });

@@ -53,7 +53,9 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
       return markedSchema.array().parse(raw).map(asWritten).find(isOpen); // newest first
     }
     if (!isDiscordId(messageId)) throw new ThreadmuxError('bad_usage', 'This is not a message id.');
-    const message = asWritten(markedSchema.parse(await rest.call('GET', `${path}/${messageId}`)));
+    // The message that a user created the thread from stays in the channel.
+    const own = messageId === thread.id ? `/channels/${thread.parentId}/messages` : path;
+    const message = asWritten(markedSchema.parse(await rest.call('GET', `${own}/${messageId}`)));
     return isOpen(message) ? message : undefined;
   }
 
@@ -65,8 +67,10 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
         throw new ThreadmuxError('bad_usage', 'There is no failed message to type again.', {
           hint: 'Failed messages are marked with ⚠️.',
         });
+      const isFirst = message.id === thread.id;
       const accepted: AcceptedMessage = {
-        ...acceptedOf({ ...message, channel_id: thread.id }),
+        ...acceptedOf({ ...message, channel_id: isFirst ? thread.parentId : thread.id }),
+        ...(isFirst ? { into: thread.id } : {}),
         deliveryId: orderId,
         notice: '', // that of the failed attempt, which is used again
         ...(liveAt === undefined ? {} : { liveAt }),

@@ -9,7 +9,7 @@ interface ProblemAt {
   readonly problem: string;
 }
 
-type CheckedConfig = Pick<Config, 'servers' | 'projects' | 'hosts' | 'defaultHost' | 'sessions'>;
+type CheckedConfig = Pick<Config, 'servers' | 'projects' | 'hosts' | 'defaultHost' | 'sessions' | 'talk'>;
 
 export function projectProblem(config: CheckedConfig): ProblemAt | undefined {
   const { servers, hosts, defaultHost } = config;
@@ -39,7 +39,47 @@ export function projectProblem(config: CheckedConfig): ProblemAt | undefined {
     const twice = declaredTwice(`${key}.sessions`, entry.host ?? defaultHost, entry.sessions, declared);
     if (twice !== undefined) return twice;
   }
-  return declaredTwice('sessions', defaultHost, config.sessions, declared);
+  return declaredTwice('sessions', defaultHost, config.sessions, declared) ?? talkProblem(config);
+}
+
+/** A channel talks to one session, and there is one session of a name per host. */
+function talkProblem({ servers, projects, defaultHost, talk }: CheckedConfig): ProblemAt | undefined {
+  const open = servers.find(({ onlyProjects }) => !onlyProjects);
+  const own =
+    talk === undefined || (servers.length > 0 && open === undefined) ? [] : [{ talk, channel: open?.channel }];
+  const entries: readonly (readonly [string, TalkEntry])[] = [
+    ...projects.map((entry, at) => [`projects[${at}].talk`, entry] as const),
+    ...servers.flatMap((server, of) =>
+      server.projects.map((entry, at) => [`servers[${of}].projects[${at}].talk`, entry] as const),
+    ),
+    ...own.map((entry) => ['talk', entry] as const),
+  ];
+  const channels = new Map<string, string>();
+  const names = new Map<string, string>();
+  for (const [key, entry] of entries) {
+    if (entry.talk === undefined) continue;
+    const channel = entry.channel ?? '';
+    const name = `${entry.host ?? defaultHost} ${entry.talk}`;
+    const same = channels.get(channel);
+    if (same !== undefined)
+      return {
+        key,
+        problem: `is for the same channel as ${same}: a channel talks to one session, so remove one of them`,
+      };
+    const other = names.get(name);
+    if (other !== undefined)
+      return { key, problem: `"${entry.talk}" is also the session of ${other}: give one of them another name` };
+    channels.set(channel, key);
+    names.set(name, key);
+  }
+  return undefined;
+}
+
+interface TalkEntry {
+  readonly talk?: string | undefined;
+  readonly host?: string | undefined;
+  /** Missing in the local workspace, which has one channel. */
+  readonly channel?: string | undefined;
 }
 
 /** There is one session of a name per host. */

@@ -50,8 +50,12 @@ export const channelSchema = z.object({
       archived: z.boolean(),
       locked: z.boolean().default(false),
       archive_timestamp: z.string(),
+      auto_archive_duration: z.number().optional(),
+      create_timestamp: z.string().nullish(),
     })
     .optional(),
+  /** Only in the event that reports a new thread. */
+  newly_created: z.boolean().optional(),
 });
 export type DiscordChannel = z.output<typeof channelSchema>;
 

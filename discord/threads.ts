@@ -22,6 +22,8 @@ export interface ThreadRef {
   readonly archived: boolean;
   readonly locked: boolean;
   readonly lastMessageId: string | undefined;
+  /** When its archived state last changed, and after how many minutes without activity Discord archives it. */
+  readonly archiving?: { readonly at: number; readonly afterMinutes: number };
 }
 
 /** A channel, and our user id. */
@@ -100,34 +102,55 @@ async function* archivedThreads(place: ThreadChannel): AsyncGenerator<readonly T
 }
 
 /** Undefined if it is gone or not ours. */
-export async function getThread(place: ThreadChannel, id: string): Promise<ThreadRef | undefined> {
+export async function getThread(
+  place: ThreadChannel,
+  id: string,
+  isAdopted?: (id: string) => boolean,
+): Promise<ThreadRef | undefined> {
   const channel = await getChannel(place.rest, id);
-  return channel === undefined ? undefined : ourThread(place, channel)[0];
+  return channel === undefined ? undefined : ourThread(place, channel, isAdopted)[0];
 }
 
-export function ourThread(place: ThreadChannel, channel: DiscordChannel): readonly ThreadRef[] {
+/** `isAdopted` is true for threads that a user created and that have a session. */
+export function ourThread(
+  place: ThreadChannel,
+  channel: DiscordChannel,
+  isAdopted: (id: string) => boolean = () => false,
+): readonly ThreadRef[] {
   const { id, name, parent_id, owner_id, thread_metadata: metadata } = channel;
-  if (parent_id !== place.channelId || owner_id !== place.botId || metadata === undefined) return [];
+  if (parent_id !== place.channelId || metadata === undefined) return [];
+  if (owner_id !== place.botId && !isAdopted(id)) return [];
+  const { archived, locked, archive_timestamp: changed, auto_archive_duration: afterMinutes } = metadata;
   return [
     {
-      id,
-      title: name ?? '',
-      parentId: parent_id,
-      archived: metadata.archived,
-      locked: metadata.locked,
+      ...{ id, title: name ?? '', parentId: parent_id, archived, locked },
       lastMessageId: channel.last_message_id ?? undefined,
+      ...(afterMinutes === undefined ? {} : { archiving: { at: Date.parse(changed), afterMinutes } }),
     },
   ];
 }
 
 export const renameThread = (rest: Rest, id: string, title: string) =>
   modify(rest, id, { name: title, archived: false });
-export const archiveThread = (rest: Rest, id: string) => modify(rest, id, { archived: true });
+export async function archiveThread(rest: Rest, id: string): Promise<void> {
+  const ours = archivedByUs.get(rest) ?? new Map<string, number>();
+  archivedByUs.set(rest, ours.set(id, Date.now()));
+  await modify(rest, id, { archived: true });
+}
 export const unarchiveThread = (rest: Rest, id: string, options: CallOptions = {}) =>
   modify(rest, id, { archived: false, locked: false }, options);
 
 /** How many changes each reopened thread waits for. */
 const reopenedFor = new Map<string, number>();
+const archivedByUs = new WeakMap<Rest, Map<string, number>>();
+/** An event that reports it may be this late. */
+const REPORTED_WITHIN_MS = 60_000;
+
+/** Whether this process archived the thread a moment ago: the gateway does not say who did. */
+export function wasArchivedByUs(rest: Rest, id: string): boolean {
+  const at = archivedByUs.get(rest)?.get(id);
+  return at !== undefined && Date.now() - at < REPORTED_WITHIN_MS;
+}
 
 /** Editing and reacting do not reopen an archived thread, and posting does not unlock a locked one. Reopens it and runs `act` again. */
 export async function unarchiveAndRetry<T>(
@@ -184,7 +207,7 @@ async function createThread(
     if (message === undefined) continue;
     const thread = await startThread(place, message.id, title);
     if (thread === undefined) continue;
-    await Promise.all(['@me', ...members].map((who) => addMember(place.rest, thread.id, who)));
+    await Promise.all(['@me', ...members].map((who) => addThreadMember(place.rest, thread.id, who)));
     return thread;
   }
   throw new ThreadmuxError('discord_refused', `The thread "${title}" was deleted right after it was created.`, {
@@ -209,11 +232,11 @@ async function startThread(place: ThreadChannel, messageId: string, title: strin
 }
 
 /** Best effort: users who are not members can open the thread, but get no notifications. */
-async function addMember(rest: Rest, id: string, who: string): Promise<void> {
+export async function addThreadMember(rest: Rest, id: string, who: string): Promise<void> {
   await rest.call('PUT', `/channels/${id}/thread-members/${who}`, { patienceMs: 0 }).catch(() => {});
 }
 
-async function getChannel(rest: Rest, id: string): Promise<DiscordChannel | undefined> {
+export async function getChannel(rest: Rest, id: string): Promise<DiscordChannel | undefined> {
   try {
     return channelSchema.parse(await rest.call('GET', `/channels/${id}`));
   } catch (error) {

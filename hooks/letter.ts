@@ -182,6 +182,8 @@ async function act({ order, session }: ThreadOrder, threads: Threads): Promise<O
   const exists = known !== undefined && !known.deleted && known.server !== '';
   if (order === 'close') {
     if (!exists) return { outcome: 'none', thread: null, because: '' };
+    if (known.inChannel)
+      return { outcome: 'refused', thread: null, because: 'this session talks in its channel and has no thread' };
     await threads.archive(known.thread);
     return { outcome: 'closed', thread: known.thread, because: '' };
   }

@@ -5,6 +5,7 @@ import type { Log } from '../core/log.ts';
 import { channelSchema, type DiscordChannel } from '../discord/payloads.ts';
 import { connectRest, type Rest, type RestOptions } from '../discord/rest.ts';
 import { getThread, openThreadChannel, ourThread, type ThreadChannel, type ThreadRef } from '../discord/threads.ts';
+import type { Threads } from './session-threads.ts';
 
 interface Connection {
   readonly server: ServerConfig;
@@ -64,8 +65,8 @@ export function channelsOf(server: ServerConfig): readonly string[] {
   return [...new Set([server.channel, ...server.projects.map(({ channel }) => channel)])];
 }
 
-// Our threads: created by our bot in one of our channels. Messages contain only the thread's id, so the rest is kept
-// here and requested if it is missing.
+// Our threads: created by our bot in one of our channels, or adopted there. A channel that talks to a session is like a
+// thread, too. Messages contain only the thread's id, so the rest is kept here and requested if it is missing.
 
 export interface KnownThreads {
   readonly rest: Rest;
@@ -81,7 +82,12 @@ export interface KnownThreads {
 /** How many ids of other people's threads are remembered. */
 const FOREIGN_KEPT = 1_000;
 
-export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[]): KnownThreads {
+export function createKnownThreads(
+  rest: Rest,
+  places: readonly ThreadChannel[],
+  sessions?: Pick<Threads, 'registry' | 'talkIn'>,
+): KnownThreads {
+  const isAdopted = (thread: string) => (sessions?.registry.get(thread)?.adopted ?? 'no') !== 'no';
   const ours = new Map<string, ThreadRef>();
   const foreign = new Set<string>();
   const ask = new Map<string, Promise<ThreadRef | undefined>>();
@@ -89,7 +95,7 @@ export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[])
   function hear(data: unknown): ThreadRef | undefined {
     const channel: DiscordChannel | undefined = channelSchema.safeParse(data).data;
     if (channel === undefined) return undefined;
-    const thread = places.flatMap((place) => ourThread(place, channel))[0];
+    const thread = places.flatMap((place) => ourThread(place, channel, isAdopted))[0];
     if (thread === undefined) ours.delete(channel.id);
     else ours.set(thread.id, thread);
     return thread;
@@ -97,7 +103,7 @@ export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[])
 
   async function fetch(id: string): Promise<ThreadRef | undefined> {
     for (const place of places) {
-      const thread = await getThread(place, id);
+      const thread = await getThread(place, id, isAdopted);
       if (thread !== undefined) {
         ours.set(id, thread);
         return thread;
@@ -108,6 +114,12 @@ export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[])
     return undefined;
   }
 
+  function channelAsThread(id: string): ThreadRef | undefined {
+    const title = sessions?.talkIn(id)?.title;
+    if (title === undefined) return undefined;
+    return { id, title, parentId: id, archived: false, locked: false, lastMessageId: undefined };
+  }
+
   return {
     rest,
     hear,
@@ -115,7 +127,8 @@ export function createKnownThreads(rest: Rest, places: readonly ThreadChannel[])
     forget: (id) => void ours.delete(id),
     all: () => [...ours.values()],
     async find(id) {
-      if (foreign.has(id)) return undefined;
+      if (places.some(({ channelId }) => channelId === id)) return channelAsThread(id);
+      if (foreign.has(id) && !isAdopted(id)) return undefined;
       const known = ours.get(id);
       if (known !== undefined) return known;
       const asked = ask.get(id) ?? fetch(id).finally(() => ask.delete(id));

@@ -24,6 +24,7 @@ import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
 import type { Threads } from './session-threads.ts';
 import type { Shared } from './shared-services.ts';
+import { talksInChannel } from './talk.ts';
 
 interface Lifecycle {
   /** Runs once now, for all hosts. */
@@ -76,6 +77,11 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     const changes = reconcile({
       ...{ host, defaultHost: config.defaultHost, sessions, records, strays },
       channelOf: ({ path }) => threads.destinationOf({ host, directory: path })?.channel,
+      isMisplaced(session, { project, server, channel, inChannel }) {
+        const to = threads.destinationOf({ host, directory: project || session.path });
+        const isPlaced = to?.server.name === server && to.channel === channel;
+        return isPlaced && talksInChannel(session, to.project, config) !== inChannel;
+      },
       ignore: [...config.ignoreSessions, ...streams],
       auto: hosts.isLocal(host) ? loadAutoThreads(home) : loadAutoThreads(home, host),
     });
@@ -102,6 +108,11 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         // Letters that are read after the session has ended get its name from here.
         registry.change(change.record.thread, { sessionName: change.sessionName });
         return threads.rename(change.record, change.title);
+      case 'move': {
+        const { record, session } = change;
+        registry.change(record.thread, { sessionName: session.sessionName });
+        return void (await threads.ensure(session, { directory: record.project || session.path, shell: record.shell }));
+      }
       case 'leave':
         return threads.moveAway(change.record, change.to);
       case 'close': {

@@ -13,7 +13,9 @@ import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
 import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
-import { type SessionPane, type Threads, titleOf } from './session-threads.ts';
+import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
+import type { SessionPane, Threads } from './session-threads.ts';
+import { talksInChannel } from './talk.ts';
 
 export interface FoundPane {
   readonly tmux: Tmux;
@@ -46,14 +48,16 @@ export function createPaneFinder(
     const known = registry.get(thread.id);
     const sessions = await sessionPanes(hosts, host, known ? [known] : [], DEADLINE_MS);
     const channel = known?.channel || thread.parentId;
+    const belongs = (one: SessionPane) => {
+      const to = destinationOf({ host, directory: one.path });
+      if (to?.channel !== channel) return false;
+      if (thread.id === channel) return talksInChannel(one, to.project, config);
+      return known === undefined || isSessionOf(one, known, to.project);
+    };
     const session =
       (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
       // A session with this name that belongs to another channel is not this thread's.
-      sessions.find(
-        (one) =>
-          titled(one, config) === (known?.title ?? thread.title) &&
-          destinationOf({ host, directory: one.path })?.channel === channel,
-      );
+      sessions.find((one) => titled(one, config) === (known?.title ?? thread.title) && belongs(one));
     if (session === undefined) return undefined;
     const other = registry.ofSession(host, session);
     if (other !== undefined && other.thread !== thread.id) return undefined;
@@ -105,12 +109,15 @@ type OfThread = Pick<
   | 'deleted'
   | 'toldUnheard'
   | 'stoppedAt'
+  | 'inChannel'
+  | 'adopted'
 >;
 
 function unknownThread({ id, title, parentId }: AThread, server: string): OfThread {
   return {
     ...{ thread: id, title, server, channel: parentId, last: id, posted: [], deliveries: [] },
-    ...({ archived: 'no', deleted: false, toldUnheard: false, stoppedAt: 0 } as const),
+    ...({ archived: 'no', deleted: false, toldUnheard: false, stoppedAt: 0, adopted: 'no' } as const),
+    inChannel: id === parentId,
   };
 }
 
@@ -198,14 +205,7 @@ export function createSessionLookup(hosts: HostList, registry: Registry): Sessio
   function remembered(host: string, tmux: string, pane: string): SessionPane | undefined {
     const server = readTmuxVariable(tmux);
     const record = server === undefined ? undefined : registry.ofPane(host, server.pid, pane);
-    if (record === undefined) return undefined;
-    // Only the session's fields: the others may change before this is written back.
-    const { host: on, socket, serverPid, paneId, panePid, sessionId } = record;
-    const { sessionName, group, command, cwd: path, started } = record;
-    return {
-      ...{ host: on, socket, serverPid, paneId, panePid, sessionId },
-      ...{ sessionName, group, command, path, started },
-    };
+    return record && paneOfRecord(record);
   }
 
   function isOneTooMany(host: string, tmux: string): boolean {

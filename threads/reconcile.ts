@@ -4,7 +4,8 @@
 import { parseThreadTitle } from '../core/session-name.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { sessionKey, type ThreadRecord } from './registry.ts';
-import { type SessionPane, titleOf } from './session-threads.ts';
+import { titleOf } from './session-pane.ts';
+import type { SessionPane } from './session-threads.ts';
 
 export interface HostState {
   readonly host: string;
@@ -16,6 +17,8 @@ export interface HostState {
   readonly strays: readonly ThreadRef[];
   /** The channel of the session; undefined if it gets no thread. */
   readonly channelOf: (session: SessionPane) => string | undefined;
+  /** It has a thread and should talk in the channel, or the reverse. */
+  readonly isMisplaced?: (session: SessionPane, record: ThreadRecord) => boolean;
   /** Sessions that get no thread, by name. */
   readonly ignore: readonly string[];
   /** Whether sessions that never reported get a thread, too. */
@@ -32,6 +35,7 @@ export type ThreadChange =
       readonly title: string;
       readonly sessionName: string;
     }
+  | { readonly do: 'move'; readonly record: ThreadRecord; readonly session: SessionPane }
   | { readonly do: 'close'; readonly record: ThreadRecord }
   /** The session has a newer thread. */
   | { readonly do: 'leave'; readonly record: ThreadRecord; readonly to: ThreadRecord }
@@ -65,6 +69,10 @@ export function reconcile(state: HostState): readonly ThreadChange[] {
       continue;
     }
     taken.set(sessionKey(session), record);
+    if (!record.deleted && state.isMisplaced?.(session, record)) {
+      changes.push({ do: 'move', record, session });
+      continue;
+    }
     const title = titleOrNone(session, defaultHost);
     // Renaming would reopen an archived thread.
     const isOpen = record.archived === 'no' && !record.deleted;

@@ -166,6 +166,10 @@ export const threadRecordSchema = z.object({
   /** The user was told that replies do not appear, because the agent runs without our hooks. */
   toldUnheard: z.boolean().default(false),
   dialog: dialogCardSchema.readonly().optional(),
+  /** The session talks in the channel itself (`talk` of its project): `thread` is the channel's id, and nothing is renamed or archived. */
+  inChannel: z.boolean().default(false),
+  /** A user created the thread by hand. 'new': its first message was not looked for yet. 'named': it was renamed, once. */
+  adopted: z.enum(['no', 'new', 'yes', 'named']).default('no'),
   /** What a user has set for this thread. */
   settings: settingsSchema.readonly().optional(),
 });

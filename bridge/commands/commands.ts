@@ -18,8 +18,12 @@ const retry: Command = {
   usage: '!retry [message id]',
   about: 'type the last failed message again',
   async run(order, tools) {
-    if (order.thread === undefined) throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.');
-    return replyWith(await tools.retry(order.rest.trim(), order, order.thread));
+    const message = order.rest.trim();
+    // A thread that was created from a message has its id.
+    const isFirst = (tools.threads.registry.get(message)?.adopted ?? 'no') !== 'no';
+    const thread = isFirst ? await tools.known.find(message) : order.thread;
+    if (thread === undefined) throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.');
+    return replyWith(await tools.retry(message, order, thread));
   },
 };
 

@@ -190,7 +190,8 @@ async function bind(
   shell: 'no' | 'ours',
 ): Promise<ThreadRecord> {
   const socket = (await socketOf(tools.hosts, host)) ?? '';
-  const pane = toSessionPane(host, socket, session);
+  const found = toSessionPane(host, socket, session);
+  const pane = { ...found, path: found.path || directory }; // tmux knows no directory of a program that has quit
   const isOurs = tools.threads.destinationOf({ host, directory: pane.path })?.server.name === tools.server.name;
   const thread = isOurs && (await tools.threads.ensure(pane, { directory: pane.path, shell }));
   if (thread) return thread;

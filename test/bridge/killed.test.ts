@@ -1,75 +1,15 @@
 // The whole program as a process, killed with SIGKILL at every step of a message and restarted: nothing is lost, repeated or
 // out of order, and the marks are right at the end. A wrapper around the real tmux does the killing, exactly at the step.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, readdirSync, watch, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { holderOf } from '../../home/lock.ts';
+import { readdirSync, watch } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
 import { loadThreadRecords } from '../../threads/registry.ts';
 import type { Faults } from '../support/as-discord.mjs';
 import { startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
 import { startTestWorkspace, type TestWorkspace, type UploadedFile, type WireMessage } from '../support/workspace.ts';
 import { WAIT } from './bridge-setup.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
-
-/** Waits for the step in the file `trap`, and kills the process whose number is there; `both` also kills its script. */
-const TMUX = (trap: string) => `#!/bin/sh
-case "$*" in
-  *run-shell*capture-pane*) step=seen ;;
-  *capture-pane*) step=look ;;
-  *load-buffer*) step=load ;;
-  *paste-buffer*) step=text ;;
-  *send-keys*Enter*) step=enter ;;
-  *) step=other ;;
-esac
-PATH=\${PATH#*:}
-read -r wanted when whom pid < '${trap}' 2>/dev/null
-[ "$wanted" = "$step" ] || exec tmux "$@"
-rm -f '${trap}'
-[ "$when" = before ] || tmux "$@"
-kill -9 "$pid"
-[ "$whom" = both ] && { kill -9 $PPID; exit 1; }
-[ "$when" = after ] || exec tmux "$@"
-`;
-
-interface Running {
-  readonly ended: Promise<unknown>;
-  /** Kills it at a step. */
-  killAt(step: string, when: 'before' | 'after', whom: 'program' | 'both'): Promise<void>;
-  kill(): void;
-}
-
-function startUp(machine: Machine, command: string): () => Promise<Running> {
-  const bin = join(machine.tmux.dir, 'bin');
-  const trap = join(machine.tmux.dir, 'trap');
-  mkdirSync(bin);
-  writeFileSync(join(bin, 'tmux'), TMUX(trap), { mode: 0o755 });
-  return async () => {
-    const child = spawn(process.execPath, [PROGRAM, command], {
-      env: { ...machine.env, PATH: `${bin}:${machine.env.PATH}`, THREADMUX_TMUX_SOCKET: machine.tmux.socket },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await once(child.stdout, 'data');
-    const ended = once(child, 'exit');
-    // Where Node.js cannot replace its process, a child of the started process does the work.
-    const pid = holderOf(machine.home.path('state', 'bridge.lock'));
-    if (pid === undefined) throw new Error('nobody holds the lock of the bridge');
-    return {
-      ended,
-      async killAt(step, when, whom) {
-        writeFileSync(trap, `${step} ${when} ${whom} ${pid}\n`);
-        await ended;
-      },
-      kill: () => void process.kill(pid, 'SIGKILL'),
-    };
-  };
-}
+import { startUp } from './killed-program.ts';
 
 async function settled(workspace: TestWorkspace, machine: Machine, message: WireMessage) {
   await vi.waitFor(async () => {
@@ -108,7 +48,7 @@ async function start({ local = false } = {}) {
   const servers = [{ name: 'test', api, token, channel: channelId, allow: [userId] }];
   const machine = startMachine(workspace, local ? {} : { config: { servers } });
   machine.startServer();
-  const startAgain = startUp(machine, local ? 'bridge' : 'up');
+  const startAgain = startUp(machine, { ...machine.env }, local ? 'bridge' : 'up');
   let up = await startAgain();
   const claude = await startFakeClaude(machine, 'web', { replies: false });
   const wanted: string[] = [];

@@ -82,6 +82,29 @@ describe('a project', () => {
     ).not.toThrow();
   });
 
+  it('shares neither its channel nor its session with another one that talks', () => {
+    const other = '223456789012345678';
+    const main = { talk: 'main' };
+    expect(() => parsed(withProjects({ path: '~/a', ...main }, { path: '~/b', talk: 'other' }))).toThrow(
+      'servers[0].projects[1].talk is for the same channel as servers[0].projects[0].talk',
+    );
+    expect(() => parsed({ ...withProjects({ path: '~/a', ...main }), talk: 'other' })).toThrow(
+      'talk is for the same channel as servers[0].projects[0].talk',
+    );
+    expect(() => parsed({ projects: [{ path: '~/a', ...main }], talk: 'other' })).toThrow(
+      'talk is for the same channel as projects[0].talk',
+    );
+    const elsewhere = { path: '~/b', channel: other, ...main };
+    expect(() => parsed(withProjects({ path: '~/a', ...main }, elsewhere))).toThrow(
+      'servers[0].projects[1].talk "main" is also the session of servers[0].projects[0].talk',
+    );
+    for (const fine of [
+      withProjects({ path: '~/a', ...main }, { ...elsewhere, host: 'mini' }, { path: '~/c' }),
+      { projects: [{ path: '~/a' }, { path: '~/b' }], ...main },
+    ])
+      expect(() => parsed(fine)).not.toThrow();
+  });
+
   it('on the top level beside Discord servers is refused', () => {
     expect(() => parsed({ ...withProjects(), projects: [{ path: '~/shop' }] })).toThrow(
       'projects is for the local workspace',

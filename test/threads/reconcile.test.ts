@@ -33,6 +33,8 @@ function told(change: ThreadChange): string {
       return `adopt ${change.record.thread} ${change.session.sessionId}`;
     case 'rename':
       return `rename ${change.record.thread} ${change.title}`;
+    case 'move':
+      return `move ${change.record.thread}`;
     case 'close':
       return `close ${change.record.thread}`;
     case 'leave':
@@ -62,6 +64,14 @@ describe('sessions', () => {
   it('renamed by hand rename their thread and create no second one', () => {
     const facts = { sessions: [session('$1', 'shop')], records: [record('t', '[agent] web')] };
     expect(done(facts)).toEqual(['rename t [agent] shop']);
+  });
+
+  it('move between their thread and the channel instead of being renamed', () => {
+    const facts = { sessions: [session('$1', 'shop')], records: [record('t', '[agent] web')] };
+    expect(done({ ...facts, isMisplaced: () => true })).toEqual(['move t']);
+    expect(done({ ...facts, isMisplaced: () => false })).toEqual(['rename t [agent] shop']);
+    const deleted = [record('t', '[agent] web', { deleted: true })];
+    expect(done({ ...facts, records: deleted, isMisplaced: () => true })).toEqual([]);
   });
 
   it('do not reopen a thread that a user archived, whatever else changes', () => {

@@ -92,8 +92,9 @@ export function publishMembers(
 export const STATES_EVENT = 'THREADMUX_STATES';
 
 /** All states that are known, of threads that still exist. */
-export function statesOf({ states, state }: WorkspaceContext) {
-  for (const thread of states.keys()) if (!state.threads.has(thread)) states.delete(thread);
+export function statesOf({ states, state, identity }: WorkspaceContext) {
+  const isThere = (id: string) => id === identity.channelId || state.threads.has(id);
+  for (const thread of states.keys()) if (!isThere(thread)) states.delete(thread);
   return statesData([...states]);
 }
 

@@ -34,21 +34,25 @@ export function makeHeader() {
       byId('typing').hidden = place?.state !== 'working' && (place?.state !== 'unknown' || !place.typing);
       if (place === undefined) return;
       byId('place-name').textContent = place.channel ? `# ${place.name}` : place.name;
+      const isPlain = place.channel && !talks(place);
       const parts = place.channel
-        ? ['Start sessions here; each has its own thread.']
+        ? [isPlain ? 'Start sessions here; each has its own thread.' : 'What you write here goes to a session.']
         : [place.kind, place.host, place.cwd].filter(Boolean);
       byId('place-detail').textContent = parts.join(' · ');
       byId('place-detail').title = parts.join(' · ');
-      const state = place.channel
+      const state = isPlain
         ? []
         : [h('span', { class: `state ${place.state}`, 'aria-hidden': 'true' }), ...stateWords(place)];
       const shown = byId('place-state');
       shown.className = `word ${place.state}`;
       shown.replaceChildren(...state);
-      shown.hidden = place.channel || place.state === 'unknown';
+      shown.hidden = isPlain || place.state === 'unknown';
     },
   };
 }
+
+/** The channel itself has a session. @param {import('./thread-store.js').Place} place */
+const talks = ({ channel, state }) => channel && !['unknown', 'ended'].includes(state);
 
 // Notifies the user when a session needs them or is done while they look elsewhere. Permission is only requested by a button.
 /** @param {{ places: any, current(): string | undefined, open(id: string): void }} options */
@@ -78,10 +82,11 @@ export function makeNotifications({ places, current, open }) {
     /** @param {any} message one that has just come */
     heard(message) {
       if (!on || message.author.id === places.me || isSilent(message) || isEphemeral(message)) return;
-      if (message.channel_id === places.channelId) return;
+      const place = places.get(message.channel_id);
+      if (place?.channel && !talks(place)) return;
       const watching = document.visibilityState === 'visible' && document.hasFocus();
       if (watching && current() === message.channel_id) return;
-      const name = places.get(message.channel_id)?.name ?? 'A session';
+      const name = place?.name ?? 'A session';
       tell(`${name} ${verb(message)}`, message);
     },
   };

@@ -148,6 +148,7 @@ function startThread({ world, viewer, param }: RouteCall, id: string, form: Thre
     archived: false,
     locked: false,
     archive_timestamp: now,
+    created: now,
     auto_archive_duration: form.auto_archive_duration ?? 4320,
     rate_limit_per_user: form.rate_limit_per_user ?? 0,
     members: [{ user: owner, joined: now }],

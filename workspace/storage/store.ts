@@ -47,6 +47,7 @@ const threadSchema = z.object({
   archived: z.boolean(),
   locked: z.boolean(),
   archive_timestamp: z.string(),
+  created: z.string().optional(),
   auto_archive_duration: z.number(),
   rate_limit_per_user: z.number(),
   members: z.array(z.object({ user: z.string(), joined: z.string() })),

@@ -121,7 +121,7 @@ export function wireThread(world: WorkspaceContext, thread: StoredThread, viewer
       archive_timestamp: thread.archive_timestamp,
       auto_archive_duration: thread.auto_archive_duration,
       locked: thread.locked,
-      create_timestamp: isoOf(thread.id),
+      create_timestamp: thread.created ?? isoOf(thread.id),
     },
     ...(member && { member: wireThreadMember(thread, member) }),
   };

@@ -1,0 +1,95 @@
+// Starts the session that a message is for, if there is none: in a channel that talks to a session, and in a thread that a
+// user created by hand and whose session never ran.
+
+import { isThreadmuxError } from '../core/errors.ts';
+import type { Project } from '../core/project.ts';
+import { parseSessionName } from '../core/session-name.ts';
+import { untrustedCode, untrustedHint, untrustedReason } from '../core/untrusted-text.ts';
+import type { ThreadRef } from '../discord/threads.ts';
+import { rememberedSession } from '../threads/remembered-session.ts';
+import { titleOf } from '../threads/session-pane.ts';
+import { isNeverStarted, newName } from './adopted-name.ts';
+import type { CommandContext } from './commands/command.ts';
+import { beginSession } from './commands/new.ts';
+import type { AttemptOutcome, WaitingAttempt } from './delivery-attempt.ts';
+
+export interface ConversationStarts {
+  /** Undefined if messages start no session there. */
+  of(thread: ThreadRef): ConversationStart | undefined;
+}
+
+interface ConversationStart {
+  /** The session, for people. */
+  readonly about: string;
+  begin(): Promise<'started' | AttemptOutcome | WaitingAttempt>;
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly host: string;
+  readonly project: Project;
+}
+
+const NAMES_TRIED = 20;
+
+export function createConversationStarts(tools: () => CommandContext): ConversationStarts {
+  function wantedIn({ id }: ThreadRef): Wanted | undefined {
+    const { threads } = tools();
+    const talk = threads.talkIn(id);
+    if (talk !== undefined) return { name: talk.session, host: talk.host, project: talk.project };
+    const record = threads.registry.get(id);
+    if (record === undefined || !isNeverStarted(record)) return undefined;
+    const { sessionName: name, host } = record;
+    const project = threads.destinationOf({ host, directory: record.project || record.cwd })?.project;
+    return project && { name, host, project };
+  }
+
+  async function start(thread: ThreadRef, wanted: Wanted): Promise<'started' | AttemptOutcome> {
+    const { registry } = tools().threads;
+    const isTalk = thread.id === thread.parentId;
+    const tried: string[] = [];
+    for (let { name } = wanted; ; ) {
+      const { begun } = await beginSession(sessionFor({ ...wanted, name }, tools()), tools());
+      if (begun.is !== 'there') return 'started';
+      const found = await tools().panes.find(thread);
+      if (found !== undefined) return 'started';
+      tried.push(name);
+      if (isTalk || tried.length > NAMES_TRIED) return refused(name);
+      // Somebody else's session has the name.
+      name = newName(wanted.name, wanted.host, registry.all(), tried);
+      const title = titleOf({ host: wanted.host, sessionName: name, group: undefined }, tools().config);
+      registry.change(thread.id, { sessionName: name, title });
+    }
+  }
+
+  return {
+    of(thread) {
+      const wanted = wantedIn(thread);
+      if (wanted === undefined) return undefined;
+      const begin = () =>
+        start(thread, wanted).catch((error: unknown): AttemptOutcome | WaitingAttempt => {
+          if (isThreadmuxError(error, 'host_unreachable'))
+            return { kind: 'wait', because: untrustedReason(error), screen: undefined, surely: true, soon: false };
+          tools().log.info('starting a session for a message', { because: (error as Error).message });
+          return { kind: 'failed', because: untrustedHint(error), screen: undefined };
+        });
+      return { about: untrustedCode(wanted.name), begin };
+    },
+  };
+}
+
+/** As the project says: in its directory, or in that of the declared session. */
+function sessionFor({ name, host, project }: Wanted, { threads, server, config }: CommandContext) {
+  const ours = threads.registry.all().filter((one) => one.server === server.name && one.closed && one.serverPid !== 0);
+  const declared = project.sessions.find((one) => one.name === name);
+  return {
+    name: parseSessionName(name),
+    ...{ host, directory: declared?.directory ?? (project.path || '~'), command: undefined },
+    before: rememberedSession(ours, { name, host, defaultHost: config.defaultHost }),
+  };
+}
+
+function refused(name: string): AttemptOutcome {
+  const because = `A session ${untrustedCode(name)} runs, but it does not belong to this project. End it, or choose another name.`;
+  return { kind: 'failed', because, screen: undefined };
+}

@@ -1,0 +1,67 @@
+// The whole program as a process that a test kills with SIGKILL. A wrapper around the real tmux does it, exactly at a step.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { holderOf } from '../../home/lock.ts';
+import type { Machine } from '../support/hook-process.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
+
+/** Waits for the step in the file `trap`, and kills the process whose number is there; `both` also kills its script. */
+const TMUX = (trap: string) => `#!/bin/sh
+case "$*" in
+  *new-session*) step=new ;;
+  *run-shell*capture-pane*) step=seen ;;
+  *capture-pane*) step=look ;;
+  *load-buffer*) step=load ;;
+  *paste-buffer*) step=text ;;
+  *send-keys*Enter*) step=enter ;;
+  *) step=other ;;
+esac
+PATH=\${PATH#*:}
+read -r wanted when whom pid < '${trap}' 2>/dev/null
+[ "$wanted" = "$step" ] || exec tmux "$@"
+rm -f '${trap}'
+[ "$when" = before ] || tmux "$@"
+kill -9 "$pid"
+[ "$whom" = both ] && { kill -9 $PPID; exit 1; }
+[ "$when" = after ] || exec tmux "$@"
+`;
+
+export interface RunningProgram {
+  readonly ended: Promise<unknown>;
+  /** Kills it at a step. */
+  killAt(step: string, when: 'before' | 'after', whom: 'program' | 'both'): Promise<void>;
+  kill(): void;
+}
+
+export function startUp(machine: Machine, env: Record<string, string>, command: string): () => Promise<RunningProgram> {
+  const bin = join(machine.tmux.dir, 'bin');
+  const trap = join(machine.tmux.dir, 'trap');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'tmux'), TMUX(trap), { mode: 0o755 });
+  return async () => {
+    const child = spawn(process.execPath, [PROGRAM, command], {
+      env: { ...env, PATH: `${bin}:${env.PATH}`, THREADMUX_TMUX_SOCKET: machine.tmux.socket },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    const ended = once(child, 'exit');
+    // Where Node.js cannot replace its process, a child of the started process does the work.
+    const pid = holderOf(machine.home.path('state', 'bridge.lock'));
+    if (pid === undefined) throw new Error('nobody holds the lock of the bridge');
+    return {
+      ended,
+      async killAt(step, when, whom) {
+        writeFileSync(trap, `${step} ${when} ${whom} ${pid}\n`);
+        await ended;
+      },
+      kill: () => void process.kill(pid, 'SIGKILL'),
+    };
+  };
+}

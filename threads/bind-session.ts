@@ -1,0 +1,147 @@
+// Binds a session to its conversation: its thread, or the channel itself if the channel talks to it.
+
+import type { Config } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { settingsOf } from '../core/project.ts';
+import { type WelcomeFacts, welcomeText } from '../core/welcome-text.ts';
+import { editMessage } from '../discord/messages.ts';
+import {
+  ensureThread,
+  freshThread,
+  getChannel,
+  getThread,
+  type ThreadChannel,
+  unarchiveThread,
+} from '../discord/threads.ts';
+import type { Repository } from '../hosts/repository.ts';
+import type { Connections } from './connections.ts';
+import type { Destination } from './destination.ts';
+import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
+import { parseStarted } from './remembered-session.ts';
+import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
+import type { SessionPane, Threads } from './session-threads.ts';
+import { talksInChannel } from './talk.ts';
+
+interface BinderOptions {
+  readonly config: Config;
+  readonly connections: Connections;
+  readonly registry: Registry;
+  readonly isAlive: (record: ThreadRecord) => Promise<boolean>;
+  readonly rename: Threads['rename'];
+  readonly ensure: Threads['ensure'];
+  readonly repositoryAt: (host: string, directory: string) => Promise<Repository | undefined>;
+  readonly log: Log;
+}
+
+export function createBinder(options: BinderOptions) {
+  const { config, connections, registry } = options;
+
+  /** The thread of this session: one that was adopted, one that exists, or a new one. */
+  async function threadFor(session: SessionPane, to: Destination, place: ThreadChannel, title: string) {
+    const adopted = registry
+      .all()
+      .filter((one) => one.adopted !== 'no' && one.closed && !one.deleted && one.title === title && isAt(one, to))
+      .find((one) => isSessionOf(session, one, to.project));
+    const own = adopted && (await getThread(place, adopted.thread, () => true));
+    if (own !== undefined) {
+      if (own.archived) await unarchiveThread(place.rest, own.id);
+      if (own.title !== title && adopted !== undefined) options.rename(adopted, title);
+      return own;
+    }
+    const welcome = welcomeText(welcomeFacts(session));
+    const isTaken = await othersThreads(session, title);
+    const members = to.server.allow;
+    const thread = await ensureThread(place, title, welcome, members, isTaken);
+    if (!isTaken(thread.id)) return thread;
+    // Discord treats a repeated welcome message within minutes as the same message, and returns its thread.
+    return freshThread(place, title, welcome, members, sessionKey(session));
+  }
+
+  async function put(
+    session: SessionPane,
+    to: Destination,
+    shell: ThreadRecord['shell'],
+    inChannel: boolean,
+  ): Promise<ThreadRecord> {
+    const title = titleOf(session, config);
+    const place = await connections.of(to.server).place(to.channel);
+    const thread = inChannel
+      ? { id: to.channel, lastMessageId: (await getChannel(place.rest, to.channel))?.last_message_id }
+      : await threadFor(session, to, place, title);
+    const before = registry.get(thread.id);
+    const isSame = before !== undefined && sessionKey(before) === sessionKey(session);
+    const { path, ...pane } = session;
+    const record: ThreadRecord = {
+      ...pane,
+      ...{ thread: thread.id, server: to.server.name, channel: to.channel, title, cwd: path, inChannel },
+      ...{ project: '', claudeSession: '', transcript: '', state: 'idle', shell, at: Date.now() },
+      // Messages of an older session with this name are not messages of this one.
+      last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
+      ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
+      ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
+      toldUnheard: isSame && before.toldUnheard,
+      adopted: before?.adopted ?? 'no',
+      settings: isSame ? before.settings : (parseStarted(session.started)?.settings ?? before?.settings),
+    };
+    registry.put(record);
+    if (!inChannel && record.adopted === 'no')
+      completeWelcome(place, session, to, record).catch((error: Error) =>
+        options.log.info('completing a welcome', { because: error.message }),
+      );
+    return record;
+  }
+
+  /** Afterwards, because git may be slow. A thread has the id of its welcome message. */
+  async function completeWelcome(
+    place: ThreadChannel,
+    session: SessionPane,
+    to: Destination,
+    record: ThreadRecord,
+  ): Promise<void> {
+    const facts = welcomeFacts(session);
+    // Only our own start has used the settings.
+    const isOurs = parseStarted(session.started)?.command.length === 0;
+    const settings = isOurs ? settingsOf(to.project, facts.session, record.settings) : {};
+    const repository = await options.repositoryAt(facts.host, facts.cwd);
+    const content = welcomeText({ ...facts, settings, repository });
+    if (content !== welcomeText(facts)) await editMessage(place.rest, place.channelId, record.thread, { content });
+  }
+
+  /** Undefined if another session of this name, on another tmux server, has the channel. */
+  async function toChannel(
+    session: SessionPane,
+    to: Destination,
+    shell: ThreadRecord['shell'],
+  ): Promise<ThreadRecord | undefined> {
+    const holder = registry.get(to.channel);
+    const isOther = holder !== undefined && !holder.closed && sessionKey(holder) !== sessionKey(session);
+    if (isOther && (await options.isAlive(holder).catch(() => true))) {
+      if (talksInChannel(holder, to.project, config)) return undefined;
+      await options.ensure(paneOfRecord(holder), { directory: holder.project || holder.cwd });
+    }
+    return put(session, to, shell, true);
+  }
+
+  /** Threads whose session still exists, under another name or on another tmux server. */
+  async function othersThreads(session: SessionPane, title: string) {
+    const others = registry.all().filter((one) => !one.closed && sessionKey(one) !== sessionKey(session));
+    const called = others.filter((one) => one.title === title);
+    const alive = await Promise.all(called.map(options.isAlive));
+    const gone = called.filter((_, at) => !alive[at]).map(({ thread }) => thread);
+    const taken = new Set(others.map(({ thread }) => thread).filter((id) => !gone.includes(id)));
+    return (id: string) => taken.has(id);
+  }
+
+  return {
+    toThread: (session: SessionPane, to: Destination, shell: ThreadRecord['shell']) => put(session, to, shell, false),
+    toChannel,
+  };
+}
+
+function welcomeFacts(session: SessionPane): WelcomeFacts {
+  return { session: session.group ?? session.sessionName, host: session.host, cwd: session.path };
+}
+
+export function isAt({ server, channel }: ThreadRecord, to: Destination): boolean {
+  return server === to.server.name && channel === to.channel;
+}
