@@ -35,11 +35,13 @@ import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
+import { createScheduled } from './scheduled.ts';
 import { isPlainCommand } from './slash-decision.ts';
 import { createSlashMessages } from './slash-messages.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
+import { createUsageLimits } from './usage-limits.ts';
 
 /** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
 const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
@@ -150,10 +152,15 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     keptMs: options.waits?.heldMs,
   });
   const pressing = createKeyedQueue();
-  const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name } });
+  const limits = createUsageLimits({
+    ...{ threads, server, scheduled: () => scheduled },
+    lookAtDialog: (thread) => void dialogs.look(thread),
+  });
+  const { ownChoice } = limits;
+  const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name, ownChoice } });
   const journey = createJourney({
     ...shared,
-    ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs },
+    ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs, limits },
     waits: options.waits ?? {},
     ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     toStream(message, thread) {
@@ -163,8 +170,13 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     isTerminal: (thread) => streams.of(thread)?.kind === 'terminal',
     tools: () => tools,
   });
+  const scheduled = createScheduled({
+    ...{ path: state('schedules'), rest, botId, server, threads, say, inbox, log },
+    send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
+  });
   const tools: CommandContext = {
-    ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, states: shared.states },
+    ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, scheduled, limits },
+    states: shared.states,
     panes: shared.panes,
     remote: shared.remote,
     pressing,
@@ -209,7 +221,10 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     known,
     async takeUp() {
       await streams.recover();
+      scheduled.recover();
       await journey.takeUp();
+      limits.takeUp();
+      scheduled.start();
     },
     connect() {
       gateway = openGateway({
@@ -223,6 +238,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     async close() {
       closing.abort();
       slash.close();
+      scheduled.close();
       await streams.close();
       gateway?.close();
       position.flush();

@@ -25,6 +25,7 @@ import type { Outcomes } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
 import type { SlashMessages } from './slash-messages.ts';
 import type { StatusReactions } from './status-reactions.ts';
+import type { UsageLimits } from './usage-limits.ts';
 
 export interface JourneyOptions extends Shared {
   readonly states: SessionStates;
@@ -43,6 +44,7 @@ export interface JourneyOptions extends Shared {
   /** Messages in a terminal's thread are typed unchanged. */
   readonly isTerminal: (threadId: string) => boolean;
   readonly slash: SlashMessages;
+  readonly limits: UsageLimits;
   readonly tools: () => CommandContext;
 }
 
@@ -83,7 +85,8 @@ export function createJourney(options: JourneyOptions): Journey {
   ): Promise<void> {
     let answer: CommandReply = { content: message.answer ?? '' };
     if (message.answer === undefined) {
-      const order = { id: message.id, thread, rest: todo.rest, by: message.author, liveAt: message.liveAt };
+      const by = { by: message.author, byId: message.authorId };
+      const order = { id: message.id, thread, rest: todo.rest, ...by, liveAt: message.liveAt };
       const run = () => runCommand(todo.name, order, options.tools());
       answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
       tryBestEffort('the inbox', () => inbox.put({ ...message, answer: answer.content }));

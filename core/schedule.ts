@@ -40,7 +40,8 @@ export function parseAt(words: string, { now, zone }: Clock): ParsedSchedule {
     const time = timeOfDay(hour, minute, half);
     const wall = { year: Number(year), month: Number(month), day: Number(day), ...(time ?? { hour: 0, minute: 0 }) };
     const at = timeAt(wall, zone);
-    const isReal = new Date(Date.UTC(wall.year, wall.month - 1, wall.day)).getUTCDate() === wall.day && wall.month <= 12;
+    const isReal =
+      new Date(Date.UTC(wall.year, wall.month - 1, wall.day)).getUTCDate() === wall.day && wall.month <= 12;
     if (time === undefined || !isReal) return problem(`There is no such time. Write it like ${AT_EXAMPLES}.`);
     if (at <= now) return problem('That time is in the past. Nothing was scheduled.');
     return once(at, words.slice(all.length), now);

@@ -43,8 +43,11 @@ export function wallTimeOf(at: number, zone: string): WallTime & { readonly week
 /** "Monday, 16 November 2026, 18:30 (Europe/Berlin, UTC+1)". */
 export function fullTime(at: number, zone: string): string {
   const day = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const;
-  const part = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone });
-  const date = part(day).format(at).replace(/^(\w+) /, '$1, ');
+  const part = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone });
+  const date = part(day)
+    .format(at)
+    .replace(/^(\w+) /, '$1, ');
   const clock = part({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at);
   const minutes = offsetAt(at, zone) / 60_000;
   const sign = minutes < 0 ? '-' : '+';

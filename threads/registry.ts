@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { settingsSchema } from '../core/session-settings.ts';
 import { readJson, removeBestEffort, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
+import { limitSchema } from './limit-record.ts';
 
 export interface Registry {
   get(thread: string): ThreadRecord | undefined;
@@ -166,6 +167,8 @@ export const threadRecordSchema = z.object({
   /** The user was told that replies do not appear, because the agent runs without our hooks. */
   toldUnheard: z.boolean().default(false),
   dialog: dialogCardSchema.readonly().optional(),
+  /** The last usage limit that stopped the agent. */
+  limit: limitSchema.readonly().optional(),
   /** What a user has set for this thread. */
   settings: settingsSchema.readonly().optional(),
 });

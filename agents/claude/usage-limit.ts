@@ -19,7 +19,8 @@ export function parseUsageLimit(
 }
 
 /** Not "You've used 80% of your weekly limit", which stops nothing. */
-const LIMIT = /^(?:You['’]ve (?:hit|reached) your\b|You['’]re out of (?:extra usage|usage credits)\b|[\w -]{0,40}limit reached\b)/;
+const LIMIT =
+  /^(?:You['’]ve (?:hit|reached) your\b|You['’]re out of (?:extra usage|usage credits)\b|[\w -]{0,40}limit reached\b)/;
 
 const DATE = String.raw`([A-Z][a-z]{2}) (\d{1,2}),? (?:(\d{4}),? )?(?:at )?`;
 const RESETS = new RegExp(

@@ -17,8 +17,10 @@ import type { HostList } from '../../tmux/host-list.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
 import type { Retry } from '../retry.ts';
+import type { Scheduled } from '../scheduled.ts';
 import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
+import type { UsageLimits } from '../usage-limits.ts';
 
 export interface CommandContext {
   readonly config: Config;
@@ -44,6 +46,8 @@ export interface CommandContext {
   /** Takes a message that came as a slash command, like one that was written. */
   readonly accept: (message: AcceptedMessage, thread: ThreadRef) => void;
   readonly slash: SlashMessages;
+  readonly scheduled: Scheduled;
+  readonly limits: UsageLimits;
   /** Types a failed message again. */
   readonly retry: Retry;
 }
@@ -54,8 +58,9 @@ export interface CommandCall {
   /** The thread it was given in; undefined in the channel itself. */
   readonly thread: ThreadRef | undefined;
   readonly rest: string;
-  /** The name of the user who gave it. */
+  /** The name of the user who gave it, and their id. */
   readonly by?: string;
+  readonly byId?: string;
   /** When it was written (`performance.now`); undefined if it was missed. See `isFresh`. */
   readonly liveAt: number | undefined;
 }

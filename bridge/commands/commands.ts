@@ -8,6 +8,7 @@ import { type Command, type CommandCall, type CommandContext, type CommandReply,
 import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys.ts';
 import { killCommand } from './kill.ts';
 import { newCommand } from './new.ts';
+import { atCommand, everyCommand, scheduleCommand } from './schedule.ts';
 import { sessionsCommand } from './sessions.ts';
 import { agentCommand, doneCommand, statusCommand, terminalCommand } from './streams.ts';
 
@@ -63,6 +64,9 @@ export const COMMANDS: readonly Command[] = [
   screenCommand,
   stopCommand,
   keyCommand,
+  atCommand,
+  everyCommand,
+  scheduleCommand,
   retry,
   sh,
   help,

@@ -93,6 +93,17 @@ async function press(
   return label === undefined ? { kind: 'moved' } : { kind: 'chosen', label };
 }
 
+const REACTS_WITHIN_MS = 3_000;
+
+/** Waits until the pane shows something else than this dialog. False if it stays. */
+export async function reacts(pane: FoundPane, print: string, signal: AbortSignal): Promise<boolean> {
+  for (const began = Date.now(); Date.now() - began < REACTS_WITHIN_MS; ) {
+    await sleep(LOOK_MS, undefined, { signal });
+    if ((await seeDialog(pane))?.print !== print) return true;
+  }
+  return false;
+}
+
 /** Presses Esc until the panel is gone. False if it stays. */
 export async function dismissPanel(pane: FoundPane, first: SeenDialog): Promise<boolean> {
   const { tmux, record } = pane;

@@ -35,7 +35,9 @@ describe('the time of a reset', () => {
 
   it('of the next year is found', () => {
     const now = Date.UTC(2026, 11, 30, 12);
-    expect(resetOf("You've hit your weekly limit · resets Jan 2, 3pm (UTC)", 'rate_limit', now)).toBe('2027-01-02T15:01');
+    expect(resetOf("You've hit your weekly limit · resets Jan 2, 3pm (UTC)", 'rate_limit', now)).toBe(
+      '2027-01-02T15:01',
+    );
     expect(resetOf("You've hit your weekly limit · resets Jan 2, 2027, 3pm (UTC)", 'rate_limit', now)).toBe(
       '2027-01-02T15:01',
     );
