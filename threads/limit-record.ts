@@ -32,7 +32,12 @@ export function reachedLimit(before: LimitRecord | undefined, { onLimit, ...limi
   const isSame = before !== undefined && Math.abs(before.resetsAt - limit.resetsAt) < SAME_MS;
   const isHeld = onLimit !== 'tell' && freeAt(limit) > limit.at;
   const kept = isSame && before.state === 'cancelled' ? before.state : undefined;
-  return { ...limit, state: kept ?? (isHeld ? 'held' : 'told'), wrote: isSame && before.wrote, sent: isSame && before.sent };
+  return {
+    ...limit,
+    state: kept ?? (isHeld ? 'held' : 'told'),
+    wrote: isSame && before.wrote,
+    sent: isSame && before.sent,
+  };
 }
 
 /** A prompt was submitted, or a turn has ended. */

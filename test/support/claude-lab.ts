@@ -37,8 +37,11 @@ export interface ClaudeLab {
   readonly command: string;
   readonly person: Person;
   readonly channelId: string;
-  /** Starts Claude in a new session and waits until it has its thread. `unasked`: no hook answers its dialogs. */
-  start(name: string, options?: { unasked?: boolean }): Promise<LabSession>;
+  /**
+   * Starts Claude in a new session and waits until it has its thread. `unasked`: no hook answers its dialogs. `subscriber`: with
+   * a made-up subscription.
+   */
+  start(name: string, options?: { unasked?: boolean; subscriber?: boolean }): Promise<LabSession>;
   /** A session that was started in another way. */
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
@@ -91,9 +94,10 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
     channelId: running.local.channel,
     find,
     tmux,
-    async start(name, { unasked = false } = {}) {
+    async start(name, { unasked = false, subscriber = false } = {}) {
       const settings = join(dir, unasked ? 'unasked.json' : 'settings.json');
-      script('start', '--session', name, '--', '--settings', settings);
+      const login = subscriber ? ['--subscriber'] : [];
+      script('start', '--session', name, ...login, '--', '--settings', settings);
       const session = await find(name);
       await session.idle();
       return session;
@@ -162,7 +166,7 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   writeFileSync(command, `#!/bin/sh\n${start}\nexec claude "$@"\n`, { mode: 0o755 });
   mkdirSync(join(dir, 'project'), { recursive: true });
   const hosts = far === undefined ? {} : { hosts: { far: { ssh: 'far', socket: far.socket } } };
-  const config = { host: 'lab', agent: { command: [command] }, roots: [dir], ...hosts };
+  const config = { host: 'lab', agent: { command: [command] }, roots: [dir], onLimit: 'continue', ...hosts };
   writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
   return command;
 }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { agentContext } from '../../../../agents/claude/hook-commands.ts';
 import { type ClaudeLab, startClaudeLab } from '../../../support/claude-lab.ts';
 import { type LabSession, PATIENCE } from '../../../support/lab-session.ts';
+import { buttonOf } from '../../../support/prompt-pane.ts';
 import type { WireMessage } from '../../../support/workspace.ts';
 
 const HEADER = '-# lab · project · demo';
@@ -153,5 +154,47 @@ describe('in other turns,', () => {
     await demo.next('⏹️ Claude has exited.');
     await sleep(1_500);
     await demo.next();
+  });
+});
+
+// The last one: its session has a subscription, whose file is in the home of all.
+describe('a usage limit of a subscription', () => {
+  const STOPPED =
+    /^⚠️ Claude stopped: a usage limit was reached\.\n> You've hit your [^\n]+ · resets [^\n]+\nIt resets on /;
+  const LATE = { timeout: 150_000, interval: 500 };
+  let limited: LabSession;
+
+  beforeAll(async () => {
+    limited = await lab.start('limited', { subscriber: true });
+    await limited.next('▶️ Claude started.');
+  });
+
+  it('is told, its dialog is answered, and the turn goes on after the reset, once', { timeout: 200_000 }, async () => {
+    await limited.submit('limit 1');
+    const [notice] = await limited.next(STOPPED);
+    expect(notice?.content).toMatch(/wait until then, and Claude is told to continue\.$/);
+    await limited.idle(); // no dialog is left
+    const prompts = () => limited.prompts().slice(1);
+    // Newer versions continue by themselves.
+    await vi.waitFor(
+      () => expect(prompts()).toEqual([expect.stringMatching(/^continue$|usage limit has reset/)]),
+      LATE,
+    );
+    await vi.waitFor(() => expect(limited.record().limit?.state).toBe('over'), PATIENCE);
+    await vi.waitFor(async () => expect((await limited.news()).at(-1)?.content).toMatch(/Echo: /), PATIENCE);
+    expect((await limited.news()).filter(({ content }) => content.startsWith('🔔 **'))).toEqual([]);
+  });
+
+  it('holds a message until somebody taps Cancel', async () => {
+    await limited.submit('limit 5400');
+    const notice = await vi.waitFor(async () => {
+      const found = (await limited.news()).findLast(({ content }) => STOPPED.test(content));
+      if (found === undefined) throw new Error('not told');
+      return found;
+    }, PATIENCE);
+    const message = await limited.say('go on');
+    await limited.marked(message, '📨');
+    await lab.person.tap(limited.thread, notice.id, buttonOf(notice, 'Cancel'));
+    await limited.marked(message, '✅');
   });
 });
