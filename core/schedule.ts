@@ -25,12 +25,11 @@ const LONGEST_MS = 366 * DAY_MS;
 const AT_EXAMPLES = '`18:30`, `6pm`, `tomorrow 9:00`, `2026-12-24 09:00` or `+20m`';
 const EVERY_EXAMPLES = '`day 18:00`, `weekday 9:00`, `monday 8:30` or `2h`';
 
-const TIME = String.raw`(\d{1,2})(?::(\d{2}))?(am|pm)?`;
-const AT_DATE = new RegExp(String.raw`^(\d{4})-(\d{1,2})-(\d{1,2})[ T]+${TIME}(?=\s|$)`, 'i');
-const AT_TIME = new RegExp(String.raw`^(tomorrow +)?${TIME}(?=\s|$)`, 'i');
-const AT_AFTER = /^\+((?:\d{1,5}[smhd])+)(?=\s|$)/i;
-const EVERY_DAYS = new RegExp(String.raw`^([a-z]+) +(?:at +)?${TIME}(?=\s|$)`, 'i');
-const EVERY_SPAN = /^((?:\d{1,5}[smhd])+)(?=\s|$)/i;
+const AT_DATE = /^(\d{4})-(\d{1,2})-(\d{1,2})[ T] {0,9}(\d{1,2})(?::(\d{2}))?(am|pm)?(?=\s|$)/i;
+const AT_TIME = /^(tomorrow {1,9})?(\d{1,2})(?::(\d{2}))?(am|pm)?(?=\s|$)/i;
+const AT_AFTER = /^\+((?:\d{1,5}[smhd]){1,4})(?=\s|$)/i;
+const EVERY_DAYS = /^([a-z]{1,12}) {1,9}(?:at {1,9})?(\d{1,2})(?::(\d{2}))?(am|pm)?(?=\s|$)/i;
+const EVERY_SPAN = /^((?:\d{1,5}[smhd]){1,4})(?=\s|$)/i;
 
 /** The words after `!at`. */
 export function parseAt(words: string, { now, zone }: Clock): ParsedSchedule {
@@ -142,7 +141,7 @@ function timeOfDay(hour: string, minute = '0', half?: string) {
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: DAY_MS };
 
 function spanMs(span: string): number {
-  const parts = [...span.toLowerCase().matchAll(/(\d+)([smhd])/g)];
+  const parts = [...span.toLowerCase().matchAll(/(\d{1,5})([smhd])/g)];
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
 }
 

@@ -22,11 +22,8 @@ export function parseUsageLimit(
 const LIMIT =
   /^(?:You['’]ve (?:hit|reached) your\b|You['’]re out of (?:extra usage|usage credits)\b|[\w -]{0,40}limit reached\b)/;
 
-const DATE = String.raw`([A-Z][a-z]{2}) (\d{1,2}),? (?:(\d{4}),? )?(?:at )?`;
-const RESETS = new RegExp(
-  String.raw`\bresets (?:at )?(?:${DATE})?(\d{1,2})(?::(\d{2}))?\s?([ap])m(?: \(([\w/+-]{1,64})\))?`,
-  'iu',
-);
+const RESETS =
+  /\bresets (?:at )?(?:([A-Z][a-z]{2}) (\d{1,2}),? (?:(\d{4}),? )?(?:at )?)?(\d{1,2})(?::(\d{2}))?\s?([ap])m(?: \(([\w/+-]{1,64})\))?/iu;
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 const MINUTE_MS = 60_000;
 /** A time that has just passed is not that of tomorrow: clocks differ, and reports are late. */
