@@ -92,7 +92,7 @@ const FOOTER = /^(?: {2}.*|[/+*@◇].*)$/u;
 /** The agent whose conversation is shown has the filled dot. */
 const AGENT = /^(?:❯ | {2})[●◯] \S/u;
 /** Below the box after a usage limit (seen in 2.1.325): Esc cancels the continuation, and the box takes text. */
-const RESUMES = /\bContinuing automatically at [^·]{1,40}· Esc to cancel\b/u;
+const RESUMES = /⚠ Usage limit reached\b.{1,120}· Esc to cancel\b/u;
 const QUESTION = /^\s*❯|\b(?:esc|enter) to (?:cancel|select|confirm|continue|close)\b/iu;
 const MENU_BELOW = /^[/+*@◇]/u;
 const MENU_ABOVE = /^ {2}(?:❯ | {2})\S|^ {20}/u;
