@@ -19,8 +19,8 @@ export const limitSchema = z.object({
 });
 export type LimitRecord = Readonly<z.output<typeof limitSchema>>;
 
-/** Clocks differ a little, and the limit is not tried again too early. Claude Code itself continues before that, if it does. */
-const MARGIN_MS = 30_000;
+/** Versions of Claude Code that continue by themselves do so up to 90 seconds after the reset, and must come first. */
+const MARGIN_MS = 120_000;
 /** Two reports of one limit state nearly the same time. */
 const SAME_MS = 5 * 60_000;
 

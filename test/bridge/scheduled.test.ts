@@ -5,7 +5,15 @@ import { describe, expect, it, vi } from 'vitest';
 import { fullTime, localZone } from '../../core/zoned-time.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonsOf } from '../support/prompt-pane.ts';
-import { aWhile, type Setting, type SettingOptions, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
+import {
+  aWhile,
+  reconcile,
+  type Setting,
+  type SettingOptions,
+  startSetting,
+  untilPrompts,
+  WAIT,
+} from './bridge-setup.ts';
 import { become, tap } from './tap-message.ts';
 
 async function begin(options: SettingOptions = {}) {
@@ -118,6 +126,7 @@ describe('a scheduled message', () => {
     await setting.say(claude, '!every 1h look');
     await setting.answer(claude, /^⏰ Scheduled/);
     setting.machine.tmux.call('kill-session', '-t', '=web');
+    await reconcile(setting);
     await vi.waitFor(() => expect(setting.shared.threads.registry.get(claude.thread)?.closed).toBe(true), WAIT);
     await restartWith(setting, { due: Date.now() - 1_000 });
     const notice = await setting.answer(claude, /^⏰ Not sent, because the session has ended: “look”/);

@@ -42,7 +42,7 @@ async function restartAtReset(setting: Setting, claude: FakeClaude): Promise<voi
   const at = Date.now() + 1_500;
   const paths = [setting.machine.home.path('threads', `${claude.thread}.json`), schedulesOf(setting)];
   const [record, schedules] = paths.map((path) => JSON.parse(readFileSync(path, 'utf8')));
-  writeFileSync(paths[0] ?? '', JSON.stringify({ ...record, limit: { ...record.limit, resetsAt: at - 30_000 } }));
+  writeFileSync(paths[0] ?? '', JSON.stringify({ ...record, limit: { ...record.limit, resetsAt: at - 120_000 } }));
   const messages = schedules.messages.map((one: object) => ({ ...one, due: at, rule: { kind: 'once', at } }));
   writeFileSync(paths[1] ?? '', JSON.stringify({ ...schedules, messages }));
   await setting.restart();
