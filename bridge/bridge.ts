@@ -40,12 +40,14 @@ import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
+import { createScheduled } from './scheduled.ts';
 import { decideSlash } from './slash-decision.ts';
 import { createSlashMessages } from './slash-messages.ts';
 import { createConversationStarts } from './start-conversation.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
+import { createUsageLimits } from './usage-limits.ts';
 import { startWorktreeEnds } from './worktree-ends.ts';
 
 /** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
@@ -167,10 +169,15 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     keptMs: options.waits?.heldMs,
   });
   const pressing = createKeyedQueue();
-  const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name } });
+  const limits = createUsageLimits({
+    ...{ threads, server, scheduled: () => scheduled },
+    lookAtDialog: (thread) => void dialogs.look(thread),
+  });
+  const { ownChoice } = limits;
+  const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name, ownChoice } });
   const journey = createJourney({
     ...shared,
-    ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs },
+    ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs, limits },
     waits: options.waits ?? {},
     ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     toStream(message, thread) {
@@ -181,8 +188,13 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     starts: createConversationStarts(() => tools),
     tools: () => tools,
   });
+  const scheduled = createScheduled({
+    ...{ path: state('schedules'), rest, botId, server, threads, say, inbox, log },
+    send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
+  });
   const tools: CommandContext = {
-    ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, states: shared.states },
+    ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, scheduled, limits },
+    states: shared.states,
     panes: shared.panes,
     ...{ remote: shared.remote, worktrees: shared.worktrees, statusOf: createAgentStatus(shared) },
     pressing,
@@ -233,7 +245,10 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     async takeUp() {
       await streams.recover();
       await adoption.takeUp();
+      scheduled.recover();
       await journey.takeUp();
+      limits.takeUp();
+      scheduled.start();
     },
     connect() {
       gateway = openGateway({
@@ -247,6 +262,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     async close() {
       closing.abort();
       slash.close();
+      scheduled.close();
       await streams.close();
       gateway?.close();
       position.flush();

@@ -24,6 +24,7 @@ const LONGEST_PAUSE_MS = 10_000;
 /** After an own message that Claude Code is about to show. */
 const SHORT_PAUSE_MS = 40;
 const FILES_PAUSE_MS = 2_000;
+const LIMIT_PAUSE_MS = 500;
 
 /** Tests make them shorter. */
 export interface Waits {
@@ -79,6 +80,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       return inbox.done(message);
     }
     const way: TypedState = { deliveryId, thread, typed, liveAt: message.liveAt };
+    await untilReset(message, thread);
     const outcome = await untilTyped(message, way, paths);
     if (outcome.kind !== 'typed') return ended(message, thread, outcome);
     const { before } = outcome;
@@ -88,6 +90,16 @@ export function createDeliver(options: JourneyOptions): Deliver {
     void prove(message, way, outcome).catch((error: Error) => {
       if (!signal.aborted) log.error('confirming a message', { message: message.id, because: error.message });
     });
+  }
+
+  /** A message that is typed while a usage limit is reached would only fail. */
+  async function untilReset(message: AcceptedMessage, { id }: ThreadRef): Promise<void> {
+    for (let told = ''; ; await sleep(LIMIT_PAUSE_MS, undefined, { signal })) {
+      const because = options.limits.waitsBecause(id);
+      if (because === undefined) return;
+      if (because !== told) await outcomes.waiting(message, because, undefined);
+      told = because;
+    }
   }
 
   async function untilTyped(
@@ -118,7 +130,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
         continue;
       }
       if (turn.kind !== 'wait') return turn;
-      if (isTooOld(deliveryId)) {
+      if (isTooOld(deliveryId) && Date.now() - began > GIVE_UP_MS) {
         const because = `It could not be typed within a day. ${turn.because}`;
         return { kind: 'failed', because, screen: turn.screen };
       }
@@ -227,6 +239,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   }
 
   return (message, thread) => {
+    options.limits.wrote(thread.id, message.id);
     // Also while it waits behind another message.
     outcomes.expected(message, waits.markMs);
     return inTurn(thread.id, () => attempt(message, thread));

@@ -23,9 +23,11 @@ import { button, type ComponentRow, editMessage, refusedWith, row } from '../dis
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { START_AGAIN } from '../threads/ended-notice.ts';
+import { LIMIT_BUTTON } from '../threads/limit-record.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { runCommand } from './commands/commands.ts';
 import { pressUnder, type UsedScreens } from './commands/keys.ts';
+import { SCHEDULE_BUTTON, tapSchedule } from './commands/schedule.ts';
 import { CLAUDE_COMMAND, restOf, suggestions } from './commands/slash.ts';
 import { startAgain } from './commands/start-again.ts';
 import { tapCard } from './dialogs/tap-card.ts';
@@ -91,6 +93,13 @@ export function createInteractionHandler(
     if (kind === START_AGAIN)
       return startAgain({ thread: what, conversation: print }, { rest, interaction, order }, tools);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
+    if (kind === SCHEDULE_BUTTON)
+      return void (await followUp(rest, interaction, tapSchedule(Number(what), print === 'list', order, tools)));
+    if (kind === LIMIT_BUTTON) {
+      const said = tools.limits.cancel(interaction.channel_id ?? '', what, order.by ?? '');
+      await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, { components: [] });
+      return followUpPrivately(rest, interaction, said ?? 'Nothing waits for this limit any more.');
+    }
     if (kind === 'held') {
       const on = { id: what, choice: print ?? '', thread: interaction.channel_id ?? '', tap: interaction.id };
       if (tools.slash.tapped(on)) return;

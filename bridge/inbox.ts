@@ -67,6 +67,7 @@ export interface Inbox {
   /** Stores an accepted message again. */
   put(message: AcceptedMessage): void;
   done(message: Pick<AcceptedMessage, 'id' | 'deliveryId'>): void;
+  isOpen(id: string): boolean;
   /** The `notice` of a message that is not done. */
   noticeOf(id: string): string | undefined;
   setNotice(id: string, notice: string | undefined): void;
@@ -103,6 +104,7 @@ export function openInbox(folder: string, cursors: Cursors, server = ''): Inbox 
       open.delete(id);
       removeBestEffort(path(id));
     },
+    isOpen: (id) => open.has(id),
     noticeOf: (id) => open.get(id)?.notice,
     setNotice(id, notice) {
       const message = open.get(id);

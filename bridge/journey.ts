@@ -27,6 +27,7 @@ import { type RouteAction, route } from './route.ts';
 import type { SlashMessages } from './slash-messages.ts';
 import type { ConversationStarts } from './start-conversation.ts';
 import type { StatusReactions } from './status-reactions.ts';
+import type { UsageLimits } from './usage-limits.ts';
 
 export interface JourneyOptions extends Shared {
   readonly states: SessionStates;
@@ -47,6 +48,7 @@ export interface JourneyOptions extends Shared {
   readonly slash: SlashMessages;
   /** Starts the session of a conversation that has none, if messages start it. */
   readonly starts: ConversationStarts;
+  readonly limits: UsageLimits;
   readonly tools: () => CommandContext;
 }
 

@@ -14,11 +14,13 @@ import type {
 import { screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
 import { isShell, readScreen } from '../agents/claude/screen/screen.ts';
 import { readTurn, textsOf } from '../agents/claude/transcript/transcript.ts';
+import { parseUsageLimit } from '../agents/claude/usage-limit.ts';
 import { newest } from '../core/snowflake.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { keyButtons } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Host } from '../hosts/host.ts';
+import { type LimitRecord, limitNotice, reachedLimit } from '../threads/limit-record.ts';
 import { screenBlock } from '../threads/notices.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
@@ -51,6 +53,8 @@ export interface EventOutcome {
   /** The id of what is said; by default that of the letter. */
   readonly id?: string;
   readonly state?: ThreadRecord['state'];
+  /** A usage limit that was reached. */
+  readonly limit?: LimitRecord;
   /** Called after `say` has been posted. */
   readonly after?: () => void | Promise<void>;
 }
@@ -151,13 +155,24 @@ export async function handleStopFailure(input: StopFailureInput, report: EventRe
   const turn = await readTurn(path, { promptId, files: context.files }).catch(() => undefined); // the failure must be told
   await context.progress.stop(turnOf(report));
   await postTexts(report, textsOf(turn));
+  const { notice, ...limited } = limitOf(input, report) ?? {};
+  const quoted = said.trim() === '' ? '' : `\n> ${said.trim().split('\n').join('\n> ')}`;
+  const resets = notice === undefined ? '' : `\n${notice.text}`;
   return {
-    state: 'idle',
-    say: {
-      text: `⚠️ Claude stopped: ${what}.${said.trim() === '' ? '' : `\n> ${said.trim().split('\n').join('\n> ')}`}`,
-    },
+    ...{ state: 'idle', ...limited },
+    say: { text: `⚠️ Claude stopped: ${what}.${quoted}${resets}`, components: notice?.components ?? [] },
     after: () => context.progress.end(turnOf(report), rest, 'failed', turn),
   };
+}
+
+/** Undefined if it is no usage limit, or its reset time is not known. */
+function limitOf({ error, last_assistant_message: text = '' }: StopFailureInput, report: EventReport) {
+  const { letter, context, directory, thread } = report;
+  const { resetsAt } = parseUsageLimit({ error, text }, letter.writtenAt) ?? {};
+  if (resetsAt === undefined) return undefined;
+  const onLimit = context.threads.destinationOf({ host: context.host.name, directory })?.project.onLimit ?? 'tell';
+  const limit = reachedLimit(thread.limit, { letter: letter.id, at: letter.writtenAt, resetsAt, onLimit });
+  return { limit, notice: limitNotice(limit, onLimit) };
 }
 
 // UserPromptSubmit: a prompt was submitted, so a turn begins.

@@ -4,6 +4,7 @@
 import type { HookEvent, HookInput, PermissionRequestInput } from '../agents/claude/hook-input.ts';
 import { isShell } from '../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { afterTurn } from '../threads/limit-record.ts';
 import { sessionKey, type ThreadRecord } from '../threads/registry.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import { readTmuxVariable } from '../tmux/pane.ts';
@@ -140,6 +141,9 @@ async function handle(input: HookInput, report: EventReport): Promise<EventOutco
   return (await handler?.(input, report)) ?? {};
 }
 
+/** After one of these, the agent has gone on. */
+const TURNS: readonly HookEvent[] = ['UserPromptSubmit', 'Stop', 'SessionStart', 'SessionEnd'];
+
 /** Records the pane of the thread and the state of Claude. */
 function record({ letter, session, context }: EventReport, outcome: EventOutcome): void {
   const { input } = letter;
@@ -155,6 +159,9 @@ function record({ letter, session, context }: EventReport, outcome: EventOutcome
     claudeSession: input.session_id,
     transcript: input.transcript_path,
     state: outcome.state ?? before.state,
+    limit:
+      outcome.limit ??
+      (TURNS.includes(input.hook_event_name) ? afterTurn(before.limit, letter.writtenAt) : before.limit),
     shell: 'no',
     at: letter.writtenAt,
   });

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { settingsSchema } from '../core/session-settings.ts';
 import { readJson, removeBestEffort, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
+import { limitSchema } from './limit-record.ts';
 
 export interface Registry {
   get(thread: string): ThreadRecord | undefined;
@@ -170,6 +171,8 @@ export const threadRecordSchema = z.object({
   inChannel: z.boolean().default(false),
   /** A user created the thread by hand. 'new': its first message was not looked for yet. 'named': it was renamed, once. */
   adopted: z.enum(['no', 'new', 'yes', 'named']).default('no'),
+  /** The last usage limit that stopped the agent. */
+  limit: limitSchema.readonly().optional(),
   /** What a user has set for this thread. */
   settings: settingsSchema.readonly().optional(),
 });

@@ -19,8 +19,10 @@ import type { HostList } from '../../tmux/host-list.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
 import type { Retry } from '../retry.ts';
+import type { Scheduled } from '../scheduled.ts';
 import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
+import type { UsageLimits } from '../usage-limits.ts';
 
 export interface CommandContext {
   readonly config: Config;
@@ -50,6 +52,8 @@ export interface CommandContext {
   /** Takes a message that came as a slash command, like one that was written. */
   readonly accept: (message: AcceptedMessage, thread: ThreadRef) => void;
   readonly slash: SlashMessages;
+  readonly scheduled: Scheduled;
+  readonly limits: UsageLimits;
   /** Types a failed message again. */
   readonly retry: Retry;
 }

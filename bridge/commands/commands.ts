@@ -9,6 +9,7 @@ import { exportCommand } from './export.ts';
 import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys.ts';
 import { killCommand } from './kill.ts';
 import { newCommand } from './new.ts';
+import { atCommand, everyCommand, scheduleCommand } from './schedule.ts';
 import { sessionsCommand } from './sessions.ts';
 import { setCommand } from './set.ts';
 import { agentCommand, doneCommand, statusCommand, terminalCommand } from './streams.ts';
@@ -71,6 +72,9 @@ export const COMMANDS: readonly Command[] = [
   screenCommand,
   stopCommand,
   keyCommand,
+  atCommand,
+  everyCommand,
+  scheduleCommand,
   retry,
   sh,
   help,

@@ -54,6 +54,15 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
     },
   ],
   done: [{ name: 'name', description: 'Which one; default: the one of this thread', autocomplete: true }],
+  at: [
+    { name: 'when', description: '18:30, tomorrow 9:00, 2026-12-24 09:00 or +20m', required: true },
+    { name: 'message', description: 'What is sent then', required: true },
+  ],
+  every: [
+    { name: 'when', description: 'weekday 9:00, day 18:00, monday 8:30 or 2h', required: true },
+    { name: 'message', description: 'What is sent each time', required: true },
+  ],
+  schedule: [{ name: 'cancel', description: 'The number of a scheduled message; default: list them' }],
   retry: [{ name: 'message', description: 'Id of the message; default: the last failed one' }],
   sh: [{ name: 'command', description: 'The command line', required: true }],
   screen: [{ name: 'as', description: 'text (fits a phone) or image', autocomplete: true }],
@@ -104,6 +113,11 @@ export function restOf(interaction: Interaction): string {
       return `${value('setting')} ${value('value')}`.trim();
     case CLAUDE_COMMAND:
       return `/${value('command').replace(/^\/+/, '')} ${value('arguments')}`.trim();
+    case 'at':
+    case 'every':
+      return `${value('when')} ${value('message')}`;
+    case 'schedule':
+      return value('cancel') === '' ? '' : `cancel ${value('cancel')}`;
     case 'key':
       return value('key');
     case 'screen':

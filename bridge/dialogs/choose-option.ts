@@ -9,7 +9,7 @@ import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { pressInDialog } from '../../tmux/keys.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
-import { dialogPrint, type TapAction } from './card-text.ts';
+import { dialogPrint, MARK, type TapAction } from './card-text.ts';
 
 export interface SeenDialog {
   readonly look: PaneLook;
@@ -104,6 +104,19 @@ export async function press(
 export function guardFor(record: FoundPane['record'], look: PaneLook, shows: readonly string[]) {
   const patterns = dialogPatterns(look).map((line) => line.replace(/(Paste code here if prompted).*/, '$1'));
   return { pane: record, command: look.command, shows: [...patterns, ...shows] };
+}
+
+const REACTS_WITHIN_MS = 3_000;
+
+/** Waits until the pane shows something else, or that the option was taken. False if the dialog stays. */
+export async function reacts(pane: FoundPane, print: string, signal: AbortSignal): Promise<boolean> {
+  for (const began = Date.now(); Date.now() - began < REACTS_WITHIN_MS; ) {
+    await sleep(LOOK_MS, undefined, { signal });
+    const seen = await seeDialog(pane);
+    const isTaken = seen?.dialog.options.some(({ selected, label }) => selected && MARK.test(label));
+    if (seen?.print !== print || isTaken) return true;
+  }
+  return false;
 }
 
 /** Presses Esc until the panel is gone. False if it stays. */

@@ -2,7 +2,7 @@
 // changes, also when someone answers in the terminal. Prompts of hooks have their own messages and get no card.
 
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dialog } from '../../agents/claude/screen/dialog.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../core/keyed-queue.ts';
 import type { Log } from '../../core/log.ts';
@@ -20,8 +20,8 @@ import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { isFresh } from '../inbox.ts';
 import { CLOSED, endOfCard, OLD, PENDING, told } from './card-ends.ts';
-import { type CardAction, cardDraft, dialogPrint, dialogTitle, MARK, panelTexts } from './card-text.ts';
-import { chooseOption, dismissPanel, type SeenDialog, seeDialog } from './choose-option.ts';
+import { type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
+import { chooseOption, dismissPanel, reacts, type SeenDialog } from './choose-option.ts';
 import { decideCard, isOfHooks } from './decide-card.ts';
 import { writeText } from './write-text.ts';
 
@@ -53,10 +53,10 @@ interface DialogsParts extends Pick<Shared, 'hosts' | 'threads' | 'prompts' | 'l
   readonly states: SessionStates;
   readonly pressing: KeyedQueue;
   readonly signal: AbortSignal;
+  /** The option to choose without asking a person. */
+  readonly ownChoice: (thread: string, dialog: Dialog) => number | undefined;
 }
 
-const REACTS_WITHIN_MS = 3_000;
-const LOOK_MS = 100;
 const AGAIN_MS = 3_000;
 
 export function createDialogs(parts: DialogsParts): Dialogs {
@@ -69,6 +69,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   /** When a key was pressed without an effect so far: taps from before may have meant the same. */
   const pressedAt = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
+  /** The last dialog that was answered without a person; it is tried once, then it gets a card. */
+  const tried = new Map<string, string>();
 
   const paneOf = (record: ThreadRecord): FoundPane => ({ record, tmux: tmuxOn(hosts.get(record.host), record.socket) });
   const cardOf = (thread: string) => registry.get(thread)?.dialog;
@@ -109,6 +111,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   async function act(pane: FoundPane, seen: SeenDialog, card: DialogCard | undefined, why?: PanelReason) {
     const { thread, claudeSession } = pane.record;
     const { dialog, print } = seen;
+    const own = tried.get(thread) === print ? undefined : parts.ownChoice(thread, dialog);
+    if (own !== undefined) return chooseOwn(pane, print, own, card);
     const known = open.get(thread);
     const now = known?.print === print ? known : { print, at: Date.now(), isPrompted: false };
     const isPrompted = prompts.inThread(thread).length > 0 || prompts.isAnswered(thread);
@@ -139,6 +143,17 @@ export function createDialogs(parts: DialogsParts): Dialogs {
       case 'dismiss':
         return dismiss(pane, seen, card, why);
     }
+  }
+
+  async function chooseOwn(pane: FoundPane, print: string, option: number, card: DialogCard | undefined) {
+    const { thread } = pane.record;
+    tried.set(thread, print);
+    const chosen = await parts.pressing(thread, () => chooseOption(pane, print, { do: 'choose', option }));
+    log.info('dialog', { thread, by: 'threadmux', choice: chosen.kind });
+    if (chosen.kind === 'chosen') note(thread, card, { answer: { label: chosen.label, by: 'threadmux' } });
+    if (chosen.kind === 'chosen') await reacts(pane, print, signal);
+    states.lookSoon(thread);
+    return review(thread);
   }
 
   /** Stored first: after a crash it is posted with the same nonce. */
@@ -185,26 +200,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     return false;
   }
 
-  /** Waits until the pane shows something else, or that the option was taken. */
-  async function reacts(pane: FoundPane, print: string, withinMs: number): Promise<boolean> {
-    for (const began = Date.now(); Date.now() - began < withinMs; ) {
-      await sleep(LOOK_MS, undefined, { signal });
-      const seen = await seeDialog(pane);
-      const isTaken = seen?.dialog.options.some(({ selected, label }) => selected && MARK.test(label));
-      if (seen?.print !== print || isTaken) return true;
-    }
-    return false;
-  }
-
-  async function answer({
-    thread,
-    message,
-    print,
-    action,
-    words = '',
-    by,
-    liveAt,
-  }: CardTap): Promise<string | undefined> {
+  async function answer(tap: CardTap): Promise<string | undefined> {
+    const { thread, message, print, action, words = '', by, liveAt } = tap;
     const record = registry.get(thread);
     const card = record?.dialog;
     if (record === undefined || card === undefined || card.message !== message) {
@@ -219,7 +216,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     );
     log.info('dialog', { thread, which: card.which, tap: chosen.kind });
     if (chosen.kind === 'chosen') note(thread, card, { answer: { label: chosen.label, by } });
-    const isSame = chosen.kind !== 'changed' && !(await reacts(pane, print, REACTS_WITHIN_MS));
+    const isSame = chosen.kind !== 'changed' && !(await reacts(pane, print, signal));
     if (isSame && chosen.kind === 'chosen') {
       pressedAt.set(thread, performance.now());
       note(thread, card, { answer: undefined });

@@ -60,6 +60,9 @@ async function start({ local = false } = {}) {
   return {
     ...{ workspace, machine, claude, wanted, say },
     up: () => up,
+    async again() {
+      up = await startAgain();
+    },
     /** Kills it before or after a request with this part in its path is carried out. */
     killAtRequest: (method: string, part: string, when: 'before' | 'after', act: () => void) => {
       onMark = { method, part, when, act };
@@ -191,5 +194,31 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
       await recovered;
       expect(await notices()).toEqual([]);
     }
+  });
+
+  it.each([
+    ['before it was posted', 'POST before'],
+    ['after it was posted', 'POST after'],
+    ['when it is in the inbox', 'inbox'],
+  ] as const)('%s, sends a scheduled message once', { timeout: 90_000 }, async (_, step) => {
+    const { up, again, claude, workspace, machine, killAtRequest } = await start();
+    const { home } = machine;
+    const kill = () => up().kill();
+    const posts = async (text: RegExp) =>
+      (await workspace.person.messages(claude.thread)).filter(({ content }) => text.test(content));
+    await workspace.person.say(claude.thread, '!at +4s killed');
+    await vi.waitFor(async () => expect(await posts(/^⏰ Scheduled/)).toHaveLength(1), WAIT);
+    const [method = '', when] = step.split(' ');
+    if (when === 'before' || when === 'after') killAtRequest(method, '/messages', when, kill);
+    if (step === 'inbox') atChange(home.folder('inbox'), kill);
+    await up().ended;
+    await again();
+    const [message] = await vi.waitFor(async () => {
+      const found = await posts(/^killed\n-# ⏰/);
+      expect(found).toHaveLength(1);
+      return found;
+    }, WAIT);
+    if (message !== undefined) await settled(workspace, machine, message);
+    expect(claude.prompts()).toEqual(['killed']);
   });
 });

@@ -39,8 +39,11 @@ export interface ClaudeLab {
   readonly command: string;
   readonly person: Person;
   readonly channelId: string;
-  /** Starts Claude in a new session and waits until it has its thread. `unasked`: no hook answers its dialogs. */
-  start(name: string, options?: { unasked?: boolean }): Promise<LabSession>;
+  /**
+   * Starts Claude in a new session and waits until it has its thread. `unasked`: no hook answers its dialogs. `subscriber`: with
+   * a made-up subscription.
+   */
+  start(name: string, options?: { unasked?: boolean; subscriber?: boolean }): Promise<LabSession>;
   /** A session that was started in another way. */
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
@@ -95,9 +98,10 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
     channelId: running.local.channel,
     find,
     tmux,
-    async start(name, { unasked = false } = {}) {
+    async start(name, { unasked = false, subscriber = false } = {}) {
       const settings = join(dir, unasked ? 'unasked.json' : 'settings.json');
-      script('start', '--session', name, '--', '--settings', settings);
+      const login = subscriber ? ['--subscriber'] : [];
+      script('start', '--session', name, ...login, '--', '--settings', settings);
       const session = await find(name);
       await session.idle();
       return session;
@@ -168,7 +172,8 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   mkdirSync(join(dir, 'project'), { recursive: true });
   const hosts = far === undefined ? {} : { hosts: { far: { ssh: 'far', socket: far.socket } } };
   const shop = { path: join(dir, 'shop'), defaults: { worktree: true }, worktreeSetup: 'echo prepared' };
-  const config = { host: 'lab', agent: { command: [command] }, roots: [dir], projects: [shop], ...hosts };
+  const common = { host: 'lab', agent: { command: [command] }, roots: [dir], onLimit: 'continue' };
+  const config = { ...common, projects: [shop], ...hosts };
   writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
   return command;
 }

@@ -29,6 +29,8 @@ export interface WireMessage {
   }[];
   readonly mentions: readonly { readonly id: string }[];
   readonly mention_everyone: boolean;
+  /** The message it replies to. */
+  readonly message_reference?: { readonly message_id: string };
   readonly nonce?: string | number;
 }
 

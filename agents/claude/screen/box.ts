@@ -29,7 +29,7 @@ export function findBox(rows: readonly AnsiRow[], width = widestRule(rows), curs
   const below = rows.slice(bottom + 1, rows.findLastIndex((row) => row.text !== '') + 1);
   const gap = below.findLastIndex((row) => !AGENT.test(row.text));
   const footer = below.slice(0, below[gap]?.text === '' ? gap : gap + 1);
-  if (!footer.every((row) => FOOTER.test(row.text) && !QUESTION.test(row.text))) return undefined;
+  if (!footer.every((row) => FOOTER.test(row.text)) || hasQuestion(footer)) return undefined;
   let first = bottom - 1;
   while (CONTINUES.test(rows[first]?.text ?? '!')) first--;
   const [upper, line] = [rows[first - 1], rows[first]];
@@ -91,10 +91,18 @@ const CONTINUES = /^(?: {2}(?! *❯).*)?$/u;
 const FOOTER = /^(?: {2}.*|[/+*@◇].*)$/u;
 /** The agent whose conversation is shown has the filled dot. */
 const AGENT = /^(?:❯ | {2})[●◯] \S/u;
+/** Below the box after a usage limit (seen in 2.1.325): Esc cancels the continuation, and the box takes text. */
+const RESUMES = /⚠ Usage limit reached\b.{1,120}· Esc to cancel\b/u;
 const QUESTION = /^\s*❯|\b(?:esc|enter) to (?:cancel|select|confirm|continue|close)\b/iu;
 const MENU_BELOW = /^[/+*@◇]/u;
 const MENU_ABOVE = /^ {2}(?:❯ | {2})\S|^ {20}/u;
 const SPINNER = /^[^\s\w❯●⎿─▔│▎] .*…/u;
+
+function hasQuestion(footer: readonly AnsiRow[]): boolean {
+  const lines = footer.map((row) => row.text);
+  const resumes = RESUMES.test(lines.map((line) => line.trim()).join(' ')); // a narrow pane wraps it
+  return lines.some((line) => QUESTION.test(resumes ? line.replace(/\bEsc to cancel$/u, '') : line));
+}
 
 /** Claude Code draws its rules over the full width, so the longest rule is the width if tmux did not report it. */
 function widestRule(rows: readonly AnsiRow[]): number {

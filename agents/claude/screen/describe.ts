@@ -101,6 +101,7 @@ const DIALOGS: Readonly<Record<DialogName, string>> = {
   skills: 'The list of skills is open',
   plugin: 'The list of plugins is open',
   doctor: "Claude Code's self-check is open",
+  limit: 'A usage limit is reached, and Claude is asking what to do',
   login: 'Claude is asking how to log in',
   key: 'Claude is asking whether to use an API key',
   bypass: 'Claude is asking whether it may run without asking for permission',

@@ -92,6 +92,7 @@ const KINDS = [
   ['question', /^(?:← )? *[☐☒] \S|^ *Review your answers|^ *\d+\. Chat about this/mu, false],
   ['plan', /^ *(?:Exit plan mode\?|Ready to code\?)|\bhas written up a plan\b/mu, false],
   ['permission', /^ *Do you want to\b|^ *Do you want Claude\b/mu, false],
+  ['limit', /\bStop and wait for limit to reset$/mu, false],
   ['login', /^ *Login$|^ *Select login method|^ *Paste code here if prompted/mu, true],
   ['rewind', /^ *Rewind$/mu, true],
   ['model', /^ *Select model$/mu, true],

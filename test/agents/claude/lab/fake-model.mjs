@@ -12,6 +12,7 @@ import { appendFileSync } from 'node:fs';
 //   "bg X"   -> Bash in the background          "picture" -> text that looks like Claude Code's own screen
 //   "tool NAME JSON" -> that tool call
 //   "fail N" -> HTTP error N                    "tokens N" -> claims a context of N tokens
+//   "limit S"-> HTTP 429: the session limit of a subscription is reached and resets in S seconds
 //   anything else -> "Echo: <text>"
 // Usage: fake-model.mjs [port]   (0 = any; prints the port on the first line)
 import { createServer } from 'node:http';
@@ -206,12 +207,22 @@ function stream(res, model, blocks, tokens) {
   res.end();
 }
 
+function limited(seconds) {
+  const of = (name) => `anthropic-ratelimit-unified-${name}`;
+  return {
+    [of('status')]: 'rejected',
+    [of('reset')]: String(Math.floor(Date.now() / 1000) + Number(seconds)),
+    [of('representative-claim')]: 'five_hour',
+    'x-should-retry': 'false',
+  };
+}
+
 const server = createServer(async (req, res) => {
   let raw = '';
   for await (const c of req) raw += c;
   if (log) appendFileSync(log, `${req.method} ${req.url} ${raw.slice(0, 200000)}\n`);
-  const json = (code, obj) => {
-    res.writeHead(code, { 'content-type': 'application/json' });
+  const json = (code, obj, headers = {}) => {
+    res.writeHead(code, { 'content-type': 'application/json', ...headers });
     res.end(JSON.stringify(obj));
   };
   if (req.method === 'POST' && req.url.startsWith('/v1/messages/count_tokens')) return json(200, { input_tokens: 10 });
@@ -221,12 +232,17 @@ const server = createServer(async (req, res) => {
       error: { type: 'not_found_error', message: 'not scripted' },
     });
   const body = JSON.parse(raw);
-  const [word, number] = lastPrompt(body.messages).prompt.split(/\s+/);
+  const { prompt } = lastPrompt(body.messages);
+  const [word, number] = prompt.split(/\s+/);
   if (word === 'fail' && body.tools?.length)
     return json(Number(number), {
       type: 'error',
       error: { type: 'api_error', message: 'scripted failure' },
     });
+  // A prompt that failed is sent again together with the next one.
+  const [, seconds] = /^limit (\d+)$/.exec(prompt.split('\n').at(-1)) ?? [];
+  if (seconds !== undefined && body.tools?.length)
+    return json(429, { type: 'error', error: { type: 'rate_limit_error', message: 'scripted' } }, limited(seconds));
   const tokens = word === 'tokens' ? Number(number) : 1200;
   const blocks = await answer(body);
   if (body.stream) return stream(res, body.model, blocks, tokens);

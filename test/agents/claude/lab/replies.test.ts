@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { agentContext } from '../../../../agents/claude/hook-commands.ts';
-import { type ClaudeLab, startClaudeLab } from '../../../support/claude-lab.ts';
+import { type ClaudeLab, claudeVersion, startClaudeLab } from '../../../support/claude-lab.ts';
 import { type LabSession, PATIENCE } from '../../../support/lab-session.ts';
+import { buttonOf } from '../../../support/prompt-pane.ts';
 import type { WireMessage } from '../../../support/workspace.ts';
 
 const HEADER = '-# lab · project · demo';
@@ -154,4 +155,25 @@ describe('in other turns,', () => {
     await sleep(1_500);
     await demo.next();
   });
+});
+
+// The last one: its session has a subscription, whose file is in the home of all.
+it('a usage limit is told with its reset, its dialog is answered, and a message waits until Cancel', async () => {
+  const limited = await lab.start('limited', { subscriber: true });
+  await limited.next('▶️ Claude started.');
+  await limited.submit('limit 5400');
+  const [notice] = await limited.next(
+    /^⚠️ Claude stopped: a usage limit was reached\.\n> You've hit your [^\n]+ · resets [^\n]+\nIt resets on .*told to continue\.$/,
+  );
+  if (notice === undefined) throw new Error('nothing was told');
+  // Newer versions open no dialog.
+  if (claudeVersion() === '2.1.197')
+    await vi.waitFor(() => expect(lab.log()).toMatch(/by=threadmux choice=chosen/), PATIENCE);
+  await limited.idle();
+  const message = await limited.say('go on');
+  await limited.marked(message, '📨');
+  await limited.next(/^📨 Your message waits\. A usage limit is reached/); // and no card
+  await lab.person.tap(limited.thread, notice.id, buttonOf(notice, 'Cancel'));
+  await limited.marked(message, '✅');
+  await vi.waitFor(() => expect(limited.prompts()).toEqual(['limit 5400', 'go on']), PATIENCE);
 });

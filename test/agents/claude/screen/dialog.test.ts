@@ -76,6 +76,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   ]),
   export: choice('Export conversation', ['>Copy to clipboard', 'Save to file']),
   key: choice('Detected a custom API key in your environment', ['Yes', '>No (recommended)']),
+  limit: choice('What do you want to do?', ['>Stop and wait for limit to reset', 'Upgrade your plan']),
   login: choice(
     'Login',
     [

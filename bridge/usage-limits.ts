@@ -1,0 +1,83 @@
+// Usage limits in the bridge: messages wait for the reset, "continue" is sent once, and the dialog that Claude Code opens is
+// answered with "Stop and wait". The registry keeps the limit, so a restart changes nothing.
+
+import type { Dialog } from '../agents/claude/screen/dialog.ts';
+import type { ServerConfig } from '../core/config.ts';
+import { snowflakeTime } from '../core/snowflake.ts';
+import { untrustedText } from '../core/untrusted-text.ts';
+import { fullTime, localZone } from '../core/zoned-time.ts';
+import { freeAt, isHeld, mayContinue } from '../threads/limit-record.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
+import type { Threads } from '../threads/session-threads.ts';
+import type { Scheduled } from './scheduled.ts';
+
+export interface UsageLimits {
+  /** Why messages of this thread wait; undefined if they do not. */
+  waitsBecause(thread: string): string | undefined;
+  /** A user wrote this message in the thread. */
+  wrote(thread: string, message: string): void;
+  /** What replaces the button; undefined if there is nothing to cancel. */
+  cancel(thread: string, letter: string, by: string): string | undefined;
+  /** The option that is chosen without asking a person. */
+  ownChoice(thread: string, dialog: Dialog): number | undefined;
+  /** Continues with the limits that an earlier process left. */
+  takeUp(): void;
+}
+
+interface UsageLimitsParts {
+  readonly threads: Pick<Threads, 'registry' | 'destinationOf'>;
+  readonly server: Pick<ServerConfig, 'name' | 'allow'>;
+  readonly scheduled: () => Scheduled;
+  /** The dialog may have been open before the limit was reported. */
+  readonly lookAtDialog: (thread: string) => void;
+}
+
+const STOP_AND_WAIT = 'Stop and wait for limit to reset';
+
+export function createUsageLimits(parts: UsageLimitsParts): UsageLimits {
+  const { registry } = parts.threads;
+  const limitOf = (thread: string) => registry.get(thread)?.limit;
+
+  function reached({ thread, server, host, project, cwd, limit }: ThreadRecord): void {
+    if (server !== parts.server.name || limit?.state !== 'held') return;
+    parts.lookAtDialog(thread);
+    const { onLimit } = parts.threads.destinationOf({ host, directory: project || cwd })?.project ?? {};
+    const [authorId = ''] = parts.server.allow;
+    if (onLimit !== 'continue' || !mayContinue(limit)) return;
+    parts.scheduled().add({
+      ...{ origin: `limit ${limit.letter}`, limit: limit.letter, thread, authorId, author: 'threadmux' },
+      ...{ text: 'continue', rule: { kind: 'once', at: freeAt(limit) }, due: freeAt(limit) },
+    });
+  }
+
+  registry.onChange((now, before) => {
+    if (now.limit !== undefined && now.limit.letter !== before?.limit?.letter) reached(now);
+  });
+
+  return {
+    waitsBecause(thread) {
+      const limit = limitOf(thread);
+      if (!isHeld(limit, Date.now())) return undefined;
+      return `A usage limit is reached. It resets on ${fullTime(limit.resetsAt, localZone())}.`;
+    },
+    wrote(thread, message) {
+      const limit = limitOf(thread);
+      if (limit?.state !== 'held' || limit.wrote || snowflakeTime(message) < limit.at) return;
+      registry.change(thread, { limit: { ...limit, wrote: true } });
+    },
+    cancel(thread, letter, by) {
+      const limit = limitOf(thread);
+      if (limit?.letter !== letter || limit.state !== 'held') return undefined;
+      registry.change(thread, { limit: { ...limit, state: 'cancelled' } });
+      return `⏳ Cancelled by ${untrustedText(by, 60)}: messages do not wait for the reset any more.`;
+    },
+    ownChoice(thread, { which, options }) {
+      if (which !== 'limit' || !isHeld(limitOf(thread), Date.now())) return undefined;
+      const at = options.findIndex(({ label }) => label === STOP_AND_WAIT);
+      return at < 0 ? undefined : at;
+    },
+    takeUp() {
+      for (const record of registry.all()) if (!record.closed) reached(record);
+    },
+  };
+}
