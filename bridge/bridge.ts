@@ -26,6 +26,7 @@ import { SLASH_COMMANDS } from './commands/slash.ts';
 import { streamState } from './commands/streams.ts';
 import { tellConfigChanges } from './config-notices.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
+import { createDeclaredSessions } from './declared/declared-sessions.ts';
 import type { Waits } from './delivery.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
@@ -62,6 +63,8 @@ export interface BridgeOptions {
   readonly agentSettings?: string;
   readonly settleMs?: number;
   readonly waits?: Partial<Waits>;
+  /** The pauses before a declared session that crashed starts again. */
+  readonly startAgainMs?: readonly number[];
 }
 
 export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
@@ -154,6 +157,9 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   });
   const pressing = createKeyedQueue();
   const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name } });
+  const declared = createDeclaredSessions({
+    ...{ ...shared, server, path: state('declared'), tools: () => tools, pausesMs: options.startAgainMs },
+  });
   const journey = createJourney({
     ...shared,
     ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs },
@@ -172,6 +178,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     remote: shared.remote,
     pressing,
     dialogs,
+    declared,
     agentSettings: options.agentSettings,
     accept(message, thread) {
       inbox.put(message);
@@ -213,6 +220,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     async takeUp() {
       await streams.recover();
       await journey.takeUp();
+      declared.begin();
     },
     connect() {
       gateway = openGateway({
@@ -226,6 +234,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     async close() {
       closing.abort();
       slash.close();
+      await declared.close();
       await streams.close();
       gateway?.close();
       position.flush();

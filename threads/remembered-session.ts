@@ -8,9 +8,14 @@ export interface SessionStart {
   readonly directory: string;
   /** As the user gave it: without our settings, and without a conversation to resume. Empty for the configured agent. */
   readonly command: readonly string[];
+  /** It is declared in the configuration: tmux keeps its pane, so that its exit code can be read. */
+  readonly declared?: 'new' | 'continued' | undefined;
 }
 
-const startSchema = z.object({ directory: z.string(), command: z.array(z.string()) });
+const startSchema = z.object({
+  ...{ directory: z.string(), command: z.array(z.string()) },
+  declared: z.enum(['new', 'continued']).optional(),
+});
 const LONGEST = 8_000;
 
 /** For the option of its tmux session, from where it gets into the registry. */
@@ -21,8 +26,21 @@ export function startedText(start: SessionStart): string {
 
 /** A session that somebody else started: the agent, in the directory of its project. */
 export function startOf({ started = '', project, cwd }: ThreadRecord): SessionStart {
-  const known = started.length > LONGEST ? undefined : startSchema.safeParse(parsedJson(started)).data;
-  return known ?? { directory: project || cwd, command: [] };
+  return parsedStart(started) ?? { directory: project || cwd, command: [] };
+}
+
+function parsedStart(started = ''): SessionStart | undefined {
+  return started.length > LONGEST ? undefined : startSchema.safeParse(parsedJson(started)).data;
+}
+
+/** Whether the bridge removes its pane when its program has exited. */
+export function isDeclaredStart(started: string | undefined): boolean {
+  return parsedStart(started)?.declared !== undefined;
+}
+
+/** A conversation that is continued has had its prompt. */
+export function getsPrompt(started: string | undefined): boolean {
+  return parsedStart(started)?.declared === 'new';
 }
 
 /** Whether we know what to start: what somebody else ran in a plain shell is not known. */

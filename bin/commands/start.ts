@@ -5,9 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { agentCommandOn } from '../../bridge/commands/command.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { declaresName } from '../../core/project.ts';
 import { sessionEnvironment } from '../../core/session-environment.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
+import { putEndMark, removeEndMark } from '../../home/end-marks.ts';
 import { agentSettings } from '../../install/program-files.ts';
 import { rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
@@ -59,7 +61,7 @@ export async function stopSession(name: string | undefined, flags: StartFlags): 
   const reach = openSessionFinder();
   try {
     const target = await findTarget(reach, name, flags.host);
-    await end(target, flags, 'stopped');
+    await end(target, reach, flags, 'stopped');
   } catch (error) {
     if (name === undefined || !isThreadmuxError(error, 'session_not_found')) throw error;
     const { session, host } = hostAndName(reach, name, flags.host);
@@ -69,15 +71,24 @@ export async function stopSession(name: string | undefined, flags: StartFlags): 
 }
 
 export async function killByName(name: string, flags: StartFlags): Promise<void> {
-  await end(await findTarget(openSessionFinder(), name, flags.host), flags, 'killed');
+  const reach = openSessionFinder();
+  await end(await findTarget(reach, name, flags.host), reach, flags, 'killed');
 }
 
 async function end(
   { host, tmux, session }: SessionTarget,
+  { home, config }: SessionFinder,
   { json }: StartFlags,
   done: 'stopped' | 'killed',
 ): Promise<void> {
-  await withProgress(`ending ${session.name}`, killSession(tmux, session));
+  const ended = { host, name: session.group ?? session.name };
+  // The bridge would start a declared session again.
+  if (declaresName(config, ended.name))
+    putEndMark(home, ended, { serverPid: session.serverPid, sessionId: session.id });
+  await withProgress(`ending ${session.name}`, killSession(tmux, session)).catch((error: unknown) => {
+    removeEndMark(home, ended);
+    throw error;
+  });
   if (json) printJson({ host, name: session.name, [done]: true });
   else printNote(`Ended session ${printable(session.name)} on ${host}.`);
 }

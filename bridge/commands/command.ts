@@ -14,6 +14,7 @@ import type { RemoteHosts } from '../../threads/remote-hosts.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { HostList } from '../../tmux/host-list.ts';
+import type { DeclaredSessions } from '../declared/declared-sessions.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
 import type { Retry } from '../retry.ts';
@@ -28,6 +29,7 @@ export interface CommandContext {
   readonly threads: Threads;
   readonly states: SessionStates;
   readonly dialogs: Dialogs;
+  readonly declared: DeclaredSessions;
   /** The threads of this server. */
   readonly known: KnownThreads;
   readonly server: ServerConfig;

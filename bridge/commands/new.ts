@@ -1,7 +1,7 @@
 // !new starts a session.
 
 import { ThreadmuxError } from '../../core/errors.ts';
-import { settingsOf } from '../../core/project.ts';
+import { type Project, settingsOf } from '../../core/project.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import { type SessionSettings, settingsArguments } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
@@ -56,6 +56,10 @@ export interface WantedSession {
   readonly conversation?: string | undefined;
   /** The session of this name that ended. */
   readonly before: ThreadRecord | undefined;
+  /** By default the project of its directory. */
+  readonly project?: Project | undefined;
+  /** Nobody waits for it: it is not watched until it runs. */
+  readonly isAlone?: boolean;
 }
 
 /** What was not given is as it was when the session ran before. */
@@ -78,6 +82,7 @@ export type BegunSession =
       /** It runs; it asks something first; or it has not reported for a while. */
       readonly is: 'up' | 'asks' | 'silent';
       readonly thread: string;
+      readonly session: Session;
       /** If it is not the agent. */
       readonly command?: readonly string[];
     };
@@ -91,18 +96,20 @@ export async function beginSession(
   const { config } = tools;
   const tmux = tools.hosts.tmux(host);
   const settings = { ...wanted.before?.settings, ...wanted.settings };
-  const project = tools.threads.destinationOf({ host, directory })?.project;
+  const project = wanted.project ?? tools.threads.destinationOf({ host, directory })?.project;
   const inForce = project === undefined ? settings : settingsOf(project, name, settings);
   const own = wanted.command ?? [...config.agent.command, ...settingsArguments(inForce)];
   const asked = conversation === undefined ? own : continueCommand(own, config.agent.command, conversation);
   const agent = await agentCommandOn({ host, command: asked }, tools);
   const command = agent ?? asked;
   if (agent === undefined && command[0] === config.agent.command[0]) throw agentMissing(wanted, tools);
+  const isDeclared = project !== undefined && wanted.command === undefined && isDeclaredIn(project, wanted, config);
+  const declared = isDeclared ? (conversation === undefined ? 'new' : 'continued') : undefined;
   const start = () =>
     newSession(tmux, {
       ...{ name, directory, command, remainOnExit: true },
       ...(tools.hosts.isLocal(host) ? { environment: tools.environment } : {}),
-      started: startedText({ directory, command: wanted.command ?? [] }),
+      started: startedText({ directory, command: wanted.command ?? [], declared }),
     });
   let { session, created } = await start();
   if (!created && session.pane.dead) {
@@ -112,8 +119,17 @@ export async function beginSession(
   if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
   const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
   if (Object.keys(settings).length > 0) tools.threads.registry.change(thread.thread, { settings });
-  const is = await untilItSpeaks({ wanted, session, thread, isAgent: agent !== undefined }, tools);
-  return { wanted, begun: { is, thread: thread.thread, ...(agent === undefined ? { command } : {}) } };
+  const starting = { wanted, session, thread, isAgent: agent !== undefined, isKept: isDeclared };
+  const is = wanted.isAlone ? 'silent' : await untilItSpeaks(starting, tools);
+  return { wanted, begun: { is, thread: thread.thread, session, ...(agent === undefined ? { command } : {}) } };
+}
+
+function isDeclaredIn(
+  project: Project,
+  { name, host }: WantedSession,
+  { defaultHost }: CommandContext['config'],
+): boolean {
+  return (project.host ?? defaultHost) === host && project.sessions.some((one) => one.name === name);
 }
 
 function agentMissing({ name, host }: WantedSession, { config, hosts }: CommandContext): ThreadmuxError {

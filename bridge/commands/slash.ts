@@ -27,6 +27,8 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
     { name: 'command', description: 'What to start instead of Claude' },
   ],
   kill: [{ name: 'name', description: 'Exact name of the session', required: true, autocomplete: true }],
+  start: [{ name: 'name', description: 'Name of a declared session', autocomplete: true }],
+  'stop-session': [{ name: 'name', description: 'Name of a declared session', autocomplete: true }],
   key: [{ name: 'key', description: 'Keys, such as Down Enter', required: true }],
   terminal: [
     { name: 'dir', description: 'Where to run it', required: true, autocomplete: true },
@@ -119,6 +121,7 @@ async function namesFor(option: string, begun: string, command: string, tools: C
   if (option === 'dir') return tools.directories.names(begun);
   if (option === 'host') return tools.hosts.names();
   if (option === 'as') return ['text', 'image'];
+  if (command === 'start' || command === 'stop-session') return tools.declared.all().map(({ label }) => label);
   const streams = tools.streams.all().map((stream) => stream.record().name);
   return command === 'done' ? streams : [...new Set([...streams, ...(await sessionNames(tools))])];
 }
