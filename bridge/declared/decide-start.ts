@@ -99,6 +99,18 @@ export function decideStart({ start, isThere, memory, now, pausesMs = PAUSES_MS 
   return now < last + pause ? { do: 'wait', until: last + pause } : { do: 'start' };
 }
 
+/** Why a declared session does not run. */
+export function whyNot(
+  start: StartFacts['start'],
+  { ended, givenUp }: DeclaredMemory,
+  isStarting: boolean,
+): 'stopped' | 'manual' | 'given up' | 'starting' {
+  if (isStarting) return 'starting';
+  if (givenUp) return 'given up';
+  if (ended !== undefined) return 'stopped';
+  return start === 'manual' ? 'manual' : 'starting';
+}
+
 export function isSameRun(a: SessionRun | 'before' | undefined, b: SessionRun | undefined): boolean {
   return a !== undefined && a !== 'before' && b !== undefined && runText(a) === runText(b);
 }

@@ -3,7 +3,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerConfig } from '../../core/config.ts';
-import { createKeyedQueue } from '../../core/keyed-queue.ts';
 import { parseSessionName } from '../../core/session-name.ts';
 import { readEndMark, removeEndMark } from '../../home/end-marks.ts';
 import { rememberedSession } from '../../threads/remembered-session.ts';
@@ -17,20 +16,23 @@ import {
   decideStart,
   runOf,
   type SessionRun,
+  whyNot,
   withCrash,
 } from './decide-start.ts';
 import { type DeclaredPlace, declaredOf } from './declared-list.ts';
 import { openDeclaredMemory } from './declared-memory.ts';
 import { findRun, type HostPane, panesOfHost, removeExited, stopKeepingPane } from './find-run.ts';
 import { givePrompt } from './give-prompt.ts';
+import { createStartLanes } from './start-lanes.ts';
 import { tellEnd, tellFailedStart } from './tell-end.ts';
+import { createTimedLooks } from './timed-looks.ts';
 
 export interface DeclaredStatus {
   readonly place: DeclaredPlace;
   /** Undefined if its host could not be asked yet. */
   readonly isThere: boolean | undefined;
   /** Why it does not run. */
-  readonly because: 'stopped' | 'manual' | 'given up' | 'starting' | undefined;
+  readonly because: ReturnType<typeof whyNot> | undefined;
 }
 
 export interface DeclaredSessions {
@@ -61,8 +63,6 @@ export interface DeclaredOptions extends Pick<BridgeParts, 'home' | 'config' | '
 const HERE_MS = 3_000;
 const THERE_MS = 10_000;
 const SOON_MS = 200;
-/** How many sessions of one host are started at a time. */
-const LANES = 4;
 const CLOSE_MS = 1_500;
 
 const keyOf = ({ host, name }: { readonly host: string; readonly name: string }) => `${host} ${name}`;
@@ -73,14 +73,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
   const memory = openDeclaredMemory(options.path);
   const there = new Map<string, boolean>();
   const seenHosts = new Set<string>();
-  /** Starts under way, and their lane. */
-  const starting = new Map<string, Promise<unknown>>();
-  const inLane = createKeyedQueue();
-  const inTurn = createKeyedQueue();
-  const looking = new Set<Promise<void>>();
-  const timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   const listeners: (() => void)[] = [];
-  let lane = 0;
   let isOpen = false;
   let declared: readonly DeclaredPlace[] = declaredNow();
 
@@ -97,22 +90,12 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     if (memory.set(keyOf(place), now)) changed();
   }
 
-  function lookIn(host: string, ms: number): void {
-    const at = Date.now() + ms;
-    const due = timers.get(host);
-    if (!isOpen || (due !== undefined && due.at <= at)) return;
-    clearTimeout(due?.timer);
-    const run = () => {
-      timers.delete(host);
-      const looked = inTurn(host, () => look(host)).catch((error: Error) => {
-        log.info('declared sessions', { host, because: error.message });
-        lookIn(host, THERE_MS);
-      });
-      looking.add(looked);
-      void looked.finally(() => looking.delete(looked));
-    };
-    timers.set(host, { at, timer: setTimeout(run, ms).unref() });
-  }
+  const lanes = createStartLanes(changed);
+  const looks = createTimedLooks(look, (host, error) => {
+    log.info('declared sessions', { host, because: error.message });
+    looks.in(host, THERE_MS);
+  });
+  const lookIn = looks.in;
 
   const lookEverywhere = () => {
     for (const host of new Set(declared.map((place) => place.host))) lookIn(host, SOON_MS);
@@ -122,10 +105,12 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     const mine = declared.filter((place) => place.host === host);
     if (!isOpen || mine.length === 0) return;
     if (remote.state(host).kind === 'unreachable') return; // looked at when it is back
+    const began = Date.now();
     const panes = await panesOfHost(hosts, host, registry);
     const isFirst = !seenHosts.has(host);
     seenHosts.add(host);
-    for (const place of mine) if (!starting.has(keyOf(place))) await lookAt(place, panes, isFirst);
+    const isKnown = (key: string) => !lanes.isStarting(key) && lanes.lastStart(key) < began;
+    await Promise.all(mine.map((place) => isKnown(keyOf(place)) && lookAt(place, panes, isFirst)));
     const isWatched = mine.some(({ start }) => start === 'auto');
     lookIn(host, hosts.isLocal(host) ? HERE_MS : isWatched ? THERE_MS : 6 * THERE_MS);
   }
@@ -141,15 +126,14 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     remember(place, now);
     setThere(place, !isOver);
     if (seen.is === 'alive' && pane !== undefined) {
-      const given = await givePrompt({ place, pane, memory: now }, { home, threads, tools: tools() });
-      if (given !== undefined) remember(place, given);
-      return;
+      const prompted = await givePrompt({ place, pane, memory: now }, { home, threads, tools: tools() });
+      return remember(place, { ...memory.get(keyOf(place)), prompted });
     }
-    const next = decide(place);
-    if (happened === 'crashed') await tellEnd({ place, pane, run: before.run, next, crashes: now.crashes }, options);
+    if (happened === 'crashed')
+      await tellEnd({ place, pane, run: before.run, next: decide(place), crashes: now.crashes }, options);
     if (pane !== undefined && (await removeExited(hosts, pane))) options.sessionsChanged.tell();
     if (isFirst && before.run !== undefined && happened === 'nothing') closeRecord(place, before.run);
-    act(place, next);
+    act(place);
   }
 
   /** So that nobody says that it has ended, while it starts again. */
@@ -160,16 +144,12 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
 
   function decide({ start, ...place }: DeclaredPlace) {
     const isThere = there.get(keyOf(place));
-    return decideStart({
-      start,
-      isThere,
-      memory: memory.get(keyOf(place)),
-      now: Date.now(),
-      pausesMs: options.pausesMs,
-    });
+    const facts = { start, isThere, memory: memory.get(keyOf(place)), now: Date.now() };
+    return decideStart({ ...facts, pausesMs: options.pausesMs });
   }
 
-  function act(place: DeclaredPlace, next: ReturnType<typeof decide>): void {
+  function act(place: DeclaredPlace): void {
+    const next = decide(place);
     if (next.do === 'give up') remember(place, { ...memory.get(keyOf(place)), givenUp: true });
     if (next.do === 'wait') lookIn(place.host, Math.max(50, next.until - Date.now()));
     if (next.do === 'start') void startByItself(place);
@@ -182,33 +162,18 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
   }
 
   async function startByItself(place: DeclaredPlace): Promise<void> {
-    const begun = once(place, () =>
-      inLane(`${place.host} ${lane++ % LANES}`, async () => {
-        // Somebody may have started or ended it while it waited for its turn.
-        if (isOpen && decide(place).do === 'start') await begin(place, true);
-      }),
-    );
-    await begun.catch(async (error: Error) => {
+    const begun = lanes.inTurn(keyOf(place), place.host, async () => {
+      // Somebody may have started or ended it while it waited for its turn.
+      if (isOpen && decide(place).do === 'start') await begin(place, true);
+    });
+    await begun.catch((error: Error) => {
       log.info('starting a declared session', { session: place.label, because: error.message });
       if (remote.state(place.host).kind === 'unreachable' || !isOpen) return;
       remember(place, withCrash(memory.get(keyOf(place)), Date.now()));
-      const next = decide(place);
-      await tellFailedStart({ place, error, next, crashes: memory.get(keyOf(place)).crashes }, options);
-      act(place, next);
+      tellFailedStart({ place, error, next: decide(place), crashes: memory.get(keyOf(place)).crashes }, options);
+      act(place);
     });
     lookIn(place.host, SOON_MS);
-  }
-
-  /** Two starts of one session at a time would be told as two. */
-  function once<T>(place: DeclaredPlace, act: () => Promise<T>): Promise<T> {
-    const key = keyOf(place);
-    const begun = (starting.get(key) ?? Promise.resolve()).catch(() => {}).then(act);
-    starting.set(key, begun);
-    changed();
-    return begun.finally(() => {
-      if (starting.get(key) === begun) starting.delete(key);
-      changed();
-    });
   }
 
   async function begin(place: DeclaredPlace, isAlone: boolean): Promise<BegunSession> {
@@ -244,21 +209,19 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     all: () => declared,
     statuses: () =>
       declared.map((place) => {
-        const { ended, givenUp } = memory.get(keyOf(place));
         const isThere = there.get(keyOf(place));
-        const stopped = ended !== undefined ? 'stopped' : place.start === 'manual' ? 'manual' : 'starting';
-        return {
-          place,
-          isThere,
-          because: isThere ? undefined : starting.has(keyOf(place)) ? 'starting' : givenUp ? 'given up' : stopped,
-        };
+        const isStarting = lanes.isStarting(keyOf(place));
+        const because = isThere ? undefined : whyNot(place.start, memory.get(keyOf(place)), isStarting);
+        return { place, isThere, because };
       }),
     start: (place) =>
-      once(place, async () => {
-        const { ended: _, ...known } = memory.get(keyOf(place));
-        remember(place, { ...known, crashes: [], givenUp: false });
-        return begin(place, false);
-      }).finally(() => lookIn(place.host, SOON_MS)),
+      lanes
+        .once(keyOf(place), async () => {
+          const { ended: _, ...known } = memory.get(keyOf(place));
+          remember(place, { ...known, crashes: [], givenUp: false });
+          return begin(place, false);
+        })
+        .finally(() => lookIn(place.host, SOON_MS)),
     ending({ host, name, run }) {
       const place = declared.find((one) => one.host === host && one.name === name);
       if (place === undefined) return () => {};
@@ -281,9 +244,8 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     },
     async close() {
       isOpen = false;
-      for (const { timer } of timers.values()) clearTimeout(timer);
       // What has begun ends soon; a start that somebody waits for does not.
-      await Promise.race([Promise.allSettled([...starting.values(), ...looking]), sleep(CLOSE_MS)]);
+      await Promise.race([Promise.all([lanes.settled(), looks.close()]), sleep(CLOSE_MS)]);
     },
   };
 }

@@ -23,31 +23,30 @@ interface PromptParts {
   readonly tools: Pick<CommandContext, 'say' | 'accept' | 'known' | 'server'>;
 }
 
-/** What to remember; undefined if there is nothing to do. */
+/** The run that has its prompt. */
 export async function givePrompt(
   { place, pane, memory }: Running,
   { home, threads, tools }: PromptParts,
-): Promise<DeclaredMemory | undefined> {
+): Promise<string | undefined> {
   const run = runText(pane);
-  if (!getsPrompt(pane.started) || memory.prompted === run) return undefined;
+  if (!getsPrompt(pane.started) || memory.prompted === run) return memory.prompted;
   const { dead: _, exitStatus: __, createdAt: ___, ...session } = pane;
   const record =
     threads.registry.ofSession(pane.host, pane) ??
     // The bridge was killed before it created the thread.
     (await threads.ensure(session, { directory: pane.path, shell: 'no' }));
-  if (record === undefined) return undefined;
-  const done = { ...memory, prompted: run };
-  if (place.prompt === undefined) return done;
+  if (record === undefined) return memory.prompted;
+  if (place.prompt === undefined) return run;
   const text = place.prompt;
   // The same message after a crash, because of its nonce.
   const draft = { content: text.length > 1_900 ? `${text.slice(0, 1_900)}…` : text, silent: true };
   const message = await tools.say(record.thread, ['prompt', run], draft);
   const thread = await tools.known.find(record.thread);
-  if (message === undefined || thread === undefined) return done;
+  if (message === undefined || thread === undefined) return run;
   const isTaken =
     existsSync(join(home.folder('inbox'), `${message}.json`)) ||
     threads.registry.get(record.thread)?.deliveries.some((one) => one.message === message);
   const author = { authorId: tools.server.allow[0] ?? '', author: 'config.json' };
   if (!isTaken) tools.accept({ id: message, channelId: record.thread, ...author, text, attachments: [] }, thread);
-  return done;
+  return run;
 }

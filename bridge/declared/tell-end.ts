@@ -33,23 +33,15 @@ export async function tellEnd(
   const code = pane?.exitStatus;
   const how = pane === undefined ? ': its tmux session was closed' : code === undefined ? '' : ` (exit code ${code})`;
   const printed = lines === '' ? '' : `\n${insideFence(neutralise(lines))}`;
-  await say(`${untrustedCode(place.label)} ended unexpectedly${how}.`, printed, { place, ...ended }, parts);
+  say(`${untrustedCode(place.label)} ended unexpectedly${how}.`, printed, { place, ...ended }, parts);
 }
 
-export async function tellFailedStart(
-  { error, ...ended }: Ended & { readonly error: unknown },
-  parts: Parts,
-): Promise<void> {
-  await say(`${untrustedCode(ended.place.label)} could not be started.`, `\n${untrustedHint(error)}`, ended, parts);
+export function tellFailedStart({ error, ...ended }: Ended & { readonly error: unknown }, parts: Parts): void {
+  say(`${untrustedCode(ended.place.label)} could not be started.`, `\n${untrustedHint(error)}`, ended, parts);
 }
 
-/** In its thread; if it never had one, in its channel. */
-async function say(
-  what: string,
-  more: string,
-  { place, next, crashes }: Ended,
-  { threads, tools, log }: Parts,
-): Promise<void> {
+/** In its thread; if it never had one, in its channel. Nothing waits for it. */
+function say(what: string, more: string, { place, next, crashes }: Ended, { threads, tools, log }: Parts): void {
   const { say, server } = tools();
   const record = threads.registry
     .all()
@@ -59,7 +51,7 @@ async function say(
     .toSorted((a, b) => b.at - a.at)[0];
   const content = `⚠️ ${what} ${outlook(place, next, crashes.length)}${more}`.slice(0, 1_950);
   const components = next.do === 'give up' || next.do === 'nothing' ? [startButton(place)] : [];
-  await say(record?.thread ?? place.project.channel, ['crash', place.label, crashes.at(-1) ?? 0], {
+  say(record?.thread ?? place.project.channel, ['crash', place.label, crashes.at(-1) ?? 0], {
     ...{ content, components, silent: next.do !== 'give up' },
   }).catch((error: Error) => log.info('saying that a session has ended', { because: error.message }));
 }
