@@ -35,6 +35,7 @@ import { createJourney } from './journey.ts';
 import { listen } from './listen.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
+import { createPanels } from './panel/panels.ts';
 import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
 import { isPlainCommand } from './slash-decision.ts';
@@ -160,6 +161,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   const declared = createDeclaredSessions({
     ...{ ...shared, server, path: state('declared'), tools: () => tools, pausesMs: options.startAgainMs },
   });
+  const panels = createPanels({ ...shared, rest, server, declared, guildId: place.guildId, path: state('panel') });
   const journey = createJourney({
     ...shared,
     ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs },
@@ -210,6 +212,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
       );
     }
     if (name === 'MESSAGE_CREATE') streams.heard(data);
+    if (name === 'MESSAGE_DELETE') panels.deleted(data);
     await handle(name, data, live);
   }
 
@@ -221,6 +224,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
       await streams.recover();
       await journey.takeUp();
       declared.begin();
+      panels.begin();
     },
     connect() {
       gateway = openGateway({
@@ -234,6 +238,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
     async close() {
       closing.abort();
       slash.close();
+      panels.close();
       await declared.close();
       await streams.close();
       gateway?.close();

@@ -29,6 +29,7 @@ import { pressUnder, type UsedScreens } from './commands/keys.ts';
 import { CLAUDE_COMMAND, restOf, suggestions } from './commands/slash.ts';
 import { startAgain } from './commands/start-again.ts';
 import { tapCard } from './dialogs/tap-card.ts';
+import { tapPanel } from './panel/panel-taps.ts';
 import type { PromptTaps } from './prompt-taps.ts';
 import { refusalReason } from './route.ts';
 
@@ -84,6 +85,7 @@ export function createInteractionHandler(
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
     if (await options.prompts.tapped(interaction, order.thread)) return;
     if (await tapCard(interaction, order, { rest, dialogs: tools.dialogs })) return;
+    if (await tapPanel(interaction, order, { rest, tools })) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
     if (kind === START_AGAIN)
       return startAgain({ thread: what, conversation: print }, { rest, interaction, order }, tools);

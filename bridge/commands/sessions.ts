@@ -25,7 +25,7 @@ export const sessionsCommand: Command = {
   },
 };
 
-const WHY = {
+export const WHY_NOT = {
   stopped: 'stopped',
   manual: 'not started',
   'given up': 'given up after five crashes',
@@ -37,7 +37,9 @@ function notRunning({ declared }: CommandContext): readonly string[] {
   return declared
     .statuses()
     .flatMap(({ place: { label }, because }) =>
-      because === undefined ? [] : [`⏹️ ${untrustedCode(label)} ${WHY[because]} · ${untrustedCode(`!start ${label}`)}`],
+      because === undefined
+        ? []
+        : [`⏹️ ${untrustedCode(label)} ${WHY_NOT[because]} · ${untrustedCode(`!start ${label}`)}`],
     );
 }
 
@@ -101,7 +103,7 @@ function line({ host, session, record }: FoundSessions, state: ShownState, { con
   return `${SIGNS[state.state]} ${untrustedCode(session.name + where)}${thread} ${wordsFor(session, state)}${since} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
 }
 
-const SIGNS: Readonly<Record<StateName, string>> = {
+export const SIGNS: Readonly<Record<StateName, string>> = {
   ...{ starting: '▶️', idle: '🟢', working: '⏳', needs_person: '🔔', delivering: '📨', shell: '🐚', ended: '⏹️' },
   unreachable: '🔌',
 };

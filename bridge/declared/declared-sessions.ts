@@ -47,11 +47,7 @@ export interface DeclaredSessions {
   close(): Promise<void>;
 }
 
-export interface DeclaredOptions extends Pick<BridgeParts, 'home' | 'config' | 'hosts' | 'threads' | 'remote'> {
-  readonly states: BridgeParts['states'];
-  readonly live: BridgeParts['live'];
-  readonly log: BridgeParts['log'];
-  readonly sessionsChanged: BridgeParts['sessionsChanged'];
+export interface DeclaredOptions extends BridgeParts {
   readonly server: ServerConfig;
   /** The file with what is remembered. */
   readonly path: string;
