@@ -32,8 +32,8 @@ describe('the panel', () => {
     const second = await untilPanel(setting, /`shop` <#\d+> idle/);
     expect(second.id).toBe(first.id);
     await tap(setting, second, 'Stop shop');
-    await untilPanel(setting, /`shop` <#\d+> stopped/);
-    await tap(setting, second, 'Start all');
+    const third = await untilPanel(setting, /`shop` <#\d+> stopped/);
+    await tap(setting, third, 'Start all');
     await Promise.all([untilStarts('shop', 2), untilStarts('web', 1)]);
     await untilPanel(setting, /`shop` <#\d+> idle[\s\S]*`web` <#\d+> idle/);
     await setting.restart();
@@ -44,12 +44,11 @@ describe('the panel', () => {
 
   it('is posted again once if it is deleted', async () => {
     const { setting } = await startDeclared([{ name: 'shop', start: 'manual' }], { ...named, file: { panel: true } });
-    const { person, channelId } = setting.workspace;
+    const { channelId } = setting.workspace;
     const remove = async (id: string) => {
       const { rest } = setting.shared.connections.all()[0] ?? {};
       await rest?.call('DELETE', `/channels/${channelId}/messages/${id}`);
     };
-    void person;
     const first = await untilPanel(setting, /`shop`/);
     await remove(first.id);
     const second = await untilPanel(setting, /`shop`/);
@@ -63,10 +62,11 @@ describe('the panel', () => {
     const { setting, untilStarts, agent } = await startDeclared([], { ...named, file: { panel: true } });
     const panel = await untilPanel(setting, /None yet/);
     const { person, channelId } = setting.workspace;
-    void channelId;
-    const form = await person.tap(panel.channel_id, panel.id, buttonOf(panel, 'New session'));
-    void form;
-    void untilStarts;
-    void agent;
+    const form = await tap(setting, panel, 'New session');
+    const values = { name: 'fresh', directory: setting.machine.tmux.dir, prompt: 'begin here', model: 'opus' };
+    await vi.waitFor(() => person.submitModal(channelId, form, values), WAIT);
+    await untilStarts('fresh', 1);
+    await vi.waitFor(() => expect(agent('fresh').prompts()).toEqual(['begin here']), WAIT);
+    await untilPanel(setting, /`fresh` <#\d+> .* · opus/);
   });
 });
