@@ -24,7 +24,7 @@ case "$*" in *new-session*) read -r when < '${trap}' 2>/dev/null ;; esac
 [ -n "$when" ] || exec tmux "$@"
 rm -f '${trap}'
 [ "$when" = before ] || tmux "$@"
-kill -9 "$(sed 's/[^0-9].*//' '${lock}')" $PPID
+kill -9 "$(sed 's/[^0-9]*\\([0-9]*\\).*/\\1/' '${lock}')" $PPID
 `;
 
 async function start() {
