@@ -58,8 +58,8 @@ export interface WantedSession {
   readonly before: ThreadRecord | undefined;
   /** By default the project of its directory. */
   readonly project?: Project | undefined;
-  /** Nobody waits for it: it is not watched until it runs. */
-  readonly isAlone?: boolean;
+  /** Nobody waits for the session, so it is not watched until it runs. Called when tmux has created it. */
+  readonly runs?: (() => void) | undefined;
 }
 
 /** What was not given is as it was when the session ran before. */
@@ -117,10 +117,11 @@ export async function beginSession(
     ({ session, created } = await start());
   }
   if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
+  wanted.runs?.();
   const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
   if (Object.keys(settings).length > 0) tools.threads.registry.change(thread.thread, { settings });
   const starting = { wanted, session, thread, isAgent: agent !== undefined, isKept: isDeclared };
-  const is = wanted.isAlone ? 'silent' : await untilItSpeaks(starting, tools);
+  const is = wanted.runs ? 'silent' : await untilItSpeaks(starting, tools);
   return { wanted, begun: { is, thread: thread.thread, session, ...(agent === undefined ? { command } : {}) } };
 }
 

@@ -158,9 +158,9 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
   }
 
   async function startByItself(place: DeclaredPlace): Promise<void> {
-    const begun = lanes.inTurn(keyOf(place), place.host, async () => {
+    const begun = lanes.inTurn(keyOf(place), place.host, async (runs) => {
       // Somebody may have started or ended it while it waited for its turn.
-      if (isOpen && decide(place).do === 'start') await begin(place, true);
+      if (isOpen && decide(place).do === 'start') await begin(place, runs);
     });
     await begun.catch((error: Error) => {
       log.info('starting a declared session', { session: place.label, because: error.message });
@@ -172,15 +172,12 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     lookIn(place.host, SOON_MS);
   }
 
-  async function begin(place: DeclaredPlace, isAlone: boolean): Promise<BegunSession> {
+  async function begin(place: DeclaredPlace, runs?: () => void): Promise<BegunSession> {
     const { host, directory, project } = place;
     const name = parseSessionName(place.name);
     const ours = registry.all().filter((one) => one.server === server.name);
     const before = rememberedSession(ours, { name, host, defaultHost: host });
-    const { begun } = await beginSession(
-      { name, host, directory, command: undefined, before, isAlone, project },
-      tools(),
-    );
+    const { begun } = await beginSession({ name, host, directory, command: undefined, before, project, runs }, tools());
     if (begun.is === 'there') return begun;
     const run = runOf(begun.session);
     const { ended: _, ...known } = memory.get(keyOf(place));
@@ -215,7 +212,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
         .once(keyOf(place), async () => {
           const { ended: _, ...known } = memory.get(keyOf(place));
           remember(place, { ...known, crashes: [], givenUp: false });
-          return begin(place, false);
+          return begin(place);
         })
         .finally(() => lookIn(place.host, SOON_MS)),
     ending({ host, name, run }) {

@@ -5,8 +5,8 @@ import { createKeyedQueue } from '../../core/keyed-queue.ts';
 export interface StartLanes {
   /** Begins after the start of this session that is under way. */
   once<T>(key: string, act: () => Promise<T>): Promise<T>;
-  /** Also waits for its turn on its host. */
-  inTurn<T>(key: string, host: string, act: () => Promise<T>): Promise<T>;
+  /** Also waits for its turn on its host. The next one may begin when `runs` is called: its thread can be created later. */
+  inTurn<T>(key: string, host: string, act: (runs: () => void) => Promise<T>): Promise<T>;
   isStarting(key: string): boolean;
   /** A look that began before this time may not have seen it. */
   lastStart(key: string): number;
@@ -36,7 +36,15 @@ export function createStartLanes(changed: () => void): StartLanes {
 
   return {
     once,
-    inTurn: (key, host, act) => once(key, () => inLane(`${host} ${lane++ % LANES}`, act)),
+    inTurn: (key, host, act) =>
+      once(
+        key,
+        () =>
+          new Promise((done, failed) => {
+            const turn = () => new Promise<void>((free) => void act(free).then(done, failed).finally(free));
+            void inLane(`${host} ${lane++ % LANES}`, turn);
+          }),
+      ),
     isStarting: (key) => starting.has(key),
     lastStart: (key) => ended.get(key) ?? 0,
     settled: () => Promise.allSettled(starting.values()),
