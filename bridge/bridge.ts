@@ -35,7 +35,7 @@ import { createJourney } from './journey.ts';
 import { listen } from './listen.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
-import { createPanels } from './panel/panels.ts';
+import { createPanels, type Panels } from './panel/panels.ts';
 import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
 import { isPlainCommand } from './slash-decision.ts';
@@ -54,6 +54,8 @@ export interface Bridge {
   /** One per server. */
   readonly gateways: readonly Gateway[];
   readonly states: SessionStates;
+  /** The sessions, for the page of the local workspace. */
+  readonly onRows: Panels['onRows'];
   close(): Promise<void>;
 }
 
@@ -80,8 +82,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known) });
   tellConfigChanges(shared);
   return {
-    gateways,
-    states,
+    ...{ gateways, states, onRows: (listener) => sides.forEach(({ panels }) => void panels.onRows(listener)) },
     async close() {
       states.close();
       file.flush();
@@ -98,6 +99,7 @@ export interface BridgeParts extends Shared {
 
 interface Side {
   readonly known: KnownThreads;
+  readonly panels: Panels;
   takeUp(): Promise<void>;
   connect(): Gateway;
   close(): Promise<void>;
@@ -176,11 +178,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   });
   const tools: CommandContext = {
     ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, states: shared.states },
-    panes: shared.panes,
-    remote: shared.remote,
-    pressing,
-    dialogs,
-    declared,
+    ...{ panes: shared.panes, remote: shared.remote, pressing, dialogs, declared },
     agentSettings: options.agentSettings,
     accept(message, thread) {
       inbox.put(message);
@@ -219,7 +217,7 @@ async function startServer(server: ServerConfig, shared: BridgeParts, options: B
   const position = createDebouncedWrite<GatewaySession>((session) => writeBestEffort(state('gateway'), session), 200);
   let gateway: Gateway | undefined;
   return {
-    known,
+    ...{ known, panels },
     async takeUp() {
       await streams.recover();
       await journey.takeUp();

@@ -10,11 +10,13 @@ import type { Rest } from '../../discord/rest.ts';
 import { readJson, writeBestEffort } from '../../home/atomic-write.ts';
 import type { BridgeParts } from '../bridge.ts';
 import type { DeclaredSessions } from '../declared/declared-sessions.ts';
-import { panelRows } from './panel-rows.ts';
+import { type PanelRow, panelRows } from './panel-rows.ts';
 import { panelDraft } from './panel-text.ts';
 
 export interface Panels {
   begin(): void;
+  /** For the page of the local workspace, which shows the rows itself. */
+  onRows(listener: (rows: readonly PanelRow[]) => void): void;
   /** A message was deleted, as the gateway reports it. */
   deleted(data: unknown): void;
   close(): void;
@@ -55,6 +57,10 @@ export function createPanels(options: PanelsOptions): Panels {
   /** Somebody deleted it again: until a restart there is none. */
   const deletions = new Map<string, number>();
   let channels: readonly string[] = [];
+  const listeners: ((rows: readonly PanelRow[]) => void)[] = [];
+  /** Its page has a view of its own, and needs no message. */
+  const isLocal = server.name === 'local';
+  let shownRows: readonly PanelRow[] = [];
   let isOpen = false;
 
   const linkOf = (thread: string) => `https://discord.com/channels/${guildId}/${thread}`;
@@ -62,8 +68,7 @@ export function createPanels(options: PanelsOptions): Panels {
   function onConfig(): void {
     const servers = threads.connections.all().map((one) => one.server);
     const shown = projectsOf(config, servers).filter((one) => one.server === server.name && one.panel);
-    // The page of the local workspace has a view of its own.
-    channels = server.name === 'local' ? [] : [...new Set(shown.map(({ channel }) => channel))];
+    channels = isLocal ? [server.channel] : [...new Set(shown.map(({ channel }) => channel))];
     wakeAll();
   }
 
@@ -100,7 +105,9 @@ export function createPanels(options: PanelsOptions): Panels {
 
   /** False if nothing has changed. */
   async function update(channel: string): Promise<boolean> {
-    const draft = panelDraft(panelRows(channel, { ...options, server: server.name }), linkOf);
+    const rows = panelRows(channel, { ...options, server: server.name });
+    if (isLocal) return tellRows(rows);
+    const draft = panelDraft(rows, linkOf);
     const print = stableNonce(JSON.stringify(draft));
     const known = panels.get(channel) ?? { message: '', print: '', count: 0 };
     if (known.print === print || (deletions.get(channel) ?? 0) > 1) return false;
@@ -115,6 +122,13 @@ export function createPanels(options: PanelsOptions): Panels {
         return post(channel, draft, print, known.count);
       } else throw error;
     }
+    return true;
+  }
+
+  function tellRows(rows: readonly PanelRow[]): boolean {
+    if (JSON.stringify(rows) === JSON.stringify(shownRows)) return false;
+    shownRows = rows;
+    for (const listener of listeners) listener(rows);
     return true;
   }
 
@@ -150,6 +164,10 @@ export function createPanels(options: PanelsOptions): Panels {
       threads.registry.onChange(wakeAll);
       options.live?.onReport(onConfig);
       onConfig();
+    },
+    onRows(listener) {
+      listeners.push(listener);
+      listener(shownRows);
     },
     deleted(data) {
       const { id = '', channel_id: channel = '' } = deletedSchema.safeParse(data).data ?? {};
