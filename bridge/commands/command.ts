@@ -92,9 +92,27 @@ export async function agentCommandOn(
   const isLocal = hosts.isLocal(host);
   // Our own PATH counts only here, where the session gets it.
   const path = isLocal ? (environment.PATH ?? '') : '';
-  const there = await hosts.get(host).sh(HAS, [program, path], { doing: `look for ${program}` });
-  if (there.trim() !== 'yes') return undefined;
+  if (!(await isInstalled({ host, program, path }, hosts))) return undefined;
   const file = isLocal ? agentSettings : await remote.settings(host);
   const settings = file === undefined ? [] : ['--settings', file];
   return [program, ...settings, ...args];
+}
+
+/** When a program was last found, by host and PATH: many sessions that start at once look for it once. */
+const found = new WeakMap<HostList, Map<string, number>>();
+const FOUND_MS = 5_000;
+
+async function isInstalled(
+  { host, program, path }: { readonly host: string; readonly program: string; readonly path: string },
+  hosts: HostList,
+): Promise<boolean> {
+  const known = found.get(hosts) ?? new Map<string, number>();
+  found.set(hosts, known);
+  const key = JSON.stringify([host, program, path]);
+  if (Date.now() - (known.get(key) ?? 0) < FOUND_MS) return true;
+  const there = await hosts.get(host).sh(HAS, [program, path], { doing: `look for ${program}` });
+  const isThere = there.trim() === 'yes';
+  if (isThere) known.set(key, Date.now());
+  else known.delete(key);
+  return isThere;
 }

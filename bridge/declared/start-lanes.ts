@@ -13,7 +13,7 @@ export interface StartLanes {
   settled(): Promise<unknown>;
 }
 
-const LANES = 4;
+const LANES = 6;
 
 export function createStartLanes(changed: () => void): StartLanes {
   const starting = new Map<string, Promise<unknown>>();
