@@ -14,7 +14,7 @@ describe.each([
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
   it('the view of all sessions starts and stops a declared session', async () => {
-    const sessions = [{ name: 'shop', start: 'manual' }];
+    const sessions = [{ name: 'web' }, { name: 'shop', start: 'manual' }, { name: 'docs', start: 'manual' }];
     const agent = join(tempFolder(), 'agent');
     writeFileSync(agent, '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
     const program = await startProgram({ file: { agent: { command: [agent] }, sessions } });
@@ -30,8 +30,6 @@ describe.each([
       return element.scrollWidth - element.clientWidth;
     });
     expect(wide).toBeLessThanOrEqual(0);
-    if (process.env.PANEL_PICTURE)
-      await page.screenshot({ path: `${process.env.PANEL_PICTURE}-${viewport.width}.png` });
     await view.getByRole('button', { name: 'Stop shop' }).click();
     await see(view.getByText('stopped'));
     await vi.waitFor(() => expect(() => program.machine.tmux.call('has-session', '-t', '=shop')).toThrow(), 10_000);
