@@ -12,6 +12,7 @@ import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedStat
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './journey.ts';
 import { createSharedLook } from './seen-screen.ts';
+import { tellUnheard } from './tell-unheard.ts';
 import { composeForClaude, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 
 /** Resolves when the message was typed or has failed. The receipt is awaited in the background. */
@@ -183,7 +184,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (proof.dialog) await options.dialogs.look(thread.id, 'command');
     if (way.typed.kind === 'slash')
       return options.slash.ran({ thread: thread.id, message: message.id, at: typedAt, isTurn: proof.by === 'hook' });
-    if (proof.by === 'screen') await tellUnheard(thread);
+    if (proof.by === 'screen') await tellUnheard(thread.id, waits.heardWithinMs, options);
   }
 
   /** Says "Not delivered" only if nothing was typed. */
@@ -202,25 +203,6 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (signal.aborted) return;
     inbox.done(message);
     receipts.noticed(thread.id, deliveryId, notice);
-  }
-
-  /** Explains, once per session, why replies do not appear. */
-  async function tellUnheard({ id }: ThreadRef): Promise<void> {
-    const { registry } = options.threads;
-    if (registry.get(id)?.toldUnheard) return;
-    await sleep(waits.heardWithinMs, undefined, { signal });
-    const record = registry.get(id);
-    if (record === undefined || record.claudeSession !== '' || record.toldUnheard) return;
-    registry.change(id, { toldUnheard: true });
-    await outcomes.say(id, [id, 'unheard', record.panePid], {
-      content: `ℹ️ This agent runs without our hooks, so its replies do not appear here. ${howToInstall(record.host)}`,
-      silent: true,
-    });
-  }
-
-  function howToInstall(host: string): string {
-    const on = options.hosts.isLocal(host) ? '' : ` --host ${host}`;
-    return `Run \`threadmux install${on}\` on ${config.host} once and restart the agent (\`claude --continue\`); until then, use \`!screen\`.`;
   }
 
   async function done(message: AcceptedMessage, tell: (message: AcceptedMessage) => Promise<void>): Promise<void> {

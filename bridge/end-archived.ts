@@ -11,6 +11,7 @@ import { sessionKey, type ThreadRecord } from '../threads/registry.ts';
 import { killSession, listSessions } from '../tmux/sessions.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import type { CommandContext } from './commands/command.ts';
+import { runOf } from './declared/decide-start.ts';
 import type { Cursors } from './inbox.ts';
 
 /** For each report about a thread. `isLive`: it came now, while we were connected. */
@@ -37,9 +38,11 @@ export function createArchivedEnds(tools: CommandContext, cursors: Cursors) {
       (one) => sessionKey(toSessionPane(host, socket, one)) === sessionKey(record),
     );
     // Before its agent reports its exit, and before the end is noticed: both would say the same again.
+    const undo = tools.declared.ending({ host, name: record.sessionName, run: session && runOf(session) });
     threads.registry.change(thread, { closed: true, state: 'ended' });
     if (session !== undefined)
       await killSession(tmux, session).catch((error: unknown) => {
+        undo();
         threads.registry.change(thread, { closed: false, state: record.state });
         throw error;
       });

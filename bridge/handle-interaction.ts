@@ -31,6 +31,7 @@ import { SCHEDULE_BUTTON, tapSchedule } from './commands/schedule.ts';
 import { CLAUDE_COMMAND, restOf, suggestions } from './commands/slash.ts';
 import { startAgain } from './commands/start-again.ts';
 import { tapCard } from './dialogs/tap-card.ts';
+import { tapPanel } from './panel/panel-taps.ts';
 import type { PromptTaps } from './prompt-taps.ts';
 import { refusalReason } from './route.ts';
 import { tapWorktree } from './worktree-taps.ts';
@@ -89,6 +90,7 @@ export function createInteractionHandler(
     if (await options.prompts.tapped(interaction, order.thread)) return;
     if (await tapCard(interaction, order, { rest, dialogs: tools.dialogs })) return;
     if (await tapWorktree(interaction, order, { rest, tools })) return;
+    if (await tapPanel(interaction, order, { rest, tools })) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
     if (kind === START_AGAIN)
       return startAgain({ thread: what, conversation: print }, { rest, interaction, order }, tools);

@@ -17,7 +17,11 @@ const declaredSchema = z.strictObject({
   /** Default: the project's directory. */
   directory: z.string().min(1).optional(),
   /** The first message, given at each start. */
-  prompt: z.string().min(1).optional(),
+  prompt: z
+    .string()
+    .min(1)
+    .refine((text) => !text.trimStart().startsWith('!'), 'must not begin with "!"')
+    .optional(),
   ...settingsShape,
 });
 export type DeclaredSession = Readonly<z.output<typeof declaredSchema>>;
@@ -111,6 +115,12 @@ function common(top: TopLevel, own: Partial<Pick<TopLevel, keyof typeof projectS
 export function settingsOf(project: Project, session: string, thread: SessionSettings = {}): SessionSettings {
   const declared = project.sessions.find(({ name }) => name === session);
   return effectiveSettings(thread, declared, project.defaults);
+}
+
+/** Whether any session of this name is declared. */
+export function declaresName(config: Pick<Config, 'sessions' | 'projects' | 'servers'>, name: string): boolean {
+  const entries = [config, ...config.projects, ...config.servers.flatMap(({ projects }) => projects)];
+  return entries.some(({ sessions = [] }) => sessions.some((one) => one.name === name));
 }
 
 /** The name of a project that was given none: the folder's name, with only characters that a session name may have. */

@@ -23,6 +23,7 @@ import type { Host } from '../hosts/host.ts';
 import { type LimitRecord, limitNotice, reachedLimit } from '../threads/limit-record.ts';
 import { screenBlock } from '../threads/notices.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
+import { isDeclaredStart } from '../threads/remembered-session.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import { lookAtPane } from '../tmux/look.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
@@ -123,7 +124,7 @@ async function isLeft({ context, session }: EventReport): Promise<boolean> {
   for (const ms of EXIT_LOOKS_MS) {
     await sleep(ms);
     const seen = await lookAtPane(tmux, session).catch(() => undefined);
-    if (seen?.kind === 'gone') return false;
+    if (seen?.kind === 'gone' || (seen?.dead && isDeclaredStart(session.started))) return false;
     if (seen?.dead || (seen !== undefined && isShell(seen.command))) return true;
   }
   return true;

@@ -22,6 +22,7 @@ import { endedNotice } from './ended-notice.ts';
 import { postNotice } from './notices.ts';
 import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
+import { sessionKey } from './registry.ts';
 import type { Threads } from './session-threads.ts';
 import type { Shared } from './shared-services.ts';
 import { talksInChannel } from './talk.ts';
@@ -118,7 +119,9 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       case 'close': {
         const { thread, server, archived, deleted } = change.record;
         const rest = connections.named(server)?.rest;
-        if (registry.get(thread)?.closed) return; // !kill has said so
+        const now = registry.get(thread);
+        if (now?.closed) return; // !kill has said so
+        if (now !== undefined && sessionKey(now) !== sessionKey(change.record)) return; // it was started again meanwhile
         const record = registry.change(thread, { closed: true, state: 'ended' }) ?? change.record;
         if (deleted) return registry.forget(thread);
         if (rest === undefined || archived !== 'no') return;

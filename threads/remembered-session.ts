@@ -11,12 +11,15 @@ export interface SessionStart {
   readonly command: readonly string[];
   /** What was asked for it. */
   readonly settings?: SessionSettings | undefined;
+  /** It is declared in the configuration: tmux keeps its pane, so that its exit code can be read. */
+  readonly declared?: 'new' | 'continued' | undefined;
 }
 
 const startSchema = z.object({
   directory: z.string(),
   command: z.array(z.string()),
   settings: settingsSchema.optional().catch(undefined),
+  declared: z.enum(['new', 'continued']).optional(),
 });
 const LONGEST = 8_000;
 
@@ -34,6 +37,16 @@ export function startOf({ started, project, cwd }: ThreadRecord): SessionStart {
 /** Undefined if somebody else started the session. */
 export function parseStarted(started = ''): SessionStart | undefined {
   return started.length > LONGEST ? undefined : startSchema.safeParse(parsedJson(started)).data;
+}
+
+/** Whether the bridge removes its pane when its program has exited. */
+export function isDeclaredStart(started: string | undefined): boolean {
+  return parseStarted(started)?.declared !== undefined;
+}
+
+/** A conversation that is continued has had its prompt. */
+export function getsPrompt(started: string | undefined): boolean {
+  return parseStarted(started)?.declared === 'new';
 }
 
 /** Whether we know what to start: what somebody else ran in a plain shell is not known. */

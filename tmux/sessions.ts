@@ -117,7 +117,10 @@ export async function killSession(tmux: Tmux, session: SessionKey): Promise<void
 }
 
 /** Turns remain-on-exit off, once the program runs. False if it has exited: then its pane is still there. */
-export async function stopKeeping(tmux: Tmux, { serverPid, pane }: Session): Promise<boolean> {
+export async function stopKeeping(
+  tmux: Tmux,
+  { serverPid, pane }: { readonly serverPid: number; readonly pane: Pick<Session['pane'], 'id' | 'pid'> },
+): Promise<boolean> {
   if (!isPaneId(pane.id)) throw new RangeError(`not a pane id: ${pane.id}`);
   const is = isPaneFormat({ serverPid, paneId: pane.id, panePid: pane.pid });
   const unset = (option: string) => `set-option -p -u -t '${pane.id}' ${option}`;

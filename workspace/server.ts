@@ -9,7 +9,7 @@ import { makeSignIn, makeSignInRequests } from './access/sign-in.ts';
 import { makeFiles, makePages } from './assets.ts';
 import { greet, makeClientSessions } from './gateway/client-sessions.ts';
 import { makeGatewayServer } from './gateway/gateway-server.ts';
-import { publishState } from './gateway/publish.ts';
+import { publishPanel, publishState } from './gateway/publish.ts';
 import { tellOutcome } from './interaction-messages.ts';
 import { listenAt, listenOn, makeServer, serve, urlHost } from './listening.ts';
 import { makeOpenInteractions } from './open-interactions.ts';
@@ -57,6 +57,8 @@ export interface Workspace {
   newLink(): string;
   /** What the session of a thread does, for the page. */
   tellState(thread: string, state: ThreadState): void;
+  /** The rows of the view of all sessions. */
+  tellPanel(rows: readonly object[]): void;
   close(): Promise<void>;
 }
 
@@ -126,6 +128,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     publish: sessions.publish,
     newLink,
     states: new Map(),
+    panel: { rows: [] },
     gatewayInfo: (host) => ({
       url: gatewayUrl(host),
       shards: 1,
@@ -179,6 +182,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     token,
     newLink,
     tellState: (thread, state) => publishState(world, thread, state),
+    tellPanel: (rows) => publishPanel(world, rows),
     guildId,
     channelId,
     userId,

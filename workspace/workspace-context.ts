@@ -28,6 +28,8 @@ export interface WorkspaceContext {
   newLink(): string;
   /** By thread, as the bridge told them. */
   readonly states: Map<string, ThreadState>;
+  /** What the view of all sessions shows, as the bridge told it. */
+  readonly panel: { rows: readonly object[] };
 }
 
 /** What the session of a thread does, for the page. */

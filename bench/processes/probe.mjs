@@ -1,4 +1,4 @@
-// Loaded before the measured program: reports its resident memory on request.
+// Loaded before the measured program: reports on request its resident memory, and what it holds after a collection.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -7,6 +7,7 @@ process.on('message', async (question) => {
   globalThis.gc();
   await sleep(200);
   globalThis.gc();
-  process.send({ residentBytes: process.memoryUsage.rss() });
+  const { rss, heapUsed, external } = process.memoryUsage();
+  process.send({ residentBytes: rss, heldBytes: heapUsed + external });
 });
 process.on('disconnect', () => process.exit());

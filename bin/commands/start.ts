@@ -3,16 +3,17 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentCommandOn } from '../../bridge/commands/command.ts';
-import { startCommand } from '../../bridge/commands/new.ts';
+import { commandToStart } from '../../bridge/commands/new.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
-import { type Project, projectsOf, settingsOf } from '../../core/project.ts';
+import { declaresName, type Project, projectsOf, settingsOf } from '../../core/project.ts';
 import { sessionEnvironment } from '../../core/session-environment.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { settingFor } from '../../core/setting-words.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import { localServer } from '../../home/config-file.ts';
+import { putEndMark, removeEndMark } from '../../home/end-marks.ts';
 import { agentSettings } from '../../install/program-files.ts';
 import { projectOfPlace } from '../../threads/destination.ts';
 import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
@@ -70,7 +71,7 @@ export async function stopSession(name: string | undefined, flags: StartFlags): 
   const reach = openSessionFinder();
   try {
     const target = await findTarget(reach, name, flags.host);
-    await end(target, flags, 'stopped');
+    await end(target, reach, flags, 'stopped');
   } catch (error) {
     if (name === undefined || !isThreadmuxError(error, 'session_not_found')) throw error;
     const { session, host } = hostAndName(reach, name, flags.host);
@@ -80,15 +81,24 @@ export async function stopSession(name: string | undefined, flags: StartFlags): 
 }
 
 export async function killByName(name: string, flags: StartFlags): Promise<void> {
-  await end(await findTarget(openSessionFinder(), name, flags.host), flags, 'killed');
+  const reach = openSessionFinder();
+  await end(await findTarget(reach, name, flags.host), reach, flags, 'killed');
 }
 
 async function end(
   { host, tmux, session }: SessionTarget,
+  { home, config }: SessionFinder,
   { json }: StartFlags,
   done: 'stopped' | 'killed',
 ): Promise<void> {
-  await withProgress(`ending ${session.name}`, killSession(tmux, session));
+  const ended = { host, name: session.group ?? session.name };
+  // The bridge would start a declared session again.
+  if (declaresName(config, ended.name))
+    putEndMark(home, ended, { serverPid: session.serverPid, sessionId: session.id });
+  await withProgress(`ending ${session.name}`, killSession(tmux, session)).catch((error: unknown) => {
+    removeEndMark(home, ended);
+    throw error;
+  });
   if (json) printJson({ host, name: session.name, [done]: true });
   else printNote(`Ended session ${printable(session.name)} on ${host}.`);
 }
@@ -146,7 +156,7 @@ async function startOne(
   const project = projectOf(reach, host, origin ?? '~');
   const wanted = { command: given, conversation, continues: flags.continue ?? false };
   const inForce = given === undefined && project !== undefined ? settingsOf(project, name, settings) : settings;
-  const line = startCommand(wanted, inForce, reach.config.agent.command);
+  const line = commandToStart(wanted, inForce, reach.config.agent.command);
   const environment = sessionEnvironment(process.env, reach.config.agents.claude.environment);
   const tools = { ...reach, environment, agentSettings: agentSettings(reach.home, process.env) };
   const agent = await withProgress(`looking for the agent on ${host}`, agentCommandOn({ host, command: line }, tools));

@@ -11,7 +11,6 @@ import { checkRoom, homeRoot, openHome } from '../../home/home.ts';
 import { sweepHome } from '../../home/sweep.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { agentSettings } from '../../install/program-files.ts';
-import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { Workspace } from '../../workspace/server.ts';
 import { type CliContext, onlyOne, openLasting } from '../command-context.ts';
 import { openSharedParts, runCourierHere } from '../run-courier.ts';
@@ -36,7 +35,7 @@ export async function up(options: UpOptions): Promise<void> {
   const workspace = context.config.servers.length === 0 ? await serve(context, options) : undefined;
   const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
   const running = await start(context, servers);
-  if (workspace !== undefined) showStates(running.states, workspace);
+  if (workspace !== undefined) showStates(running, workspace);
   for (const line of greeting(servers, workspace)) console.log(line);
   await untilStopped();
   await running.stop();
@@ -119,7 +118,7 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   sweep();
   const sweeping = setInterval(sweep, SWEEP_MS);
   return {
-    states: bridge.states,
+    ...{ states: bridge.states, onRows: bridge.onRows },
     async stop() {
       clearInterval(sweeping);
       stopping.abort();
@@ -131,13 +130,13 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   };
 }
 
-function showStates(states: SessionStates, workspace: Workspace): void {
+function showStates({ states, onRows }: Running, workspace: Workspace): void {
+  onRows(workspace.tellPanel);
   states.onState(workspace.tellState);
   for (const [thread, state] of states.all()) workspace.tellState(thread, state);
 }
 
-interface Running {
-  readonly states: SessionStates;
+interface Running extends Pick<Bridge, 'states' | 'onRows'> {
   stop(): Promise<void>;
 }
 

@@ -16,6 +16,7 @@ import type { Threads } from '../../threads/session-threads.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { Worktrees } from '../../threads/worktrees.ts';
 import type { HostList } from '../../tmux/host-list.ts';
+import type { DeclaredSessions } from '../declared/declared-sessions.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
 import type { Retry } from '../retry.ts';
@@ -34,6 +35,7 @@ export interface CommandContext {
   readonly states: SessionStates;
   readonly statusOf: AgentStatus;
   readonly dialogs: Dialogs;
+  readonly declared: DeclaredSessions;
   /** The threads of this server. */
   readonly known: KnownThreads;
   readonly server: ServerConfig;
@@ -103,9 +105,27 @@ export async function agentCommandOn(
   const isLocal = hosts.isLocal(host);
   // Our own PATH counts only here, where the session gets it.
   const path = isLocal ? (environment.PATH ?? '') : '';
-  const there = await hosts.get(host).sh(HAS, [program, path], { doing: `look for ${program}` });
-  if (there.trim() !== 'yes') return undefined;
+  if (!(await isInstalled({ host, program, path }, hosts))) return undefined;
   const file = isLocal ? agentSettings : await remote.settings(host);
   const settings = file === undefined ? [] : ['--settings', file];
   return [program, ...settings, ...args];
+}
+
+/** When a program was last found, by host and PATH: many sessions that start at once look for it once. */
+const found = new WeakMap<HostList, Map<string, number>>();
+const FOUND_MS = 5_000;
+
+async function isInstalled(
+  { host, program, path }: { readonly host: string; readonly program: string; readonly path: string },
+  hosts: HostList,
+): Promise<boolean> {
+  const known = found.get(hosts) ?? new Map<string, number>();
+  found.set(hosts, known);
+  const key = JSON.stringify([host, program, path]);
+  if (Date.now() - (known.get(key) ?? 0) < FOUND_MS) return true;
+  const there = await hosts.get(host).sh(HAS, [program, path], { doing: `look for ${program}` });
+  const isThere = there.trim() === 'yes';
+  if (isThere) known.set(key, Date.now());
+  else known.delete(key);
+  return isThere;
 }

@@ -5,6 +5,7 @@ import { nearestName } from '../../core/nearest-name.ts';
 import { untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { startCommand, stopSessionCommand } from './declared.ts';
 import { exportCommand } from './export.ts';
 import { keyCommand, screenCommand, shortKeyCommands, stopCommand } from './keys.ts';
 import { killCommand } from './kill.ts';
@@ -62,6 +63,8 @@ const help: Command = {
 export const COMMANDS: readonly Command[] = [
   newCommand,
   killCommand,
+  startCommand,
+  stopSessionCommand,
   sessionsCommand,
   terminalCommand,
   agentCommand,

@@ -4,6 +4,7 @@ import { ThreadmuxError } from '../../core/errors.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { endedNotice, startButtons } from '../../threads/ended-notice.ts';
 import { killSession } from '../../tmux/sessions.ts';
+import { runOf } from '../declared/decide-start.ts';
 import { type Command, replyWith } from './command.ts';
 import { findOurSessions } from './sessions.ts';
 import { endStream } from './streams.ts';
@@ -32,7 +33,9 @@ export const killCommand: Command = {
     const { record } = found;
     // Before its agent reports its exit, and before the end is noticed: both would say the same again.
     if (record !== undefined) tools.threads.registry.change(record.thread, { closed: true });
+    const undo = tools.declared.ending({ host, name, run: runOf(found.session) });
     await killSession(tools.hosts.tmux(host), found.session).catch((error: unknown) => {
+      undo();
       if (record !== undefined) tools.threads.registry.change(record.thread, { closed: false });
       throw error;
     });

@@ -79,6 +79,10 @@ export interface WantedSession {
   readonly continues?: boolean;
   /** The session of this name that ended. */
   readonly before: ThreadRecord | undefined;
+  /** By default the project of its directory. */
+  readonly project?: Project | undefined;
+  /** Nobody waits for the session, so it is not watched until it runs. Called when tmux has created it. */
+  readonly runs?: (() => void) | undefined;
 }
 
 /** What was not given is as it was when the session ran before, and otherwise as its project says. */
@@ -111,6 +115,7 @@ export type BegunSession =
       /** It runs; it asks something first; or it has not reported for a while. */
       readonly is: 'up' | 'asks' | 'silent';
       readonly thread: string;
+      readonly session: Session;
       /** If it is not the agent. */
       readonly command?: readonly string[];
       /** Of its worktree, if it has one. */
@@ -129,20 +134,28 @@ export async function beginSession(
   const hasSettings = Object.keys(settings).length > 0;
   const directory = outsideWorktrees(wanted, tools);
   await checkBypass(settings, { ...wanted, directory }, tools);
-  const project = tools.threads.destinationOf({ host, directory })?.project;
+  const project = wanted.project ?? tools.threads.destinationOf({ host, directory })?.project;
   const inForce = project === undefined ? settings : settingsOf(project, name, settings);
-  const asked = startCommand(wanted, wanted.command === undefined ? inForce : settings, config.agent.command);
+  const asked = commandToStart(wanted, wanted.command === undefined ? inForce : settings, config.agent.command);
   const agent = await agentCommandOn({ host, command: asked }, tools);
   const command = agent ?? asked;
   if (agent === undefined && command[0] === config.agent.command[0]) throw agentMissing(wanted, tools);
+  const isDeclared = project !== undefined && wanted.command === undefined && isDeclaredIn(project, wanted, config);
+  const declared = isDeclared ? (wanted.conversation === undefined ? 'new' : 'continued') : undefined;
   const place = await takePlace({ ...wanted, directory, project, settings: inForce }, tools);
   const start = () =>
     newSession(tmux, {
-      ...{ name, directory: place.directory, startsAfter: place.startsAfter, command, remainOnExit: 'at start' },
+      ...{ name, directory: place.directory, startsAfter: place.startsAfter, command },
+      remainOnExit: isDeclared ? true : 'at start',
       ...(tools.hosts.isLocal(host)
         ? { environment: { variables: tools.environment, folder: tools.stateFolder } }
         : {}),
-      started: startedText({ directory, command: wanted.command ?? [], ...(hasSettings ? { settings } : {}) }),
+      started: startedText({
+        directory,
+        command: wanted.command ?? [],
+        declared,
+        ...(hasSettings ? { settings } : {}),
+      }),
     });
   const { session, created } = await place.during(async () => {
     const there = await start();
@@ -151,17 +164,20 @@ export async function beginSession(
     return start();
   });
   if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
-  if (session.pane.dead) throw await quitAtOnce({ wanted, session }, tools);
+  // The pane of a declared session stays: its exit code says whether it crashed.
+  if (session.pane.dead && !isDeclared) throw await quitAtOnce({ wanted, session }, tools);
+  wanted.runs?.();
   const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
   if (hasSettings) tools.threads.registry.change(thread.thread, { settings });
   await place.begin(thread);
-  const is = await untilItSpeaks({ wanted, session, thread, isAgent: agent !== undefined }, tools);
+  const starting = { wanted, session, thread, isAgent: agent !== undefined, isKept: isDeclared };
+  const is = wanted.runs ? 'silent' : await untilItSpeaks(starting, tools);
   const { branch } = place;
-  return { wanted, begun: { is, thread: thread.thread, branch, ...(agent === undefined ? { command } : {}) } };
+  return { wanted, begun: { is, thread: thread.thread, session, branch, ...(agent === undefined ? { command } : {}) } };
 }
 
 /** A command other than the agent gets no arguments for it. */
-export function startCommand(
+export function commandToStart(
   { command, conversation, continues }: Pick<WantedSession, 'command' | 'conversation' | 'continues'>,
   settings: SessionSettings,
   agent: readonly string[],
@@ -170,6 +186,14 @@ export function startCommand(
   const args = own[0] === agent[0] ? settingsArguments(settings) : [];
   if (conversation !== undefined) return [...continueCommand(own, agent, conversation), ...args];
   return [...own, ...args, ...(continues ? ['--continue'] : [])];
+}
+
+function isDeclaredIn(
+  project: Project,
+  { name, host }: WantedSession,
+  { defaultHost }: CommandContext['config'],
+): boolean {
+  return (project.host ?? defaultHost) === host && project.sessions.some((one) => one.name === name);
 }
 
 function agentMissing({ name, host }: WantedSession, { config, hosts }: CommandContext): ThreadmuxError {

@@ -20,10 +20,28 @@ export const sessionsCommand: Command = {
   about: 'list all sessions on all hosts, and what they do',
   async run(_order, tools) {
     const lists = await Promise.all(tools.hosts.names().map((host) => listHost(host, tools)));
-    const lines = lists.flat();
+    const lines = [...lists.flat(), ...notRunning(tools)];
     return replyWith(bounded(lines.length === 0 ? ['No sessions. Start one with `!new <name>`.'] : lines));
   },
 };
+
+export const WHY_NOT = {
+  stopped: 'stopped',
+  manual: 'not started',
+  'given up': 'given up after five crashes',
+  starting: 'starts soon',
+};
+
+/** Declared sessions. */
+function notRunning({ declared }: CommandContext): readonly string[] {
+  return declared
+    .statuses()
+    .flatMap(({ place: { label }, because }) =>
+      because === undefined
+        ? []
+        : [`⏹️ ${untrustedCode(label)} ${WHY_NOT[because]} · ${untrustedCode(`!start ${label}`)}`],
+    );
+}
 
 export interface FoundSessions {
   readonly host: string;

@@ -39,6 +39,8 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
   ],
   export: [{ name: 'name', description: 'Session; default: that of this thread', autocomplete: true }],
   kill: [{ name: 'name', description: 'Exact name of the session', required: true, autocomplete: true }],
+  start: [{ name: 'name', description: 'Name of a declared session', autocomplete: true }],
+  'stop-session': [{ name: 'name', description: 'Name of a declared session', autocomplete: true }],
   key: [{ name: 'key', description: 'Keys, such as Down Enter', required: true }],
   terminal: [
     { name: 'dir', description: 'Where to run it', required: true, autocomplete: true },
@@ -159,6 +161,7 @@ async function namesFor(option: string, begun: string, command: string, tools: C
   if (option === 'as') return ['text', 'image'];
   if (option in SETTING_KEYS) return [...settingWords(option, tools), ...(command === 'set' ? ['default'] : [])];
   if (option === 'setting') return THREAD_SETTINGS;
+  if (command === 'start' || command === 'stop-session') return tools.declared.all().map(({ label }) => label);
   const streams = tools.streams.all().map((stream) => stream.record().name);
   return command === 'done' ? streams : [...new Set([...streams, ...(await sessionNames(tools))])];
 }

@@ -24,6 +24,8 @@ interface Starting {
   readonly session: Session;
   readonly thread: ThreadRecord;
   readonly isAgent: boolean;
+  /** tmux keeps its pane also later. */
+  readonly isKept: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
     const asks = isAgent && waitedMs > ASKS_AFTER_MS && (hasDialog(seen.text) || record()?.dialog !== undefined);
     if (isUp() || asks || waitedMs > SILENT_FOR_MS) {
       // From now on the pane closes with its program.
-      if (!(await stopKeeping(tmux, session))) continue;
+      if (!starting.isKept && !(await stopKeeping(tmux, session))) continue;
       if (isUp()) return 'up';
       const hasCard = asks && (await tools.dialogs.look(thread.thread));
       if (!hasCard) await showItsScreen(thread, tools);

@@ -2,6 +2,7 @@
 // restarted with the same home and port.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -24,9 +25,11 @@ export interface Program {
   start(): Promise<void>;
 }
 
-export async function startProgram(): Promise<Program> {
+/** `file`: the content of config.json. */
+export async function startProgram({ file }: { readonly file?: object } = {}): Promise<Program> {
   const machine = startMachine();
   machine.startServer();
+  if (file !== undefined) writeFileSync(machine.home.path('config.json'), JSON.stringify(file), { mode: 0o600 });
   const port = await freePort();
   let child: ChildProcess | undefined;
   let link = '';

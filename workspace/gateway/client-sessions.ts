@@ -7,7 +7,7 @@ import { sameSecret } from '../access/admit.ts';
 import { applicationFlags, idOf, isoOf, wireChannel, wireGuild, wireMe, wireMember } from '../wire/guild.ts';
 import { wireThread } from '../wire/message.ts';
 import { INTENT_BITS, type Viewer, type WorkspaceContext, type WorkspaceEvent } from '../workspace-context.ts';
-import { STATES_EVENT, statesOf } from './publish.ts';
+import { PANEL_EVENT, panelOf, STATES_EVENT, statesOf } from './publish.ts';
 
 interface GatewayFrame {
   readonly op: 0;
@@ -195,6 +195,7 @@ export function greet(world: WorkspaceContext, session: ClientSession, gatewayUr
   if (all || (session.intents & INTENT_BITS.guilds) !== 0)
     sendToSession(session, 'GUILD_CREATE', guildFor(world, session));
   if (all) sendToSession(session, STATES_EVENT, statesOf(world));
+  if (all) sendToSession(session, PANEL_EVENT, panelOf(world));
 }
 
 function guildFor(world: WorkspaceContext, session: ClientSession) {

@@ -102,6 +102,18 @@ function statesData(states: readonly (readonly [thread: string, state: ThreadSta
   return { now: Date.now(), states: states.map(([thread, state]) => ({ channel_id: thread, ...state })) };
 }
 
+/** Not an event of Discord, either: the rows of the view of all sessions. */
+export const PANEL_EVENT = 'THREADMUX_PANEL';
+
+export function panelOf({ panel }: WorkspaceContext) {
+  return { now: Date.now(), rows: panel.rows };
+}
+
+export function publishPanel(world: WorkspaceContext, rows: readonly object[]): void {
+  world.panel.rows = rows;
+  world.publish({ type: PANEL_EVENT, intent: 0, only: 'person', dataFor: () => panelOf(world) });
+}
+
 export function publishState(world: WorkspaceContext, thread: string, state: ThreadState): void {
   world.states.set(thread, state);
   world.publish({ type: STATES_EVENT, intent: 0, only: 'person', dataFor: () => statesData([[thread, state]]) });

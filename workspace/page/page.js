@@ -9,6 +9,7 @@ import { connectGateway } from './gateway.js';
 import { makeHeader, makeNotifications, makeStatus } from './header.js';
 import { refreshMoments } from './markdown.js';
 import { makeMessageList } from './message-list.js';
+import { makePanel } from './panel.js';
 import { hrefOf, makeSearch, renderSessions, startClocks } from './session-list.js';
 import { compareIds, isSilent, oneLine } from './session-state.js';
 import { makePlaces } from './thread-store.js';
@@ -61,6 +62,10 @@ const notifications = makeNotifications({
     location.hash = hrefOf(id);
   },
 });
+const panel = makePanel({
+  command: (name, value) => interactions.command(places.channelId, name, [{ name: 'name', value }]),
+  onNew: () => void beginNew(),
+});
 const top = makeHeader();
 const status = makeStatus(() => gateway.retryNow());
 const gateway = connectGateway({ onEvent: hear, onLine: status.set });
@@ -68,6 +73,7 @@ const gateway = connectGateway({ onEvent: hear, onLine: status.set });
 function hear(type, data) {
   places.hear(type, data);
   interactions.hear(type, data);
+  panel.hear(type, data);
   switch (type) {
     case 'READY':
       me = data.user.id;
@@ -175,11 +181,14 @@ byId('to-end').addEventListener('click', async () => {
   list.toEnd();
   composer.focus();
 });
-byId('new-session').addEventListener('click', async () => {
+byId('new-session').addEventListener('click', () => void beginNew());
+
+async function beginNew() {
   location.hash = hrefOf(places.channelId);
   await visit();
   composer.begin('/new ');
-});
+}
+
 byId('open-search').addEventListener('click', () => search.open());
 for (const type of ['focus', 'visibilitychange'])
   addEventListener(type, () => {

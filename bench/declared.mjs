@@ -1,0 +1,118 @@
+// 20 projects with 60 declared sessions of a stand-in agent: how long until all run, compared with starting as many bare tmux sessions one after the other
+// with the same login shell, and how much memory the bridge needs more than without them.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openHome } from '../dist/home/home.js';
+import { startWorkspace } from '../dist/workspace/server.js';
+import { asDiscord } from '../test/support/as-discord.mjs';
+import { openBotPort } from '../test/support/workspace-access.mjs';
+import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
+
+const PROJECTS = 20;
+const EACH = 3;
+const SESSIONS = PROJECTS * EACH;
+const SAMPLES = 5;
+const SETTLE_SECONDS = 8;
+const ROOM_MB = 10;
+const LIMIT_SECONDS = 10;
+/** Or so many times as long as the bare ones, on a machine that is busy. */
+const LIMIT_RATIO = 12;
+const PROBE = new URL('probe.mjs', PROCESSES).href;
+
+await measure(async ({ folder, start }) => {
+  const none = await run(folder, start, 'none', 0);
+  const all = await run(folder, start, 'all', PROJECTS);
+  const bare = bareSeconds(folder);
+  const more = (median(all.held) - median(none.held)) / 1024;
+  const resident = (median(all.kilobytes) - median(none.kilobytes)) / 1024;
+  const limit = Math.max(LIMIT_SECONDS, LIMIT_RATIO * bare);
+  printTable(`${PROJECTS} projects, ${SESSIONS} declared sessions`, [
+    ['', 'until all run', 'of bare', 'resident MB', 'kB from … to'],
+    ['bare tmux', `${bare.toFixed(1)} s`, '1.0 x', '', ''],
+    ['none', '', '', (median(none.kilobytes) / 1024).toFixed(1), spread(none.kilobytes)],
+    [
+      'declared',
+      `${all.seconds.toFixed(1)} s`,
+      `${(all.seconds / bare).toFixed(1)} x`,
+      (median(all.kilobytes) / 1024).toFixed(1),
+      spread(all.kilobytes),
+    ],
+  ]);
+  conclude(`all ${SESSIONS} run after ${all.seconds.toFixed(1)} s; at most ${limit.toFixed(1)}`, all.seconds <= limit);
+  // V8 enlarges its space for young objects during the burst of starts, and keeps it for a while: that is resident, but holds nothing.
+  conclude(
+    `they hold ${more.toFixed(1)} MB more than none; at most ${ROOM_MB} (resident: ${resident.toFixed(1)} MB more)`,
+    more <= ROOM_MB,
+  );
+});
+
+async function run(folder, start, name, count) {
+  const { inspection, gateway } = asDiscord();
+  const dir = join(folder, name);
+  const workspace = await startWorkspace({ dir: join(dir, 'workspace'), inspection });
+  const port = await openBotPort(workspace.api);
+  const home = openHome(join(dir, 'home'));
+  const socket = join(folder, `${name}-tmux`);
+  const ran = join(dir, 'ran');
+  const agent = join(dir, 'agent');
+  mkdirSync(ran);
+  writeFileSync(agent, `#!/bin/sh\n: > ${ran}/$$\nexec sleep 600\n`, { mode: 0o755 });
+  const projects = Array.from({ length: count }, (_, at) => {
+    const path = join(dir, `project-${at}`);
+    mkdirSync(path);
+    const sessions = Array.from({ length: EACH }, (_, n) => ({ name: `s${at}-${n}` }));
+    return { path, channel: workspace.channelId, sessions };
+  });
+  const server = { name: 'discord', api: port.api, channel: workspace.channelId, allow: [workspace.userId], projects };
+  const file = { agent: { command: [agent] }, servers: [{ ...server, token: workspace.token }] };
+  writeFileSync(join(home.root, 'config.json'), JSON.stringify(file), { mode: 0o600 });
+  const env = { THREADMUX_HOME: home.root, THREADMUX_HOST: 'laptop', THREADMUX_TMUX_SOCKET: socket, SHELL: '/bin/sh' };
+  try {
+    const began = performance.now();
+    const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions: ['--expose-gc', '--import', PROBE] });
+    await until(() => gateway.connected === 1 && readdirSync(ran).length === count * EACH);
+    const seconds = (performance.now() - began) / 1000;
+    const kilobytes = [];
+    const held = [];
+    for (let second = 0; second < SETTLE_SECONDS + SAMPLES; second++) {
+      const { residentBytes, heldBytes } = await bridge.ask('memory');
+      if (second >= SETTLE_SECONDS) {
+        kilobytes.push(residentBytes / 1024);
+        held.push(heldBytes / 1024);
+      }
+      await sleep(800);
+    }
+    await bridge.stop();
+    return { seconds, kilobytes, held };
+  } finally {
+    if (count > 0) execFileSync('tmux', ['-S', socket, 'kill-server']);
+    port.close();
+    await workspace.close();
+  }
+}
+
+function bareSeconds(folder) {
+  const socket = join(folder, 'bare-tmux');
+  const env = { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' };
+  const began = performance.now();
+  for (let n = 0; n < SESSIONS; n++)
+    execFileSync(
+      'tmux',
+      ['-S', socket, '-f', '/dev/null', 'new-session', '-d', '-s', `s${n}`, '/bin/sh -l -i -c "exec sleep 600"'],
+      { env },
+    );
+  const seconds = (performance.now() - began) / 1000;
+  execFileSync('tmux', ['-S', socket, 'kill-server'], { env });
+  return seconds;
+}
+
+async function until(holds) {
+  for (let tries = 0; tries < 3_000; tries++) {
+    if (holds()) return;
+    await sleep(20);
+  }
+  throw new Error('what was waited for did not come within a minute');
+}

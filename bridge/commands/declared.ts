@@ -1,0 +1,53 @@
+// !start and !stop-session: the declared sessions of the configuration, by name. What is stopped stays so until somebody starts it.
+
+import { ThreadmuxError } from '../../core/errors.ts';
+import { untrustedCode } from '../../core/untrusted-text.ts';
+import { type DeclaredPlace, requireDeclared } from '../declared/declared-list.ts';
+import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { killCommand } from './kill.ts';
+
+export const startCommand: Command = {
+  name: 'start',
+  usage: '!start <name>',
+  about: 'start a declared session',
+  run: async (order, tools) => startDeclared(placeOf(order, tools, '!start'), tools),
+};
+
+export const stopSessionCommand: Command = {
+  name: 'stop-session',
+  usage: '!stop-session <name>',
+  about: 'end a declared session until somebody starts it',
+  run: async (order, tools) => stopDeclared(placeOf(order, tools, '!stop-session'), order, tools),
+};
+
+export async function startDeclared(place: DeclaredPlace, tools: CommandContext): Promise<CommandReply> {
+  const name = untrustedCode(place.label);
+  const begun = await tools.declared.start(place);
+  if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}`);
+  if (begun.is === 'up') return replyWith(`▶️ ${name} is up: <#${begun.thread}>`);
+  return replyWith(`🔔 ${name} ${begun.is === 'asks' ? 'waits for you' : 'has not reported yet'}: <#${begun.thread}>`);
+}
+
+export async function stopDeclared(
+  place: DeclaredPlace,
+  order: CommandCall,
+  tools: CommandContext,
+): Promise<CommandReply> {
+  const { name, host } = place;
+  const isRunning = tools.declared.statuses().find((one) => one.place === place)?.isThere !== false;
+  if (isRunning) return killCommand.run({ ...order, rest: `${name}@${host}` }, tools);
+  tools.declared.ending({ host, name });
+  return replyWith(`⏹️ ${untrustedCode(place.label)} does not run, and stays ended until somebody starts it.`);
+}
+
+function placeOf({ rest, thread }: CommandCall, tools: CommandContext, usage: string): DeclaredPlace {
+  const all = tools.declared.all();
+  const text = rest.trim();
+  if (text !== '') return requireDeclared(text, all, thread?.parentId);
+  const record = thread && tools.threads.registry.get(thread.id);
+  const own = record && all.find(({ host, name }) => host === record.host && name === record.sessionName);
+  if (own !== undefined) return own;
+  throw new ThreadmuxError('bad_usage', `\`${usage}\` needs the name of a declared session.`, {
+    hint: '`!sessions` lists them.',
+  });
+}

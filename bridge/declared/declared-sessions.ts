@@ -1,0 +1,248 @@
+// Keeps the declared sessions of one server running: looks at their hosts, notices what has ended and why, and starts what should run. There are never two of
+// one name: tmux itself refuses the second, and a session of this name that somebody else started counts.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerConfig } from '../../core/config.ts';
+import { parseSessionName } from '../../core/session-name.ts';
+import { readEndMark, removeEndMark } from '../../home/end-marks.ts';
+import { rememberedSession } from '../../threads/remembered-session.ts';
+import type { CommandContext } from '../commands/command.ts';
+import { type BegunSession, beginSession } from '../commands/new.ts';
+import type { BridgeParts } from '../start-server.ts';
+import {
+  afterLook,
+  atBridgeStart,
+  type DeclaredMemory,
+  decideStart,
+  runOf,
+  type SessionRun,
+  whyNot,
+  withCrash,
+} from './decide-start.ts';
+import { type DeclaredPlace, declaredOf } from './declared-list.ts';
+import { openDeclaredMemory } from './declared-memory.ts';
+import { findRun, type HostPane, panesOfHost, removeExited, stopKeepingPane } from './find-run.ts';
+import { givePrompt } from './give-prompt.ts';
+import { createStartLanes } from './start-lanes.ts';
+import { tellEnd, tellFailedStart } from './tell-end.ts';
+import { createTimedLooks } from './timed-looks.ts';
+
+export interface DeclaredStatus {
+  readonly place: DeclaredPlace;
+  /** Undefined if its host could not be asked yet. */
+  readonly isThere: boolean | undefined;
+  /** Why it does not run. */
+  readonly because: ReturnType<typeof whyNot> | undefined;
+}
+
+export interface DeclaredSessions {
+  all(): readonly DeclaredPlace[];
+  statuses(): readonly DeclaredStatus[];
+  /** Somebody wants it to run. Rejects if it could not be started. */
+  start(place: DeclaredPlace): Promise<BegunSession>;
+  /** Somebody ends this session: it is not started again. The result takes it back. */
+  ending(session: { readonly host: string; readonly name: string; readonly run?: SessionRun | undefined }): () => void;
+  onChange(listener: () => void): void;
+  begin(): void;
+  close(): Promise<void>;
+}
+
+export interface DeclaredOptions extends BridgeParts {
+  readonly server: ServerConfig;
+  /** The file with what is remembered. */
+  readonly path: string;
+  readonly tools: () => CommandContext;
+  readonly pausesMs?: readonly number[] | undefined;
+}
+
+/** Here a look costs one process. Elsewhere it costs a command over ssh, and a crash there is reported by nobody. */
+const HERE_MS = 3_000;
+const THERE_MS = 10_000;
+const SOON_MS = 200;
+const CLOSE_MS = 1_500;
+
+const keyOf = ({ host, name }: { readonly host: string; readonly name: string }) => `${host} ${name}`;
+
+export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessions {
+  const { home, config, hosts, threads, remote, server, log, tools } = options;
+  const { registry } = threads;
+  const memory = openDeclaredMemory(options.path);
+  const there = new Map<string, boolean>();
+  const seenHosts = new Set<string>();
+  const listeners: (() => void)[] = [];
+  let isOpen = false;
+  let declared: readonly DeclaredPlace[] = declaredNow();
+
+  function declaredNow(): readonly DeclaredPlace[] {
+    const servers = threads.connections.all().map((one) => one.server);
+    return declaredOf(config, servers, server.name);
+  }
+
+  const changed = () => {
+    for (const listener of listeners) listener();
+  };
+
+  function remember(place: DeclaredPlace, now: DeclaredMemory): void {
+    if (memory.set(keyOf(place), now)) changed();
+  }
+
+  const lanes = createStartLanes(changed);
+  const looks = createTimedLooks(look, (host, error) => {
+    log.info('declared sessions', { host, because: error.message });
+    looks.in(host, THERE_MS);
+  });
+  const lookIn = looks.in;
+
+  const lookEverywhere = () => {
+    for (const host of new Set(declared.map((place) => place.host))) lookIn(host, SOON_MS);
+  };
+
+  async function look(host: string): Promise<void> {
+    const mine = declared.filter((place) => place.host === host);
+    if (!isOpen || mine.length === 0) return;
+    if (remote.state(host).kind === 'unreachable') return; // looked at when it is back
+    const began = Date.now();
+    const panes = await panesOfHost(hosts, host, registry);
+    const isFirst = !seenHosts.has(host);
+    seenHosts.add(host);
+    const isKnown = (key: string) => !lanes.isStarting(key) && lanes.lastStart(key) < began;
+    await Promise.all(mine.map((place) => isKnown(keyOf(place)) && lookAt(place, panes, isFirst)));
+    const isWatched = mine.some(({ start }) => start === 'auto');
+    lookIn(host, hosts.isLocal(host) ? HERE_MS : isWatched ? THERE_MS : 6 * THERE_MS);
+  }
+
+  async function lookAt(place: DeclaredPlace, panes: readonly HostPane[], isFirst: boolean): Promise<void> {
+    const before = memory.get(keyOf(place));
+    const { seen, pane } = findRun(place.name, panes, before.run);
+    const mark = readEndMark(home, place);
+    const isMarked = mark !== undefined && (before.run === undefined || isSame(mark, before.run));
+    const { memory: now, happened } = afterLook(before, seen, { now: Date.now(), isMarked, isFirst });
+    const isOver = seen.is !== 'alive';
+    if (mark !== undefined && (isOver || !isSame(mark, seen.run))) removeEndMark(home, place);
+    remember(place, now);
+    setThere(place, !isOver);
+    if (seen.is === 'alive' && pane !== undefined) {
+      const prompted = await givePrompt({ place, pane, memory: now }, { home, threads, tools: tools() });
+      return remember(place, { ...memory.get(keyOf(place)), prompted });
+    }
+    if (happened === 'crashed')
+      await tellEnd({ place, pane, run: before.run, next: decide(place), crashes: now.crashes }, options);
+    if (pane !== undefined && (await removeExited(hosts, pane))) options.sessionsChanged.tell();
+    if (isFirst && before.run !== undefined && happened === 'nothing') closeRecord(place, before.run);
+    act(place);
+  }
+
+  /** So that nobody says that it has ended, while it starts again. */
+  function closeRecord({ host }: DeclaredPlace, run: SessionRun): void {
+    const record = registry.ofSession(host, run);
+    if (record !== undefined) registry.change(record.thread, { closed: true, state: 'ended' });
+  }
+
+  function decide({ start, ...place }: DeclaredPlace) {
+    const isThere = there.get(keyOf(place));
+    const facts = { start, isThere, memory: memory.get(keyOf(place)), now: Date.now() };
+    return decideStart({ ...facts, pausesMs: options.pausesMs });
+  }
+
+  function act(place: DeclaredPlace): void {
+    const next = decide(place);
+    if (next.do === 'give up') remember(place, { ...memory.get(keyOf(place)), givenUp: true });
+    if (next.do === 'wait') lookIn(place.host, Math.max(50, next.until - Date.now()));
+    if (next.do === 'start') void startByItself(place);
+  }
+
+  function setThere(place: DeclaredPlace, isThere: boolean): void {
+    if (there.get(keyOf(place)) === isThere) return;
+    there.set(keyOf(place), isThere);
+    changed();
+  }
+
+  async function startByItself(place: DeclaredPlace): Promise<void> {
+    const begun = lanes.inTurn(keyOf(place), place.host, async (runs) => {
+      // Somebody may have started or ended it while it waited for its turn.
+      if (isOpen && decide(place).do === 'start') await begin(place, runs);
+    });
+    await begun.catch((error: Error) => {
+      log.info('starting a declared session', { session: place.label, because: error.message });
+      if (remote.state(place.host).kind === 'unreachable' || !isOpen) return;
+      remember(place, withCrash(memory.get(keyOf(place)), Date.now()));
+      tellFailedStart({ place, error, next: decide(place), crashes: memory.get(keyOf(place)).crashes }, options);
+      act(place);
+    });
+    lookIn(place.host, SOON_MS);
+  }
+
+  async function begin(place: DeclaredPlace, runs?: () => void): Promise<BegunSession> {
+    const { host, directory, project } = place;
+    const name = parseSessionName(place.name);
+    const ours = registry.all().filter((one) => one.server === server.name);
+    const before = rememberedSession(ours, { name, host, defaultHost: host });
+    const { begun } = await beginSession({ name, host, directory, command: undefined, before, project, runs }, tools());
+    if (begun.is === 'there') return begun;
+    const run = runOf(begun.session);
+    const { ended: _, ...known } = memory.get(keyOf(place));
+    remember(place, { ...known, run });
+    setThere(place, true);
+    return begun;
+  }
+
+  function onConfig(): void {
+    const old = declared;
+    declared = declaredNow();
+    const isDeclared = (one: DeclaredPlace) => declared.some((now) => keyOf(now) === keyOf(one));
+    for (const place of old.filter((one) => !isDeclared(one)))
+      void stopKeepingPane(hosts, place.host, memory.get(keyOf(place)).run, registry).catch((error: Error) =>
+        log.info('a session that is no longer declared', { because: error.message }),
+      );
+    changed();
+    lookEverywhere();
+  }
+
+  return {
+    all: () => declared,
+    statuses: () =>
+      declared.map((place) => {
+        const isThere = there.get(keyOf(place));
+        const isStarting = lanes.isStarting(keyOf(place));
+        const because = isThere ? undefined : whyNot(place.start, memory.get(keyOf(place)), isStarting);
+        return { place, isThere, because };
+      }),
+    start: (place) =>
+      lanes
+        .once(keyOf(place), async () => {
+          const { ended: _, ...known } = memory.get(keyOf(place));
+          remember(place, { ...known, crashes: [], givenUp: false });
+          return begin(place);
+        })
+        .finally(() => lookIn(place.host, SOON_MS)),
+    ending({ host, name, run }) {
+      const place = declared.find((one) => one.host === host && one.name === name);
+      if (place === undefined) return () => {};
+      const before = memory.get(keyOf(place));
+      remember(place, { ...before, ended: run ?? before.run ?? 'before' });
+      lookIn(host, SOON_MS);
+      return () => remember(place, before);
+    },
+    onChange: (listener) => void listeners.push(listener),
+    begin() {
+      isOpen = true;
+      for (const place of declared) remember(place, atBridgeStart(memory.get(keyOf(place)), Date.now()));
+      options.sessionsChanged.listen(lookEverywhere);
+      options.states.onState((thread, { state }) => {
+        const record = state === 'ended' ? registry.get(thread) : undefined;
+        if (declared.some(({ host }) => host === record?.host)) lookIn(record?.host ?? '', SOON_MS);
+      });
+      options.live?.onReport((about) => 'applied' in about && onConfig());
+      lookEverywhere();
+    },
+    async close() {
+      isOpen = false;
+      // What has begun ends soon; a start that somebody waits for does not.
+      await Promise.race([Promise.all([lanes.settled(), looks.close()]), sleep(CLOSE_MS)]);
+    },
+  };
+}
+
+function isSame(mark: { readonly serverPid: number; readonly sessionId: string }, run: SessionRun): boolean {
+  return mark.serverPid === run.serverPid && mark.sessionId === run.sessionId;
+}

@@ -1,0 +1,76 @@
+// Says in the thread of a declared session that it has ended without anybody wanting it, and what happens now.
+
+import { formatDuration } from '../../core/duration.ts';
+import { insideFence, neutralise, untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
+import { button, type ComponentRow, row } from '../../discord/messages.ts';
+import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
+import { tmuxOn } from '../../tmux/tmux.ts';
+import type { SessionRun, StartDecision } from './decide-start.ts';
+import type { DeclaredPlace } from './declared-list.ts';
+import type { DeclaredOptions } from './declared-sessions.ts';
+import type { HostPane } from './find-run.ts';
+
+interface Ended {
+  readonly place: DeclaredPlace;
+  readonly next: StartDecision;
+  readonly crashes: readonly number[];
+}
+
+type Parts = Pick<DeclaredOptions, 'threads' | 'hosts' | 'tools' | 'log'>;
+
+export async function tellEnd(
+  { place, pane, run, ...ended }: Ended & { readonly pane: HostPane | undefined; readonly run: SessionRun | undefined },
+  parts: Parts,
+): Promise<void> {
+  const { registry } = parts.threads;
+  const session = pane ?? run;
+  const record = session && registry.ofSession(place.host, session);
+  // Before the end is noticed elsewhere: it would be said twice.
+  if (record !== undefined) registry.change(record.thread, { closed: true, state: 'ended' });
+  const tmux = pane && tmuxOn(parts.hosts.get(pane.host), pane.socket);
+  const seen = tmux && (await lookForExit(tmux, pane, QUIT_HISTORY).catch(() => undefined));
+  const { lines } = seen === undefined ? { lines: '' } : quitReport(seen);
+  const code = pane?.exitStatus;
+  const how = pane === undefined ? ': its tmux session was closed' : code === undefined ? '' : ` (exit code ${code})`;
+  const printed = lines === '' ? '' : `\n${insideFence(neutralise(lines))}`;
+  say(`${untrustedCode(place.label)} ended unexpectedly${how}.`, printed, { place, ...ended }, parts);
+}
+
+export function tellFailedStart({ error, ...ended }: Ended & { readonly error: unknown }, parts: Parts): void {
+  say(`${untrustedCode(ended.place.label)} could not be started.`, `\n${untrustedHint(error)}`, ended, parts);
+}
+
+/** In its thread; if it never had one, in its channel. Nothing waits for it. */
+function say(what: string, more: string, { place, next, crashes }: Ended, { threads, tools, log }: Parts): void {
+  const { say, server } = tools();
+  const record = threads.registry
+    .all()
+    .filter(
+      (one) => one.host === place.host && one.sessionName === place.name && one.server === server.name && !one.deleted,
+    )
+    .toSorted((a, b) => b.at - a.at)[0];
+  const content = `⚠️ ${what} ${outlook(place, next, crashes.length)}${more}`.slice(0, 1_950);
+  const components = next.do === 'give up' || next.do === 'nothing' ? [startButton(place)] : [];
+  say(record?.thread ?? place.project.channel, ['crash', place.label, crashes.at(-1) ?? 0], {
+    ...{ content, components, silent: next.do !== 'give up' },
+  }).catch((error: Error) => log.info('saying that a session has ended', { because: error.message }));
+}
+
+function outlook({ label }: DeclaredPlace, next: StartDecision, count: number): string {
+  switch (next.do) {
+    case 'wait':
+      return `It starts again in ${formatDuration(Math.max(1_000, next.until - Date.now()), 1)}.`;
+    case 'start':
+      return 'It starts again now.';
+    case 'give up':
+      return `That was the ${count}th time within an hour, so it stays ended. \`!start ${label}\` starts it.`;
+    case 'nothing':
+      return `\`!start ${label}\` starts it again.`;
+  }
+}
+
+export const START_DECLARED = 'start';
+
+export function startButton({ label }: Pick<DeclaredPlace, 'label'>): ComponentRow {
+  return row(button(`Start ${label}`, `${START_DECLARED}:${label}`, 'good'));
+}

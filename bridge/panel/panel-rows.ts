@@ -1,0 +1,114 @@
+// The rows of a panel: the declared and the running sessions of a channel, with everything that is known of them.
+
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { loadStatus, parseStatusLineInput } from '../../agents/claude/hook-input.ts';
+import { settingsOf } from '../../core/project.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
+import type { TimedState } from '../../threads/session-state.ts';
+import { labelOf } from '../declared/declared-list.ts';
+import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-sessions.ts';
+import type { BridgeParts } from '../start-server.ts';
+
+export interface PanelRow {
+  /** "shop", or "shop@mini". */
+  readonly label: string;
+  readonly host: string;
+  /** Its thread, if it ever had one. */
+  readonly thread: string | undefined;
+  /** Undefined if it does not run. */
+  readonly state: TimedState | undefined;
+  /** Why a declared session does not run. */
+  readonly because: DeclaredStatus['because'];
+  readonly branch: string | undefined;
+  readonly isWorktree: boolean;
+  readonly model: string | undefined;
+  /** How much of its context is used, in percent. */
+  readonly context: number | undefined;
+  /** The last activity, in whole minutes. */
+  readonly at: number | undefined;
+}
+
+export interface RowParts extends Pick<BridgeParts, 'home' | 'config' | 'hosts' | 'threads' | 'states'> {
+  readonly declared: DeclaredSessions;
+  readonly server: string;
+}
+
+const MINUTE_MS = 60_000;
+
+export function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
+  const { threads, states, declared, server } = parts;
+  const statuses = declared.statuses().filter(({ place }) => place.project.channel === channel);
+  const running = threads.registry
+    .all()
+    .filter((one) => one.server === server && one.channel === channel && !one.closed && one.shell !== 'terminal')
+    .filter((one) => states.get(one.thread)?.state !== 'ended')
+    .toSorted((a, b) => (a.sessionName < b.sessionName ? -1 : 1));
+  const isOf = (record: ThreadRecord, { place }: DeclaredStatus) =>
+    record.host === place.host && (record.group ?? record.sessionName) === place.name;
+  const known = statuses.map((status) => {
+    const record = running.find((one) => isOf(one, status));
+    if (record !== undefined) return runningRow(record, parts);
+    const { label, host } = status.place;
+    const because = status.because ?? 'starting';
+    const thread = threadOf(status, parts);
+    return { ...{ label, host, thread, because, state: undefined, isWorktree: false, ...NOTHING } };
+  });
+  const others = running.filter((record) => !statuses.some((status) => isOf(record, status)));
+  return [...known, ...others.map((record) => runningRow(record, parts))];
+}
+
+const NOTHING = { branch: undefined, model: undefined, context: undefined, at: undefined };
+
+function threadOf({ place }: DeclaredStatus, { threads, server }: RowParts): string | undefined {
+  return threads.registry
+    .all()
+    .filter((one) => one.server === server && one.host === place.host && one.sessionName === place.name && !one.deleted)
+    .toSorted((a, b) => b.at - a.at)[0]?.thread;
+}
+
+function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
+  const { home, config, hosts, threads, states } = parts;
+  const { host, thread, sessionName, group, cwd, claudeSession, settings, at } = record;
+  const isHere = hosts.isLocal(host);
+  const status = isHere && claudeSession !== '' ? parseStatusLineInput(loadStatus(home, claudeSession)) : undefined;
+  const project = threads.destinationOf({ host, directory: cwd })?.project;
+  const inForce = project === undefined ? settings : settingsOf(project, sessionName, settings);
+  const used = status?.context_window?.used_percentage;
+  return {
+    ...{ label: labelOf({ name: group ?? sessionName, host }, config), host, thread, because: undefined },
+    state: states.get(thread) ?? { state: 'starting', since: at },
+    ...(isHere ? gitOf(cwd) : { branch: undefined, isWorktree: false }),
+    model: status?.model?.display_name ?? inForce?.model,
+    context: used === undefined ? undefined : Math.round(used),
+    at: Math.floor(at / MINUTE_MS) * MINUTE_MS,
+  };
+}
+
+/** From the files of git, because a process per session and edit would cost too much. */
+export function gitOf(directory: string): { readonly branch: string | undefined; readonly isWorktree: boolean } {
+  const none = { branch: undefined, isWorktree: false };
+  if (!isAbsolute(directory)) return none;
+  for (let folder = directory; ; folder = dirname(folder)) {
+    const git = join(folder, '.git');
+    // In a worktree, .git is a file that names the folder.
+    const elsewhere = readSmall(git)?.match(/^gitdir: (.+)$/m)?.[1];
+    const head = readSmall(
+      join(elsewhere === undefined ? git : join(isAbsolute(elsewhere) ? '/' : folder, elsewhere), 'HEAD'),
+    );
+    if (head !== undefined)
+      return {
+        branch: head.match(/^ref: refs\/heads\/(.+)$/m)?.[1],
+        isWorktree: elsewhere?.includes('/worktrees/') ?? false,
+      };
+    if (folder === dirname(folder)) return none;
+  }
+}
+
+function readSmall(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').slice(0, 4_096);
+  } catch {
+    return undefined; // no file, or a folder
+  }
+}

@@ -1,0 +1,146 @@
+// Taps on a panel, and on the Start button of a declared session. They were checked like every tap: a listed person, and a message of ours.
+
+import { ThreadmuxError } from '../../core/errors.ts';
+import { projectsOf } from '../../core/project.ts';
+import { parseSessionName } from '../../core/session-name.ts';
+import { isModelName } from '../../core/session-settings.ts';
+import { untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
+import { followUpPrivately, type Interaction, openModal, takeTap } from '../../discord/interactions.ts';
+import type { Rest } from '../../discord/rest.ts';
+import { rememberedSession } from '../../threads/remembered-session.ts';
+import type { CommandCall, CommandContext } from '../commands/command.ts';
+import { startDeclared, stopDeclared } from '../commands/declared.ts';
+import { killCommand } from '../commands/kill.ts';
+import { beginSession } from '../commands/new.ts';
+import { findDeclared, requireDeclared } from '../declared/declared-list.ts';
+
+const KINDS = ['start', 'end', 'start-all', 'new-session'] as const;
+
+interface PanelTap {
+  readonly rest: Rest;
+  readonly tools: CommandContext;
+}
+
+/** False if the tap belongs to something else. */
+export async function tapPanel(
+  interaction: Interaction,
+  order: CommandCall,
+  { rest, tools }: PanelTap,
+): Promise<boolean> {
+  const [kind, ...more] = (interaction.data?.custom_id ?? '').split(':');
+  const what = KINDS.find((one) => one === kind);
+  if (what === undefined) return false;
+  if (what === 'new-session' && interaction.data?.components.length === 0) {
+    await openModal(rest, interaction, newSessionForm());
+    return true;
+  }
+  // A tap cannot be answered in an archived thread.
+  if (order.thread?.archived) await tools.threads.reopen(order.thread.id).catch(() => {}); // the answer fails with a reason
+  if (!(await takeTap(rest, interaction))) return true;
+  const label = more.join(':') || (interaction.data?.values[0] ?? '');
+  const text = await act(what, label, { interaction, order, tools }).catch((error: unknown) => {
+    tools.log.info('a tap on the panel', { kind: what, because: (error as Error).message });
+    return `⚠️ ${untrustedHint(error)}`;
+  });
+  if (text !== '') await followUpPrivately(rest, interaction, text);
+  return true;
+}
+
+interface Tapped {
+  readonly interaction: Interaction;
+  readonly order: CommandCall;
+  readonly tools: CommandContext;
+}
+
+async function act(what: (typeof KINDS)[number], label: string, tap: Tapped): Promise<string> {
+  const { order, tools, interaction } = tap;
+  const all = tools.declared.all();
+  const channel = order.thread?.parentId ?? interaction.channel_id ?? '';
+  switch (what) {
+    case 'start':
+      return (await startDeclared(requireDeclared(label, all, channel), tools)).content;
+    case 'end': {
+      const place = findDeclared(label, all, channel);
+      const name = label.includes('@') ? label : `${label}@${tools.config.defaultHost}`;
+      const reply = await (place
+        ? stopDeclared(place, order, tools)
+        : killCommand.run({ ...order, rest: name }, tools));
+      await reply.after?.(channel, undefined);
+      return reply.content;
+    }
+    case 'start-all':
+      return startAll(channel, tools);
+    case 'new-session':
+      return newFromForm(channel, tap);
+  }
+}
+
+async function startAll(channel: string, tools: CommandContext): Promise<string> {
+  const stopped = tools.declared
+    .statuses()
+    .filter(
+      ({ place, because }) => place.project.channel === channel && because !== undefined && because !== 'starting',
+    );
+  const replies = await Promise.all(
+    stopped.map(({ place }) =>
+      startDeclared(place, tools)
+        .then(({ content }) => content)
+        .catch((error: unknown) => `⚠️ ${untrustedHint(error)}`),
+    ),
+  );
+  return replies.join('\n') || 'All declared sessions run.';
+}
+
+async function newFromForm(channel: string, { interaction, order, tools }: Tapped): Promise<string> {
+  const field = (id: string) => interaction.data?.components.find((one) => one.custom_id === id)?.value.trim() ?? '';
+  const [directory, prompt, model] = [field('directory'), field('prompt'), field('model')];
+  const name = parseSessionName(field('name'));
+  if (model !== '' && !isModelName(model))
+    throw new ThreadmuxError('bad_usage', `${untrustedCode(model)} is not the name of a model, such as \`opus\`.`);
+  const servers = tools.threads.connections.all().map(({ server }) => server);
+  const project = projectsOf(tools.config, servers).find(
+    (one) => one.server === tools.server.name && one.channel === channel,
+  );
+  const host = project?.host ?? tools.config.defaultHost;
+  const ours = tools.threads.registry.all().filter(({ server }) => server === tools.server.name);
+  const { begun } = await beginSession(
+    {
+      ...{ name, host, directory: directory || project?.path || '~', command: undefined },
+      before: rememberedSession(ours, { name, host, defaultHost: host }),
+      settings: model === '' ? undefined : { model },
+    },
+    tools,
+  );
+  if (begun.is === 'there') return `${untrustedCode(name)} already runs${begun.link}`;
+  if (prompt !== '') await sendPrompt(prompt, begun.thread, { interaction, order, tools });
+  return `▶️ ${untrustedCode(name)} is up: <#${begun.thread}>`;
+}
+
+/** The message of the bot stands for the words of the person, and gets the marks. */
+async function sendPrompt(text: string, id: string, { interaction, order, tools }: Tapped): Promise<void> {
+  const user = interaction.member?.user ?? interaction.user;
+  const message = await tools.say(id, [order.id, 'prompt'], { content: text.slice(0, 1_900), silent: true });
+  const thread = await tools.known.find(id);
+  if (message === undefined || thread === undefined) return;
+  const author = { authorId: user?.id ?? '', author: user?.username ?? '' };
+  tools.accept({ id: message, channelId: id, ...author, text, attachments: [] }, thread);
+}
+
+function newSessionForm() {
+  const input = (id: string, label: string, more: object) => ({
+    type: 1 as const,
+    components: [
+      { type: 4 as const, custom_id: id, label, style: 1 as const, max_length: 200, required: false, ...more },
+    ],
+  });
+  return {
+    custom_id: 'new-session:',
+    title: 'New session',
+    components: [
+      input('name', 'Name', { required: true, max_length: 64, placeholder: 'shop' }),
+      input('directory', 'Directory', { placeholder: 'the directory of the project' }),
+      input('prompt', 'First message', { style: 2, max_length: 2_000 }),
+      input('model', 'Model', { max_length: 128, placeholder: 'as configured' }),
+    ],
+  };
+}

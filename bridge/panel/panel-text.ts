@@ -1,0 +1,95 @@
+// What a panel looks like as a message of Discord. Pure. The same rows are always the same message, so that nothing is edited without a reason.
+
+import { untrustedCode, untrustedLine } from '../../core/untrusted-text.ts';
+import type { ComponentRow, MessageDraft } from '../../discord/messages.ts';
+import { button } from '../../discord/messages.ts';
+import { stateWords } from '../../threads/known-states.ts';
+import { STATE_SIGNS, WHY_NOT } from '../commands/sessions.ts';
+import type { PanelRow } from './panel-rows.ts';
+
+const ROOM = 1_900;
+/** Five rows of five. */
+const MOST_BUTTONS = 25;
+const MOST_OPTIONS = 25;
+/** Discord allows 100 characters for the id of a button, and 100 for the value of an option. */
+const LONGEST_LABEL = 80;
+
+/** `linkOf`: the address of a thread. */
+export function panelDraft(rows: readonly PanelRow[], linkOf: (thread: string) => string): MessageDraft {
+  return { content: content(rows), components: components(rows, linkOf), silent: true };
+}
+
+function content(rows: readonly PanelRow[]): string {
+  const lines = ['**Sessions**', ...rows.map(line)];
+  if (rows.length === 0) lines.push('None yet. “New session” starts one.');
+  let text = '';
+  for (const [at, one] of lines.entries()) {
+    if (text.length + one.length > ROOM) return `${text}\n… and ${lines.length - at} more: \`!sessions\``;
+    text += (at === 0 ? '' : '\n') + one;
+  }
+  return text;
+}
+
+function line({ label, thread, host, state, because, branch, isWorktree, model, context, at }: PanelRow): string {
+  const where = branch === undefined ? undefined : `⎇ ${untrustedCode(branch, 60)}${isWorktree ? ' (worktree)' : ''}`;
+  const what = state === undefined ? WHY_NOT[because ?? 'starting'] : `${words(state)} ${when(state.since)}`;
+  const link = thread === undefined ? '' : ` <#${thread}>`;
+  const parts = [
+    `${STATE_SIGNS[state?.state ?? 'ended']} ${untrustedCode(label, 80)}${link} ${what}`,
+    // The label names any other host.
+    label.includes('@') ? undefined : untrustedLine(host, 60),
+    where,
+    model && untrustedLine(model, 60),
+    context === undefined ? undefined : `${context}% context`,
+    state === undefined || at === undefined ? undefined : `active ${when(at)}`,
+  ];
+  return parts.filter(Boolean).join(' · ');
+}
+
+/** The title of a dialog comes from the pane, which is not trusted. */
+function words(state: NonNullable<PanelRow['state']>): string {
+  return state.for?.startsWith('dialog:') ? `needs you (${untrustedCode(state.for, 80)})` : stateWords(state);
+}
+
+const when = (ms: number) => `<t:${Math.floor(ms / 1_000)}:R>`;
+
+function components(rows: readonly PanelRow[], linkOf: (thread: string) => string): readonly ComponentRow[] {
+  const named = rows.filter(({ label }) => label.length <= LONGEST_LABEL);
+  const stopped = named.filter(({ state, because }) => state === undefined && because !== 'starting');
+  const running = named.filter(({ state }) => state !== undefined);
+  const general = [
+    ...(stopped.length > 1 ? [button('Start all', 'start-all:', 'good')] : []),
+    button('New session', 'new-session:', 'primary'),
+  ];
+  const each = named.flatMap((one) => {
+    const open = one.thread === undefined ? [] : [openButton(one.thread)];
+    if (stopped.includes(one)) return [button(`Start ${one.label}`, `start:${one.label}`, 'good'), ...open];
+    return running.includes(one) ? [button(`Stop ${one.label}`, `end:${one.label}`, 'bad'), ...open] : open;
+  });
+  if (each.length + general.length <= MOST_BUTTONS) return inRows([...each, ...general]);
+  return [
+    ...menu('start:', 'Start a session', stopped),
+    ...menu('end:', 'Stop a session', running),
+    ...inRows(general),
+  ];
+
+  function openButton(thread: string) {
+    return { type: 2 as const, style: 5 as const, label: 'Open', url: linkOf(thread) };
+  }
+}
+
+function inRows(
+  buttons: readonly (ReturnType<typeof button> | { type: 2; style: 5; label: string; url: string })[],
+): readonly ComponentRow[] {
+  return Array.from({ length: Math.ceil(buttons.length / 5) }, (_, at) => ({
+    type: 1 as const,
+    components: buttons.slice(5 * at, 5 * at + 5),
+  }));
+}
+
+/** If there are more than Discord shows, `!start` and `!kill` still work for the others. */
+function menu(id: string, placeholder: string, rows: readonly PanelRow[]): readonly ComponentRow[] {
+  if (rows.length === 0) return [];
+  const options = rows.slice(0, MOST_OPTIONS).map(({ label }) => ({ label, value: label }));
+  return [{ type: 1, components: [{ type: 3, custom_id: id, placeholder, options }] }];
+}

@@ -1,0 +1,246 @@
+// Starts everything for one server: its gateway connection, and the parts that take a message into its pane. It only connects
+// them; journey.ts shows the steps.
+
+import { setMaxListeners } from 'node:events';
+import { type ConfigEnvironment, rootsOfHosts, type ServerConfig } from '../core/config.ts';
+import { ThreadmuxError } from '../core/errors.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
+import { textMeaning } from '../core/prompt-answer.ts';
+import { sessionEnvironment } from '../core/session-environment.ts';
+import { type Gateway, openGateway } from '../discord/gateway.ts';
+import type { GatewaySession } from '../discord/gateway-state.ts';
+import { registerCommands } from '../discord/interactions.ts';
+import { gatewaySessionSchema } from '../discord/payloads.ts';
+import { readJson, writeBestEffort } from '../home/atomic-write.ts';
+import { openAllowedDirectories, openAllowedHostDirectories } from '../streams/allowed-directories.ts';
+import { createAgentStatus } from '../threads/agent-status.ts';
+import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
+import { createNotices } from '../threads/notices.ts';
+import type { Shared } from '../threads/shared-services.ts';
+import type { SessionStates } from '../threads/watch-panes.ts';
+import { createThreadAdoption } from './adopt-threads.ts';
+import { createAskAgent } from './ask-agent.ts';
+import { createChannelTalk } from './channel-talk.ts';
+import type { CommandContext } from './commands/command.ts';
+import { SLASH_COMMANDS } from './commands/slash.ts';
+import { streamState } from './commands/streams.ts';
+import { createDebouncedWrite } from './debounced-write.ts';
+import { createDeclaredSessions } from './declared/declared-sessions.ts';
+import type { Waits } from './delivery.ts';
+import { createDialogs } from './dialogs/dialogs.ts';
+import { createArchivedEnds } from './end-archived.ts';
+import { createInteractionHandler } from './handle-interaction.ts';
+import { openCursors, openInbox } from './inbox.ts';
+import { createJourney } from './journey.ts';
+import { createOwnCommands } from './list-own-commands.ts';
+import { listen } from './listen.ts';
+import { createMessageNotices } from './message-notice.ts';
+import { createOutcomes } from './outcomes.ts';
+import { createPanels, type Panels } from './panel/panels.ts';
+import { createPromptTaps } from './prompt-taps.ts';
+import { createRetry } from './retry.ts';
+import { createScheduled } from './scheduled.ts';
+import { decideSlash } from './slash-decision.ts';
+import { createSlashMessages } from './slash-messages.ts';
+import { createConversationStarts } from './start-conversation.ts';
+import { createStatusReactions } from './status-reactions.ts';
+import { createStreamThreads } from './stream-threads.ts';
+import { fetchAttachments } from './typed-text.ts';
+import { createUsageLimits } from './usage-limits.ts';
+
+/** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
+const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
+
+export interface BridgeOptions {
+  readonly servers: readonly ServerConfig[];
+  readonly env: ConfigEnvironment;
+  readonly onFatal: (error: ThreadmuxError) => void;
+  readonly agentSettings?: string;
+  readonly settleMs?: number;
+  readonly waits?: Partial<Waits>;
+  readonly startsMs?: number;
+  /** The pauses before a declared session that crashed starts again. */
+  readonly startAgainMs?: readonly number[];
+}
+
+export interface BridgeParts extends Shared {
+  readonly states: SessionStates;
+}
+
+export interface ServerSide {
+  readonly known: KnownThreads;
+  readonly panels: Panels;
+  takeUp(): Promise<void>;
+  connect(): Gateway;
+  close(): Promise<void>;
+}
+
+export async function startServer(
+  server: ServerConfig,
+  shared: BridgeParts,
+  options: BridgeOptions,
+): Promise<ServerSide> {
+  const { home, config, log, hosts, threads, prompts } = shared;
+  const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
+  const closing = new AbortController();
+  const { signal } = closing;
+  setMaxListeners(0, signal); // as many as there are messages waiting
+  const connection = shared.connections.of(server);
+  const { rest } = connection;
+  const channels = channelsOf(server);
+  const places = await Promise.all(channels.map((channel) => connection.place(channel)));
+  const [place] = places;
+  if (place === undefined) throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
+  const { botId } = place;
+  const known = createKnownThreads(rest, places, threads);
+  const cursors = openCursors(state('cursors'));
+  const inbox = openInbox(home.folder('inbox'), cursors, server.name);
+  const marks = createStatusReactions(rest, log);
+  const say = createNotices(rest);
+  const notices = createMessageNotices({ rest, botId, say, inbox, log });
+  const outcomes = createOutcomes({ rest, say, marks, notices, log });
+  const directories = openAllowedHostDirectories({
+    here: openAllowedDirectories({
+      projects: server.projects.map(({ path }) => path),
+      roots: config.roots,
+      homedir: options.env.HOME ?? '/',
+    }),
+    roots: rootsOfHosts(config),
+    own: config.host,
+    host: hosts.get,
+  });
+  const own = createOwnCommands(shared);
+  const streams = createStreamThreads({
+    ...{ home, log, rest, botId, place, env: options.env, server: server.name },
+    ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
+    ...{ hosts, remote: shared.remote, command: config.agent.command },
+    registry: threads.registry,
+    isCommand: async (text, cwd) => {
+      const list = () => own({ host: config.host, cwd, transcript: '' });
+      return (await decideSlash(text, list, config.slashCommands)).kind === 'command';
+    },
+    agentSettings: options.agentSettings,
+    onThread: known.learn,
+    check: async ({ dir }) => {
+      await directories.check(dir);
+      return { skipPermissions: await directories.isWithin(dir, config.skipPermissions) };
+    },
+  });
+  shared.sessionsChanged.listen(streams.wake);
+  shared.states.also(() => streams.all().map((one) => [one.record().thread, streamState(one, shared)]));
+  const askAgent = createAskAgent({
+    ...{ inbox, marks, say, notices, log, signal },
+    fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
+  });
+  const slash = createSlashMessages({
+    ...{ rest, config, hosts, inbox, marks, outcomes, log, signal, registry: threads.registry },
+    send: (message, thread) => journey.send(message, thread),
+    keptMs: options.waits?.heldMs,
+  });
+  const pressing = createKeyedQueue();
+  const limits = createUsageLimits({
+    ...{ threads, server, scheduled: () => scheduled },
+    lookAtDialog: (thread) => void dialogs.look(thread),
+  });
+  const { ownChoice } = limits;
+  const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name, ownChoice } });
+  const declared = createDeclaredSessions({
+    ...{ ...shared, server, path: state('declared'), tools: () => tools, pausesMs: options.startAgainMs },
+  });
+  const panels = createPanels({ ...shared, rest, server, declared, guildId: place.guildId, path: state('panel') });
+  const journey = createJourney({
+    ...shared,
+    ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs, limits },
+    waits: options.waits ?? {},
+    ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+    toStream(message, thread) {
+      const stream = streams.of(thread.id);
+      return stream?.kind === 'agent' ? askAgent(message, stream.agent) : undefined;
+    },
+    isTerminal: (thread) => streams.of(thread)?.kind === 'terminal',
+    starts: createConversationStarts(() => tools),
+    tools: () => tools,
+  });
+  const scheduled = createScheduled({
+    ...{ path: state('schedules'), rest, botId, server, threads, say, inbox, log },
+    send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
+  });
+  const tools: CommandContext = {
+    ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, scheduled, limits },
+    ...{ states: shared.states, panes: shared.panes, remote: shared.remote, worktrees: shared.worktrees },
+    ...{ pressing, dialogs, declared, statusOf: createAgentStatus(shared) },
+    agentSettings: options.agentSettings,
+    accept(message, thread) {
+      inbox.put(message);
+      void journey.send(message, thread);
+    },
+    environment: sessionEnvironment(options.env, config.agents.claude.environment),
+    stateFolder: home.folder('state'),
+    retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
+  };
+  const taps = createPromptTaps({ rest, prompts, log });
+  const adoption = createThreadAdoption({
+    ...{ rest, server, config, threads, inbox, path: state('threads'), begin: journey.begin },
+  });
+  const handle = listen({
+    ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
+    meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),
+    onAccepted: journey.begin,
+    onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),
+    onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
+    adoption,
+    onThread: createArchivedEnds(tools, cursors),
+    onActive: (ids) => threads.heardActive(server.name, ids),
+    onThreadGone(id) {
+      if (threads.registry.get(id)?.shell !== 'terminal') threads.registry.change(id, { deleted: true });
+      streams.gone(id).catch((error: Error) => log.error('a deleted thread', { thread: id, because: error.message }));
+    },
+  });
+
+  async function onEvent(name: string, data: unknown, live: boolean): Promise<void> {
+    if (name === 'READY') {
+      const { application } = data as { application: { id: string } };
+      registerCommands(rest, application.id, place?.guildId ?? '', SLASH_COMMANDS).catch((error: Error) =>
+        log.warn('slash commands', { because: error.message }),
+      );
+    }
+    if (name === 'MESSAGE_CREATE') streams.heard(data);
+    if (name === 'MESSAGE_DELETE') panels.deleted(data);
+    await handle(name, data, live);
+  }
+
+  const position = createDebouncedWrite<GatewaySession>((session) => writeBestEffort(state('gateway'), session), 200);
+  let gateway: Gateway | undefined;
+  return {
+    ...{ known, panels },
+    async takeUp() {
+      await streams.recover();
+      await adoption.takeUp();
+      scheduled.recover();
+      await journey.takeUp();
+      limits.takeUp();
+      scheduled.start();
+      declared.begin();
+      panels.begin();
+    },
+    connect() {
+      gateway = openGateway({
+        ...{ rest, token: server.token, intents: BRIDGE_INTENTS, handle: onEvent, log },
+        load: () => readJson(state('gateway'), gatewaySessionSchema),
+        save: position.set,
+        onFatal: options.onFatal,
+      });
+      return gateway;
+    },
+    async close() {
+      closing.abort();
+      slash.close();
+      scheduled.close();
+      panels.close();
+      await declared.close();
+      await streams.close();
+      gateway?.close();
+      position.flush();
+    },
+  };
+}

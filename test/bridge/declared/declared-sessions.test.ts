@@ -1,0 +1,133 @@
+// Declared sessions of this machine, with a real tmux and a real bridge.
+
+import { describe, expect, it, vi } from 'vitest';
+import { parseSessionName } from '../../../core/session-name.ts';
+import { buttonOf } from '../../support/prompt-pane.ts';
+import { aWhile, type Setting, WAIT } from '../bridge-setup.ts';
+import { sessionsOf, startDeclared } from './declared-setup.ts';
+
+const threadOf = ({ shared }: Setting, session: string) =>
+  shared.threads.registry.all().find(({ sessionName }) => sessionName === session)?.thread ?? '';
+
+const kill = ({ machine }: Setting, session: string) => {
+  const pid = machine.tmux.call('display-message', '-p', '-t', `=${session}:`, '#{pane_pid}');
+  process.kill(Number(pid), 'SIGKILL');
+};
+
+describe('a declared session', () => {
+  it('runs after the bridge has started, gets its prompt once per start, and starts again after a crash', async () => {
+    const { setting, untilStarts, starts, agent } = await startDeclared([
+      { name: 'shop', prompt: 'begin' },
+      { name: 'later', start: 'manual' },
+    ]);
+    await untilStarts('shop', 1);
+    await vi.waitFor(() => expect(agent('shop').prompts()).toEqual(['begin']), WAIT);
+    await setting.restart();
+    await aWhile(1_500);
+    expect([starts('shop'), starts('later')]).toEqual([1, 0]);
+
+    kill(setting, 'shop');
+    await untilStarts('shop', 2);
+    await vi.waitFor(() => expect(agent('shop').prompts()).toEqual(['begin', 'begin']), WAIT);
+    await setting.answer(threadOf(setting, 'shop'), /^⚠️ `shop` ended unexpectedly\. It starts again/);
+
+    setting.machine.tmux.call('kill-session', '-t', '=shop');
+    await untilStarts('shop', 3);
+    await setting.answer(threadOf(setting, 'shop'), /its tmux session was closed/);
+    expect(sessionsOf(setting.machine.tmux)).toEqual(['shop']);
+    // Everything is in one thread, and nothing says that the session has ended.
+    const all = await setting.answers(threadOf(setting, 'shop'));
+    expect(all.filter(({ content }) => content.includes('The session has ended'))).toEqual([]);
+  });
+
+  it.each(['!kill', 'the exit of its agent', '!stop-session'])(
+    'stays ended after %s, also after a restart',
+    async (how) => {
+      const { setting, untilStarts, starts, agent } = await startDeclared([{ name: 'shop' }]);
+      const { channelId } = setting.workspace;
+      await untilStarts('shop', 1);
+      await vi.waitFor(() => expect(threadOf(setting, 'shop')).not.toBe(''), WAIT);
+      if (how.startsWith('!')) await setting.say(channelId, `${how} shop`);
+      else await vi.waitFor(() => agent('shop').tell('exit', true), WAIT);
+      const gone = () => expect(() => sessionsOf(setting.machine.tmux)).toThrow();
+      await vi.waitFor(gone, WAIT);
+      await aWhile(1_000);
+      const thread = threadOf(setting, 'shop');
+      await setting.answer(how.startsWith('!') ? channelId : thread, /^⏹️/);
+      await setting.restart();
+      await aWhile(1_000);
+      expect(starts('shop')).toBe(1);
+
+      await setting.say(channelId, '!start shop');
+      await untilStarts('shop', 2);
+      await setting.answer(channelId, /^▶️ `shop` is up/);
+      kill(setting, 'shop');
+      await untilStarts('shop', 3);
+    },
+  );
+
+  it('is given up after five crashes, and the thread says so with a button', async () => {
+    const { setting, untilStarts, starts } = await startDeclared([{ name: 'shop' }]);
+    for (let count = 1; count <= 5; count++) {
+      await untilStarts('shop', count);
+      await vi.waitFor(() => kill(setting, 'shop'), WAIT);
+    }
+    const said = await setting.answer(
+      threadOf(setting, 'shop'),
+      /That was the 5th time within an hour, so it stays ended/,
+    );
+    await setting.restart();
+    await aWhile(1_000);
+    expect(starts('shop')).toBe(5);
+    await setting.workspace.person.tap(said.channel_id, said.id, buttonOf(said, 'Start shop'));
+    await untilStarts('shop', 6);
+  });
+
+  it('says in the channel why it cannot be started, and gives up', async () => {
+    const { setting } = await startDeclared([{ name: 'shop', directory: '/does/not/exist' }]);
+    const { channelId } = setting.workspace;
+    await setting.answer(channelId, /^⚠️ `shop` could not be started\. That was the 5th time/);
+  });
+
+  it('counts if somebody else started it, and is started when the configuration declares it', async () => {
+    const { setting, starts, untilStarts } = await startDeclared([]);
+    setting.machine.tmux.call('new-session', '-d', '-s', 'shop', 'sleep', '600');
+    const { config } = setting;
+    await setting.restart({
+      config: {
+        ...config,
+        sessions: [
+          { name: parseSessionName('shop'), start: 'auto' },
+          { name: parseSessionName('web'), start: 'auto' },
+        ],
+      },
+    });
+    await untilStarts('web', 1);
+    await aWhile(1_000);
+    expect([starts('shop'), sessionsOf(setting.machine.tmux)]).toEqual([0, ['shop', 'web']]);
+    setting.machine.tmux.call('kill-session', '-t', '=shop');
+    await untilStarts('shop', 1);
+  });
+
+  it('is there again after a reboot', async () => {
+    const { setting, untilStarts } = await startDeclared([{ name: 'shop' }, { name: 'web' }]);
+    await Promise.all([untilStarts('shop', 1), untilStarts('web', 1)]);
+    await vi.waitFor(() => expect(threadOf(setting, 'shop')).not.toBe(''), WAIT);
+    await setting.stop();
+    setting.machine.tmux.call('kill-server');
+    await setting.restart();
+    await Promise.all([untilStarts('shop', 2), untilStarts('web', 2)]);
+    // While the bridge runs: the tmux server is killed.
+    setting.machine.tmux.call('kill-server');
+    await Promise.all([untilStarts('shop', 3), untilStarts('web', 3)]);
+    expect(sessionsOf(setting.machine.tmux)).toEqual(['shop', 'web']);
+  });
+
+  it('is listed by !sessions while it does not run, with the command that starts it', async () => {
+    const { setting, starts } = await startDeclared([{ name: 'shop', start: 'manual' }]);
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!sessions');
+    await setting.answer(channelId, /^⏹️ `shop` not started · `!start shop`/);
+    expect(starts('shop')).toBe(0);
+  });
+});

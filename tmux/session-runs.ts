@@ -1,0 +1,69 @@
+// The panes of a tmux server with what tells a running program from one that has exited, and the removal of a pane whose program has exited.
+
+import { isThreadmuxError } from '../core/errors.ts';
+import type { ShOptions } from '../hosts/host.ts';
+import { isPaneFormat, isPaneId, type PaneRef } from './pane.ts';
+import { readRow, rowFormat, START_OPTION, type Tmux } from './tmux.ts';
+
+export interface RunPane extends PaneRef {
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly group: string | undefined;
+  readonly createdAt: number;
+  /** How threadmux started the session. */
+  readonly started: string | undefined;
+  readonly command: string;
+  readonly path: string;
+  readonly dead: boolean;
+  /** Undefined while it runs, or if a signal ended it. */
+  readonly exitStatus: number | undefined;
+}
+
+const VARIABLES = [
+  ...(['pane_id', 'pid', 'pane_pid', 'session_id', 'session_name', 'session_group', 'session_created'] as const),
+  ...(['pane_dead', 'pane_dead_status', 'pane_current_command', 'pane_current_path', START_OPTION] as const),
+];
+
+/** Without a running server the list is empty; rejects if the host cannot be reached. */
+export async function listRunPanes(tmux: Tmux, options: ShOptions = {}): Promise<readonly RunPane[]> {
+  const panes = await list(tmux, options);
+  if (panes.every(({ dead, exitStatus }) => !dead || exitStatus !== undefined)) return panes;
+  // tmux 3.3 sometimes learns the exit status of a program only when another child process exits.
+  await tmux.run(['run-shell', 'true'], options);
+  return list(tmux, options);
+}
+
+async function list(tmux: Tmux, options: ShOptions): Promise<readonly RunPane[]> {
+  const printed = await tmux
+    .run(['list-panes', '-a', '-F', rowFormat(VARIABLES)], { doing: 'list the panes', ...options })
+    .catch((error: unknown) => {
+      if (isThreadmuxError(error, 'session_not_found')) return '';
+      throw error;
+    });
+  return printed.split('\n').flatMap((line) => toRunPane(line) ?? []);
+}
+
+function toRunPane(line: string): RunPane | undefined {
+  const row = readRow(VARIABLES, line);
+  if (row === undefined) return undefined;
+  return {
+    ...{ paneId: row.pane_id, serverPid: Number(row.pid), panePid: Number(row.pane_pid) },
+    ...{ sessionId: row.session_id, sessionName: row.session_name, group: row.session_group || undefined },
+    createdAt: Number(row.session_created) * 1_000,
+    started: row[START_OPTION] || undefined,
+    ...{ command: row.pane_current_command, path: row.pane_current_path },
+    dead: row.pane_dead === '1',
+    exitStatus: row.pane_dead_status === '' ? undefined : Number(row.pane_dead_status),
+  };
+}
+
+/** Only if its program has exited. Its session ends with its last pane. */
+export async function removeDeadPane(tmux: Tmux, pane: PaneRef): Promise<void> {
+  if (!isPaneId(pane.paneId)) return;
+  const isIt = `#{&&:${isPaneFormat(pane)},#{==:#{pane_dead},1}}`;
+  await tmux
+    .run(['if-shell', '-F', '-t', pane.paneId, isIt, `kill-pane -t '${pane.paneId}'`], { doing: 'close a pane' })
+    .catch((error: unknown) => {
+      if (!isThreadmuxError(error, 'session_not_found')) throw error;
+    });
+}
