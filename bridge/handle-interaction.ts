@@ -62,8 +62,6 @@ export function createInteractionHandler(
   }
 
   async function onCommand(interaction: Interaction, order: CommandCall): Promise<void> {
-    // A command cannot be answered in an archived thread; `after` archives it again.
-    if (order.thread?.archived && interaction.data?.name === 'export') await tools.threads.reopen(order.thread.id);
     if (!(await takeCommand(rest, interaction))) return;
     if (interaction.data?.name === CLAUDE_COMMAND) return sendToClaude(interaction, order);
     const answer = await runCommand(interaction.data?.name ?? '', order, tools);

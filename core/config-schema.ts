@@ -1,7 +1,7 @@
 // The schema of config.json. Unknown keys are errors: a misspelt "alow" must not silently remove a restriction.
 
 import * as z from 'zod';
-import { projectSchema, projectShape } from './project.ts';
+import { declaredSchema, projectSchema, projectShape } from './project.ts';
 import { isVariablePattern, SESSION_VARIABLES } from './session-environment.ts';
 import { isHostName, isSshName } from './session-name.ts';
 import { PROGRESS_LEVELS } from './session-settings.ts';
@@ -143,12 +143,17 @@ export const configSchema = z.strictObject({
 
 /** One line per key: name, type and meaning. */
 export function configHelp(): string {
-  const keys = Object.entries(configSchema.shape).map(([name, schema]) => [name, typeName(schema), schema.description]);
+  return [
+    ...['Keys of config.json, all optional:', ...keyLines(configSchema.shape), ''],
+    ...['Keys of a project, and the last ones also of config.json itself:', ...keyLines(projectSchema.shape), ''],
+    ...['Keys of a session in "sessions", and the last ones also of "defaults":', ...keyLines(declaredSchema.shape)],
+  ].join('\n');
+}
+
+function keyLines(shape: Readonly<Record<string, z.ZodType>>): readonly string[] {
+  const keys = Object.entries(shape).map(([name, schema]) => [name, typeName(schema), schema.description]);
   const width = (column: number) => Math.max(...keys.map((key) => (key[column] ?? '').length));
-  const lines = keys.map(
-    ([name = '', type = '', about]) => `  ${name.padEnd(width(0))}  ${type.padEnd(width(1))}  ${about}`,
-  );
-  return ['Keys of config.json, all optional:', ...lines].join('\n');
+  return keys.map(([name = '', type = '', about]) => `  ${name.padEnd(width(0))}  ${type.padEnd(width(1))}  ${about}`);
 }
 
 function typeName(schema: z.core.$ZodType): string {

@@ -11,17 +11,19 @@ const SESSION_RULE = 'must be a session name: letters, digits, "-" and "_", begi
 const sessionName = z.string(SESSION_RULE).refine(isSessionName, SESSION_RULE);
 const yesOrNo = z.boolean('must be true or false');
 
-const declaredSchema = z.strictObject({
-  name: sessionName,
-  start: z.enum(['auto', 'manual'], 'must be "auto" or "manual"').default('auto'),
-  /** Default: the project's directory. */
-  directory: z.string().min(1).optional(),
-  /** The first message, given at each start. */
+export const declaredSchema = z.strictObject({
+  name: sessionName.describe('the name of the session'),
+  start: z
+    .enum(['auto', 'manual'], 'must be "auto" or "manual"')
+    .default('auto')
+    .describe('"auto": it always runs; "manual": when you start it'),
+  directory: z.string().min(1).optional().describe("its directory; default: the project's"),
   prompt: z
     .string()
     .min(1)
     .refine((text) => !text.trimStart().startsWith('!'), 'must not begin with "!"')
-    .optional(),
+    .optional()
+    .describe('the first message, given at each start'),
   ...settingsShape,
 });
 export type DeclaredSession = Readonly<z.output<typeof declaredSchema>>;
@@ -49,10 +51,10 @@ export const projectShape = {
 };
 
 export const projectSchema = z.strictObject({
-  path: z.string().min(1),
-  channel: z.string(),
-  host: z.string().optional(),
-  name: sessionName.optional(),
+  path: z.string().min(1).describe('the directory: "~/shop"'),
+  channel: z.string().describe('the channel of its threads; not in the local workspace'),
+  host: z.string().optional().describe('the host of its sessions; default: any, and new ones on the default host'),
+  name: sessionName.optional().describe("its name; default: the folder's name"),
   ...projectShape,
 });
 export type ProjectEntry = Readonly<z.output<typeof projectSchema>>;

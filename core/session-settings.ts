@@ -15,15 +15,25 @@ export const isModelName = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._:
 const oneOf = (names: readonly string[]) => `must be one of ${names.map((name) => `"${name}"`).join(', ')}`;
 
 export const settingsShape = {
-  agent: z.enum(AGENT_NAMES, oneOf(AGENT_NAMES)).optional(),
+  agent: z.enum(AGENT_NAMES, oneOf(AGENT_NAMES)).optional().describe('the agent: "claude"'),
   model: z
     .string('must be the name of a model, such as "opus"')
     .refine(isModelName, 'must be the name of a model, such as "opus"')
-    .optional(),
-  permissionMode: z.enum(PERMISSION_MODES, oneOf(PERMISSION_MODES)).optional(),
-  worktree: z.boolean('must be true or false').optional(),
-  args: z.array(z.string().min(1), 'must be a list of words, such as ["--verbose"]').optional(),
-  progress: z.enum(PROGRESS_LEVELS, oneOf(PROGRESS_LEVELS)).optional(),
+    .optional()
+    .describe('the model: "opus", "sonnet", "haiku" or a full name'),
+  permissionMode: z
+    .enum(PERMISSION_MODES, oneOf(PERMISSION_MODES))
+    .optional()
+    .describe(`the permission mode: ${PERMISSION_MODES.map((mode) => `"${mode}"`).join(', ')}`),
+  worktree: z.boolean('must be true or false').optional().describe('start in a new git worktree'),
+  args: z
+    .array(z.string().min(1), 'must be a list of words, such as ["--verbose"]')
+    .optional()
+    .describe('more arguments for the agent: ["--add-dir", "~/lib"]'),
+  progress: z
+    .enum(PROGRESS_LEVELS, oneOf(PROGRESS_LEVELS))
+    .optional()
+    .describe('how much you see while it works: "quiet", "normal" or "verbose"'),
 };
 
 export const settingsSchema = z.strictObject(settingsShape, 'must be an object, such as {"model": "opus"}');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ConfigEnvironment, maskedConfig, parseConfig } from '../../core/config.ts';
 import { configHelp, configSchema } from '../../core/config-schema.ts';
+import { declaredSchema, projectSchema } from '../../core/project.ts';
 
 const ID = '123456789012345678';
 const PATH = '/home/me/.threadmux/config.json';
@@ -75,8 +76,12 @@ describe('the configuration', () => {
   });
 
   it('has a type and a description for every key', () => {
-    const [, ...lines] = configHelp().split('\n');
-    expect(lines.map((line) => line.trim().split(/\s+/)[0])).toEqual(Object.keys(configSchema.shape));
+    const lines = configHelp()
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('Keys of'));
+    expect(lines.map((line) => line.trim().split(/\s+/)[0])).toEqual(
+      [configSchema, projectSchema, declaredSchema].flatMap(({ shape }) => Object.keys(shape)),
+    );
     for (const line of lines) expect(line).toMatch(/^ {2}\w+ +(?:text|list|object|true\/false|number) {2,}\S.{10,}$/);
   });
 

@@ -167,6 +167,15 @@ describe('while a turn runs,', () => {
     expect(await contents()).toEqual([TEXTS[0]]);
   });
 
+  it('the line appears when the level of the thread changes during the turn', async () => {
+    let level: 'quiet' | 'normal' = 'quiet';
+    const { open, follow, contents } = await start({ levelOf: () => level });
+    open().begin(follow());
+    await soon(async () => expect(await contents()).toEqual([TEXTS[0]]));
+    level = 'normal';
+    await soon(async () => expect((await contents()).at(-1)).toMatch(/^-# working/));
+  });
+
   it('a turn that ends without a reply ends its line when Claude is seen idle twice', async () => {
     const { open, follow, contents } = await start({ silentMs: 100 });
     const looks = ['idle', 'busy', 'idle', 'idle'] as const;

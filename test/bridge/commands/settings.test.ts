@@ -163,6 +163,11 @@ describe('in the thread of a session', () => {
       expect(markdown).not.toContain('!export');
     }
     await vi.waitFor(async () => expect(await isArchived()).toBe(true), WAIT);
+    await setting.workspace.person.slash(channel, 'export', [{ name: 'name', value: 'cart' }]);
+    await vi.waitFor(async () => {
+      const made = (await setting.answers(channel)).filter(({ content }) => content.startsWith('📄'));
+      expect(made.map(({ attachments }) => attachments.length)).toEqual([1, 1]);
+    }, WAIT);
   });
 });
 
