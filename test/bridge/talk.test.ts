@@ -61,6 +61,7 @@ describe('a channel that talks to a session', () => {
     const message = await setting.say(channelId, 'hello');
     await setting.answer(channelId, /Not delivered. A session `main` runs, but it does not belong to this project/);
     await setting.untilMarked(message, '⚠️');
+    expect(setting.shared.threads.registry.all()).toEqual([]);
   });
 
   it('types nothing that a stranger writes', async () => {
