@@ -115,7 +115,7 @@ export function settingsOf(project: Project, session: string, thread: SessionSet
 
 /** The name of a project that was given none: the folder's name, with only characters that a session name may have. */
 export function projectName(path: string): string {
-  const name = basename(path.replace(/\/+$/, ''))
+  const name = basename(path.replace(/(?<!\/)\/+$/, ''))
     .replace(/[^A-Za-z0-9_-]+/g, '-')
     .replace(/^[-_]+/, '');
   return name.slice(0, 64) || 'project';
