@@ -39,7 +39,7 @@ export function newName(
     .replace(/[^A-Za-z0-9_-]+/g, '-')
     .replace(/^[-_]+/, '')
     .slice(0, LONGEST)
-    .replace(/[-_]+$/, '');
+    .replace(/(?<![-_])[-_]+$/, '');
   const base = plain || 'thread';
   const taken = new Set([...records.filter((one) => one.host === host).map((one) => one.sessionName), ...alsoTaken]);
   for (let number = 1; ; number++) {

@@ -1,6 +1,6 @@
 // A thread that a listed user creates by hand gets a session, once, with its first message as the prompt.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { newName, projectFor } from '../../bridge/adopted-name.ts';
 import { type Project, projectsOf } from '../../core/project.ts';
@@ -57,6 +57,9 @@ describe('a thread that a user creates by hand', () => {
     expect(claude.prompts()).toEqual(['the login is broken', 'since yesterday']);
     await vi.waitFor(async () => expect(await setting.marks(message)).toContain('✅'), WAIT);
     await setting.answer(id, /since yesterday/);
+    // The message may be days old: what counts is when the thread was created from it.
+    const [first] = setting.shared.threads.registry.get(id)?.deliveries ?? [];
+    expect(first).toMatchObject({ message: message.id, id: expect.not.stringMatching(message.id) });
   });
 
   it('from a command or from a message of the bot waits for the first message in it', async () => {
@@ -94,10 +97,12 @@ describe('a thread that a user creates by hand', () => {
     const { id } = await setting.workspace.person.startThread(channelId, message.id, 'new');
     const inside = await setting.say(id, 'and this');
     Object.assign(setting.shared.connections.all()[0]?.server.projects[0] ?? {}, { threadsStart: true });
+    rmSync(setting.machine.home.path('state', 'local.gateway.json')); // too long ago to resume
     await setting.restart();
     await setting.untilMarked(inside, '✅');
     expect([claude.prompts(), starts(), sessions(setting)]).toEqual([['from before', 'and this'], 1, ['new']]);
     expect(await threadNames(setting.workspace)).toEqual(['[agent] new', 'old']);
+    expect(setting.shared.threads.registry.all().map(({ sessionName }) => sessionName)).toEqual(['new']);
   });
 
   it('of a stranger, or without "threadsStart", is ignored', async () => {
@@ -111,6 +116,7 @@ describe('a thread that a user creates by hand', () => {
       await aWhile();
       expect([sessions(setting), await setting.marks(message)]).toEqual([[], []]);
       expect(await threadNames(setting.workspace)).toEqual(['mine']);
+      expect(setting.shared.threads.registry.all()).toEqual([]);
     }
   });
 

@@ -61,6 +61,7 @@ describe('a channel that talks to a session', () => {
     const message = await setting.say(channelId, 'hello');
     await setting.answer(channelId, /Not delivered. A session `main` runs, but it does not belong to this project/);
     await setting.untilMarked(message, '⚠️');
+    expect(setting.shared.threads.registry.all()).toEqual([]);
   });
 
   it('types nothing that a stranger writes', async () => {
@@ -111,6 +112,7 @@ describe('a channel that talks to a session', () => {
     expect([starts(), claude.prompts()]).toEqual([1, ['one', 'two']]);
     await setting.restart();
     await reconcile(setting);
+    setting.shared.threads.heardActive('local', new Set()); // what a new connection tells: only threads
     expect(record(setting, channelId)).toMatchObject({ inChannel: true, archived: 'no', closed: false });
     expect(await threadNames(setting.workspace)).toEqual([]);
   });

@@ -1,6 +1,7 @@
 // Who archived a thread, and what that does to its session (`onArchive`).
 
 import { describe, expect, it, vi } from 'vitest';
+import { archiveThread } from '../../discord/threads.ts';
 import { isArchivedByPerson } from '../../threads/archived-by.ts';
 import { aWhile, type Setting, WAIT } from '../bridge/bridge-setup.ts';
 import { startProject } from '../bridge/project-setup.ts';
@@ -82,8 +83,9 @@ describe('archiving a thread', () => {
     expect(isRunning(setting)).toBe(true);
     await archive(setting, thread, false);
     await vi.waitFor(() => expect(setting.shared.threads.registry.get(thread)?.archived).toBe('no'), WAIT);
-    await setting.shared.threads.archive(thread);
-    setting.shared.threads.registry.change(thread, { archived: 'no' }); // its session posted before the event came
+    // As if its session had posted before the event came.
+    const rest = setting.shared.connections.all()[0]?.rest;
+    if (rest !== undefined) await archiveThread(rest, thread);
     await aWhile();
     expect(isRunning(setting)).toBe(true);
   });
