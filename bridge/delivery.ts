@@ -81,8 +81,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
       return inbox.done(message);
     }
     const way: TypedState = { deliveryId, thread, typed, liveAt: message.liveAt };
-    await untilReset(message, thread);
-    const outcome = await untilTyped(message, way, paths);
+    const wasHeld = await untilReset(message, thread);
+    const outcome = await untilTyped(message, way, paths, wasHeld);
     if (outcome.kind !== 'typed') return ended(message, thread, outcome);
     const { before } = outcome;
     standing.set(thread.id, { deliveryId, text: typed.text, before, at: Date.now() });
@@ -93,11 +93,11 @@ export function createDeliver(options: JourneyOptions): Deliver {
     });
   }
 
-  /** A message that is typed while a usage limit is reached would only fail. */
-  async function untilReset(message: AcceptedMessage, { id }: ThreadRef): Promise<void> {
+  /** A message that is typed while a usage limit is reached would only fail. True if it had to wait. */
+  async function untilReset(message: AcceptedMessage, { id }: ThreadRef): Promise<boolean> {
     for (let told = ''; ; await sleep(LIMIT_PAUSE_MS, undefined, { signal })) {
       const because = options.limits.waitsBecause(id);
-      if (because === undefined) return;
+      if (because === undefined) return told !== '';
       if (because !== told) await outcomes.waiting(message, because, undefined);
       told = because;
     }
@@ -107,6 +107,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     message: AcceptedMessage,
     way: TypedState,
     paths: readonly string[],
+    wasHeld: boolean,
   ): Promise<AttemptOutcome> {
     const began = Date.now();
     const { deliveryId, thread } = way;
@@ -131,7 +132,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
         continue;
       }
       if (turn.kind !== 'wait') return turn;
-      if (isTooOld(deliveryId) && Date.now() - began > GIVE_UP_MS) {
+      if (isTooOld(deliveryId) && (!wasHeld || Date.now() - began > GIVE_UP_MS)) {
         const because = `It could not be typed within a day. ${turn.because}`;
         return { kind: 'failed', because, screen: turn.screen };
       }

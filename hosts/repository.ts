@@ -38,7 +38,7 @@ printf '%s\\0%s\\0%s\\0' "$folder" "$branch" "$origin"`;
 
 /** An address may contain a password, so only the end of its path is shown. */
 export function repositoryName(origin: string, folder: string): string {
-  const path = URL.canParse(origin) ? new URL(origin).pathname : (/^[^/]+:(.+)$/.exec(origin)?.[1] ?? '');
+  const path = URL.canParse(origin) ? new URL(origin).pathname : sshPath(origin);
   const name = path
     .split('/')
     .filter(Boolean)
@@ -46,4 +46,10 @@ export function repositoryName(origin: string, folder: string): string {
     .join('/')
     .replace(/\.git$/, '');
   return name || basename(folder.replace(/\/\.git$/, ''));
+}
+
+/** The path in an address such as "git@example.com:shop.git"; empty for any other text. */
+function sshPath(origin: string): string {
+  const colon = origin.indexOf(':');
+  return colon > 0 && !origin.slice(0, colon).includes('/') ? origin.slice(colon + 1) : '';
 }

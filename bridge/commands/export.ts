@@ -30,7 +30,8 @@ export const exportCommand: Command = {
       (one) => WRITTEN.includes(one.type) && one.id !== order.id,
     );
     const made = threadMarkdown({ title, messages: said.map(exported), isCut: !isAll }, MOST_BYTES);
-    const name = `${title.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '') || 'thread'}.md`;
+    const words = title.match(/[A-Za-z0-9_-]+/g) ?? ['thread'];
+    const name = `${words.join('-')}.md`;
     const what = made.isCut ? `The newest ${made.count} messages; older ones did not fit.` : `${made.count} messages.`;
     return {
       content: `📄 ${untrustedCode(title)}: ${what}`,

@@ -263,11 +263,11 @@ describe('slash commands', () => {
   it('are the same commands as those of "!", each with a description', () => {
     expect(SLASH_COMMANDS.map(({ name }) => name)).toEqual([...COMMANDS.map(({ name }) => name), 'claude']);
     for (const command of SLASH_COMMANDS) {
-      expect(command.name).toMatch(/^[a-z]{1,32}$/);
+      expect(command.name).toMatch(/^[a-z-]{1,32}$/);
       expect('description' in command && command.description).toMatch(/^.{3,100}$/);
     }
     for (const { usage } of COMMANDS) expect(helpText()).toContain(usage);
-    expect(helpText().length).toBeLessThan(1_600);
+    expect(helpText().length).toBeLessThan(1_950); // one message;
   });
 
   it('accept their short forms, and nothing else', () => {
