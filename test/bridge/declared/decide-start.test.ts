@@ -41,17 +41,17 @@ describe('what a look means', () => {
     ],
     ['it was ended', memory({ run, ended: run }), gone, {}, 'nothing', memory({ ended: run })],
     ['its agent exited with 0', memory({ run }), exited(0), {}, 'ended', memory({ ended: run })],
-    ['its agent exited with 1', memory({ run }), exited(1), {}, 'crashed', memory({ crashes: [NOW] })],
-    ['a signal ended its agent', memory({ run }), exited(undefined), {}, 'crashed', memory({ crashes: [NOW] })],
+    ['its agent exited with 1', memory({ run }), exited(1), {}, 'crashed', memory({ crashes: [NOW], crashed: run })],
+    ['a signal ended its agent', memory({ run }), exited(undefined), {}, 'crashed', memory({ crashes: [NOW], crashed: run })],
     [
       'its agent exited while nobody watched',
       memory({ run }),
       exited(1),
       { isFirst: true },
       'crashed',
-      memory({ crashes: [NOW] }),
+      memory({ crashes: [NOW], crashed: run }),
     ],
-    ['its tmux session was closed', memory({ run }), gone, {}, 'crashed', memory({ crashes: [NOW] })],
+    ['its tmux session was closed', memory({ run }), gone, {}, 'crashed', memory({ crashes: [NOW], crashed: run })],
     ['threadmux kill ended it', memory({ run }), gone, { isMarked: true }, 'ended', memory({ ended: run })],
     [
       'threadmux kill ended it while the bridge was down',
@@ -69,7 +69,15 @@ describe('what a look means', () => {
       gone,
       {},
       'crashed',
-      memory({ crashes: [NOW - 1, NOW] }),
+      memory({ crashes: [NOW - 1, NOW], crashed: run }),
+    ],
+    [
+      'it crashed before, and its pane is still there',
+      memory({ crashes: [1], crashed: run }),
+      exited(1),
+      {},
+      'nothing',
+      memory({ crashes: [1], crashed: run }),
     ],
   ] as const)('%s', (_, before, seen, more, happened, after) => {
     expect(afterLook(before, seen, { ...facts, ...more })).toEqual({ memory: after, happened });
