@@ -76,7 +76,7 @@ function safeText(text: string): string {
 
 /** Inline code stays as it is: a backslash would be visible there. */
 function safeLine(line: string): string {
-  const parts = line.split(/(`+[^`]+`+)/);
+  const parts = line.split(/((?<!`)`+[^`]+`+)/);
   const safe = parts.map((part, at) => (at % 2 === 1 ? part : part.replace(/<(?=[A-Za-z/!?])/g, '\\<')));
   return safe.join('').replace(/^( {0,3})(#{1,6}(?:\s|$)|(?:=+|-+)\s*$)/, '$1\\$2');
 }
