@@ -42,7 +42,14 @@ describe('what a look means', () => {
     ['it was ended', memory({ run, ended: run }), gone, {}, 'nothing', memory({ ended: run })],
     ['its agent exited with 0', memory({ run }), exited(0), {}, 'ended', memory({ ended: run })],
     ['its agent exited with 1', memory({ run }), exited(1), {}, 'crashed', memory({ crashes: [NOW], crashed: run })],
-    ['a signal ended its agent', memory({ run }), exited(undefined), {}, 'crashed', memory({ crashes: [NOW], crashed: run })],
+    [
+      'a signal ended its agent',
+      memory({ run }),
+      exited(undefined),
+      {},
+      'crashed',
+      memory({ crashes: [NOW], crashed: run }),
+    ],
     [
       'its agent exited while nobody watched',
       memory({ run }),
