@@ -4,6 +4,7 @@
 
 import * as z from 'zod';
 import type { Config, ServerConfig } from '../core/config.ts';
+import { isThreadmuxError } from '../core/errors.ts';
 import { snowflakeAt } from '../core/snowflake.ts';
 import { MISSING_ACCESS, UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
@@ -14,7 +15,7 @@ import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import { type ThreadRecord, threadRecordSchema } from '../threads/registry.ts';
 import { titleOf } from '../threads/session-pane.ts';
 import type { Threads } from '../threads/session-threads.ts';
-import { newName, projectFor } from './adopted-name.ts';
+import { configuredNames, newName, projectFor } from './adopted-name.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import { acceptedOf, incomingOf } from './listen.ts';
 import { type RouteAction, route } from './route.ts';
@@ -51,7 +52,7 @@ export function createThreadAdoption(options: AdoptionOptions): ThreadAdoption {
   if (until === undefined) see(rest.serverTime());
 
   function see(at: number): void {
-    if (until !== undefined && at <= until) return;
+    if (Number.isNaN(at) || (until !== undefined && at <= until)) return;
     until = at;
     writeBestEffort(path, { until });
   }
@@ -66,7 +67,7 @@ export function createThreadAdoption(options: AdoptionOptions): ThreadAdoption {
     const project = projectFor({ channel, title: title ?? '' }, ours);
     if (project === undefined) return;
     const host = project.host ?? config.defaultHost;
-    const sessionName = newName(title ?? '', host, registry.all());
+    const sessionName = newName(title ?? '', host, registry.all(), configuredNames(threads.projects()));
     const record: ThreadRecord = threadRecordSchema.parse({
       ...{ thread: id, server: server.name, channel, host, sessionName, adopted: 'new', closed: true, last: id },
       title: titleOf({ host, sessionName, group: undefined }, config),
@@ -118,7 +119,11 @@ export function createThreadAdoption(options: AdoptionOptions): ThreadAdoption {
     readFirst,
     async takeUp() {
       const mine = registry.all().filter((one) => one.server === server.name);
-      for (const { thread } of mine) await readFirst(thread);
+      // A thread without access, or one that was archived meanwhile, must not stop the start.
+      for (const { thread } of mine)
+        await readFirst(thread).catch((error: unknown) => {
+          if (!isThreadmuxError(error, 'discord_refused')) throw error;
+        });
       for (const one of mine) if (one.adopted === 'yes' && !one.closed) threads.rename(one, one.title);
     },
   };

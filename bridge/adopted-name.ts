@@ -25,6 +25,16 @@ export function projectFor(
   return ours.find(({ name }) => name === named) ?? ours[0];
 }
 
+/** The names of sessions that the configuration gives another place. */
+export function configuredNames(
+  projects: readonly { readonly sessions: readonly { readonly name: string }[]; readonly talk: string | undefined }[],
+): readonly string[] {
+  return projects.flatMap(({ sessions, talk }) => [
+    ...sessions.map(({ name }) => name),
+    ...(talk === undefined ? [] : [talk]),
+  ]);
+}
+
 /** Only characters that a session name may have; a number is added if the name is taken on that host. */
 export function newName(
   title: string,

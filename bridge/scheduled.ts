@@ -92,8 +92,11 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
       return store.remove(one.id);
     }
     const isOfLimit = record.limit?.letter === one.limit && mayContinue(record.limit);
-    if (one.limit !== undefined && !isOfLimit) return store.remove(one.id);
-    switch (decideDue({ due: one.due, now: Date.now(), isOver: record.closed })) {
+    // What was posted is also typed.
+    if (one.limit !== undefined && one.posted === undefined && !isOfLimit) return store.remove(one.id);
+    // A message in a channel that talks to a session starts it; "continue" does not.
+    const isOver = record.closed && !(record.inChannel && one.limit === undefined);
+    switch (decideDue({ due: one.due, now: Date.now(), isOver })) {
       case 'wait':
         return;
       case 'ended':

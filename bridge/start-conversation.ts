@@ -8,9 +8,10 @@ import { untrustedCode, untrustedHint, untrustedReason } from '../core/untrusted
 import type { ThreadRef } from '../discord/threads.ts';
 import { rememberedSession } from '../threads/remembered-session.ts';
 import { titleOf } from '../threads/session-pane.ts';
-import { isNeverStarted, newName } from './adopted-name.ts';
+import { configuredNames, isNeverStarted, newName } from './adopted-name.ts';
 import type { CommandContext } from './commands/command.ts';
 import { beginSession } from './commands/new.ts';
+import { declaredDirectory } from './declared/declared-list.ts';
 import type { AttemptOutcome, WaitingAttempt } from './delivery-attempt.ts';
 
 export interface ConversationStarts {
@@ -45,7 +46,7 @@ export function createConversationStarts(tools: () => CommandContext): Conversat
   }
 
   async function start(thread: ThreadRef, wanted: Wanted): Promise<'started' | AttemptOutcome> {
-    const { registry } = tools().threads;
+    const { registry, projects } = tools().threads;
     const isTalk = thread.id === thread.parentId;
     const tried: string[] = [];
     for (let { name } = wanted; ; ) {
@@ -56,7 +57,7 @@ export function createConversationStarts(tools: () => CommandContext): Conversat
       tried.push(name);
       if (isTalk || tried.length > NAMES_TRIED) return refused(name);
       // Somebody else's session has the name.
-      name = newName(wanted.name, wanted.host, registry.all(), tried);
+      name = newName(wanted.name, wanted.host, registry.all(), [...tried, ...configuredNames(projects())]);
       const title = titleOf({ host: wanted.host, sessionName: name, group: undefined }, tools().config);
       registry.change(thread.id, { sessionName: name, title });
     }
@@ -84,7 +85,7 @@ function sessionFor({ name, host, project }: Wanted, { threads, server, config }
   const declared = project.sessions.find((one) => one.name === name);
   return {
     name: parseSessionName(name),
-    ...{ host, directory: declared?.directory ?? (project.path || '~'), command: undefined },
+    ...{ host, directory: declaredDirectory(project.path || '~', declared?.directory), command: undefined },
     before: rememberedSession(ours, { name, host, defaultHost: config.defaultHost }),
   };
 }

@@ -56,8 +56,9 @@ export function createUsageLimits(parts: UsageLimitsParts): UsageLimits {
 
   return {
     waitsBecause(thread) {
-      const limit = limitOf(thread);
-      if (!isHeld(limit, Date.now())) return undefined;
+      const { limit, closed } = registry.get(thread) ?? {};
+      // An ended session is said at once, or started.
+      if (closed || !isHeld(limit, Date.now())) return undefined;
       return `A usage limit is reached. It resets on ${fullTime(limit.resetsAt, localZone())}.`;
     },
     wrote(thread, message) {

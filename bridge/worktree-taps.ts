@@ -21,7 +21,8 @@ export async function tapWorktree(
   // A tap cannot be answered in an archived thread.
   if (order.thread?.archived) await tools.threads.reopen(order.thread.id).catch(() => {}); // the tap's answer fails with a reason
   if (!(await takeTap(rest, interaction))) return true;
-  const one = tools.worktrees.ofThread(thread);
+  // A tap counts only in the thread of its worktree.
+  const one = order.thread?.id === thread ? tools.worktrees.ofThread(thread) : undefined;
   if (one === undefined || tools.threads.registry.get(thread)?.server !== tools.server.name) {
     await followUp(rest, interaction, { content: '🌿 This worktree no longer exists.', components: [] });
     return true;

@@ -47,6 +47,26 @@ function serverChange(
     if (!known.includes(channel)) needRestart.push(`${at}.projects[${of}].channel`);
 }
 
+/** The new values, but with the old ones of the keys that need a restart, as far as they decide where sessions are. */
+export function valuesUntilRestart(before: Config, after: Config): Config {
+  const kept = Object.fromEntries(AT_START.map((key) => [key, before[key as keyof Config]]));
+  const servers = after.servers.map((now) => {
+    const old = before.servers.find(({ name }) => name === now.name);
+    return old === undefined ? now : { ...now, channel: old.channel, projects: heardProjects(old, now) };
+  });
+  return { ...after, ...kept, servers };
+}
+
+/** Nobody listens to a new channel yet: messages in its threads would wait there unseen. */
+function heardProjects(old: ServerConfig, now: ServerConfig): ServerConfig['projects'] {
+  const heard = [old.channel, ...old.projects.map(({ channel }) => channel)];
+  return now.projects.flatMap((project) => {
+    if (heard.includes(project.channel)) return [project];
+    const before = old.projects.find(({ path, host }) => path === project.path && host === project.host);
+    return before === undefined ? [] : [{ ...project, channel: before.channel }];
+  });
+}
+
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -3,7 +3,7 @@
 
 import { statSync } from 'node:fs';
 import type { Config, ConfigEnvironment, ServerConfig } from '../core/config.ts';
-import { type ConfigChange, configChange } from '../core/config-change.ts';
+import { type ConfigChange, configChange, valuesUntilRestart } from '../core/config-change.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { loadConfig } from './config-file.ts';
 import type { Home } from './home.ts';
@@ -43,7 +43,7 @@ export function openLiveConfig(home: Home, env: ConfigEnvironment, config: Confi
     try {
       const fresh = loadConfig(home, env);
       const change = configChange(config, fresh);
-      replaceValues(config, fresh);
+      replaceValues(config, valuesUntilRestart(config, fresh));
       if (change.applied.length + change.needRestart.length > 0) report(change);
     } catch (error) {
       if (!isThreadmuxError(error)) throw error;

@@ -1,6 +1,6 @@
 // !start and !stop-session: the declared sessions of the configuration, by name. What is stopped stays so until somebody starts it.
 
-import { ThreadmuxError } from '../../core/errors.ts';
+import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { type DeclaredPlace, requireDeclared } from '../declared/declared-list.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
@@ -34,16 +34,24 @@ export async function stopDeclared(
   tools: CommandContext,
 ): Promise<CommandReply> {
   const { name, host } = place;
-  const isRunning = tools.declared.statuses().find((one) => one.place === place)?.isThere !== false;
-  if (isRunning) return killCommand.run({ ...order, rest: `${name}@${host}` }, tools);
+  const status = tools.declared.statuses().find((one) => one.place === place);
+  const kill = () => killCommand.run({ ...order, rest: `${name}@${host}` }, tools);
+  if (status?.isThere !== false) return kill();
+  // It may exist already, while its worktree is set up.
+  const killed = status.because === 'starting' && (await kill().catch(isNotThere));
+  if (killed) return killed;
   tools.declared.ending({ host, name });
   return replyWith(`⏹️ ${untrustedCode(place.label)} does not run, and stays ended until somebody starts it.`);
 }
 
-function placeOf({ rest, thread }: CommandCall, tools: CommandContext, usage: string): DeclaredPlace {
+function isNotThere(error: unknown): undefined {
+  if (!isThreadmuxError(error, 'session_not_found')) throw error;
+}
+
+function placeOf({ rest, thread, channel }: CommandCall, tools: CommandContext, usage: string): DeclaredPlace {
   const all = tools.declared.all();
   const text = rest.trim();
-  if (text !== '') return requireDeclared(text, all, thread?.parentId);
+  if (text !== '') return requireDeclared(text, all, thread?.parentId ?? channel);
   const record = thread && tools.threads.registry.get(thread.id);
   const own = record && all.find(({ host, name }) => host === record.host && name === record.sessionName);
   if (own !== undefined) return own;

@@ -15,6 +15,7 @@ import {
   startOf,
 } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
+import { declaredDirectory } from '../declared/declared-list.ts';
 import { outsideWorktrees, takePlace } from '../session-place.ts';
 import { agentCommandOn, type Command, type CommandContext, replyWith } from './command.ts';
 import { NEW_USAGE, type NewOptions, parseNewOptions } from './new-options.ts';
@@ -96,13 +97,19 @@ function recall(
   const conversation = continues && before !== undefined ? conversationOf(before) : undefined;
   const chosen = host ?? before?.host ?? project?.host ?? config.defaultHost;
   const isProjects = project !== undefined && (project.host ?? chosen) === chosen;
+  const declared = project?.sessions.find((one) => one.name === name);
   // A conversation is found only in the directory of its project.
   const was = conversation === undefined ? start?.directory : before?.project || start?.directory;
   const { model, permissionMode, agent } = settings;
   const isForAgent = continues || (model ?? permissionMode ?? agent) !== undefined;
   const keeps = start?.command.length && (!isForAgent || start.command[0] === config.agent.command[0]);
   return {
-    ...{ name, host: chosen, directory: directory ?? was ?? (isProjects ? project.path : '~'), before },
+    ...{
+      name,
+      host: chosen,
+      directory: directory ?? was ?? (isProjects ? declaredDirectory(project.path, declared?.directory) : '~'),
+      before,
+    },
     ...{ settings, conversation, continues },
     command: command ?? (keeps ? start.command : undefined),
   };

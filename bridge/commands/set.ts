@@ -8,6 +8,7 @@ import { MODEL_NAMES, oneOf, SETTING_KEYS, type SettingName, settingFor } from '
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { type SettingOrigin, settingOrigins, settingsInForce } from '../../threads/thread-settings.ts';
+import { isFresh } from '../inbox.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { checkBypass } from './project-here.ts';
 import { sessionOf } from './session-status.ts';
@@ -76,11 +77,13 @@ function applyModel(
 }
 
 async function applyMode(
-  { id, thread }: CommandCall,
+  { id, thread, liveAt }: CommandCall,
   { permissionMode: wanted = 'default' }: SessionSettings,
   tools: CommandContext,
 ): Promise<string> {
   const later = 'Claude gets it at its next start.';
+  // Keys are pressed only for a command that was received live: the pane may show something else since.
+  if (!isFresh(liveAt, performance.now())) return `${later} To change it now, send this again.`;
   const pane = thread && (await tools.panes.find(thread, true));
   if (thread === undefined || pane === undefined) return later;
   const done = await tools.pressing(thread.id, () => switchMode(pane, wanted, id));

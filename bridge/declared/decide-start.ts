@@ -13,6 +13,8 @@ export const memorySchema = z.object({
   run: runSchema.optional(),
   /** It was ended on purpose, in this run; 'before' if it did not run then. */
   ended: z.union([runSchema, z.literal('before')]).optional(),
+  /** The run that crashed last: tmux may keep its pane, and each look sees it again. */
+  crashed: runSchema.optional(),
   /** When it ended without anybody wanting it. */
   crashes: z.array(z.number()).readonly().default([]),
   givenUp: z.boolean().default(false),
@@ -52,12 +54,12 @@ export function afterLook(memory: DeclaredMemory, seen: SeenRun, facts: LookFact
   const { run: last, ...rest } = memory;
   const run = seen.is === 'exited' ? seen.run : last;
   if (run === undefined) return { memory: facts.isMarked ? { ...rest, ended: 'before' } : rest, happened: 'nothing' };
-  if (isSameRun(memory.ended, run)) return { memory: rest, happened: 'nothing' };
+  if (isSameRun(memory.ended, run) || isSameRun(memory.crashed, run)) return { memory: rest, happened: 'nothing' };
   if (facts.isMarked || (seen.is === 'exited' && seen.status === 0))
     return { memory: { ...rest, ended: run }, happened: 'ended' };
   // The machine was restarted.
   if (seen.is === 'gone' && facts.isFirst) return { memory: rest, happened: 'nothing' };
-  return { memory: withCrash(rest, facts.now), happened: 'crashed' };
+  return { memory: { ...withCrash(rest, facts.now), crashed: run }, happened: 'crashed' };
 }
 
 export function withCrash(memory: DeclaredMemory, now: number): DeclaredMemory {

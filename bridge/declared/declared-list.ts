@@ -25,7 +25,7 @@ export function declaredOf(
       const host = project.host ?? config.defaultHost;
       return {
         ...{ name, start, prompt, host, project },
-        directory: directoryOf(project.path || '~', directory),
+        directory: declaredDirectory(project.path || '~', directory),
         label: labelOf({ name, host }, config),
       };
     }),
@@ -39,7 +39,8 @@ export function labelOf(
   return host === defaultHost ? name : `${name}@${host}`;
 }
 
-function directoryOf(project: string, own: string | undefined): string {
+/** A relative directory is inside its project. */
+export function declaredDirectory(project: string, own: string | undefined): string {
   if (own === undefined) return project;
   return /^[~/]/.test(own) ? own : posix.join(project, own);
 }

@@ -14,6 +14,7 @@ import {
   atBridgeStart,
   type DeclaredMemory,
   decideStart,
+  isSameRun,
   runOf,
   type SessionRun,
   whyNot,
@@ -180,8 +181,9 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     const { begun } = await beginSession({ name, host, directory, command: undefined, before, project, runs }, tools());
     if (begun.is === 'there') return begun;
     const run = runOf(begun.session);
-    const { ended: _, ...known } = memory.get(keyOf(place));
-    remember(place, { ...known, run });
+    const { ended, ...known } = memory.get(keyOf(place));
+    // Somebody may have ended it while its worktree was set up.
+    remember(place, { ...known, run, ...(isSameRun(ended, run) ? { ended } : {}) });
     setThere(place, true);
     return begun;
   }

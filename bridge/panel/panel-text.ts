@@ -54,7 +54,9 @@ function words(state: NonNullable<PanelRow['state']>): string {
 const when = (ms: number) => `<t:${Math.floor(ms / 1_000)}:R>`;
 
 function components(rows: readonly PanelRow[], linkOf: (thread: string) => string): readonly ComponentRow[] {
-  const named = rows.filter(({ label }) => label.length <= LONGEST_LABEL);
+  // Two tmux servers may have a session of one name, and Discord refuses a message with the same button twice.
+  const isFirst = ({ label }: PanelRow, at: number) => rows.findIndex((one) => one.label === label) === at;
+  const named = rows.filter((one, at) => one.label.length <= LONGEST_LABEL && isFirst(one, at));
   const stopped = named.filter(({ state, because }) => state === undefined && because !== 'starting');
   const running = named.filter(({ state }) => state !== undefined);
   const general = [

@@ -54,6 +54,8 @@ export function createPanels(options: PanelsOptions): Panels {
     string,
     { timer?: NodeJS.Timeout | undefined; isBusy: boolean; isDirty: boolean; lastAt: number }
   >();
+  /** Messages that we delete ourselves, because Discord accepts no more edits of them. */
+  const replaced = new Set<string>();
   /** Somebody deleted it again: until a restart there is none. */
   const deletions = new Map<string, number>();
   let channels: readonly string[] = [];
@@ -118,6 +120,7 @@ export function createPanels(options: PanelsOptions): Panels {
     } catch (error) {
       if (refusedWith(error, UNKNOWN_MESSAGE)) isGone(channel, known);
       else if (refusedWith(error, TOO_MANY_EDITS_OF_OLD_MESSAGE)) {
+        replaced.add(known.message);
         await deleteMessage(rest, channel, known.message);
         return post(channel, draft, print, known.count);
       } else throw error;
@@ -172,6 +175,7 @@ export function createPanels(options: PanelsOptions): Panels {
     deleted(data) {
       const { id = '', channel_id: channel = '' } = deletedSchema.safeParse(data).data ?? {};
       const panel = panels.get(channel);
+      if (replaced.delete(id)) return;
       if (panel !== undefined && id !== '' && panel.message === id) isGone(channel, panel);
     },
     close() {

@@ -2,7 +2,7 @@
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { newName, projectFor } from '../../bridge/adopted-name.ts';
+import { configuredNames, newName, projectFor } from '../../bridge/adopted-name.ts';
 import { type Project, projectsOf } from '../../core/project.ts';
 import { standInAt } from '../support/fake-claude.ts';
 import { threadNames } from '../support/hook-process.ts';
@@ -159,6 +159,16 @@ describe('the session of such a thread', () => {
   ])('%s is called %s', (title, name) => {
     const taken = ['web', 'web-2'].map((sessionName) => ({ sessionName, host: 'laptop' }));
     expect(newName(title, 'laptop', [...taken, { sessionName: 'thread', host: 'mini' }])).toBe(name);
+  });
+
+  it('never has the name of a declared session, or of one that a channel talks to', () => {
+    const sessions = [{ name: 'api', start: 'manual' }] as const;
+    const names = configuredNames([{ sessions, talk: 'shop' }]);
+    expect(['api', 'shop', 'web'].map((title) => newName(title, 'laptop', [], names))).toEqual([
+      'api-2',
+      'shop-2',
+      'web',
+    ]);
   });
 
   it('belongs to the project that its title names, otherwise to the first one of the channel', () => {

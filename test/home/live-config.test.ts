@@ -54,6 +54,21 @@ describe('a change of config.json', () => {
     );
   });
 
+  it('that needs a restart moves no session to a channel that nobody listens to', () => {
+    const shop = { path: '~/shop', channel: ID };
+    const { config, live, write } = open({ servers: [{ ...server, projects: [shop] }] });
+    const { host, hosts } = config;
+    const projects = [
+      { ...shop, channel: OTHER, talk: 'shop' },
+      { path: '~/new', channel: OTHER },
+    ];
+    write({ host: 'renamed', servers: [{ ...server, channel: OTHER, projects }] });
+    live.check();
+    expect(config).toMatchObject({ host, hosts });
+    expect(config.servers).toMatchObject([{ channel: ID, projects: [{ ...shop, talk: 'shop' }] }]);
+    expect(config.servers[0]?.projects).toHaveLength(1);
+  });
+
   it('with a mistake changes nothing and is reported once, without what the file contains', () => {
     const { config, live, write, reports } = open({ servers: [server], progress: 'quiet' });
     write('{\n  "progress": "verbose",\n  "servers": [{"token": secret-two}]\n}');

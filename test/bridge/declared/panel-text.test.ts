@@ -36,6 +36,11 @@ describe('the message of the panel', () => {
     expect(types(stopped)).toEqual([[3], [3], [2, 2]]);
   });
 
+  it('has one button for two sessions of one name', () => {
+    expect(draft([row('web'), row('web', { thread: '2' })]).content).toContain('<#2>');
+    expect(types([row('web'), row('web', { thread: '2' })])).toEqual([[2, 2, 2]]);
+  });
+
   it('fits into a message with any number of sessions', () => {
     const { content } = draft(Array.from({ length: 200 }, (_, at) => row(`session-with-a-long-name-${at}`)));
     expect(content.length).toBeLessThan(2_000);
