@@ -36,8 +36,9 @@ export async function up(options: UpOptions): Promise<void> {
   const servers = workspace === undefined ? context.servers : [rememberLocal(context, workspace)];
   const running = await start(context, servers);
   if (workspace !== undefined) showStates(running, workspace);
+  const stopped = untilStopped(); // a signal may come as soon as the greeting is printed
   for (const line of greeting(servers, workspace)) console.log(line);
-  await untilStopped();
+  await stopped;
   await running.stop();
   await workspace?.close();
   retryPendingWrites();
