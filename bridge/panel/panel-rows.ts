@@ -6,6 +6,7 @@ import { loadStatus, parseStatusLineInput } from '../../agents/claude/hook-input
 import { settingsOf } from '../../core/project.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import type { TimedState } from '../../threads/session-state.ts';
+import type { KnownWorktree } from '../../threads/worktrees.ts';
 import { labelOf } from '../declared/declared-list.ts';
 import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-sessions.ts';
 import type { BridgeParts } from '../start-server.ts';
@@ -56,6 +57,17 @@ export function panelRows(channel: string, parts: RowParts): readonly PanelRow[]
   });
   const others = running.filter((record) => !statuses.some((status) => isOf(record, status)));
   return [...known, ...others.map((record) => runningRow(record, parts))];
+}
+
+/** The worktrees that were kept when their session ended, and wait for a user's decision. */
+export function keptWorktrees(
+  channel: string,
+  { threads, worktrees }: Pick<BridgeParts, 'threads' | 'worktrees'>,
+): readonly KnownWorktree[] {
+  return worktrees.known().filter(({ state, host, directory }) => {
+    const at = state === 'kept' ? threads.destinationOf({ host, directory }) : undefined;
+    return at?.channel === channel;
+  });
 }
 
 const NOTHING = { branch: undefined, model: undefined, context: undefined, at: undefined };

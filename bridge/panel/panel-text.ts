@@ -4,6 +4,7 @@ import { untrustedCode, untrustedLine } from '../../core/untrusted-text.ts';
 import type { ComponentRow, MessageDraft } from '../../discord/messages.ts';
 import { button } from '../../discord/messages.ts';
 import { stateWords } from '../../threads/known-states.ts';
+import type { KnownWorktree } from '../../threads/worktrees.ts';
 import { STATE_SIGNS, WHY_NOT } from '../commands/sessions.ts';
 import type { PanelRow } from './panel-rows.ts';
 
@@ -15,13 +16,18 @@ const MOST_OPTIONS = 25;
 const LONGEST_LABEL = 80;
 
 /** `linkOf`: the address of a thread. */
-export function panelDraft(rows: readonly PanelRow[], linkOf: (thread: string) => string): MessageDraft {
-  return { content: content(rows), components: components(rows, linkOf), silent: true };
+export function panelDraft(
+  rows: readonly PanelRow[],
+  kept: readonly Pick<KnownWorktree, 'project' | 'name' | 'branch' | 'host' | 'thread'>[],
+  linkOf: (thread: string) => string,
+): MessageDraft {
+  return { content: content(rows, kept.map(worktreeLine)), components: components(rows, linkOf), silent: true };
 }
 
-function content(rows: readonly PanelRow[]): string {
+function content(rows: readonly PanelRow[], kept: readonly string[]): string {
   const lines = ['**Sessions**', ...rows.map(line)];
   if (rows.length === 0) lines.push('None yet. “New session” starts one.');
+  if (kept.length > 0) lines.push('**Worktrees without a session**', ...kept);
   let text = '';
   for (const [at, one] of lines.entries()) {
     if (text.length + one.length > ROOM) return `${text}\n… and ${lines.length - at} more: \`!sessions\``;
@@ -44,6 +50,11 @@ function line({ label, thread, host, state, because, branch, isWorktree, model, 
     state === undefined || at === undefined ? undefined : `active ${when(at)}`,
   ];
   return parts.filter(Boolean).join(' · ');
+}
+
+function worktreeLine({ project, name, branch, host, thread }: Parameters<typeof panelDraft>[1][number]): string {
+  const link = thread === '' ? '' : ` <#${thread}>`;
+  return `🌿 ${untrustedCode(`${project}/${name}`, 80)}${link} · ⎇ ${untrustedCode(branch, 60)} · ${untrustedLine(host, 60)}`;
 }
 
 /** The title of a dialog comes from the pane, which is not trusted. */

@@ -10,7 +10,7 @@ import type { Rest } from '../../discord/rest.ts';
 import { readJson, writeBestEffort } from '../../home/atomic-write.ts';
 import type { DeclaredSessions } from '../declared/declared-sessions.ts';
 import type { BridgeParts } from '../start-server.ts';
-import { type PanelRow, panelRows } from './panel-rows.ts';
+import { keptWorktrees, type PanelRow, panelRows } from './panel-rows.ts';
 import { panelDraft } from './panel-text.ts';
 
 export interface Panels {
@@ -109,7 +109,7 @@ export function createPanels(options: PanelsOptions): Panels {
   async function update(channel: string): Promise<boolean> {
     const rows = panelRows(channel, { ...options, server: server.name });
     if (isLocal) return tellRows(rows);
-    const draft = panelDraft(rows, linkOf);
+    const draft = panelDraft(rows, keptWorktrees(channel, options), linkOf);
     const print = stableNonce(JSON.stringify(draft));
     const known = panels.get(channel) ?? { message: '', print: '', count: 0 };
     if (known.print === print || (deletions.get(channel) ?? 0) > 1) return false;

@@ -6,7 +6,8 @@ const row = (label: string, more: Partial<PanelRow> = {}): PanelRow => ({
   ...{ label, host: 'laptop', thread: '1', state: { state: 'idle', since: 60_000 }, because: undefined },
   ...{ branch: undefined, isWorktree: false, model: undefined, context: undefined, at: 60_000, ...more },
 });
-const draft = (rows: readonly PanelRow[]) => panelDraft(rows, (thread) => `https://discord.com/channels/9/${thread}`);
+const draft = (rows: readonly PanelRow[], kept: Parameters<typeof panelDraft>[1] = []) =>
+  panelDraft(rows, kept, (thread) => `https://discord.com/channels/9/${thread}`);
 const types = (rows: readonly PanelRow[]) =>
   (draft(rows).components ?? []).map(({ components }) => components.map(({ type }) => type));
 
@@ -24,6 +25,14 @@ describe('the message of the panel', () => {
     expect(content).toContain("needs you (`dialog: '@everyone' **bold**`)");
     expect(content).toContain("`a'<@1>`");
     expect(content).toContain('\\[x\\](http://y)');
+  });
+
+  it('lists the worktrees that were kept', () => {
+    const kept = { project: 'shop', name: 'web', branch: 'threadmux/web', host: 'mini', thread: '5' };
+    expect(draft([row('shop')], [kept]).content).toContain(
+      '\n**Worktrees without a session**\n🌿 `shop/web` <#5> · ⎇ `threadmux/web` · mini',
+    );
+    expect(draft([row('shop')]).content).not.toContain('Worktrees');
   });
 
   it('has at most 25 buttons in rows of five, and menus for more sessions', () => {
