@@ -50,8 +50,8 @@ export interface ClaudeLab {
   log(): string;
   /** A new link to the page. */
   link(): string;
-  /** Kills threadmux and restarts it; `between` runs while it is down. */
-  restart(between: () => Promise<void>): Promise<void>;
+  /** Kills threadmux and restarts it, with these variables added; `between` runs while it is down. */
+  restart(between: () => Promise<void>, added?: Readonly<Record<string, string>>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,8 +63,8 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
   const env = labEnv(dir, home.root);
   const command = writeSettings(dir, home, far);
   if (far !== undefined) env.PATH = `${writeSsh(dir, far)}:${env.PATH}`;
-  const begin = async () => {
-    const up = await startUp(env);
+  const begin = async (added: Readonly<Record<string, string>> = {}) => {
+    const up = await startUp({ ...env, ...added });
     const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
     const person = await enter(up.link);
     return { up, local, person };
@@ -111,10 +111,10 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
     link: () => execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim(),
-    async restart(between) {
+    async restart(between, added) {
       await ended(running.up.process, 'SIGKILL');
       await between();
-      running = await begin();
+      running = await begin(added);
     },
     async stop() {
       const agents = processesIn(script('panes').split('\n'));
