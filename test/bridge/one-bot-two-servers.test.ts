@@ -13,7 +13,7 @@ import type { TestWorkspace, WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
 import { aWhile, reconcile, startSetting, WAIT } from './bridge-setup.ts';
 
-async function start(names: readonly ('home' | 'work')[]) {
+async function start(names: readonly ('home' | 'work' | 'across')[]) {
   const guilds = await startTwoGuilds();
   const project = tempFolder();
   const serverAt = ({ token, channelId: channel, userId: user }: TestWorkspace, name: string): ServerConfig => ({
@@ -25,6 +25,11 @@ async function start(names: readonly ('home' | 'work')[]) {
     work: {
       ...serverAt(guilds.work, 'work'),
       ...{ projects: [{ path: project, channel: guilds.work.channelId }], onlyProjects: true },
+    },
+    /** One entry of the configuration, with the channel of a project on the other server. */
+    across: {
+      ...serverAt(guilds.home, 'across'),
+      projects: [{ path: project, channel: guilds.work.channelId }],
     },
   };
   const setting = await startSetting({ servers: () => names.map((name) => all[name]) });
@@ -75,8 +80,11 @@ describe('one bot on two servers', () => {
     expect(connections()).toBe(1);
   });
 
-  it('keeps the threads of both open when it connects again', async () => {
-    const { home, work, setting, project, claude } = await start(['home', 'work']);
+  it.each([
+    ['two entries', ['home', 'work']],
+    ['one entry', ['across']],
+  ] as const)('keeps the threads of both open when it connects again (%s)', async (_, names) => {
+    const { home, work, setting, project, claude } = await start(names);
     await claude('notes', setting.machine.tmux.dir);
     await claude('shop', project);
     await vi.waitFor(() => expect(setting.machine.letters()).toEqual([]), WAIT);
