@@ -74,9 +74,9 @@ export function startUp(machine: Machine, env: Record<string, string>, command: 
  */
 export async function startKillable({ local = false } = {}) {
   let trap: { method: string; part: string; when: 'before' | 'after' } | undefined;
-  const onRequest: Faults['onRequest'] = ({ method, path }) => {
+  const onRequest: Faults['onRequest'] = ({ method, path, actor }) => {
     const set = trap;
-    if (set === undefined || method !== set.method) return undefined;
+    if (set === undefined || method !== set.method || actor === 'person') return undefined;
     if (!path.includes(encodeURIComponent(set.part)) && !path.includes(set.part)) return undefined;
     trap = undefined;
     up.kill();

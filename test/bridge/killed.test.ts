@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { loadThreadRecords } from '../../threads/registry.ts';
 import { startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, saidIn } from '../support/hook-process.ts';
+import { buttonOf } from '../support/prompt-pane.ts';
 import type { TestWorkspace, UploadedFile, WireMessage } from '../support/workspace.ts';
 import { WAIT } from './bridge-setup.ts';
 import { startKillable } from './killed-program.ts';
@@ -184,6 +185,42 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
       }
       await recovered;
       expect(await notices()).toEqual([]);
+    }
+  });
+
+  it('before or after it says that a message failed, says it once, and Retry types it once', async () => {
+    const { up, again, workspace, machine, killAtRequest } = await startKillable();
+    const { person, botId } = workspace;
+    const gone = await startFakeClaude(machine, 'shop', { inShell: true, replies: false });
+    const { thread } = gone;
+    const notices = async () =>
+      (await person.messages(thread)).filter(({ author, content }) => author.id === botId && /^⚠️/.test(content));
+    await gone.tell('exit');
+    const texts: string[] = [];
+    for (const when of ['before', 'after'] as const) {
+      killAtRequest('POST', '/messages', when);
+      const message = await person.say(thread, `failed ${when}`);
+      texts.push(message.content);
+      await up().ended;
+      await again();
+      const [notice] = await vi.waitFor(async () => {
+        const now = await notices();
+        expect(now.map(({ content }) => content)).toEqual([expect.stringMatching(/^⚠️ Not delivered\./)]);
+        return now as [WireMessage];
+      }, WAIT);
+      const claude = await startFakeClaude(machine, 'shop', { again: true, replies: false });
+      const retry = buttonOf(notice, 'Retry');
+      killAtRequest('POST', '/callback', when);
+      await person.tap(thread, notice.id, retry);
+      await up().ended;
+      await again();
+      await vi.waitFor(async () => {
+        if ((await notices()).length > 0) await person.tap(thread, notice.id, retry).catch(() => {});
+        expect(claude.prompts()).toEqual(texts);
+      }, WAIT);
+      await settled(workspace, machine, message);
+      expect([claude.prompts(), await notices()]).toEqual([texts, []]);
+      await claude.tell('exit');
     }
   });
 
