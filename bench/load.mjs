@@ -1,5 +1,5 @@
 // Many sessions at once: bursts of messages into 30 panes and a reply to each, while the gateway is cut every 10 s, on a
-// server with Discord's rate limits. Nothing may be lost, repeated or out of order, and every mark has to be right.
+// server with Discord's rate limits. Nothing may be lost, repeated or out of order in either direction, and every mark has to be right.
 // usage: node bench/load.mjs [seconds]
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -26,7 +26,11 @@ const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import
 const DROP = fileURLToPath(new URL('../dist/hooks/drop', import.meta.url));
 
 await measure(async ({ folder }) => {
-  const { inspection, gateway } = asDiscord({ rateLimits: LIMITS });
+  const asked = [];
+  const { inspection, gateway } = asDiscord({
+    rateLimits: LIMITS,
+    refuse: ({ actor, method, path }) => void (actor === 'bot' && asked.push(`${method} ${decodeURIComponent(path)}`)),
+  });
   const workspace = await startWorkspace({ dir: join(folder, 'workspace'), inspection });
   const proxy = await countAnswers(workspace.api);
   const env = {
@@ -48,8 +52,10 @@ await measure(async ({ folder }) => {
     await once(program.stdout, 'data');
     const call = await person(workspace);
     const sessions = await startSessions(tmux, folder, env.THREADMUX_HOME);
-    const sent = await talk(sessions, call, gateway);
-    await report(sessions, sent, call, proxy, workspace);
+    asked.length = 0; // creating the threads is not counted
+    const { cuts } = await talk(sessions, call, gateway);
+    const state = await untilSettled(sessions, call, workspace);
+    report({ state, cuts, asked, counts: proxy.counts });
   } finally {
     program.kill('SIGTERM');
     await ended;
@@ -140,15 +146,17 @@ async function talk(sessions, call, gateway) {
   return { cuts };
 }
 
-async function report(sessions, { cuts }, call, { counts }, workspace) {
+async function untilSettled(sessions, call, workspace) {
   const deadline = Date.now() + SETTLES_WITHIN_MS;
-  let state = [];
   for (;;) {
-    state = [];
+    const state = [];
     for (const session of sessions) state.push(await stateOf(session, call, workspace));
-    if (state.every((one) => one.settled) || Date.now() > deadline) break;
+    if (state.every((one) => one.settled) || Date.now() > deadline) return state;
     await sleep(2_000);
   }
+}
+
+function report({ state, cuts, asked, counts }) {
   const sum = (key) => state.reduce((total, one) => total + one[key], 0);
   const rows = [
     ['messages sent', 'sent'],
@@ -160,18 +168,26 @@ async function report(sessions, { cuts }, call, { counts }, workspace) {
     ['notices with ⚠️', 'warned'],
     ['replies posted once', 'replied'],
     ['replies posted twice', 'repliesDoubled'],
+    ['threads with replies out of order', 'repliesDisordered'],
   ].map(([title, key]) => [title, String(sum(key))]);
+  const count = (isIt) => asked.filter(isIt).length;
+  const checks = count((one) => one.startsWith('PUT') && one.includes('✅'));
   printTable(`${SESSIONS} sessions for ${SECONDS} s, the gateway cut ${cuts} times`, [
     ...rows,
+    ['✅ set', String(checks)],
+    ['⚠️ set at any time', String(count((one) => one.startsWith('PUT') && one.includes('⚠️')))],
+    ['posts', String(count((one) => one.startsWith('POST') && one.endsWith('/messages')))],
+    ['reads of messages', String(count((one) => /^GET .*\/messages/.test(one)))],
     ['requests answered', String(counts.requests)],
     ['of these with 429', String(counts.refused)],
   ]);
   for (const { wrong } of state) for (const line of wrong) console.log(`  ${line}`);
   const all = sum('sent');
   conclude(
-    'everything is typed once and in order, every mark is right, and no request was refused',
+    'everything is typed and answered once and in order, every mark is right, and no request was refused',
     ['typedOnce', 'marked', 'replied'].every((key) => sum(key) === all) &&
-      ['doubled', 'disordered', 'warned', 'repliesDoubled'].every((key) => sum(key) === 0) &&
+      ['doubled', 'disordered', 'warned', 'repliesDoubled', 'repliesDisordered'].every((key) => sum(key) === 0) &&
+      checks === all &&
       counts.refused === 0,
   );
 }
@@ -196,17 +212,17 @@ async function stateOf({ name, folder, thread, sent }, call, { botId }) {
   const unmarked = ours.filter((message) => marksOf(message) !== '✅');
   const warnings = said.filter((content) => content.startsWith('⚠️'));
   const count = (isIt) => sent.filter(isIt).length;
-  const firsts = [...new Set(typed)];
   const counted = {
     sent: sent.length,
     typedOnce: count((text) => times(typed, text) === 1),
     lost: count((text) => times(typed, text) === 0),
     doubled: count((text) => times(typed, text) > 1),
-    disordered: firsts.join('\n') === sent.filter((text) => typed.includes(text)).join('\n') ? 0 : 1,
+    disordered: inOrder([...new Set(typed)], sent) ? 0 : 1,
     marked: ours.length - unmarked.length,
     warned: warnings.length,
     replied: count((text) => times(echoes, text) === 1),
     repliesDoubled: count((text) => times(echoes, text) > 1),
+    repliesDisordered: inOrder(echoes.filter(Boolean).toReversed(), sent) ? 0 : 1,
   };
   return {
     ...counted,
@@ -216,4 +232,9 @@ async function stateOf({ name, folder, thread, sent }, call, { botId }) {
       ...warnings.map((content) => `${name}: ${content.slice(0, 150)}`),
     ],
   };
+}
+
+/** Whether what is there has the order in which it was sent. */
+function inOrder(texts, sent) {
+  return texts.join('\n') === sent.filter((text) => texts.includes(text)).join('\n');
 }

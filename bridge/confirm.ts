@@ -126,7 +126,11 @@ async function pressOnceMore(message: TypedState, options: ConfirmOptions): Prom
   if (seen.kind !== 'standing') return;
   const { tmux, record } = options;
   const shows = boxWhileTyping(seen.screen.text, '', { width: 80, height: 24 });
-  await pressEnter(tmux, { pane: record, command: record.command, dialog: DIALOG, shows }, message.deliveryId);
+  const guard = { pane: record, command: record.command, dialog: DIALOG, shows };
+  await pressEnter(tmux, guard, message.deliveryId).catch((error: unknown) => {
+    // The next look presses it again; tmux knows whether it was pressed.
+    if (options.signal.aborted || !isThreadmuxError(error)) throw error;
+  });
 }
 
 type Seen =

@@ -7,11 +7,8 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { sessionEnvironment } from '../core/session-environment.ts';
-import { type Gateway, openGateway } from '../discord/gateway.ts';
-import type { GatewaySession } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
-import { gatewaySessionSchema } from '../discord/payloads.ts';
-import { readJson, writeBestEffort } from '../home/atomic-write.ts';
+import type { Rest } from '../discord/rest.ts';
 import { openAllowedDirectories, openAllowedHostDirectories } from '../streams/allowed-directories.ts';
 import { createAgentStatus } from '../threads/agent-status.ts';
 import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
@@ -24,7 +21,6 @@ import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
 import { streamState } from './commands/streams.ts';
-import { createDebouncedWrite } from './debounced-write.ts';
 import { createDeclaredSessions } from './declared/declared-sessions.ts';
 import type { Waits } from './delivery.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
@@ -33,7 +29,7 @@ import { createInteractionHandler } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
 import { createOwnCommands } from './list-own-commands.ts';
-import { listen } from './listen.ts';
+import { listen, whereIs } from './listen.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { createPanels, type Panels } from './panel/panels.ts';
@@ -47,9 +43,6 @@ import { createStatusReactions } from './status-reactions.ts';
 import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
 import { createUsageLimits } from './usage-limits.ts';
-
-/** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
-const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
 export interface BridgeOptions {
   readonly servers: readonly ServerConfig[];
@@ -68,10 +61,16 @@ export interface BridgeParts extends Shared {
 }
 
 export interface ServerSide {
+  readonly server: ServerConfig;
+  readonly rest: Rest;
+  /** Those of its channels. */
+  readonly guildIds: readonly string[];
   readonly known: KnownThreads;
   readonly panels: Panels;
+  owns(channelId: string): Promise<boolean>;
   takeUp(): Promise<void>;
-  connect(): Gateway;
+  /** An event of the gateway; it counts as read when the promise resolves. */
+  hear(name: string, data: unknown, live: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -190,29 +189,34 @@ export async function startServer(
     onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
     adoption,
     onThread: createArchivedEnds(tools, cursors),
-    onActive: (ids) => threads.heardActive(server.name, ids),
+    onActive(ids, guild) {
+      const inGuild = places.filter(({ guildId }) => guildId === guild).map(({ channelId }) => channelId);
+      threads.heardActive(inGuild, ids);
+    },
     onThreadGone(id) {
       if (threads.registry.get(id)?.shell !== 'terminal') threads.registry.change(id, { deleted: true });
       streams.gone(id).catch((error: Error) => log.error('a deleted thread', { thread: id, because: error.message }));
     },
   });
 
-  async function onEvent(name: string, data: unknown, live: boolean): Promise<void> {
+  const guildIds = [...new Set(places.map(({ guildId }) => guildId))];
+
+  async function hear(name: string, data: unknown, live: boolean): Promise<void> {
     if (name === 'READY') {
       const { application } = data as { application: { id: string } };
-      registerCommands(rest, application.id, place?.guildId ?? '', SLASH_COMMANDS).catch((error: Error) =>
-        log.warn('slash commands', { because: error.message }),
-      );
+      for (const guild of guildIds)
+        registerCommands(rest, application.id, guild, SLASH_COMMANDS).catch((error: Error) =>
+          log.warn('slash commands', { because: error.message }),
+        );
     }
     if (name === 'MESSAGE_CREATE') streams.heard(data);
     if (name === 'MESSAGE_DELETE') panels.deleted(data);
     await handle(name, data, live);
   }
 
-  const position = createDebouncedWrite<GatewaySession>((session) => writeBestEffort(state('gateway'), session), 200);
-  let gateway: Gateway | undefined;
   return {
-    ...{ known, panels },
+    ...{ server, rest, guildIds, known, panels, hear },
+    owns: async (id) => (await whereIs(id, known, channels)) !== 'elsewhere',
     async takeUp() {
       await streams.recover();
       await adoption.takeUp();
@@ -223,15 +227,6 @@ export async function startServer(
       declared.begin();
       panels.begin();
     },
-    connect() {
-      gateway = openGateway({
-        ...{ rest, token: server.token, intents: BRIDGE_INTENTS, handle: onEvent, log },
-        load: () => readJson(state('gateway'), gatewaySessionSchema),
-        save: position.set,
-        onFatal: options.onFatal,
-      });
-      return gateway;
-    },
     async close() {
       closing.abort();
       slash.close();
@@ -239,8 +234,6 @@ export async function startServer(
       panels.close();
       await declared.close();
       await streams.close();
-      gateway?.close();
-      position.flush();
     },
   };
 }

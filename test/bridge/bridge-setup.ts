@@ -107,7 +107,8 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       return stopped;
     };
     onTestFinished(stop);
-    const isLive = () => expect(bridge.gateways.map((one) => one.state().at)).toEqual(servers.map(() => 'live'));
+    const isLive = () =>
+      expect(bridge.gateways.map((one) => one.state().at)).toEqual(bridge.gateways.map(() => 'live'));
     await vi.waitFor(isLive, WAIT);
     return { bridge, shared, stop };
   };
