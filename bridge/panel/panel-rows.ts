@@ -1,9 +1,9 @@
 // The rows of a panel: the declared and the running sessions of a channel, with everything that is known of them.
 
-import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { loadStatus, parseStatusLineInput } from '../../agents/claude/hook-input.ts';
 import { settingsOf } from '../../core/project.ts';
+import { readBeginning } from '../../home/regular-file.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import type { TimedState } from '../../threads/session-state.ts';
 import type { KnownWorktree } from '../../threads/worktrees.ts';
@@ -117,10 +117,5 @@ export function gitOf(directory: string): { readonly branch: string | undefined;
   }
 }
 
-function readSmall(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').slice(0, 4_096);
-  } catch {
-    return undefined; // no file, or a folder
-  }
-}
+/** The agent can write these files. */
+const readSmall = (path: string) => readBeginning(path, 4_096);

@@ -4,10 +4,19 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { END_WORKTREE, LIST_WORKTREES, MAKE_WORKTREE, WORKTREE_READY } from '../../hosts/worktree-scripts.ts';
+import {
+  END_WORKTREE,
+  LIST_WORKTREES,
+  MAKE_WORKTREE,
+  WORKTREE_DIFF,
+  WORKTREE_READY,
+} from '../../hosts/worktree-scripts.ts';
 import { tempFolder } from './temp-home.ts';
 
-const SCRIPTS = { make: MAKE_WORKTREE, end: END_WORKTREE, list: LIST_WORKTREES, ready: WORKTREE_READY };
+const SCRIPTS = {
+  ...{ make: MAKE_WORKTREE, end: END_WORKTREE, list: LIST_WORKTREES, ready: WORKTREE_READY },
+  diff: `${WORKTREE_DIFF}; printf '\\0'`,
+};
 
 export interface RepoForWorktrees {
   readonly home: string;
