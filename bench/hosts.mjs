@@ -147,11 +147,11 @@ function replier({ name, pane, drop, home, folder, visible }) {
   return async (n) => {
     const text = `reply ${name} ${n}.`;
     const said = `${text} ${'Some words of an ordinary answer. '.repeat(20)}`;
-    appendFileSync(transcript, turnLines(n, said));
+    appendFileSync(transcript, turnLines(`${name}-${n}`, said));
     const arrived = visible(text);
     const began = performance.now();
     const child = spawn(drop, { env, stdio: ['pipe', 'ignore', 'ignore'] });
-    const input = { ...base, hook_event_name: 'Stop', prompt_id: `prompt-${n}` };
+    const input = { ...base, hook_event_name: 'Stop', prompt_id: `prompt-${name}-${n}` };
     child.stdin.end(JSON.stringify({ ...input, stop_hook_active: false, last_assistant_message: said }));
     await arrived;
     const took = performance.now() - began;
@@ -161,18 +161,18 @@ function replier({ name, pane, drop, home, folder, visible }) {
 }
 
 /** The turn as Claude Code has written it when it calls the hook. */
-function turnLines(n, text) {
+function turnLines(id, text) {
   const prompt = {
     type: 'user',
-    uuid: `u${n}`,
-    promptId: `prompt-${n}`,
+    uuid: `u-${id}`,
+    promptId: `prompt-${id}`,
     origin: { kind: 'human' },
   };
   const content = [{ type: 'text', text }];
-  const said = { id: `msg_${n}`, role: 'assistant', content, stop_reason: 'end_turn' };
+  const said = { id: `msg_${id}`, role: 'assistant', content, stop_reason: 'end_turn' };
   return [
     { ...prompt, message: { role: 'user', content: 'go on' } },
-    { type: 'assistant', uuid: `a${n}`, message: said },
+    { type: 'assistant', uuid: `a-${id}`, message: said },
   ]
     .map((line) => `${JSON.stringify({ isSidechain: false, sessionId: 's', ...line })}\n`)
     .join('');

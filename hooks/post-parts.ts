@@ -46,9 +46,11 @@ export async function postParts(parts: readonly MessageDraft[], posting: Posting
       messages.push(earlier);
       continue;
     }
-    const nonce = stableNonce(letter, at);
+    // With the thread: a nonce holds for all channels, and the id of a text comes from its host.
     const create = (draft: MessageDraft) =>
-      unarchiveAndRetry(rest, thread.thread, () => createMessage(rest, thread.thread, nonce, draft));
+      unarchiveAndRetry(rest, thread.thread, () =>
+        createMessage(rest, thread.thread, stableNonce(letter, thread.thread, at), draft),
+      );
     const message = await create(part).catch(async (error: unknown) => {
       if (part.files?.length && isTooLarge(error)) return create(withoutFiles(part));
       if (!refusedWith(error, UNKNOWN_CHANNEL)) throw error;
