@@ -163,6 +163,7 @@ export async function startServer(
   });
   const scheduled = createScheduled({
     ...{ path: state('schedules'), rest, botId, server, threads, say, inbox, log },
+    isExpected: ({ host, sessionName: name }) => declared.isExpected({ host, name }),
     send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
   });
   const tools: CommandContext = {
