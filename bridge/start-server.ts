@@ -32,6 +32,7 @@ import { createOwnCommands } from './list-own-commands.ts';
 import { listen, whereIs } from './listen.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
+import { openOwnMessages } from './own-messages.ts';
 import { createPanels, type Panels } from './panel/panels.ts';
 import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
@@ -94,6 +95,7 @@ export async function startServer(
   const known = createKnownThreads(rest, places, threads);
   const cursors = openCursors(state('cursors'));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
+  const ownMessages = openOwnMessages(state('own-messages'), inbox);
   const marks = createStatusReactions(rest, log);
   const say = createNotices(rest);
   const notices = createMessageNotices({ rest, botId, say, inbox, log });
@@ -161,7 +163,8 @@ export async function startServer(
     tools: () => tools,
   });
   const scheduled = createScheduled({
-    ...{ path: state('schedules'), rest, botId, server, threads, say, inbox, log },
+    ...{ path: state('schedules'), rest, botId, server, threads, say, inbox: ownMessages, log },
+    isExpected: ({ host, sessionName: name }) => declared.isExpected({ host, name }),
     send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
   });
   const tools: CommandContext = {
@@ -170,12 +173,12 @@ export async function startServer(
     ...{ pressing, dialogs, declared, statusOf: createAgentStatus(shared) },
     agentSettings: options.agentSettings,
     accept(message, thread) {
-      inbox.put(message);
+      ownMessages.put(message);
       void journey.send(message, thread);
     },
     environment: sessionEnvironment(options.env, config.agents.claude.environment),
     stateFolder: home.folder('state'),
-    retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
+    retry: createRetry({ rest, server, inbox, own: ownMessages, marks, send: journey.send }),
   };
   const taps = createPromptTaps({ rest, prompts, log });
   const adoption = createThreadAdoption({

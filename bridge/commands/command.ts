@@ -51,7 +51,7 @@ export interface CommandContext {
   readonly say: Notices;
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
-  /** Takes a message that came as a slash command, like one that was written. */
+  /** Takes a message that the bot posted for a user, like one that was written. */
   readonly accept: (message: AcceptedMessage, thread: ThreadRef) => void;
   readonly slash: SlashMessages;
   readonly scheduled: Scheduled;

@@ -3,6 +3,7 @@
 import { formatDuration } from '../../core/duration.ts';
 import { insideFence, neutralise, untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { button, type ComponentRow, row } from '../../discord/messages.ts';
+import type { Registry } from '../../threads/registry.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import type { SessionRun, StartDecision } from './decide-start.ts';
@@ -22,11 +23,8 @@ export async function tellEnd(
   { place, pane, run, ...ended }: Ended & { readonly pane: HostPane | undefined; readonly run: SessionRun | undefined },
   parts: Parts,
 ): Promise<void> {
-  const { registry } = parts.threads;
   const session = pane ?? run;
-  const record = session && registry.ofSession(place.host, session);
-  // Before the end is noticed elsewhere: it would be said twice.
-  if (record !== undefined) registry.change(record.thread, { closed: true, state: 'ended' });
+  if (session !== undefined) closeQuietly(place, session, parts.threads.registry);
   const tmux = pane && tmuxOn(parts.hosts.get(pane.host), pane.socket);
   const seen = tmux && (await lookForExit(tmux, pane, QUIT_HISTORY).catch(() => undefined));
   const { lines } = seen === undefined ? { lines: '' } : quitReport(seen);
@@ -34,6 +32,16 @@ export async function tellEnd(
   const how = pane === undefined ? ': its tmux session was closed' : code === undefined ? '' : ` (exit code ${code})`;
   const printed = lines === '' ? '' : `\n${insideFence(neutralise(lines))}`;
   say(`${untrustedCode(place.label)} ended unexpectedly${how}.`, printed, { place, ...ended }, parts);
+}
+
+/** Before the end is noticed elsewhere: it would be said twice, or although the session starts again. */
+export function closeQuietly(
+  { host }: DeclaredPlace,
+  session: Parameters<Registry['ofSession']>[1],
+  registry: Registry,
+): void {
+  const record = registry.ofSession(host, session);
+  if (record !== undefined) registry.change(record.thread, { closed: true, state: 'ended' });
 }
 
 export function tellFailedStart({ error, ...ended }: Ended & { readonly error: unknown }, parts: Parts): void {
