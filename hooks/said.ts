@@ -89,6 +89,11 @@ export async function textMessage(speaker: Speaker, said: string): Promise<Messa
   return { text: [attached.text.trim(), ...refusals].filter(Boolean).join('\n'), files: attached.files };
 }
 
+/** Files of the session's project; the same rules as for those in a reply. */
+export function filesAt(paths: readonly string[], speaker: Speaker): Promise<Pick<OutgoingFiles, 'files' | 'refused'>> {
+  return attachedIn(paths.map((path) => `[ATTACH: ${path}]`).join('\n'), speaker);
+}
+
 async function attachedIn(text: string, { context, directory: project, cwd }: Speaker): Promise<OutgoingFiles> {
   const { home, host, hosts, remote } = context;
   if (!hosts.isLocal(host.name)) {
@@ -112,13 +117,39 @@ const FRESH_MS = 10_000;
 export async function postTextsBefore(input: PermissionRequestInput, askedAt: number, speaker: Speaker): Promise<void> {
   const { context } = speaker;
   const isFresh = Date.now() - askedAt < FRESH_MS;
-  const texts = await textsBefore(input, isFresh, context).catch((error: Error) => {
-    context.log.info('reading what was said before a prompt', { because: error.message });
+  await postIfRead(textsBefore(input, isFresh, context), speaker);
+}
+
+/** Posts what Claude said before the tool that runs now. */
+export async function postTextsSoFar(transcript: string, since: number, speaker: Speaker): Promise<void> {
+  const { context } = speaker;
+  const isFresh = Date.now() - since < FRESH_MS;
+  await postIfRead(textsUntilOpenTool(transcript, isFresh, context), speaker);
+}
+
+async function textsUntilOpenTool(
+  transcript: string,
+  isFresh: boolean,
+  { files, host, hosts }: CourierContext,
+): Promise<readonly TranscriptText[]> {
+  const pauseMs = hosts.isLocal(host.name) ? LOOK_MS : REMOTE_LOOK_MS;
+  for (const deadline = Date.now() + WRITTEN_WITHIN_MS; ; await sleep(pauseMs)) {
+    const turn = await readTurn(transcript, { files });
+    const tool = turn?.tools.findLast(({ outcome }) => outcome === undefined);
+    if (tool !== undefined) return textsOf(turn).filter(({ at }) => at < tool.at);
+    if (!isFresh || Date.now() > deadline) return turn === undefined ? [] : textsBeforeMore(turn);
+  }
+}
+
+async function postIfRead(read: Promise<readonly TranscriptText[]>, speaker: Speaker): Promise<void> {
+  const { log } = speaker.context;
+  const texts = await read.catch((error: Error) => {
+    log.info('reading what was said before', { because: error.message });
     return [];
   });
   await postTexts(speaker, texts).catch((error: unknown) => {
     if (!isThreadmuxError(error, 'discord_refused')) throw error;
-    context.log.warn('posting what was said before a prompt', { because: error.message });
+    log.warn('posting what was said before', { because: error.message });
   });
 }
 

@@ -156,6 +156,11 @@ export const threadRecordSchema = z.object({
   posted: z.array(postedSchema).readonly().default([]),
   /** Messages typed into the pane, oldest first. */
   deliveries: z.array(deliverySchema).readonly().default([]),
+  /** The last prompts that the agent submitted, oldest first; see submitted-prompts.ts. */
+  submitted: z
+    .array(z.object({ letter: z.string(), print: z.string(), at: z.number() }))
+    .readonly()
+    .optional(),
   /** When the agent last ended a turn. */
   stoppedAt: z.number().default(0),
   /** Who archived the thread. A thread that a user archived stays so until its session posts or a user writes. */

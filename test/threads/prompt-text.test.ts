@@ -9,7 +9,8 @@ import {
   type PromptQuestion,
 } from '../../core/prompt.ts';
 import { decisionOutput, promptEndText, promptOf } from '../../threads/prompts/decision.ts';
-import { contentOf, promptButtons } from '../../threads/prompts/post-prompt.ts';
+import { contentOf } from '../../threads/prompts/post-prompt.ts';
+import { promptButtons } from '../../threads/prompts/prompt-buttons.ts';
 import { escapeText } from '../../threads/prompts/preview.ts';
 import type { PromptEnd } from '../../threads/prompts/prompt-record.ts';
 import {

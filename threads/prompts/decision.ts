@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
 import type { Prompt, PromptDecision } from '../../core/prompt.ts';
 import { escapeText } from './preview.ts';
+import { programQuestion } from './program-question.ts';
 import type { PromptEnd } from './prompt-record.ts';
 
 const questionsSchema = z.object({
@@ -29,6 +30,8 @@ const questionsSchema = z.object({
 
 export function promptOf(input: PermissionRequestInput, tooLarge = false): Prompt {
   if (tooLarge) return { kind: 'too large' };
+  const asked = programQuestion(input);
+  if (asked !== undefined) return { kind: 'question', questions: [asked] };
   if (input.tool_name === 'AskUserQuestion') {
     const parsed = questionsSchema.safeParse(input.tool_input);
     if (parsed.success) return { kind: 'question', questions: parsed.data.questions };

@@ -17,6 +17,8 @@ export interface AskLetter {
   readonly thread?: string | undefined;
   readonly writtenAt: number;
   readonly asker?: number | undefined;
+  /** A program asks, and not the agent: there is no dialog. */
+  readonly ofProgram?: boolean | undefined;
 }
 
 export interface PromptPlace {
@@ -67,11 +69,11 @@ export async function locatePrompt(
 export function newPromptRecord(
   id: string,
   place: PromptPlace,
-  { thread, writtenAt, asker = 0 }: AskLetter,
+  { thread, writtenAt, asker = 0, ofProgram = false }: AskLetter,
   kept: ReturnType<typeof keptInput>,
 ): PromptRecord {
   return {
-    ...{ id, ...place, headless: thread !== undefined, asker, message: '', ...kept, at: writtenAt },
+    ...{ id, ...place, headless: thread !== undefined || ofProgram, asker, message: '', ...kept, at: writtenAt },
     ...{ chosen: [], orders: [], undelivered: '', shown: false },
   };
 }

@@ -50,6 +50,7 @@ const promptRecordSchema = z.object({
   id: z.string().regex(/^[\w-]{22,32}$/),
   thread: z.string(),
   host: z.string(),
+  /** There is no dialog in a terminal. */
   headless: z.boolean(),
   /** The process that waits, on its host. */
   asker: z.number().default(0),

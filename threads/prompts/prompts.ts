@@ -21,6 +21,7 @@ import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { type AskLetter, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
 import { asShown, createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
+import { isAskedBy, isOfProgram } from './program-question.ts';
 import {
   createPromptFiles,
   type GivenAnswer,
@@ -121,7 +122,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     if (posted.message === '') return forget(id, 'there is no thread for it');
     store.note(one, posted);
     one.prompt = promptOf(one.input, one.record.tooLarge);
-    threads.registry.change(one.record.thread, { state: 'waiting' });
+    threads.registry.change(one.record.thread, isOfProgram(one.input) ? {} : { state: 'waiting' });
     one.watched = options.watch(one.record, one.input);
     one.stop = one.watched.follow(answers, (how) => {
       inTurn(id, () => end(one, how)).catch(failed(id));
@@ -201,7 +202,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     isAnswered: (thread) =>
       [...open.values(), ...over.values()].some(({ record }) => record.thread === thread && record.ended),
     isOpenFor: (session) =>
-      [...open.values()].some(({ input, record }) => input.session_id === session && answers.isWaiting(record.id)),
+      [...open.values()].some(({ input, record: { id } }) => isAskedBy(session, input) && answers.isWaiting(id)),
     answer: ({ prompt: id, on, answer, by, order }) =>
       inTurn(id, async () => {
         const one = open.get(id);
@@ -209,8 +210,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         if (record?.undelivered === order) return 'undelivered';
         if (record?.orders.includes(order)) return one?.record.ended ? 'waits' : 'taken';
         if (one === undefined || one.record.ended !== undefined) return 'over';
-        const own = { thread: one.record.thread, message: one.record.message };
-        if (!isOwnMessage(on, own)) return 'no answer';
+        if (!isOwnMessage(on, one.record)) return 'no answer';
         const next = nextPromptStep(one.prompt, { chosen: one.record.chosen }, answer);
         if (next.kind === 'no answer') {
           log.info('not an answer', { id, because: next.because });
