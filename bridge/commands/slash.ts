@@ -1,6 +1,7 @@
 // The same commands as slash commands, with autocomplete, and /claude for the commands of Claude Code.
 
 import { BUILTIN_COMMANDS, type ClaudeCommand } from '../../agents/claude/commands/builtin.ts';
+import { labelOf } from '../../core/session-name.ts';
 import { SETTING_KEYS } from '../../core/setting-words.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import type { Interaction, SlashCommandList, Suggestion } from '../../discord/interactions.ts';
@@ -186,7 +187,7 @@ async function sessionNames(tools: CommandContext): Promise<readonly string[]> {
   const { hosts, config } = tools;
   const lists = hosts.names().map(async (host) => {
     const found = await findOurSessions(host, tools, DEADLINE_MS).catch(() => []);
-    return found.map(({ session }) => (host === config.defaultHost ? session.name : `${session.name}@${host}`));
+    return found.map(({ session }) => labelOf({ name: session.name, host }, config));
   });
   const late = new Promise<readonly string[]>((resolve) => setTimeout(resolve, DEADLINE_MS, []));
   return (await Promise.all(lists.map((list) => Promise.race([list, late])))).flat();

@@ -3,11 +3,11 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { loadStatus, parseStatusLineInput } from '../../agents/claude/hook-input.ts';
 import { settingsOf } from '../../core/project.ts';
+import { labelOf } from '../../core/session-name.ts';
 import { readBeginning } from '../../home/regular-file.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import type { TimedState } from '../../threads/session-state.ts';
 import type { KnownWorktree } from '../../threads/worktrees.ts';
-import { labelOf } from '../declared/declared-list.ts';
 import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-sessions.ts';
 import type { BridgeParts } from '../start-server.ts';
 

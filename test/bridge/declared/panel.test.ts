@@ -42,6 +42,22 @@ describe('the panel', () => {
     expect([starts('shop'), sessionsOf(setting.machine.tmux)]).toEqual([2, ['auto', 'shop', 'web']]);
   });
 
+  it('stops the session of its row, also if its name looks like that of another one on a host', async () => {
+    const { setting, untilStarts } = await startDeclared([{ name: 'shop' }], { ...named, file: { panel: true } });
+    const { tmux } = setting.machine;
+    const alike = `shop@${setting.config.host}`;
+    await untilStarts('shop', 1);
+    await setting.claude(alike);
+    const panel = await untilPanel(setting, new RegExp(`\`${alike}@${setting.config.host}\``));
+    await tap(setting, panel, `Stop ${alike}@${setting.config.host}`);
+    await vi.waitFor(() => expect(sessionsOf(tmux)).not.toContain(alike), WAIT);
+    expect(sessionsOf(tmux)).toContain('shop');
+    await setting.claude(`${alike}-2`);
+    await setting.say(setting.workspace.channelId, `!kill ${alike}-2@${setting.config.host}`);
+    await vi.waitFor(() => expect(sessionsOf(tmux)).not.toContain(`${alike}-2`), WAIT);
+    expect(sessionsOf(tmux)).toContain('shop');
+  });
+
   it('is posted again once if it is deleted', async () => {
     const { setting } = await startDeclared([{ name: 'shop', start: 'manual' }], { ...named, file: { panel: true } });
     const { channelId } = setting.workspace;
