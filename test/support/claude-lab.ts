@@ -48,6 +48,8 @@ export interface ClaudeLab {
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
   log(): string;
+  /** Runs the command line of threadmux, and returns what it prints. */
+  cli(...args: string[]): string;
   /** A new link to the page. */
   link(): string;
   /** Kills threadmux and restarts it, with these variables added; `between` runs while it is down. */
@@ -73,6 +75,8 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
   const script = (...args: string[]) =>
     execFileSync(SCRIPT, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   const tmux = (...args: string[]) => script('tmux', ...args).replace(/\n$/, '');
+
+  const cli = (...args: string[]) => execFileSync(process.execPath, [PROGRAM, ...args], { env, encoding: 'utf8' });
 
   const find = async (name: string): Promise<LabSession> => {
     const { thread } = await vi.waitFor(() => {
@@ -110,7 +114,8 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
-    link: () => execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim(),
+    cli,
+    link: () => cli('link').trim(),
     async restart(between, added) {
       await ended(running.up.process, 'SIGKILL');
       await between();
@@ -170,7 +175,7 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   const start = `home=$HOME; . ${dir}/env.sh; HOME=$home; case "$*" in *--settings*) ;; *) set -- --settings ${dir}/settings.json "$@" ;; esac`;
   writeFileSync(command, `#!/bin/sh\n${start}\nexec claude "$@"\n`, { mode: 0o755 });
   mkdirSync(join(dir, 'project'), { recursive: true });
-  const hosts = far === undefined ? {} : { hosts: { far: { ssh: 'far', socket: far.socket } } };
+  const hosts = far === undefined ? {} : { hosts: { far: { ssh: 'far', socket: far.socket, roots: ['~'] } } };
   const shop = { path: join(dir, 'shop'), defaults: { worktree: true }, worktreeSetup: 'echo prepared' };
   const common = { host: 'lab', agent: { command: [command] }, roots: [dir], onLimit: 'continue' };
   const config = { ...common, projects: [shop], ...hosts };
