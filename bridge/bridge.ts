@@ -19,8 +19,8 @@ export interface Bridge {
   /** One per bot token. */
   readonly gateways: readonly Gateway[];
   readonly states: SessionStates;
-  /** The sessions, for the page of the local workspace. */
-  readonly onRows: Panels['onRows'];
+  /** All sessions, for the page of the local workspace. */
+  readonly onView: Panels['onView'];
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known), startsMs: options.startsMs });
   tellConfigChanges(shared);
   return {
-    ...{ gateways, states, onRows: (listener) => sides.forEach(({ panels }) => void panels.onRows(listener)) },
+    ...{ gateways, states, onView: (listener) => sides.forEach(({ panels }) => void panels.onView(listener)) },
     async close() {
       states.close();
       file.flush();

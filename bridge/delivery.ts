@@ -129,9 +129,10 @@ export function createDeliver(options: JourneyOptions): Deliver {
       });
       const starts = seen.kind === 'failed' && seen.isAbsent && !isStarted ? options.starts.of(thread) : undefined;
       if (starts !== undefined) await outcomes.waiting(message, `${starts.about} is being started.`, undefined);
-      const turn = starts === undefined ? seen : await starts.begin();
-      if (turn === 'started') {
+      const turn = starts === undefined ? seen : await starts.begin(deliveryId);
+      if (turn.kind === 'started') {
         isStarted = true;
+        if (turn.first !== undefined) await attempt(turn.first, thread);
         continue;
       }
       if (turn.kind !== 'wait') return turn;

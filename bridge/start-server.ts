@@ -2,14 +2,13 @@
 // them; journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
-import { type ConfigEnvironment, rootsOfHosts, type ServerConfig } from '../core/config.ts';
+import type { ConfigEnvironment, ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { sessionEnvironment } from '../core/session-environment.ts';
 import { registerCommands } from '../discord/interactions.ts';
 import type { Rest } from '../discord/rest.ts';
-import { openAllowedDirectories, openAllowedHostDirectories } from '../streams/allowed-directories.ts';
 import { createAgentStatus } from '../threads/agent-status.ts';
 import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
 import { createNotices } from '../threads/notices.ts';
@@ -20,7 +19,6 @@ import { createAskAgent } from './ask-agent.ts';
 import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
-import { streamState } from './commands/streams.ts';
 import { createDeclaredSessions } from './declared/declared-sessions.ts';
 import type { Waits } from './delivery.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
@@ -28,7 +26,6 @@ import { createArchivedEnds } from './end-archived.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
-import { createOwnCommands } from './list-own-commands.ts';
 import { listen, whereIs } from './listen.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
@@ -37,11 +34,10 @@ import { createPanels, type Panels } from './panel/panels.ts';
 import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
 import { createScheduled } from './scheduled.ts';
-import { decideSlash } from './slash-decision.ts';
+import { openServerStreams } from './server-streams.ts';
 import { createSlashMessages } from './slash-messages.ts';
 import { createConversationStarts } from './start-conversation.ts';
 import { createStatusReactions } from './status-reactions.ts';
-import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
 import { createUsageLimits } from './usage-limits.ts';
 
@@ -55,6 +51,7 @@ export interface BridgeOptions {
   readonly startsMs?: number;
   /** The pauses before a declared session that crashed starts again. */
   readonly startAgainMs?: readonly number[];
+  readonly panelLastMs?: number;
 }
 
 export interface BridgeParts extends Shared {
@@ -100,35 +97,7 @@ export async function startServer(
   const say = createNotices(rest);
   const notices = createMessageNotices({ rest, botId, say, inbox, log });
   const outcomes = createOutcomes({ rest, say, marks, notices, log });
-  const directories = openAllowedHostDirectories({
-    here: openAllowedDirectories({
-      projects: server.projects.map(({ path }) => path),
-      roots: config.roots,
-      homedir: options.env.HOME ?? '/',
-    }),
-    roots: rootsOfHosts(config),
-    own: config.host,
-    host: hosts.get,
-  });
-  const own = createOwnCommands(shared);
-  const streams = createStreamThreads({
-    ...{ home, log, rest, botId, place, env: options.env, server: server.name },
-    ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
-    ...{ hosts, remote: shared.remote, command: config.agent.command },
-    registry: threads.registry,
-    isCommand: async (text, cwd) => {
-      const list = () => own({ host: config.host, cwd, transcript: '' });
-      return (await decideSlash(text, list, config.slashCommands)).kind === 'command';
-    },
-    agentSettings: options.agentSettings,
-    onThread: known.learn,
-    check: async ({ dir }) => {
-      await directories.check(dir);
-      return { skipPermissions: await directories.isWithin(dir, config.skipPermissions) };
-    },
-  });
-  shared.sessionsChanged.listen(streams.wake);
-  shared.states.also(() => streams.all().map((one) => [one.record().thread, streamState(one, shared)]));
+  const { directories, streams } = openServerStreams({ ...shared, rest, server, place, known, bridge: options });
   const askAgent = createAskAgent({
     ...{ inbox, marks, say, notices, log, signal },
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
@@ -148,7 +117,10 @@ export async function startServer(
   const declared = createDeclaredSessions({
     ...{ ...shared, server, path: state('declared'), tools: () => tools, pausesMs: options.startAgainMs },
   });
-  const panels = createPanels({ ...shared, rest, server, declared, guildId: place.guildId, path: state('panel') });
+  const panels = createPanels({
+    ...{ ...shared, rest, server, declared, guildId: place.guildId },
+    ...{ path: state('panel'), lastEveryMs: options.panelLastMs },
+  });
   const journey = createJourney({
     ...shared,
     ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs, limits },
@@ -172,6 +144,7 @@ export async function startServer(
     ...{ states: shared.states, panes: shared.panes, remote: shared.remote, worktrees: shared.worktrees },
     ...{ pressing, dialogs, declared, statusOf: createAgentStatus(shared) },
     agentSettings: options.agentSettings,
+    store: ownMessages.put,
     accept(message, thread) {
       ownMessages.put(message);
       void journey.send(message, thread);
@@ -213,7 +186,7 @@ export async function startServer(
         );
     }
     if (name === 'MESSAGE_CREATE') streams.heard(data);
-    if (name === 'MESSAGE_DELETE') panels.deleted(data);
+    panels.heard(name, data);
     await handle(name, data, live);
   }
 

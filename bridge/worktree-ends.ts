@@ -5,16 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { insideFence, neutralise, untrustedCode, untrustedText } from '../core/untrusted-text.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../discord/messages.ts';
 import type { WorktreeEnd, WorktreeWork } from '../hosts/run-worktree.ts';
+import { type KnownWorktree, usesWorktree } from '../threads/known-worktree.ts';
 import { postNotice } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
-import { type KnownWorktree, usesWorktree } from '../threads/worktrees.ts';
 import { listSessions } from '../tmux/sessions.ts';
 
 const AGAIN_MS = 5 * 60_000;
 /** A session that is being ended is still there for a moment. */
 const PAUSES_MS = [1_000, 2_000, 5_000];
 
-type EndTools = Pick<Shared, 'config' | 'hosts' | 'threads' | 'worktrees' | 'connections' | 'log'>;
+type EndTools = Pick<Shared, 'config' | 'hosts' | 'threads' | 'worktrees' | 'connections' | 'log' | 'remote'>;
 
 /** Also finds those whose end was not noticed, after a crash or while a host was away. */
 export function startWorktreeEnds(shared: EndTools): { close(): void } {
@@ -56,10 +56,20 @@ export function startWorktreeEnds(shared: EndTools): { close(): void } {
   const sweep = () => {
     for (const one of worktrees.known()) if (one.state !== 'kept' && hasEnded(one)) look(one);
   };
+  /** Finds those that nobody knows any more, and those whose folder a user has removed. */
+  const compare = (host: string) =>
+    worktrees.compare(host).then(
+      (gone) => gone.forEach(look),
+      (error: Error) => log.info('the worktrees', { host, because: error.message }),
+    );
   threads.registry.onChange((now, before) => {
+    if (!now.closed && (before?.closed ?? true) && worktrees.known().some(({ thread }) => thread === ''))
+      worktrees.ofRecord(now); // the command line made it, and did not know the thread
     const one = now.closed && before?.closed === false ? worktrees.ofRecord(now) : undefined;
     if (one !== undefined) look(one);
   });
+  shared.remote.onNews((host, news) => void (news === 'reachable' && compare(host)));
+  for (const host of shared.hosts.names()) void compare(host);
   const every = setInterval(sweep, AGAIN_MS);
   for (const one of worktrees.known().filter(({ isSettingUp }) => isSettingUp))
     startInterrupted(one).catch((error: Error) => log.warn('a worktree', { because: error.message }));

@@ -16,7 +16,7 @@ import type { Threads } from '../../threads/session-threads.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { Worktrees } from '../../threads/worktrees.ts';
 import type { HostList } from '../../tmux/host-list.ts';
-import type { DeclaredSessions } from '../declared/declared-sessions.ts';
+import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
 import type { Retry } from '../retry.ts';
@@ -51,6 +51,8 @@ export interface CommandContext {
   readonly say: Notices;
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
+  /** Stores a message that the bot posted for a user. */
+  readonly store: (message: AcceptedMessage) => void;
   /** Takes a message that the bot posted for a user, like one that was written. */
   readonly accept: (message: AcceptedMessage, thread: ThreadRef) => void;
   readonly slash: SlashMessages;

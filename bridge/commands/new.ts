@@ -160,7 +160,7 @@ export async function beginSession(
       started: startedText({
         directory,
         command: wanted.command ?? [],
-        declared,
+        ...(isDeclared ? { declared, by: config.host } : {}),
         ...(hasSettings ? { settings } : {}),
       }),
     });

@@ -2,13 +2,10 @@
 // one name: tmux itself refuses the second, and a session of this name that somebody else started counts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerConfig } from '../../core/config.ts';
 import { parseSessionName } from '../../core/session-name.ts';
 import { readEndMark, removeEndMark } from '../../home/end-marks.ts';
 import { rememberedSession } from '../../threads/remembered-session.ts';
-import type { CommandContext } from '../commands/command.ts';
 import { type BegunSession, beginSession } from '../commands/new.ts';
-import type { BridgeParts } from '../start-server.ts';
 import {
   afterLook,
   atBridgeStart,
@@ -17,47 +14,18 @@ import {
   isMarkOf,
   isSameRun,
   runOf,
-  type SessionRun,
+  runText,
   whyNot,
   withCrash,
 } from './decide-start.ts';
 import { type DeclaredPlace, declaredOf } from './declared-list.ts';
 import { openDeclaredMemory } from './declared-memory.ts';
+import type { DeclaredOptions, DeclaredSessions } from './declared-parts.ts';
 import { findRun, type HostPane, panesOfHost, removeExited, stopKeepingPane } from './find-run.ts';
-import { givePrompt } from './give-prompt.ts';
+import { givePrompt, postPrompt } from './give-prompt.ts';
 import { createStartLanes } from './start-lanes.ts';
 import { closeQuietly, tellEnd, tellFailedStart } from './tell-end.ts';
 import { createTimedLooks } from './timed-looks.ts';
-
-export interface DeclaredStatus {
-  readonly place: DeclaredPlace;
-  /** Undefined if its host could not be asked yet. */
-  readonly isThere: boolean | undefined;
-  /** Why it does not run. */
-  readonly because: ReturnType<typeof whyNot> | undefined;
-}
-
-export interface DeclaredSessions {
-  all(): readonly DeclaredPlace[];
-  statuses(): readonly DeclaredStatus[];
-  /** Whether this session, whose end was noticed, starts by itself. */
-  isExpected(session: { readonly host: string; readonly name: string }): boolean;
-  /** Somebody wants it to run. Rejects if it could not be started. */
-  start(place: DeclaredPlace): Promise<BegunSession>;
-  /** Somebody ends this session: it is not started again. The result takes it back. */
-  ending(session: { readonly host: string; readonly name: string; readonly run?: SessionRun | undefined }): () => void;
-  onChange(listener: () => void): void;
-  begin(): void;
-  close(): Promise<void>;
-}
-
-export interface DeclaredOptions extends BridgeParts {
-  readonly server: ServerConfig;
-  /** The file with what is remembered. */
-  readonly path: string;
-  readonly tools: () => CommandContext;
-  readonly pausesMs?: readonly number[] | undefined;
-}
 
 /** Here a look costs one process. Elsewhere it costs a command over ssh, and a crash there is reported by nobody. */
 const HERE_MS = 3_000;
@@ -156,8 +124,9 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
 
   async function startByItself(place: DeclaredPlace): Promise<void> {
     const begun = lanes.inTurn(keyOf(place), place.host, async (runs) => {
-      // Somebody may have started or ended it while it waited for its turn.
-      if (isOpen && decide(place).do === 'start') await begin(place, runs);
+      // Somebody may have started or ended it while it waited for its turn, or changed the configuration.
+      const now = isOpen ? placeOf(place) : undefined;
+      if (now !== undefined && decide(now).do === 'start') await begin(now, runs);
     });
     await begun.catch((error: Error) => {
       log.info('starting a declared session', { session: place.label, because: error.message });
@@ -181,16 +150,31 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     // Somebody may have ended it while its worktree was set up.
     remember(place, { ...known, run, ...(isSameRun(ended, run) ? { ended } : {}) });
     setThere(place, true);
+    if (placeOf(place) === undefined) release(place);
     return begun;
+  }
+
+  /** Somebody wants it. */
+  function startNow<T>(place: DeclaredPlace, act: (place: DeclaredPlace) => Promise<T>): Promise<T> {
+    const started = lanes.once(keyOf(place), () => {
+      const { ended: _, ...known } = memory.get(keyOf(place));
+      remember(place, { ...known, crashes: [], givenUp: false });
+      return act(place);
+    });
+    return started.finally(() => looks.in(place.host, SOON_MS));
+  }
+
+  /** It is no longer declared. */
+  function release(place: DeclaredPlace): void {
+    stopKeepingPane(hosts, place.host, memory.get(keyOf(place)).run, registry).catch((error: Error) =>
+      log.info('a session that is no longer declared', { because: error.message }),
+    );
   }
 
   function onConfig(): void {
     const old = declared;
     declared = declaredNow();
-    for (const place of old.filter((one) => placeOf(one) === undefined))
-      void stopKeepingPane(hosts, place.host, memory.get(keyOf(place)).run, registry).catch((error: Error) =>
-        log.info('a session that is no longer declared', { because: error.message }),
-      );
+    for (const place of old) if (placeOf(place) === undefined) release(place);
     changed();
     lookEverywhere();
   }
@@ -210,14 +194,18 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
       const place = placeOf(session);
       return place !== undefined && whyNotNow(place) === 'starting';
     },
-    start: (place) =>
-      lanes
-        .once(keyOf(place), async () => {
-          const { ended: _, ...known } = memory.get(keyOf(place));
-          remember(place, { ...known, crashes: [], givenUp: false });
-          return begin(place);
-        })
-        .finally(() => looks.in(place.host, SOON_MS)),
+    start: (place) => startNow(place, begin),
+    startFor: (place, message) =>
+      startNow(place, async () => {
+        const begun = await begin(place);
+        if (begun.is === 'there' || place.prompt === undefined) return { begun, first: undefined };
+        const run = runText(runOf(begun.session));
+        const prompt = { text: place.prompt, thread: begun.thread, run, before: message };
+        const first = await postPrompt(prompt, { home, threads, tools: tools() });
+        if (first !== undefined) tools().store(first);
+        remember(place, { ...memory.get(keyOf(place)), prompted: run });
+        return { begun, first };
+      }),
     ending({ host, name, run }) {
       const place = placeOf({ host, name });
       if (place === undefined) return () => {};

@@ -8,7 +8,7 @@ import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts
 import { tmuxOn } from '../../tmux/tmux.ts';
 import type { SessionRun, StartDecision } from './decide-start.ts';
 import type { DeclaredPlace } from './declared-list.ts';
-import type { DeclaredOptions } from './declared-sessions.ts';
+import type { DeclaredOptions } from './declared-parts.ts';
 import type { HostPane } from './find-run.ts';
 
 interface Ended {

@@ -85,3 +85,18 @@ export function startRepo(folder = realpathSync(tempFolder())): RepoForWorktrees
         .map((line) => line.slice(9)),
   };
 }
+
+/** A repository with one commit on main, and a subfolder. */
+export function makeRepo(at = realpathSync(tempFolder())) {
+  const env = gitEnvironment(at);
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-C', at, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
+  mkdirSync(join(at, 'sub'), { recursive: true });
+  git('init', '-q', '-b', 'main');
+  writeFileSync(join(at, 'a.txt'), 'one\n');
+  writeFileSync(join(at, 'sub', 'b.txt'), 'two\n');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  const branches = () => git('for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n');
+  return { path: at, git, branches };
+}
