@@ -118,6 +118,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
     for (const { id, last_message_id } of [...guild.threads, ...guild.channels])
       if (last_message_id) last.set(id, last_message_id);
     const ours = [...channels.filter((id) => last.has(id)), ...threads.all().map(({ id }) => id)];
+    cursors.sweep(); // each of the others is read now
     // Known threads that are not active may have been archived since.
     const away = cursors.channels().filter((id) => !last.has(id) && !ours.includes(id));
     const behind = ours.filter((id) => isNewer(last.get(id) ?? '0', cursors.get(id)));
