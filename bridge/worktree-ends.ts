@@ -2,7 +2,7 @@
 // with buttons.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { insideFence, neutralise, untrustedCode, untrustedText } from '../core/untrusted-text.ts';
+import { cutMessage, insideFence, neutralise, untrustedCode, untrustedText } from '../core/untrusted-text.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../discord/messages.ts';
 import type { WorktreeEnd, WorktreeWork } from '../hosts/run-worktree.ts';
 import { type KnownWorktree, usesWorktree } from '../threads/known-worktree.ts';
@@ -109,16 +109,18 @@ export function endDraft(one: KnownWorktree, end: WorktreeEnd | { readonly is: '
   if (end.is !== 'kept') return undefined;
   if (end.path === '')
     return {
-      content: `🌿 The folder of the worktree is gone. The branch ${untrustedCode(end.branch)} is kept: it has ${workWords(end.work)}.`,
+      content: cutMessage(
+        `🌿 The folder of the worktree is gone. The branch ${untrustedCode(end.branch)} is kept: it has ${workWords(end.work)}.`,
+        2_000,
+      ),
       silent: true,
     };
   const files = end.files === '' ? '' : `\n${fileList(end)}`;
   return {
-    content:
-      `🌿 The worktree is kept: it has ${workWords(end.work)}. It is in ${where}, branch ${untrustedCode(end.branch)}.${files}`.slice(
-        0,
-        2_000,
-      ),
+    content: cutMessage(
+      `🌿 The worktree is kept: it has ${workWords(end.work)}. It is in ${where}, branch ${untrustedCode(end.branch)}.${files}`,
+      2_000,
+    ),
     components: keptButtons(one.thread, end.work.print),
     silent: true,
   };
@@ -127,8 +129,8 @@ export function endDraft(one: KnownWorktree, end: WorktreeEnd | { readonly is: '
 function fileList({ files, work }: Extract<WorktreeEnd, { is: 'kept' }>): string {
   const lines = files.split('\n').filter(Boolean);
   const more = work.changed - Math.min(lines.length, FILES_SHOWN);
-  const shown = lines.slice(0, FILES_SHOWN).map((line) => line.slice(0, 100));
-  return insideFence(neutralise([...shown, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n')));
+  const shown = lines.slice(0, FILES_SHOWN).map((line) => neutralise(line.slice(0, 100)).slice(0, 100));
+  return insideFence([...shown, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n'));
 }
 
 function keptButtons(thread: string, print: string): readonly ComponentRow[] {
@@ -148,6 +150,8 @@ function tap(label: string, act: string, thread: string, print = '', style?: 'ba
   return style === undefined ? button(label, id) : button(label, id, style);
 }
 
+const MOST_DOUBTS = 6;
+
 /** Such as "3 changed files and 1 stash". */
 export function workWords(
   { changed, commits, dropped, stashes, doubts }: WorktreeWork,
@@ -162,7 +166,7 @@ export function workWords(
   ];
   const last = parts.at(-1) ?? '';
   const counted = parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
-  const why = doubts.map(quote).join('; ');
+  const why = doubts.slice(0, MOST_DOUBTS).map(quote).join('; ');
   if (counted === '') return `something that threadmux cannot judge (${why || 'it has just changed'})`;
   return why === '' ? counted : `${counted} (${why})`;
 }

@@ -4,7 +4,7 @@
 import { tablesToCode } from '../core/markdown-tables.ts';
 import { newest, stableNonce } from '../core/snowflake.ts';
 import { splitMessage } from '../core/split.ts';
-import { untrustedCode } from '../core/untrusted-text.ts';
+import { cutMessage, untrustedCode } from '../core/untrusted-text.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import {
   type ComponentRow,
@@ -94,7 +94,7 @@ function essence(content: string): string {
 function withoutFiles({ files, ...part }: MessageDraft): MessageDraft {
   const names = (files ?? []).map(({ name }) => untrustedCode(name)).join(', ');
   const note = `\n-# 📎 not attached, too large for this server: ${names}`;
-  return { ...part, content: `${part.content}${note}`.slice(0, 2_000) };
+  return { ...part, content: cutMessage(`${part.content}${note}`, 2_000) };
 }
 
 const LETTERS_KEPT = 10;

@@ -1,8 +1,9 @@
 // Says in the thread of a declared session that it has ended without anybody wanting it, and what happens now.
 
 import { formatDuration } from '../../core/duration.ts';
-import { insideFence, neutralise, untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
+import { cutMessage, untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { button, type ComponentRow, row } from '../../discord/messages.ts';
+import { screenBlock } from '../../threads/notices.ts';
 import type { Registry } from '../../threads/registry.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
@@ -30,7 +31,7 @@ export async function tellEnd(
   const { lines } = seen === undefined ? { lines: '' } : quitReport(seen);
   const code = pane?.exitStatus;
   const how = pane === undefined ? ': its tmux session was closed' : code === undefined ? '' : ` (exit code ${code})`;
-  const printed = lines === '' ? '' : `\n${insideFence(neutralise(lines))}`;
+  const printed = lines === '' ? '' : `\n${screenBlock(lines)}`;
   say(`${untrustedCode(place.label)} ended unexpectedly${how}.`, printed, { place, ...ended }, parts);
 }
 
@@ -57,7 +58,7 @@ function say(what: string, more: string, { place, next, crashes }: Ended, { thre
       (one) => one.host === place.host && one.sessionName === place.name && one.server === server.name && !one.deleted,
     )
     .toSorted((a, b) => b.at - a.at)[0];
-  const content = `⚠️ ${what} ${outlook(place, next, crashes.length)}${more}`.slice(0, 1_950);
+  const content = cutMessage(`⚠️ ${what} ${outlook(place, next, crashes.length)}${more}`, 1_950);
   const components = next.do === 'give up' || next.do === 'nothing' ? [startButton(place)] : [];
   say(record?.thread ?? place.project.channel, ['crash', place.label, crashes.at(-1) ?? 0], {
     ...{ content, components, silent: next.do !== 'give up' },
