@@ -1,12 +1,13 @@
 // The whole of threadmux around a real Claude Code: workspace, bridge and courier as the real process, Claude in a
 // real pane with our hooks, answered by the scripted model. It has its own HOME and tmux server.
 
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { vi } from 'vitest';
 import { hookSettings } from '../../agents/claude/settings.ts';
 import { type Home, openHome } from '../../home/home.ts';
@@ -19,6 +20,7 @@ export type { LabSession } from './lab-session.ts';
 const SCRIPT = fileURLToPath(new URL('../agents/claude/lab/claude-lab', import.meta.url));
 const DIST = process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
 
+const run = promisify(execFile);
 const PROGRAM = join(DIST, 'bin/threadmux.js');
 
 export function claudeVersion(): string {
@@ -48,8 +50,8 @@ export interface ClaudeLab {
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
   log(): string;
-  /** Runs the command line of threadmux, and returns what it prints. */
-  cli(...args: string[]): string;
+  /** Runs the command line of threadmux, and resolves with what it prints. */
+  cli(...args: string[]): Promise<string>;
   /** A new link to the page. */
   link(): string;
   /** Kills threadmux and restarts it, with these variables added; `between` runs while it is down. */
@@ -75,8 +77,6 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
   const script = (...args: string[]) =>
     execFileSync(SCRIPT, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   const tmux = (...args: string[]) => script('tmux', ...args).replace(/\n$/, '');
-
-  const cli = (...args: string[]) => execFileSync(process.execPath, [PROGRAM, ...args], { env, encoding: 'utf8' });
 
   const find = async (name: string): Promise<LabSession> => {
     const { thread } = await vi.waitFor(() => {
@@ -114,8 +114,9 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
-    cli,
-    link: () => cli('link').trim(),
+    // Not with execFileSync: the ssh server of a test runs in this process.
+    cli: async (...args) => (await run(process.execPath, [PROGRAM, ...args], { env })).stdout,
+    link: () => execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim(),
     async restart(between, added) {
       await ended(running.up.process, 'SIGKILL');
       await between();

@@ -53,9 +53,11 @@ export async function startLabWithHost({ sshd = false } = {}): Promise<LabWithHo
 /** Newer versions offer auto mode a moment after the box of their first session has appeared. Declines it, if it comes. */
 export async function declineAutoMode({ socket }: LabWithHost, name: string): Promise<void> {
   const tmux = (...args: string[]) => spawnSync('tmux', ['-u', '-S', socket, ...args], { encoding: 'utf8' }).stdout;
-  for (const until = Date.now() + 6_000; Date.now() < until; await sleep(400)) {
+  for (let until = Date.now() + 6_000; Date.now() < until; await sleep(400)) {
     const screen = tmux('capture-pane', '-p', '-t', `=${name}:`);
     if (screen.includes('❯ No, keep manual mode')) return void tmux('send-keys', '-t', `=${name}:`, 'Enter');
-    if (screen.includes('Make auto mode your default')) tmux('send-keys', '-t', `=${name}:`, 'Down');
+    if (!screen.includes('Make auto mode your default')) continue;
+    tmux('send-keys', '-t', `=${name}:`, 'Down');
+    until = Date.now() + 6_000;
   }
 }

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
+import { claudeVersion } from '../../../support/claude-lab.ts';
 import { declineAutoMode, startLabWithHost } from '../../../support/far-lab.ts';
 import { processesWith, readIfThere } from '../../../support/hook-process.ts';
 import { type LabSession, PATIENCE } from '../../../support/lab-session.ts';
@@ -46,7 +47,10 @@ it('everything works there, nothing is lost, doubled or out of order, and the to
   };
   const ask = async (session: LabSession, text: string, about: RegExp, label: string) => {
     await session.submit(text);
-    const prompt = await promptIn(lab, session.thread, about);
+    const prompt = await promptIn(lab, session.thread, about).catch(async (error: Error) => {
+      const shown = `${JSON.stringify(await texts(session.thread))}\n${screen(session.record().sessionName)}`;
+      throw new Error(`${text}: ${error.message}\n${shown}`);
+    });
     return { prompt, tap: () => person.tap(session.thread, prompt.id, buttonOf(prompt, label)) };
   };
 
@@ -69,14 +73,18 @@ it('everything works there, nothing is lost, doubled or out of order, and the to
   await verdictOf(lab, question.prompt, 40_000);
   await said(shop.thread, /Done\. The tool said: .*Postgres/s);
   await shop.idle();
-  for (let tries = 0; tries < 6 && !/plan mode on/.test(screen('shop')); tries++) {
-    tmux('send-keys', '-t', '=shop:', 'BTab');
-    await sleep(900);
+  // Newer versions read the plan from a file, which the scripted model does not write.
+  const plans = claudeVersion() === '2.1.197' ? ['plan'] : [];
+  for (const text of plans) {
+    for (let tries = 0; tries < 6 && !/plan mode on/.test(screen('shop')); tries++) {
+      tmux('send-keys', '-t', '=shop:', 'BTab');
+      await sleep(900);
+    }
+    const plan = await ask(shop, text, /1\. Read the code/, 'Approve');
+    await plan.tap();
+    expect(await verdictOf(lab, plan.prompt, 40_000)).toContain('Approved');
+    await shop.idle();
   }
-  const plan = await ask(shop, 'plan', /1\. Read the code/, 'Approve');
-  await plan.tap();
-  expect(await verdictOf(lab, plan.prompt, 40_000)).toContain('Approved');
-  await shop.idle();
   await shop.submit('long 66');
   await said(shop.thread, /Paragraph 66:/);
   const paragraphs = (await texts(shop.thread)).join('\n').match(/^Paragraph \d+:/gm);
@@ -88,7 +96,7 @@ it('everything works there, nothing is lost, doubled or out of order, and the to
   // A session that is made by hand, after `install --host`.
   const settings = join(ssh.home, '.claude/settings.json');
   const original = readFileSync(settings, 'utf8');
-  lab.cli('install', '--host', 'far');
+  await lab.cli('install', '--host', 'far');
   const claude = `home=$HOME; . ${lab.dir}/env.sh; HOME=$home; exec claude`;
   tmux('new-session', '-d', '-s', 'byhand', '-x', '120', '-y', '40', '-c', project, claude);
   const hand = await lab.find('byhand');
@@ -97,7 +105,7 @@ it('everything works there, nothing is lost, doubled or out of order, and the to
   await hand.idle();
   await hand.submit('first');
   await said(hand.thread, /Echo: first/);
-  expect(lab.cli('sessions')).toMatch(/byhand@far/);
+  expect(await lab.cli('sessions')).toMatch(/byhand@far/);
 
   await person.say(channelId, `!terminal far:project ${COUNT}`);
   const up = await said(channelId, /^🖥️ .* is up/);
@@ -135,9 +143,14 @@ it('everything works there, nothing is lost, doubled or out of order, and the to
   await vi.waitFor(async () => expect(await titleOf(hand.thread)).toBe('[agent] renamed@far'), LONG);
   await said(terminal, /^⏹️ Exited with code 4/, LONG);
   expect(await printed()).toEqual(Array.from({ length: LINES }, (_, n) => `n${n + 1}`));
-  expect(shop.prompts().map((text) => text.split('\n')[0])).toEqual(
-    ['hello there', '[Image #1]look', 'ask', 'plan', 'long 66', 'bash touch made-there'].slice(),
-  );
+  expect(shop.prompts().map((text) => text.split('\n')[0])).toEqual([
+    'hello there',
+    '[Image #1]look',
+    'ask',
+    ...plans,
+    'long 66',
+    'bash touch made-there',
+  ]);
   await shop.idle();
 
   tmux('kill-session', '-t', '=renamed');
@@ -150,6 +163,6 @@ it('everything works there, nothing is lost, doubled or out of order, and the to
   expect(processes.length).toBeGreaterThan(0);
   for (const pid of processes)
     for (const file of ['cmdline', 'environ']) expect(readIfThere(`/proc/${pid}/${file}`)).not.toContain(token);
-  lab.cli('uninstall', '--host', 'far');
+  await lab.cli('uninstall', '--host', 'far');
   expect(readFileSync(settings, 'utf8')).toBe(original);
 });
