@@ -1,10 +1,10 @@
-// Gives the declared prompt to a session that we have started: once per start, also if the bridge is killed in between. It is a message of the bot in the
-// thread, and is delivered like any other.
+// A declared session that runs has a thread, and gets its prompt if we have started it: once per start, also if the bridge is killed in between. The prompt is a
+// message of the bot in the thread, and is delivered like any other.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from '../../home/home.ts';
-import { getsPrompt } from '../../threads/remembered-session.ts';
+import { getsPrompt, isDeclaredStart } from '../../threads/remembered-session.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import type { CommandContext } from '../commands/command.ts';
 import type { AcceptedMessage } from '../inbox.ts';
@@ -24,17 +24,20 @@ interface PromptParts {
   readonly tools: Pick<CommandContext, 'say' | 'accept' | 'known' | 'server' | 'config'>;
 }
 
-/** The run that has its prompt. */
+/** Resolves with the run that has its prompt. */
 export async function givePrompt({ place, pane, memory }: Running, parts: PromptParts): Promise<string | undefined> {
   const { threads, tools } = parts;
   const run = runText(pane);
-  if (!getsPrompt(pane.started, tools.config.host) || memory.prompted === run) return memory.prompted;
   const { dead: _, exitStatus: __, createdAt: ___, ...session } = pane;
   const record =
     threads.registry.ofSession(pane.host, pane) ??
-    // The bridge was killed before it created the thread.
-    (await threads.ensure(session, { directory: pane.path, shell: 'no' }));
-  if (record === undefined) return memory.prompted;
+    // Somebody else started it, or the bridge was killed before it created the thread.
+    (await threads.ensure(session, {
+      directory: pane.path,
+      shell: isDeclaredStart(pane.started) ? 'no' : 'found',
+    }));
+  const getsIt = getsPrompt(pane.started, tools.config.host) && memory.prompted !== run;
+  if (record === undefined || !getsIt) return memory.prompted;
   if (place.prompt === undefined) return run;
   const prompt = await postPrompt({ text: place.prompt, thread: record.thread, run }, parts);
   const thread = await tools.known.find(record.thread);

@@ -1,9 +1,11 @@
 // Declared sessions while config.json changes, and while two bridges use one host.
 
 import { describe, expect, it, vi } from 'vitest';
+import { buttonOf } from '../../support/prompt-pane.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { startTestWorkspace } from '../../support/workspace.ts';
 import { addressOf, aWhile, type Setting, startSetting, WAIT } from '../bridge-setup.ts';
+import { projectEntry } from '../project-setup.ts';
 import { startFarHost } from '../remote-host.ts';
 import { declaredAgent, sessionsOf, startDeclared, watchStarts } from './declared-setup.ts';
 
@@ -71,49 +73,68 @@ describe('a change of the configuration', () => {
   });
 });
 
-describe('two bridges that declare one session on one host', () => {
-  it('have one session, which gets its prompt once, and two panels in one channel', { timeout: 120_000 }, async () => {
+describe('two bridges', () => {
+  it('that declare one session on one host have one, which gets its prompt once', { timeout: 120_000 }, async () => {
     const host = await startFarHost('far');
+    const { tmux } = host.place;
     const folder = tempFolder();
-    const program = `${folder}/claude`;
-    const hosts = { far: { ssh: 'far', socket: host.place.tmux.socket } };
-    const project = { path: '~', host: 'far', name: 'far', panel: true, sessions: [{ name: 'shop', prompt: 'begin' }] };
-    const workspace = await startTestWorkspace({});
     const ours = `${host.ssh.home}/.threadmux/for/laptop`;
-    declaredAgent(
+    const program = declaredAgent(
       folder,
       () => ours,
       () => `${ours}/bin/drop`,
     );
+    const hosts = { far: { ssh: 'far', socket: tmux.socket } };
+    const project = { path: '~', host: 'far', sessions: [{ name: 'shop', prompt: 'begin' }] };
     const begin = (name: string) =>
       startSetting({
         ...{ name, sshConfig: host.ssh.configFile, file: { agent: { command: [program] }, hosts } },
-        servers: (own) => [
-          {
-            ...{ ...own, ...addressOf(workspace), name: 'discord', allow: [workspace.userId] },
-            projects: [{ ...project, channel: workspace.channelId } as never],
-          },
-        ],
+        ...{ startAgainMs: [200, 200, 200, 200] },
+        servers: (own) => [{ ...own, projects: [projectEntry({ ...project, channel: own.channel })] }],
       });
-    const first = await begin('laptop');
     const { starts, untilStarts, agent } = watchStarts(folder);
+    const laptop = await begin('laptop');
     await untilStarts('shop', 1);
-    await begin('desk');
-    const panels = async () => {
-      const all = await workspace.person.messages(workspace.channelId);
-      return all.filter(({ content }) => /^\*\*Sessions\*\*\n.*shop@far/.test(content));
-    };
-    await vi.waitFor(async () => expect(await panels()).toHaveLength(2), WAIT);
+    const desk = await begin('desk');
     await vi.waitFor(() => expect(agent('shop').prompts()).toEqual(['begin']), WAIT);
-    await aWhile(2_000);
-    expect([starts('shop'), sessionsOf(host.place.tmux), agent('shop').prompts()]).toEqual([1, ['shop'], ['begin']]);
+    for (const { shared } of [laptop, desk])
+      await vi.waitFor(() => expect(shared.threads.registry.all().map((one) => one.sessionName)).toEqual(['shop']), {
+        ...WAIT,
+        timeout: 40_000,
+      });
+    await aWhile(3_000);
+    expect([starts('shop'), sessionsOf(tmux), agent('shop').prompts()]).toEqual([1, ['shop'], ['begin']]);
 
     // Both notice the crash, and one of them starts it.
-    process.kill(Number(host.place.tmux.call('display-message', '-p', '-t', '=shop:', '#{pane_pid}')), 'SIGKILL');
+    process.kill(Number(tmux.call('display-message', '-p', '-t', '=shop:', '#{pane_pid}')), 'SIGKILL');
     await untilStarts('shop', 2);
-    await vi.waitFor(() => expect(agent('shop').prompts()).toEqual(['begin', 'begin']), { ...WAIT, timeout: 40_000 });
-    await aWhile(2_000);
-    expect([starts('shop'), sessionsOf(host.place.tmux)]).toEqual([2, ['shop']]);
-    await first.stop();
+    await aWhile(12_000); // the other one has looked, too
+    expect([starts('shop'), sessionsOf(tmux)]).toEqual([2, ['shop']]);
+    expect(agent('shop').prompts()).toEqual(['begin', 'begin']);
+  });
+
+  it('in one channel have two panels, and each starts its own sessions', async () => {
+    const workspace = await startTestWorkspace({});
+    const begin = (name: string) =>
+      startDeclared([{ name: `of-${name}`, start: 'manual' }], {
+        ...{ name, file: { panel: true } },
+        servers: (own) => [{ ...own, ...addressOf(workspace), name: 'discord', allow: [workspace.userId] }],
+      });
+    const [laptop, desk] = [await begin('laptop'), await begin('desk')];
+    const panels = async () => {
+      const all = await workspace.person.messages(workspace.channelId);
+      return all.filter(({ content }) => content.startsWith('**Sessions**')).toReversed();
+    };
+    const [first, second] = await vi.waitFor(async () => {
+      const both = await panels();
+      expect(both.map(({ content }) => /of-\w+/.exec(content)?.[0])).toEqual(['of-laptop', 'of-desk']);
+      return both;
+    }, WAIT);
+    if (first === undefined || second === undefined) throw new Error('there are not two panels');
+    await workspace.person.tap(workspace.channelId, second.id, buttonOf(second, 'Start of-desk'));
+    await desk.untilStarts('of-desk', 1);
+    await vi.waitFor(async () => expect((await panels())[1]?.content).toMatch(/`of-desk` <#\d+> idle/), WAIT);
+    expect(laptop.starts('of-laptop')).toBe(0);
+    expect((await panels()).map(({ id }) => id)).toEqual([first.id, second.id]);
   });
 });

@@ -105,6 +105,7 @@ describe('a declared session', () => {
     await untilStarts('web', 1);
     await aWhile(1_000);
     expect([starts('shop'), sessionsOf(setting.machine.tmux)]).toEqual([0, ['shop', 'web']]);
+    expect(threadOf(setting, 'shop')).not.toBe('');
     setting.machine.tmux.call('kill-session', '-t', '=shop');
     await untilStarts('shop', 1);
   });
