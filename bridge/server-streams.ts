@@ -1,5 +1,6 @@
 // The terminals and headless agents of one server, and the directories where they may work.
 
+import { configuredAgent } from '../agents/configured-agent.ts';
 import { rootsOfHosts, type ServerConfig } from '../core/config.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadChannel } from '../discord/threads.ts';
@@ -20,7 +21,7 @@ interface ServerStreamsOptions extends BridgeParts {
   readonly server: ServerConfig;
   readonly place: ThreadChannel;
   readonly known: KnownThreads;
-  readonly bridge: Pick<BridgeOptions, 'env' | 'agentSettings'>;
+  readonly bridge: Pick<BridgeOptions, 'env' | 'program'>;
 }
 
 export function openServerStreams(options: ServerStreamsOptions): {
@@ -38,13 +39,14 @@ export function openServerStreams(options: ServerStreamsOptions): {
   const streams = createStreamThreads({
     ...{ home, log, rest, botId: place.botId, place, env: bridge.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
-    ...{ hosts, remote: options.remote, command: config.agent.command },
+    ...{ hosts, remote: options.remote, command: configuredAgent(config, 'claude').command },
     registry: threads.registry,
     isCommand: async (text, cwd) => {
-      const list = () => own({ host: config.host, cwd, transcript: '' });
-      return (await decideSlash(text, list, config.slashCommands)).kind === 'command';
+      const { commands } = configuredAgent(config, 'claude').driver;
+      const list = () => own({ host: config.host, cwd, transcript: '', agent: 'claude' });
+      return (await decideSlash(text, commands, list, config.slashCommands)).kind === 'command';
     },
-    agentSettings: bridge.agentSettings,
+    agentSettings: bridge.program?.hookSettings,
     onThread: known.learn,
     check: async ({ dir }) => {
       await directories.check(dir);

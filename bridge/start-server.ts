@@ -18,6 +18,7 @@ import { createThreadAdoption } from './adopt-threads.ts';
 import { createAskAgent } from './ask-agent.ts';
 import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
+import { NO_PROGRAM, type ProgramPlace } from './commands/launch-agent.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
 import { createDeclaredSessions } from './declared/declared-sessions.ts';
 import type { Waits } from './delivery.ts';
@@ -45,7 +46,7 @@ export interface BridgeOptions {
   readonly servers: readonly ServerConfig[];
   readonly env: ConfigEnvironment;
   readonly onFatal: (error: ThreadmuxError) => void;
-  readonly agentSettings?: string;
+  readonly program?: ProgramPlace;
   readonly settleMs?: number;
   readonly waits?: Partial<Waits>;
   readonly startsMs?: number;
@@ -143,13 +144,13 @@ export async function startServer(
     ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, scheduled, limits },
     ...{ states: shared.states, panes: shared.panes, remote: shared.remote, worktrees: shared.worktrees },
     ...{ pressing, dialogs, declared, statusOf: createAgentStatus(shared) },
-    agentSettings: options.agentSettings,
+    program: options.program ?? { ...NO_PROGRAM, home: home.root },
     store: ownMessages.put,
     accept(message, thread) {
       ownMessages.put(message);
       void journey.send(message, thread);
     },
-    environment: sessionEnvironment(options.env, config.agents.claude.environment),
+    environmentOf: ({ environment }) => sessionEnvironment(options.env, environment),
     stateFolder: home.folder('state'),
     retry: createRetry({ rest, server, inbox, own: ownMessages, marks, send: journey.send }),
   };

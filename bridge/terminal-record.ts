@@ -11,6 +11,6 @@ export function terminalPaneRecord(record: StreamRecord, host: string): ThreadRe
     ...{ command: '', claudeSession: '', transcript: '', state: 'idle', shell: 'terminal', at: record.startedAt },
     ...{ channel: '', title: '', last: record.thread, posted: [], deliveries: [] },
     ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
-    ...{ inChannel: false, adopted: 'no' },
+    ...{ inChannel: false, adopted: 'no', agent: '' },
   };
 }

@@ -13,7 +13,7 @@ export interface PromptQuestion {
   readonly multiSelect: boolean;
   readonly options: readonly PromptOption[];
   /** An answer in the user's own words is not an answer. */
-  readonly onlyOptions?: boolean;
+  readonly onlyOptions?: boolean | undefined;
 }
 
 export type Prompt =

@@ -89,17 +89,17 @@ async function askOrder(order: AskOrder, context: CourierContext): Promise<Order
   const { thread } = speaker.thread;
   const letter = {
     ...{ ask: id, tmux: `${session.socket},${session.serverPid},0`, pane: session.paneId },
-    ...{ project: speaker.directory, writtenAt, asker, ofProgram: true },
+    ...{ project: speaker.directory, writtenAt, asker, ofProgram: true, agent: speaker.thread.agent },
   };
   const input = askedInput({ ...order, ...about(speaker.thread) });
   await context.inTurn(thread, () => context.prompts.open(letter, input, context.host.name));
   return { outcome: 'asked', thread, because: '' };
 }
 
-const about = ({ claudeSession, transcript, cwd }: ThreadRecord) => ({ claudeSession, transcript, cwd });
+const about = ({ claudeSession: agentSession, transcript, cwd }: ThreadRecord) => ({ agentSession, transcript, cwd });
 
 /** What the agent said before it called the tool is posted first. */
 async function sayBefore({ at }: PostOrder | AskOrder, speaker: Speaker): Promise<void> {
-  const { transcript, state } = speaker.thread;
-  if (transcript !== '' && state === 'working') await postTextsSoFar(transcript, at, speaker);
+  const { state } = speaker.thread;
+  if (state === 'working') await postTextsSoFar(speaker.thread, at, speaker);
 }

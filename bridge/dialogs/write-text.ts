@@ -2,7 +2,7 @@
 // first; Enter is a second step, after the field shows something and the dialog was checked again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Dialog } from '../../agents/claude/screen/dialog.ts';
+import type { AgentDialog } from '../../agents/screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { cleanInbound, guardForEnter } from '../../core/untrusted-text.ts';
 import type { FoundPane } from '../../threads/panes.ts';
@@ -31,7 +31,7 @@ export async function writeText(pane: FoundPane, print: string, into: FieldName,
   if ('kind' in seen) return seen;
   if (fieldOf(seen, into) !== 'empty') return { kind: 'full' };
   const label = typeof into === 'number' ? seen.dialog.options[into]?.label : undefined;
-  const guard = guardFor(pane.record, seen.look, label === undefined ? [] : [highlighted(label)]);
+  const guard = guardFor(pane.record, seen, label === undefined ? [] : [highlighted(label)]);
   const pasted = await pasteInDialog(pane.tmux, guard, keyId(), text);
   if (pasted.kind === 'refused') return { kind: 'changed' };
   const shown = await untilShown(pane, seen, into, text);
@@ -77,13 +77,13 @@ async function untilShown(
  * The same dialog, with something in the field: another one of its kind may have opened in the meantime, and Enter would answer that. A
  * long text may push the beginning off the screen; then the field must show ours.
  */
-function hasText(dialog: Dialog, before: Dialog, into: number, text: string): boolean {
+function hasText(dialog: AgentDialog, before: AgentDialog, into: number, text: string): boolean {
   const chosen = dialog.options.find(({ selected }) => selected);
   if (chosen === undefined || chosen.field === 'empty') return false;
   if (dialog.title === '' && before.title !== '')
     return chosen.field === 'full' && squashed(chosen.label).startsWith(squashed(text).slice(0, BEGINNING));
   // The lines of a long text may look like more options, below it.
-  const above = ({ title, text, options }: Dialog) =>
+  const above = ({ title, text, options }: AgentDialog) =>
     JSON.stringify([title, text, options.slice(0, into).map(({ label, about }) => [label, about])]);
   return above(dialog) === above(before) && dialog.options[into] === chosen;
 }

@@ -1,7 +1,7 @@
 // The rows of a panel: the declared and the running sessions of a channel, with everything that is known of them.
 
 import { dirname, isAbsolute, join } from 'node:path';
-import { loadStatus, parseStatusLineInput } from '../../agents/claude/hook-input.ts';
+import { loadStatus, parseStatusLineInput } from '../../agents/status-line.ts';
 import { settingsOf } from '../../core/project.ts';
 import { labelOf } from '../../core/session-name.ts';
 import { readBeginning } from '../../home/regular-file.ts';

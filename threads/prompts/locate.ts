@@ -13,6 +13,8 @@ export interface AskLetter {
   readonly tmux: string;
   readonly pane: string;
   readonly project: string;
+  /** The name of the agent. */
+  readonly agent: string;
   /** Of a headless agent: its thread. */
   readonly thread?: string | undefined;
   readonly writtenAt: number;
@@ -69,11 +71,12 @@ export async function locatePrompt(
 export function newPromptRecord(
   id: string,
   place: PromptPlace,
-  { thread, writtenAt, asker = 0, ofProgram = false }: AskLetter,
+  { thread, writtenAt, asker = 0, ofProgram = false, agent }: AskLetter,
   kept: ReturnType<typeof keptInput>,
 ): PromptRecord {
+  const headless = thread !== undefined || ofProgram;
   return {
-    ...{ id, ...place, headless: thread !== undefined || ofProgram, asker, message: '', ...kept, at: writtenAt },
+    ...{ id, ...place, headless, agent, asker, message: '', ...kept, at: writtenAt },
     ...{ chosen: [], orders: [], undelivered: '', shown: false },
   };
 }
