@@ -8,14 +8,13 @@ import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import type { ThreadRecord } from '../threads/registry.ts';
 import { confirm } from './confirm.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './journey.ts';
 import { refusalReason } from './route.ts';
 import { createSharedLook } from './seen-screen.ts';
-import { tellUnheard } from './tell-unheard.ts';
+import { isHeard, tellUnheard } from './tell-unheard.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 
 /** Resolves when the message was typed or has failed. The receipt is awaited in the background. */
@@ -242,11 +241,6 @@ const NO_LONGER_LISTED: AttemptOutcome = {
   because: 'Its author is no longer on the list of people who may write here.',
   screen: undefined,
 };
-
-/** Whether the agent reports what was submitted. */
-function isHeard(record: ThreadRecord | undefined): boolean {
-  return record?.claudeSession !== '' && driverOf(record?.agent ?? '').guarantees.receipt === 'hook';
-}
 
 /** After a day, nobody expects the message to be typed. */
 function isTooOld(deliveryId: string): boolean {

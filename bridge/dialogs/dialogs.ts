@@ -94,8 +94,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
 
   async function review(thread: string, why?: PanelReason): Promise<boolean> {
     const record = registry.get(thread);
-    if (record === undefined || record.server !== parts.server || record.shell === 'terminal') return false;
-    if (record.deleted) return false;
+    if (record?.server !== parts.server || record.shell === 'terminal' || record.deleted) return false;
     const card = record.dialog;
     if (record.closed) return card !== undefined && close(thread, card, 'exited');
     const pane = paneOf(record);
@@ -123,11 +122,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     open.set(thread, now);
     const step = decideCard({
       ...{ dialog: { ...dialog, title: dialogTitle(dialog, driver.title), print }, card, isPrompted: now.isPrompted },
-      ...{
-        isHeard: claudeSession !== '' && driver.guarantees.permission !== 'keys',
-        seenForMs: Date.now() - now.at,
-        isInTheWay: why !== undefined,
-      },
+      isHeard: claudeSession !== '' && driver.guarantees.permission !== 'keys',
+      ...{ seenForMs: Date.now() - now.at, isInTheWay: why !== undefined },
     });
     switch (step.do) {
       case 'nothing':

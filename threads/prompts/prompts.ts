@@ -63,7 +63,6 @@ export interface PromptsOptions {
   readonly checkAfterMs?: number;
   readonly sweepMs?: number;
 }
-
 const SWEEP_MS = 3_600_000;
 const MOST_OF_A_HOST = 50; // a hostile host could fill the memory with open prompts
 
@@ -197,7 +196,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     },
     inThread: (thread) => [...open.values()].filter(({ record }) => record.thread === thread).flatMap(asShown),
     isAnswered: (thread) =>
-      [...open.values(), ...over.values()].some(({ record }) => record.thread === thread && record.ended),
+      [...open.values(), ...over.values()].some(({ record: one }) => one.thread === thread && one.ended),
     isOpenFor: (session) =>
       [...open.values()].some(({ input, record: { id } }) => isAskedBy(session, input) && answers.isWaiting(id)),
     resolve(session, ask) {
