@@ -148,9 +148,9 @@ it('everything works there, nothing is lost, doubled or out of order, and the to
     'hello there',
     '[Image #1]look',
     'ask',
-    ...plans,
     'long 66',
     'bash touch made-there',
+    ...plans,
   ]);
   await shop.idle();
 
