@@ -25,6 +25,7 @@ g() { git --no-optional-locks -c core.fsmonitor=false -c core.untrackedCache=fal
   -c core.quotePath=false -c worktree.useRelativePaths=false -c gc.auto=0 "$@"; }
 repo() { g --git-dir="$r_repo" "$@"; }
 
+nap() { sleep 0.2 2> /dev/null || sleep 1; } # some systems have no fractions
 started() { ps -o lstart= -p "$1" 2> /dev/null | tr -s ' ' _; }
 holds() {
   pid=\${1%%.*}; kill -0 "$pid" 2> /dev/null || return 1
@@ -42,7 +43,7 @@ take_lock() {
       continue
     fi
     tries=$((tries + 1)); [ $tries -lt 300 ] || refuse busy
-    sleep 0.2
+    nap
   done
   rm -f "$out" "$out.2"; out=$all/.out
   trap 'rm -f "$out" "$out.2" "$all/.lock"' EXIT
@@ -151,7 +152,7 @@ busy() {
 # The programs of a session need a moment to end.
 wait_while_busy() {
   tries=0
-  while busy "$1"; do tries=$((tries + 1)); [ $tries -lt 25 ] || return 1; sleep 0.2; done
+  while busy "$1"; do tries=$((tries + 1)); [ $tries -lt 25 ] || return 1; nap; done
   return 0
 }
 `;

@@ -1,7 +1,18 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { tempFolder } from '../support/temp-home.ts';
 import { type RepoForWorktrees, startRepo } from '../support/worktree-repo.ts';
 
 const write = (path: string, text = 'work\n') => writeFileSync(path, text);
@@ -186,6 +197,21 @@ describe('the end of a session', () => {
     expect(end(on).slice(0, 3)).toEqual(['busy', 'sleep', path]);
     child.kill('SIGKILL');
     await vi.waitFor(() => expect(child.signalCode).toBe('SIGKILL'));
+    expect(end(on)[0]).toBe('removed');
+  });
+
+  it('keeps it while a program runs in it, on a system without /proc', () => {
+    const [bin, home] = [tempFolder(), realpathSync(tempFolder())];
+    const on = startRepo(home, { lsof: bin });
+    const { path } = on.make();
+    const lsof = (...names: string[]) => {
+      const lines = ['p11', 'ctmux', 'fcwd', `n${path}`, 'p12', 'cnode', 'f3', ...names.map((name) => `n${name}`)];
+      const script = `#!/bin/sh\n[ "$*" = '-n -P -u ${userInfo().uid} -F cn' ] || exit 1\ncat <<'END'\n${lines.join('\n')}\nEND\n`;
+      writeFileSync(join(bin, 'lsof'), script, { mode: 0o755 });
+    };
+    lsof('/elsewhere', `${path}/a file`);
+    expect(end(on).slice(0, 3)).toEqual(['busy', 'node', path]);
+    lsof('/elsewhere', `${path}-2/file`);
     expect(end(on)[0]).toBe('removed');
   });
 
