@@ -13,6 +13,8 @@ export interface SessionStart {
   readonly command: readonly string[];
   /** The agent, if it is not Claude Code. */
   readonly agent?: string | undefined;
+  /** Why its agent guarantees less than usual. */
+  readonly weaker?: string | undefined;
   /** What was asked for it. */
   readonly settings?: SessionSettings | undefined;
   /** It is declared in the configuration: tmux keeps its pane, so that its exit code can be read. */
@@ -25,6 +27,7 @@ const startSchema = z.object({
   directory: z.string(),
   command: z.array(z.string()),
   agent: z.string().regex(AGENT_NAME).optional().catch(undefined),
+  weaker: z.string().max(500).optional().catch(undefined),
   settings: settingsSchema.optional().catch(undefined),
   declared: z.enum(['new', 'continued']).optional(),
   by: z.string().optional(),

@@ -37,6 +37,8 @@ export interface Threads {
     options: {
       readonly directory: string;
       readonly shell?: ThreadRecord['shell'];
+      /** The agent that has reported from it. */
+      readonly agent?: string | undefined;
       readonly gone?: string;
     },
   ): Promise<ThreadRecord | undefined>;
@@ -127,7 +129,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     ensure: (...one) => ensure(...one),
   });
 
-  const ensure: Threads['ensure'] = (session, { directory, shell = 'found', gone }) => {
+  const ensure: Threads['ensure'] = (session, { directory, shell = 'found', agent, gone }) => {
     const key = `${session.host} ${sessionKey(session)}`;
     // Two panes of one session must not both create its thread.
     return opening(key, async () => {
@@ -147,9 +149,10 @@ export function openThreads(options: ThreadsOptions): Threads {
         if (known.title !== title && known.archived === 'no') rename(known, title);
         return known;
       }
-      const talking = talks ? await opening(`${to.channel} talk`, () => bind.toChannel(session, to, shell)) : undefined;
+      const bound = { session, shell, agent };
+      const talking = talks ? await opening(`${to.channel} talk`, () => bind.toChannel(bound, to)) : undefined;
       if (talking === undefined && isThere && isPlaced && !known.inChannel) return known;
-      const own = () => opening(`${to.channel} ${session.sessionName}`, () => bind.toThread(session, to, shell));
+      const own = () => opening(`${to.channel} ${session.sessionName}`, () => bind.toThread(bound, to));
       const record = talking ?? (await own());
       if (known !== undefined && known.thread !== record.thread) {
         if (isThere) await moveAway(known, record).catch(failed);

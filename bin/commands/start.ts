@@ -173,7 +173,7 @@ async function startOne(
       ...(isLocal ? { environment: { variables: { ...environment, ...launch?.environment }, folder } } : {}),
       started: startedText({
         ...{ directory: origin ?? '~', command: given ?? [] },
-        ...(agent === undefined || agent.driver.name === 'claude' ? {} : { agent: agent.driver.name }),
+        ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),
         ...(Object.keys(settings).length > 0 ? { settings } : {}),
       }),
     }),

@@ -170,7 +170,7 @@ export async function beginSession(
         directory,
         command: wanted.command ?? [],
         ...(isDeclared ? { declared, by: config.host } : {}),
-        ...(agent === undefined || agent.driver.name === 'claude' ? {} : { agent: agent.driver.name }),
+        ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),
         ...(hasSettings ? { settings } : {}),
       }),
     });

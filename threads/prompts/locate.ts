@@ -55,7 +55,7 @@ export async function locatePrompt(
     throw new ThreadmuxError('session_not_found', what);
   }
   const found = await parts.threads.ensure(session, {
-    ...{ directory: letter.project || cwd, shell: 'no' as const },
+    ...{ directory: letter.project || cwd, shell: 'no' as const, agent: letter.agent },
     ...(gone === undefined ? {} : { gone }),
   });
   if (found === undefined || found.thread === gone) return undefined;
