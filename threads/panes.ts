@@ -65,7 +65,7 @@ export function createPaneFinder(
     const record: ThreadRecord = {
       ...(known ?? unknownThread(thread, serverOf(thread.parentId))),
       ...pane,
-      ...({ cwd: path, project: '', claudeSession: '', transcript: '', closed: false } as const),
+      ...({ cwd: path, project: '', claudeSession: '', transcript: '', closed: false, ending: false } as const),
       toldUnheard: false,
       ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
     };
