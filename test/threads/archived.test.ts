@@ -55,6 +55,7 @@ describe('a thread that a user archived', () => {
     await archive(setting, claude.thread);
     await until(setting, ['([agent] web)']);
     tmux.call('rename-session', '-t', '=web', 'shop');
+    await setting.restart(); // it asks tmux for the name again
     tmux.call('send-keys', '-t', '=shop:', 'from the terminal', 'Enter');
     await vi.waitFor(() => expect(claude.prompts()).toContain('from the terminal'), WAIT);
     await vi.waitFor(() => expect(setting.machine.letters()).toEqual([]), WAIT);
