@@ -83,7 +83,7 @@ export function createBinder(options: BinderOptions) {
       // Messages of an older session with this name are not messages of this one.
       last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
       ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
-      ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
+      ...{ archived: 'no', closed: false, ending: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
       toldUnheard: isSame && before.toldUnheard,
       adopted: before?.adopted ?? 'no',
       agent: bound.agent ?? (isSame ? before.agent : likelyAgent(session)),

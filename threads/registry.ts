@@ -175,6 +175,8 @@ export const threadRecordSchema = z.object({
   archived: z.enum(['no', 'us', 'person']).default('no'),
   /** The session is closed. */
   closed: z.boolean().default(false),
+  /** It is closed, but its thread may not say so, or is not archived yet. */
+  ending: z.boolean().default(false),
   /** A user deleted the thread. */
   deleted: z.boolean().default(false),
   /** The user was told that replies do not appear, because the agent runs without our hooks. */
