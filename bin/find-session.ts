@@ -8,8 +8,9 @@ import { silentLog } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { localHost } from '../hosts/host.ts';
 import { filesForHosts } from '../install/program-files.ts';
-import { loadThreadRecords, type ThreadRecord } from '../threads/registry.ts';
+import { loadThreadRecord, loadThreadRecords, sessionKey, type ThreadRecord } from '../threads/registry.ts';
 import { openRemoteHosts, type RemoteHosts } from '../threads/remote-hosts.ts';
+import type { SessionPane } from '../threads/session-threads.ts';
 import { type HostList, openHostList } from '../tmux/host-list.ts';
 import { currentPane, type PaneRef } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
@@ -93,6 +94,20 @@ export function hostAndName(
 /** The pane that the hooks reported from; otherwise the session's active pane. */
 export function paneOf({ session, record }: SessionTarget): PaneRef {
   return record ?? { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
+}
+
+/** What the registry says of it now. */
+export function recordNow(home: Home, { host, session, record }: SessionTarget): ThreadRecord | undefined {
+  if (record !== undefined) return loadThreadRecord(home, record.thread) ?? record;
+  const key = sessionKey({ ...session, sessionId: session.id });
+  return loadThreadRecords(home).find((one) => !one.closed && one.host === host && sessionKey(one) === key);
+}
+
+/** The pane that this process runs in; undefined outside tmux. */
+export async function ownPane({ config }: Pick<SessionFinder, 'config'>): Promise<SessionPane | undefined> {
+  const { TMUX = '', TMUX_PANE = '' } = process.env;
+  const pane = await currentPane(localHost({ name: config.host, env: process.env }), TMUX, TMUX_PANE);
+  return pane && { ...pane, host: config.host };
 }
 
 async function ownSession({ records: all, config }: SessionFinder, host: string | undefined): Promise<SessionTarget> {

@@ -70,6 +70,7 @@ export interface BridgeParts extends Shared {
 export interface ServerSide {
   readonly known: KnownThreads;
   readonly panels: Panels;
+  readonly tools: CommandContext;
   takeUp(): Promise<void>;
   connect(): Gateway;
   close(): Promise<void>;
@@ -212,7 +213,7 @@ export async function startServer(
   const position = createDebouncedWrite<GatewaySession>((session) => writeBestEffort(state('gateway'), session), 200);
   let gateway: Gateway | undefined;
   return {
-    ...{ known, panels },
+    ...{ known, panels, tools },
     async takeUp() {
       await streams.recover();
       await adoption.takeUp();

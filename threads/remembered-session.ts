@@ -13,6 +13,8 @@ export interface SessionStart {
   readonly settings?: SessionSettings | undefined;
   /** It is declared in the configuration: tmux keeps its pane, so that its exit code can be read. */
   readonly declared?: 'new' | 'continued' | undefined;
+  /** The request of an agent that started it. */
+  readonly by?: string | undefined;
 }
 
 const startSchema = z.object({
@@ -20,6 +22,7 @@ const startSchema = z.object({
   command: z.array(z.string()),
   settings: settingsSchema.optional().catch(undefined),
   declared: z.enum(['new', 'continued']).optional(),
+  by: z.string().optional(),
 });
 const LONGEST = 8_000;
 

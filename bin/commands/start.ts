@@ -1,45 +1,25 @@
 // threadmux start, stop, new and kill. start and stop can be repeated; new fails if the session exists, and kill if it does not.
 
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { agentCommandOn } from '../../bridge/commands/command.ts';
-import { commandToStart } from '../../bridge/commands/new.ts';
-import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
-import { declaresName, type Project, projectsOf, settingsOf } from '../../core/project.ts';
-import { sessionEnvironment } from '../../core/session-environment.ts';
-import { parseSessionName, type SessionName } from '../../core/session-name.ts';
-import type { SessionSettings } from '../../core/session-settings.ts';
-import { settingFor } from '../../core/setting-words.ts';
-import { neutralise } from '../../core/untrusted-text.ts';
-import { localServer } from '../../home/config-file.ts';
+import { declaresName } from '../../core/project.ts';
 import { putEndMark, removeEndMark } from '../../home/end-marks.ts';
-import { agentSettings } from '../../install/program-files.ts';
-import { projectOfPlace } from '../../threads/destination.ts';
-import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
-import { loadWorktrees } from '../../threads/worktrees.ts';
-import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
-import { killSession, listSessions, newSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
-import type { Tmux } from '../../tmux/tmux.ts';
+import { killSession } from '../../tmux/sessions.ts';
+import { sessionData, withStates } from '../acts/list-sessions.ts';
+import { startByBridge } from '../acts/start-by-bridge.ts';
+import { askedSettings, type StartedSession, type StartOptions, startNext, startOne } from '../acts/start-session.ts';
+import { submitFirst, waitForReply } from '../acts/wait-reply.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
-import { sessionData, withStates } from './sessions.ts';
+import { printWaited } from './wait.ts';
 
-interface StartFlags {
-  readonly host?: string;
-  readonly dir?: string;
-  readonly prefix?: string;
+interface StartFlags extends StartOptions {
   readonly json?: boolean;
-  readonly model?: string;
-  readonly mode?: string;
-  readonly agent?: string;
-  readonly continue?: boolean;
+  readonly worktree?: boolean;
+  readonly prompt?: string;
+  readonly wait?: boolean;
+  readonly timeout?: number;
 }
-
-type Started = FoundSessions & { readonly created: boolean; readonly isShell: boolean };
-
-const PREFIX = 'agent';
-const TRIES = 20;
 
 /** The pane stays open when its program exits, so that the caller can read its last output. */
 export async function startSession(
@@ -50,11 +30,51 @@ export async function startSession(
   if (name !== undefined && flags.prefix !== undefined)
     throw new ThreadmuxError('bad_usage', 'use either a name or --prefix, not both');
   const reach = openSessionFinder();
-  const started =
-    name === undefined
-      ? await startNext(reach, command, flags)
-      : await startOne(reach, hostAndName(reach, name, flags.host), command, flags, true);
-  await report(started, reach, flags);
+  checkFlags(name, command, flags);
+  const started = await begin(name, command, flags, reach);
+  if (flags.prompt === undefined) return report(started, reach, flags);
+  await prompt(started, flags.prompt, reach, flags);
+}
+
+function checkFlags(name: string | undefined, command: readonly string[], flags: StartFlags): void {
+  const wrong = (what: string) => new ThreadmuxError('bad_usage', what);
+  if (flags.wait && flags.prompt === undefined) throw wrong('--wait needs --prompt; see also `threadmux wait`');
+  if (flags.prompt?.trim() === '') throw wrong('the prompt is empty');
+  if (command.length > 0 && (flags.prompt !== undefined || flags.worktree))
+    throw wrong('--prompt and --worktree are for the agent, not for a command after --');
+  if (flags.worktree && name === undefined) throw wrong('--worktree needs a name for the session');
+}
+
+async function begin(
+  name: string | undefined,
+  command: readonly string[],
+  flags: StartFlags,
+  reach: SessionFinder,
+): Promise<StartedSession> {
+  if (name === undefined) return startNext(reach, command, flags);
+  const place = hostAndName(reach, name, flags.host);
+  if (!flags.worktree) return startOne(reach, place, command, flags, true);
+  const directory = reach.hosts.isLocal(place.host) ? resolve(flags.dir ?? '.') : flags.dir;
+  const settings = { ...askedSettings(flags, []), worktree: true };
+  const start = { ...place, directory, settings, continues: flags.continue ?? false, byAgent: false };
+  const { done, target } = await withProgress(`starting ${name}`, startByBridge(reach, start));
+  return { ...target, created: done.created, isShell: false };
+}
+
+const TIMEOUT_SECONDS = 3_600;
+
+/** Prints the reply, or only the name if nobody waits for it. */
+async function prompt(started: StartedSession, text: string, reach: SessionFinder, flags: StartFlags): Promise<void> {
+  const { host, session } = started;
+  const target = { ...started, tmux: reach.hosts.tmux(host) };
+  const { at } = await withProgress(`sending the prompt to ${session.name}`, submitFirst(target, text, reach));
+  if (!flags.wait) return report(started, reach, flags);
+  const timeoutMs = (flags.timeout ?? TIMEOUT_SECONDS) * 1_000;
+  const waited = await withProgress(
+    `waiting for ${session.name}`,
+    waitForReply(target, reach, { timeoutMs, since: at }),
+  );
+  printWaited({ host, name: session.name, created: started.created }, waited, flags);
 }
 
 export async function createSession(name: string, command: readonly string[], flags: StartFlags): Promise<void> {
@@ -103,135 +123,8 @@ async function end(
   else printNote(`Ended session ${printable(session.name)} on ${host}.`);
 }
 
-/** If another program takes the name at the same time, tries the next number. */
-async function startNext(reach: SessionFinder, command: readonly string[], flags: StartFlags): Promise<Started> {
-  const { prefix = PREFIX, host = reach.config.defaultHost } = flags;
-  const all = await withProgress(`connecting to ${host}`, listSessions(reach.hosts.tmux(host)));
-  const first = nextIndex(
-    prefix,
-    all.map(({ name }) => name),
-  );
-  for (let index = first; index < first + TRIES; index++) {
-    const place = { session: `${prefix}-${index}`, host };
-    const started = await startOne(reach, place, command, flags, true);
-    if (started.created) return started;
-  }
-  throw new ThreadmuxError('busy', `no free name with the prefix ${prefix}-`, {
-    hint: 'Try again, or choose a name.',
-  });
-}
-
-/** One more than the highest number. Gaps are not filled, so that an old name is not used again. */
-function nextIndex(prefix: string, names: readonly string[]): number {
-  const taken = names.flatMap((name) => {
-    const index = name.startsWith(`${prefix}-`) ? name.slice(prefix.length + 1) : '';
-    return /^\d{1,9}$/.test(index) ? [Number(index)] : [];
-  });
-  return Math.max(0, ...taken) + 1;
-}
-
-async function startOne(
-  reach: SessionFinder,
-  place: { readonly session: string; readonly host: string },
-  words: readonly string[],
-  flags: StartFlags,
-  remainOnExit: boolean,
-): Promise<Started> {
-  const { host } = place;
-  const name: SessionName = parseSessionName(place.session);
-  const isLocal = reach.hosts.isLocal(host);
-  const known = rememberedSession(reach.records, { name, host, defaultHost: host });
-  const before = known === undefined ? undefined : startOf(known);
-  const here = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
-  // A worktree that was kept is used again.
-  const kept = loadWorktrees(reach.home).find((one) => one.host === host && one.session === name && one.start !== '');
-  const again = kept !== undefined && kept.directory === before?.directory ? kept.start : before?.directory;
-  const directory = (flags.dir === undefined ? again : undefined) ?? here;
-  const origin = directory === again ? before?.directory : directory;
-  const asked = askedSettings(flags, words);
-  const isForAgent = flags.continue || Object.keys(asked).length > 0;
-  const given = words.length > 0 ? words : before?.command.length && !isForAgent ? before.command : undefined;
-  const settings = { ...known?.settings, ...asked };
-  const conversation = flags.continue && known !== undefined ? conversationOf(known) : undefined;
-  const project = projectOf(reach, host, origin ?? '~');
-  const wanted = { command: given, conversation, continues: flags.continue ?? false };
-  const inForce = given === undefined && project !== undefined ? settingsOf(project, name, settings) : settings;
-  const line = commandToStart(wanted, inForce, reach.config.agent.command);
-  const environment = sessionEnvironment(process.env, reach.config.agents.claude.environment);
-  const tools = { ...reach, environment, agentSettings: agentSettings(reach.home, process.env) };
-  const agent = await withProgress(`looking for the agent on ${host}`, agentCommandOn({ host, command: line }, tools));
-  const command = agent ?? given;
-  const tmux = reach.hosts.tmux(host);
-  const { session, created } = await withProgress(
-    `starting ${name} on ${host}`,
-    newSession(tmux, {
-      ...{ name, remainOnExit: remainOnExit || (agent !== undefined && 'at start') },
-      ...(directory === undefined ? {} : { directory }),
-      ...(command === undefined ? {} : { command }),
-      ...(isLocal ? { environment: { variables: environment, folder: reach.home.folder('state') } } : {}),
-      started: startedText({
-        ...{ directory: origin ?? '~', command: given ?? [] },
-        ...(Object.keys(settings).length > 0 ? { settings } : {}),
-      }),
-    }),
-  );
-  if (created && agent !== undefined) {
-    await withProgress(`waiting for ${name}`, untilAgentRuns(tmux, session));
-    if (!remainOnExit) await stopKeeping(tmux, session);
-  }
-  return { host, session, created, record: undefined, isShell: command === undefined };
-}
-
-function askedSettings({ model, mode, agent, continue: continues }: StartFlags, words: readonly string[]) {
-  const asked: SessionSettings = {
-    ...(model === undefined ? {} : settingFor('model', model)),
-    ...(mode === undefined ? {} : settingFor('mode', mode)),
-    ...(agent === undefined ? {} : settingFor('agent', agent)),
-  };
-  if (words.length > 0 && (continues || Object.keys(asked).length > 0))
-    throw new ThreadmuxError(
-      'bad_usage',
-      '--model, --mode, --agent and --continue are for the agent, not for a command after --',
-    );
-  return asked;
-}
-
-/** The project of a directory, if the configuration has one. */
-function projectOf({ config, remote }: SessionFinder, host: string, directory: string): Project | undefined {
-  const local = () => localServer({ api: '', token: '', channel: '', user: '' }, config.projects);
-  const servers = config.servers.length > 0 ? config.servers : [local()];
-  const absolute = (path: string) => path.replace(/^~(?=\/|$)/, (tilde) => remote.userHome(host) ?? tilde);
-  return projectOfPlace({ host, directory: absolute(directory) }, projectsOf(config, servers), absolute);
-}
-
-/** How long an agent is watched that shows no box to write into. */
-const WATCHED_MS = 3_000;
-
-/** Rejects with the last lines of an agent that quits at once. */
-async function untilAgentRuns(tmux: Tmux, session: Session): Promise<void> {
-  const pane = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
-  for (const until = Date.now() + WATCHED_MS; Date.now() < until; await sleep(100)) {
-    const seen = await lookForExit(tmux, pane, QUIT_HISTORY);
-    if (seen.kind === 'pane' && !seen.dead) {
-      if (showsBox(seen.text)) return;
-      continue;
-    }
-    if (seen.kind === 'pane') await killSession(tmux, session).catch(() => {}); // it ended by itself
-    const { how, lines } = quitReport(seen);
-    const said = lines === '' ? 'It printed nothing.' : `Its last lines:\n${neutralise(lines)}`;
-    throw new ThreadmuxError('tmux_failed', `${session.name} ${how}. ${said}`, {
-      hint: 'Correct that, then start it again.',
-    });
-  }
-}
-
-/** Claude Code draws the box that it is written into, and the selected option of a dialog, with this sign. */
-function showsBox(screen: string): boolean {
-  return screen.split('\n').some((line) => line.trimStart().startsWith('❯'));
-}
-
 /** Prints only the name to stdout, for scripts that let us choose it. */
-async function report(started: Started, reach: SessionFinder, { json }: StartFlags): Promise<void> {
+async function report(started: StartedSession, reach: SessionFinder, { json }: StartFlags): Promise<void> {
   const { host, session, created, isShell } = started;
   if (json) {
     const [found] = await withStates(host, [started], reach);

@@ -82,6 +82,8 @@ export interface WantedSession {
   readonly before: ThreadRecord | undefined;
   /** By default the project of its directory. */
   readonly project?: Project | undefined;
+  /** The request of an agent that starts it. */
+  readonly by?: string | undefined;
   /** Nobody waits for the session, so it is not watched until it runs. Called when tmux has created it. */
   readonly runs?: (() => void) | undefined;
 }
@@ -161,6 +163,7 @@ export async function beginSession(
         directory,
         command: wanted.command ?? [],
         declared,
+        by: wanted.by,
         ...(hasSettings ? { settings } : {}),
       }),
     });

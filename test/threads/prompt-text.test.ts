@@ -10,8 +10,8 @@ import {
 } from '../../core/prompt.ts';
 import { decisionOutput, promptEndText, promptOf } from '../../threads/prompts/decision.ts';
 import { contentOf } from '../../threads/prompts/post-prompt.ts';
-import { promptButtons } from '../../threads/prompts/prompt-buttons.ts';
 import { escapeText } from '../../threads/prompts/preview.ts';
+import { promptButtons } from '../../threads/prompts/prompt-buttons.ts';
 import type { PromptEnd } from '../../threads/prompts/prompt-record.ts';
 import {
   PROMPT_TEXT_LIMIT,
