@@ -2,7 +2,7 @@
 
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startRunningUp } from '../../support/running-up.ts';
 import { WAIT } from '../cli.ts';
 
@@ -146,10 +146,8 @@ describe('file and ask', () => {
     await up.start();
     const card = await up.message('shop', /Still there\?/);
     // A tap is lost if the bridge has not connected yet.
-    await vi.waitFor(async () => {
-      await up.tap('shop', card, '1. yes');
-      expect((await up.message('shop', /Still there\?/)).components).toEqual([]);
-    }, WAIT);
+    const again = setInterval(() => void up.tap('shop', card, '1. yes').catch(() => {}), 2_000);
+    onTestFinished(() => clearInterval(again));
     expect(await asking).toMatchObject({ status: 0, stdout: 'yes\n' });
     const asked = (await up.messages('shop')).filter(({ content }) => content.includes('Still there?'));
     expect(asked).toHaveLength(1);
