@@ -52,6 +52,8 @@ export function addScripts(program: Command): void {
     'how long to wait',
     3_600,
   ).action(async (name, flags) => (await import('./commands/wait.ts')).waitForIdle(name, flags));
+  addCommand(program, 'mcp', 'serve the tools of threadmux to an agent, as an MCP server on stdio', 'mcp') //
+    .action(async () => (await import('./mcp/serve.ts')).serveMcp());
   onHost(
     addCommand(program, 'reply [name]', "print the last reply of a session's agent", 'reply shop --json'), //
   ).action(async (name, flags) => (await import('./commands/wait.ts')).printReply(name, flags));

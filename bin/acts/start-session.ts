@@ -7,15 +7,13 @@ import { agentCommandOn } from '../../bridge/commands/command.ts';
 import { commandToStart } from '../../bridge/commands/new.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { type Project, projectsOf, settingsOf } from '../../core/project.ts';
+import { settingsOf } from '../../core/project.ts';
 import { sessionEnvironment } from '../../core/session-environment.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { settingFor } from '../../core/setting-words.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
-import { localServer } from '../../home/config-file.ts';
 import { agentSettings } from '../../install/program-files.ts';
-import { projectOfPlace } from '../../threads/destination.ts';
 import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
 import { loadWorktrees } from '../../threads/worktrees.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
@@ -23,6 +21,7 @@ import { killSession, listSessions, newSession, type Session, stopKeeping } from
 import type { Tmux } from '../../tmux/tmux.ts';
 import type { SessionFinder } from '../find-session.ts';
 import { withProgress } from '../print.ts';
+import { configuredProject } from './configured-project.ts';
 
 export interface StartOptions {
   readonly host?: string;
@@ -134,18 +133,6 @@ export function askedSettings({ model, mode, agent, continue: continues }: Start
       '--model, --mode, --agent and --continue are for the agent, not for a command after --',
     );
   return asked;
-}
-
-/** The project of a directory, if the configuration has one. */
-export function configuredProject(
-  { config, remote }: SessionFinder,
-  host: string,
-  directory: string,
-): Project | undefined {
-  const local = () => localServer({ api: '', token: '', channel: '', user: '' }, config.projects);
-  const servers = config.servers.length > 0 ? config.servers : [local()];
-  const absolute = (path: string) => path.replace(/^~(?=\/|$)/, (tilde) => remote.userHome(host) ?? tilde);
-  return projectOfPlace({ host, directory: absolute(directory) }, projectsOf(config, servers), absolute);
 }
 
 /** How long an agent is watched that shows no box to write into. */

@@ -4,8 +4,8 @@
 import { text as readAll } from 'node:stream/consumers';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { cleanInbound } from '../../core/untrusted-text.ts';
+import { sendAndWait } from '../acts/send-and-wait.ts';
 import { typeText } from '../acts/type-text.ts';
-import { sendAndWait } from '../acts/wait-reply.ts';
 import { findTarget, openSessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, withProgress } from '../print.ts';
 import { printWaited } from './wait.ts';

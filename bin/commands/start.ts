@@ -2,13 +2,12 @@
 
 import { resolve } from 'node:path';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
-import { declaresName } from '../../core/project.ts';
-import { putEndMark, removeEndMark } from '../../home/end-marks.ts';
-import { killSession } from '../../tmux/sessions.ts';
+import { endSession } from '../acts/end-session.ts';
 import { sessionData, withStates } from '../acts/list-sessions.ts';
+import { submitFirst } from '../acts/send-and-wait.ts';
 import { startByBridge } from '../acts/start-by-bridge.ts';
 import { askedSettings, type StartedSession, type StartOptions, startNext, startOne } from '../acts/start-session.ts';
-import { submitFirst, waitForReply } from '../acts/wait-reply.ts';
+import { waitForReply } from '../acts/wait-reply.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 import { printWaited } from './wait.ts';
@@ -106,19 +105,13 @@ export async function killByName(name: string, flags: StartFlags): Promise<void>
 }
 
 async function end(
-  { host, tmux, session }: SessionTarget,
-  { home, config }: SessionFinder,
+  target: SessionTarget,
+  reach: SessionFinder,
   { json }: StartFlags,
   done: 'stopped' | 'killed',
 ): Promise<void> {
-  const ended = { host, name: session.group ?? session.name };
-  // The bridge would start a declared session again.
-  if (declaresName(config, ended.name))
-    putEndMark(home, ended, { serverPid: session.serverPid, sessionId: session.id });
-  await withProgress(`ending ${session.name}`, killSession(tmux, session)).catch((error: unknown) => {
-    removeEndMark(home, ended);
-    throw error;
-  });
+  await withProgress(`ending ${target.session.name}`, endSession(target, reach));
+  const { host, session } = target;
   if (json) printJson({ host, name: session.name, [done]: true });
   else printNote(`Ended session ${printable(session.name)} on ${host}.`);
 }
