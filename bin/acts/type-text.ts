@@ -1,5 +1,6 @@
 // Types a text into a session with the same checks as the bridge. If typing is not safe, nothing is typed, and the result says why.
 
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DIALOG } from '../../agents/claude/screen/screen.ts';
 import { boxWhileTyping } from '../../agents/claude/screen/shown-text.ts';
@@ -8,6 +9,7 @@ import { STASH } from '../../bridge/delivery-attempt.ts';
 import { isPlainCommand } from '../../bridge/slash-decision.ts';
 import { composeForClaude, type TypedText } from '../../bridge/typed-text.ts';
 import { newest } from '../../core/snowflake.ts';
+import { tryLock } from '../../home/lock.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { leaveMode } from '../../tmux/keys.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
@@ -54,11 +56,32 @@ export async function typeText(
 ): Promise<TypingOutcome> {
   const deadline = Date.now() + waitMs;
   for (let dialogAt = Date.now(); ; await sleep(PAUSE_MS)) {
-    const sent = await attempt(target, text, reach, allowShell);
+    const sent = await alone(target, reach, () => attempt(target, text, reach, allowShell));
     if (sent.outcome !== 'refused' || !sent.passing || Date.now() >= deadline) return sent;
     if (!sent.needsPerson) dialogAt = Date.now();
     if (Date.now() - dialogAt >= dialogMs) return sent;
   }
+}
+
+/** How long after Enter the text may still be in the box: another program would take it for a draft. */
+const LEAVES_WITHIN_MS = 1_000;
+
+/** One program at a time per pane. The lock outlives the typing by a moment. */
+async function alone(
+  target: SessionTarget,
+  { home }: SessionFinder,
+  act: () => Promise<TypingOutcome>,
+): Promise<TypingOutcome> {
+  const { serverPid, paneId } = paneOf(target);
+  const release = tryLock(join(home.folder('state'), `typing.${target.host}.${serverPid}.${paneId.slice(1)}`));
+  if (release === undefined) return refused('Another program is typing into that pane.', true);
+  const sent = await act().catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  if (sent.outcome === 'typed') setTimeout(release, LEAVES_WITHIN_MS).unref();
+  else release();
+  return sent;
 }
 
 async function attempt(

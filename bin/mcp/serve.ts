@@ -68,8 +68,8 @@ function asResult(value: ToolInput) {
   return { content: [{ type: 'text' as const, text: JSON.stringify(value) }], structuredContent: { ...value } };
 }
 
+/** As text only: clients check structured content against the schema of a result. */
 function asError(thrown: unknown) {
-  const { error } = errorData(thrown);
-  const shown = { error: { ...error, message: maskSecrets(error.message) } };
-  return { isError: true, content: [{ type: 'text' as const, text: JSON.stringify(shown) }], structuredContent: shown };
+  const text = maskSecrets(JSON.stringify(errorData(thrown)));
+  return { isError: true, content: [{ type: 'text' as const, text }] };
 }
