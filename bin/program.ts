@@ -85,6 +85,9 @@ function addSetUp(program: Command): void {
     'install --dry-run',
   )
     .option('--project <folder>', 'change only the settings of this project')
+    .addOption(
+      new Option('--plugin', 'install the plugin instead of hooks in settings.json').conflicts(['project', 'host']),
+    )
     .option('--dry-run', 'show the changes without making them')
     .option('--no-tmux', 'do not change tmux')
     .addOption(elsewhere())

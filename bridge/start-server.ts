@@ -55,7 +55,7 @@ export interface BridgeOptions {
   readonly servers: readonly ServerConfig[];
   readonly env: ConfigEnvironment;
   readonly onFatal: (error: ThreadmuxError) => void;
-  readonly agentSettings?: string;
+  readonly agentSettings?: string | undefined;
   readonly settleMs?: number;
   readonly waits?: Partial<Waits>;
   readonly startsMs?: number;
