@@ -15,7 +15,7 @@ import { type HostList, openHostList } from '../tmux/host-list.ts';
 import { currentPane, type PaneRef } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
-import { openContext } from './command-context.ts';
+import { type CliContext, openContext, openHookContext } from './command-context.ts';
 import { printable, withProgress } from './print.ts';
 
 export interface SessionFinder {
@@ -37,8 +37,14 @@ export interface SessionTarget {
 
 const TIMEOUT_MS = 15_000;
 
-export function openSessionFinder(): SessionFinder {
-  const { home, config } = openContext('cli');
+/** For a program in a session: its environment may lack variables that the bridge has. */
+export function openInnerFinder(): SessionFinder {
+  return openSessionFinder(openHookContext('cli'));
+}
+
+export function openSessionFinder(
+  { home, config }: Pick<CliContext, 'home' | 'config'> = openContext('cli'),
+): SessionFinder {
   const hosts = openHostList({ config, home, env: process.env });
   const remote = openRemoteHosts({
     hosts,

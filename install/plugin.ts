@@ -80,7 +80,7 @@ const recordPath = (home: Home) => home.path('state', 'plugin.json');
 /** Claude Code keeps a copy for some days, and empty lists. */
 function clearPlugins(folder: string, isOurs: boolean): void {
   rmSync(join(folder, 'cache', MARKETPLACE), { recursive: true, force: true });
-  removeIfEmpty(join(folder, 'cache'));
+  for (const name of ['cache', 'marketplaces', 'data']) removeIfEmpty(join(folder, name));
   if (!isOurs || !existsSync(folder)) return;
   const left = readdirSync(folder);
   const empty = ['installed_plugins.json', 'known_marketplaces.json'].filter((name) =>

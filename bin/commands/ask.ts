@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { EXIT } from '../../core/errors.ts';
 import { untrustedText } from '../../core/untrusted-text.ts';
 import { askInThread, fileToSend, ownPaneOrFail, postInThread, type Question } from '../acts/own-thread.ts';
-import { openSessionFinder } from '../find-session.ts';
+import { openInnerFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 
 interface ThreadFlagsOfProgram {
@@ -12,7 +12,7 @@ interface ThreadFlagsOfProgram {
 }
 
 export async function sendFile(path: string, flags: ThreadFlagsOfProgram & { readonly text?: string }): Promise<void> {
-  const reach = openSessionFinder();
+  const reach = openInnerFinder();
   const file = fileToSend(path, process.cwd());
   const session = await ownPaneOrFail(reach);
   const say = { text: flags.text ?? '', silent: true, paths: [file] };
@@ -22,7 +22,7 @@ export async function sendFile(path: string, flags: ThreadFlagsOfProgram & { rea
 }
 
 export async function notifyThread(words: readonly string[], flags: ThreadFlagsOfProgram): Promise<void> {
-  const reach = openSessionFinder();
+  const reach = openInnerFinder();
   const session = await ownPaneOrFail(reach);
   const say = { text: `🔔 ${untrustedText(words.join(' '), 1_500)}`, silent: false };
   const thread = await withProgress('posting', postInThread(session, say, reach.home));
@@ -37,7 +37,7 @@ interface AskFlags extends ThreadFlagsOfProgram {
 
 /** In a terminal, it can be answered there as well: the first answer counts. */
 export async function ask(question: string, flags: AskFlags): Promise<void> {
-  const reach = openSessionFinder();
+  const reach = openInnerFinder();
   const session = await ownPaneOrFail(reach);
   const asked: Question = { question, options: flags.option ?? [], seconds: flags.timeout };
   const answered = new AbortController();

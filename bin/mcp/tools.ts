@@ -20,7 +20,7 @@ import { askInThread, fileToSend, ownPaneOrFail, postInThread } from '../acts/ow
 import { DEFAULT_LINES, readScreenLines } from '../acts/read-screen.ts';
 import { startByBridge } from '../acts/start-by-bridge.ts';
 import { waitForReply } from '../acts/wait-reply.ts';
-import { hostAndName, openSessionFinder, type SessionFinder } from '../find-session.ts';
+import { hostAndName, openInnerFinder, type SessionFinder } from '../find-session.ts';
 
 /** The input has passed the schema of its tool. */
 export type ToolInput = Readonly<Record<string, unknown>>;
@@ -165,6 +165,6 @@ function serverOf(thread: string, { records }: SessionFinder): string | undefine
 export async function callTool(name: string, input: ToolInput, signal: AbortSignal): Promise<ToolInput> {
   const act = ACTS[name];
   if (act === undefined) throw new ThreadmuxError('not_found', `there is no tool ${JSON.stringify(name)}`);
-  const reach = openSessionFinder();
+  const reach = openInnerFinder();
   return act(input as never, { reach, caller: await findCaller(reach), signal });
 }
