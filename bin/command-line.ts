@@ -36,6 +36,11 @@ export function readNumber(least: number, most: number): (text: string) => numbe
   };
 }
 
+/** For commands that name a session. */
+export function onHost(command: Command): Command {
+  return command.option('--host <name>', 'host of the session').option('--json', 'print JSON');
+}
+
 /** Collects the values of a repeatable option. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];

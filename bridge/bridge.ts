@@ -5,6 +5,7 @@ import { loadStates, saveStates } from '../threads/known-states.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
+import { carryOutRequests } from './carry-out-requests.ts';
 import { tellConfigChanges } from './config-notices.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import { openGateways } from './open-gateways.ts';
@@ -34,11 +35,16 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   for (const side of sides) await side.takeUp();
   const { gateways, close: disconnect } = openGateways(sides, { ...shared, onFatal: options.onFatal });
   const worktreeEnds = startWorktreeEnds(shared);
+  const requests = carryOutRequests(
+    shared,
+    sides.map(({ tools }) => tools),
+  );
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known), startsMs: options.startsMs });
   tellConfigChanges(shared);
   return {
     ...{ gateways, states, onView: (listener) => sides.forEach(({ panels }) => void panels.onView(listener)) },
     async close() {
+      requests.close();
       states.close();
       file.flush();
       lifecycle.close();

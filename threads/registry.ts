@@ -193,6 +193,10 @@ export const threadRecordSchema = z.object({
 });
 export type ThreadRecord = Readonly<z.output<typeof threadRecordSchema>>;
 
+export function loadThreadRecord(home: Home, thread: string): ThreadRecord | undefined {
+  return readJson(join(home.folder('threads'), `${thread}.json`), threadRecordSchema);
+}
+
 export function loadThreadRecords(home: Home): readonly ThreadRecord[] {
   const folder = home.folder('threads');
   return readdirSync(folder)

@@ -21,6 +21,8 @@ export interface SessionStart {
   readonly declared?: 'new' | 'continued' | undefined;
   /** The bridge that started it: another one may declare the same session. */
   readonly by?: string | undefined;
+  /** The request of an agent that started it. */
+  readonly request?: string | undefined;
 }
 
 const startSchema = z.object({
@@ -31,6 +33,7 @@ const startSchema = z.object({
   settings: settingsSchema.optional().catch(undefined),
   declared: z.enum(['new', 'continued']).optional(),
   by: z.string().optional(),
+  request: z.string().optional(),
 });
 const LONGEST = 8_000;
 

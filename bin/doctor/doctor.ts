@@ -16,6 +16,7 @@ import { loadInstalled } from '../../home/installed.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
+import { hasPlugin } from '../../install/plugin.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
 import { pathInService, servicePath } from '../commands/service-environment.ts';
@@ -104,6 +105,7 @@ async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
     installed: loadInstalled(join(home, 'state')).flatMap(({ kind, path }) => (kind === 'settings' ? path : [])),
     claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
     usualHome: join(env.HOME || homedir(), '.threadmux'),
+    plugin: hasPlugin(homeAsItIs(home)),
     install: 'threadmux install',
   });
   return found.catch((error: unknown) => {
@@ -172,17 +174,18 @@ interface MachineOptions extends ProbeOptions {
   /** The home of hooks whose command does not name one. */
   readonly usualHome: string;
   readonly install: string;
+  readonly plugin: boolean;
 }
 
 async function examineMachine(host: Host, options: MachineOptions) {
   const probe = await probeHost(host, options);
   const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings);
   const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
-  const { install, installed, usualHome } = options;
+  const { install, installed, usualHome, plugin } = options;
   const projects = installed.filter((path) => path !== probe.settingsPath);
   return {
     machine: judgeMachine(probe, host.name, options.agent),
-    hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects }),
+    hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects, plugin }),
   };
 }
 

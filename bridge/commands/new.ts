@@ -78,6 +78,8 @@ export interface WantedSession {
   readonly before: ThreadRecord | undefined;
   /** By default the project of its directory. */
   readonly project?: Project | undefined;
+  /** The request of an agent that starts it. */
+  readonly request?: string | undefined;
   /** Nobody waits for the session, so it is not watched until it runs. Called when tmux has created it. */
   readonly runs?: (() => void) | undefined;
 }
@@ -170,6 +172,7 @@ export async function beginSession(
         directory,
         command: wanted.command ?? [],
         ...(isDeclared ? { declared, by: config.host } : {}),
+        ...(wanted.request === undefined ? {} : { request: wanted.request }),
         ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),
         ...(hasSettings ? { settings } : {}),
       }),

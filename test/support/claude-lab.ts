@@ -22,6 +22,7 @@ const DIST = process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../dist
 
 const run = promisify(execFile);
 const PROGRAM = join(DIST, 'bin/threadmux.js');
+export const PLUGIN = fileURLToPath(new URL('../../plugin', import.meta.url));
 
 export function claudeVersion(): string {
   return process.env.CLAUDE_LAB_VERSION ?? '2.1.197';
@@ -43,9 +44,9 @@ export interface ClaudeLab {
   readonly channelId: string;
   /**
    * Starts Claude in a new session and waits until it has its thread. `unasked`: no hook answers its dialogs. `subscriber`: with
-   * a made-up subscription.
+   * a made-up subscription. `plugin`: our hooks and tools come from the plugin.
    */
-  start(name: string, options?: { unasked?: boolean; subscriber?: boolean }): Promise<LabSession>;
+  start(name: string, options?: { unasked?: boolean; subscriber?: boolean; plugin?: boolean }): Promise<LabSession>;
   /** A session that was started in another way. */
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
@@ -102,10 +103,11 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
     channelId: running.local.channel,
     find,
     tmux,
-    async start(name, { unasked = false, subscriber = false } = {}) {
-      const settings = join(dir, unasked ? 'unasked.json' : 'settings.json');
+    async start(name, { unasked = false, subscriber = false, plugin = false } = {}) {
+      const settings = join(dir, plugin ? 'plugin.json' : unasked ? 'unasked.json' : 'settings.json');
       const login = subscriber ? ['--subscriber'] : [];
-      script('start', '--session', name, ...login, '--', '--settings', settings);
+      const own = plugin ? ['--plugin-dir', PLUGIN] : [];
+      script('start', '--session', name, ...login, '--', '--settings', settings, ...own);
       const session = await find(name);
       await session.idle();
       return session;
@@ -172,6 +174,8 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   const permissions = { defaultMode: 'default', allow };
   writeFileSync(join(dir, 'settings.json'), JSON.stringify({ permissions, hooks }));
   writeFileSync(join(dir, 'unasked.json'), JSON.stringify({ permissions, hooks: drops }));
+  const tools = { ...permissions, allow: [...allow, 'mcp__plugin_threadmux_threadmux'] };
+  writeFileSync(join(dir, 'plugin.json'), JSON.stringify({ permissions: tools }));
   const command = join(dir, 'claude');
   const start = `home=$HOME; . ${dir}/env.sh; HOME=$home; case "$*" in *--settings*) ;; *) set -- --settings ${dir}/settings.json "$@" ;; esac`;
   writeFileSync(command, `#!/bin/sh\n${start}\nexec claude "$@"\n`, { mode: 0o755 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { nextMark } from '../../../bin/commands/send.ts';
+import { nextMark } from '../../../bin/acts/type-text.ts';
 import { writeJson } from '../../../home/atomic-write.ts';
 import { tryLock } from '../../../home/lock.ts';
 import { startFakeClaude } from '../../support/fake-claude.ts';
