@@ -39,9 +39,9 @@ export interface FarOptions extends SettingOptions {
 
 export async function startFarHost(name: string, options: SshServerOptions = {}): Promise<FarHost> {
   const bin = tempFolder();
-  const path = `${bin}:/usr/bin:/bin`;
+  const path = options.path ?? `${bin}:/usr/bin:/bin`;
   writeFileSync(join(bin, 'node'), `#!/bin/sh\n: > ${bin}/was-run; exit 127\n`, { mode: 0o755 });
-  const ssh = await startSshServer({ path, ...options, name });
+  const ssh = await startSshServer({ ...options, path, name });
   const tmux = startTmux();
   const home = openHome(join(ssh.home, '.threadmux'));
   onTestFinished(() => expect(existsSync(join(bin, 'was-run')), 'Node.js was started there').toBe(false));
