@@ -164,6 +164,7 @@ function record({ letter, session, context }: EventReport, outcome: EventOutcome
       (TURNS.includes(input.hook_event_name) ? afterTurn(before.limit, letter.writtenAt) : before.limit),
     shell: 'no',
     at: letter.writtenAt,
+    failedAt: input.hook_event_name === 'StopFailure' ? letter.writtenAt : before.failedAt,
   });
 }
 
