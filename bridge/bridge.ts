@@ -11,6 +11,7 @@ import { createDebouncedWrite } from './debounced-write.ts';
 import { openGateways } from './open-gateways.ts';
 import type { Panels } from './panel/panels.ts';
 import { type BridgeOptions, startServer } from './start-server.ts';
+import { startWebhooks } from './webhooks.ts';
 import { startWorktreeEnds } from './worktree-ends.ts';
 
 /** A burst of changes is one write. */
@@ -26,7 +27,9 @@ export interface Bridge {
 }
 
 export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
-  const states = watchPanes(shared, loadStates(shared.home));
+  const before = loadStates(shared.home);
+  const states = watchPanes(shared, before);
+  const webhooks = startWebhooks(shared, states, before);
   const file = createDebouncedWrite(() => saveStates(shared.home, states.all()), STATES_MS);
   states.onState(() => file.set(undefined));
   const parts = { ...shared, states };
@@ -45,6 +48,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
     ...{ gateways, states, onView: (listener) => sides.forEach(({ panels }) => void panels.onView(listener)) },
     async close() {
       requests.close();
+      webhooks.close();
       states.close();
       file.flush();
       lifecycle.close();

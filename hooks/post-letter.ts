@@ -175,6 +175,7 @@ function record({ letter, session, context }: EventReport, outcome: EventOutcome
     limit: outcome.limit ?? (goesOn(event) ? afterTurn(before.limit, letter.writtenAt) : before.limit),
     shell: 'no',
     at: letter.writtenAt,
+    failedAt: input.hook_event_name === 'StopFailure' ? letter.writtenAt : before.failedAt,
   });
 }
 

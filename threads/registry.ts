@@ -171,6 +171,8 @@ export const threadRecordSchema = z.object({
     .optional(),
   /** When the agent last ended a turn. */
   stoppedAt: z.number().default(0),
+  /** When a turn of the agent last ended with an error. */
+  failedAt: z.number().optional(),
   /** Who archived the thread. A thread that a user archived stays so until its session posts or a user writes. */
   archived: z.enum(['no', 'us', 'person']).default('no'),
   /** The session is closed. */

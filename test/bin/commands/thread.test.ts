@@ -106,6 +106,6 @@ describe('threadmux thread', () => {
   it('has help with an example, and completions that offer sessions', async () => {
     const { run } = await start();
     expect((await run(['thread', 'close', '--help'])).stdout).toContain('threadmux thread close shop');
-    expect((await run(['completions', 'bash'])).stdout).toMatch(/case \$at in .*'thread close'\)\n {4}if/);
+    expect((await run(['completions', 'bash'])).stdout).toMatch(/case \$at in .*'thread close'.*\)\n {4}if/);
   });
 });

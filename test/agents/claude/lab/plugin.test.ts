@@ -80,8 +80,8 @@ describe('Claude with the plugin', () => {
     expect(await use('interrupt_session', { session: 'helper' })).toEqual({ interrupted: true });
     const { sessions } = await use('list_sessions', { prefix: 'helper' });
     expect(sessions).toMatchObject([{ session: 'helper', own: false }]);
-    const screen = await use('read_screen', { session: 'helper', lines: 5 });
-    expect(screen).toMatchObject({ lines: 5, dead: false });
+    const screen = await use('read_screen', { session: 'helper', lines: 1 });
+    expect(screen).toMatchObject({ lines: 1, dead: false });
     expect(await use('stop_session', { session: 'helper' })).toEqual({ stopped: true });
     expect(lab.tmux('list-sessions', '-F', '#S').split('\n')).not.toContain('helper');
   });
