@@ -6,17 +6,14 @@ import { agentCommandOn } from '../../bridge/commands/command.ts';
 import { commandToStart } from '../../bridge/commands/new.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
-import { declaresName, type Project, projectsOf, settingsOf } from '../../core/project.ts';
+import { declaresName, settingsOf } from '../../core/project.ts';
 import { sessionEnvironment } from '../../core/session-environment.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { settingFor } from '../../core/setting-words.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
-import { localServer } from '../../home/config-file.ts';
 import { putEndMark, removeEndMark } from '../../home/end-marks.ts';
 import { agentSettings } from '../../install/program-files.ts';
-import { projectOfPlace } from '../../threads/destination.ts';
-import { loadWorktrees } from '../../threads/known-worktree.ts';
 import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { killSession, listSessions, newSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
@@ -24,6 +21,7 @@ import type { Tmux } from '../../tmux/tmux.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 import { sessionData, withStates } from './sessions.ts';
+import { projectOf, takeStartPlace } from './start-place.ts';
 
 interface StartFlags {
   readonly host?: string;
@@ -34,6 +32,7 @@ interface StartFlags {
   readonly mode?: string;
   readonly agent?: string;
   readonly continue?: boolean;
+  readonly worktree?: boolean;
 }
 
 type Started = FoundSessions & { readonly created: boolean; readonly isShell: boolean };
@@ -143,13 +142,11 @@ async function startOne(
   const known = rememberedSession(reach.records, { name, host, defaultHost: host });
   const before = known === undefined ? undefined : startOf(known);
   const here = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
-  // A worktree that was kept is used again.
-  const kept = loadWorktrees(reach.home).find((one) => one.host === host && one.session === name && one.start !== '');
-  const again = kept !== undefined && kept.directory === before?.directory ? kept.start : before?.directory;
-  const directory = (flags.dir === undefined ? again : undefined) ?? here;
-  const origin = directory === again ? before?.directory : directory;
+  /** Without a worktree. */
+  const origin = (flags.dir === undefined ? before?.directory : undefined) ?? here;
   const asked = askedSettings(flags, words);
-  const isForAgent = flags.continue || Object.keys(asked).length > 0;
+  const { worktree: _, ...forAgent } = asked;
+  const isForAgent = flags.continue || Object.keys(forAgent).length > 0;
   const given = words.length > 0 ? words : before?.command.length && !isForAgent ? before.command : undefined;
   const settings = { ...known?.settings, ...asked };
   const conversation = flags.continue && known !== undefined ? conversationOf(known) : undefined;
@@ -162,6 +159,8 @@ async function startOne(
   const agent = await withProgress(`looking for the agent on ${host}`, agentCommandOn({ host, command: line }, tools));
   const command = agent ?? given;
   const tmux = reach.hosts.tmux(host);
+  const { worktree } = project === undefined ? settings : settingsOf(project, name, settings);
+  const directory = await takeStartPlace({ name, host, directory: origin, project, worktree }, reach);
   const { session, created } = await withProgress(
     `starting ${name} on ${host}`,
     newSession(tmux, {
@@ -182,26 +181,18 @@ async function startOne(
   return { host, session, created, record: undefined, isShell: command === undefined };
 }
 
-function askedSettings({ model, mode, agent, continue: continues }: StartFlags, words: readonly string[]) {
-  const asked: SessionSettings = {
+function askedSettings({ model, mode, agent, worktree, continue: continues }: StartFlags, words: readonly string[]) {
+  const forAgent: SessionSettings = {
     ...(model === undefined ? {} : settingFor('model', model)),
     ...(mode === undefined ? {} : settingFor('mode', mode)),
     ...(agent === undefined ? {} : settingFor('agent', agent)),
   };
-  if (words.length > 0 && (continues || Object.keys(asked).length > 0))
+  if (words.length > 0 && (continues || Object.keys(forAgent).length > 0))
     throw new ThreadmuxError(
       'bad_usage',
       '--model, --mode, --agent and --continue are for the agent, not for a command after --',
     );
-  return asked;
-}
-
-/** The project of a directory, if the configuration has one. */
-function projectOf({ config, remote }: SessionFinder, host: string, directory: string): Project | undefined {
-  const local = () => localServer({ api: '', token: '', channel: '', user: '' }, config.projects);
-  const servers = config.servers.length > 0 ? config.servers : [local()];
-  const absolute = (path: string) => path.replace(/^~(?=\/|$)/, (tilde) => remote.userHome(host) ?? tilde);
-  return projectOfPlace({ host, directory: absolute(directory) }, projectsOf(config, servers), absolute);
+  return worktree === undefined ? forAgent : { ...forAgent, worktree };
 }
 
 /** How long an agent is watched that shows no box to write into. */
