@@ -7,6 +7,7 @@ import type {
   PreToolUseInput,
   SessionEndInput,
   SessionStartInput,
+  StatusLineInput,
   StopFailureInput,
   StopInput,
   UserPromptSubmitInput,
@@ -54,6 +55,8 @@ export interface EventOutcome {
   /** The id of what is said; by default that of the letter. */
   readonly id?: string;
   readonly state?: ThreadRecord['state'];
+  /** What the status line said at the end of the turn. */
+  readonly status?: StatusLineInput | undefined;
   /** A usage limit that was reached. */
   readonly limit?: LimitRecord;
   /** Called after `say` has been posted. */

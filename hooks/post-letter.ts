@@ -1,15 +1,9 @@
 // Journey 1: a letter from a hook becomes messages in its session's thread.
 // The letter counts as delivered only when `deliver` has returned.
 
-import {
-  type HookEvent,
-  type HookInput,
-  type PermissionRequestInput,
-  parseStatusLineInput,
-} from '../agents/claude/hook-input.ts';
+import type { HookEvent, HookInput, PermissionRequestInput } from '../agents/claude/hook-input.ts';
 import { isShell } from '../agents/claude/screen/screen.ts';
 import { ThreadmuxError } from '../core/errors.ts';
-import { parsedJson } from '../core/json.ts';
 import { afterTurn } from '../threads/limit-record.ts';
 import { sessionKey, type ThreadRecord } from '../threads/registry.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
@@ -168,14 +162,14 @@ function record({ letter, session, context }: EventReport, outcome: EventOutcome
     limit:
       outcome.limit ??
       (TURNS.includes(input.hook_event_name) ? afterTurn(before.limit, letter.writtenAt) : before.limit),
-    told: { ...before.told, ...toldBy(letter) },
+    told: { ...before.told, ...toldBy(letter, outcome) },
     shell: 'no',
     at: letter.writtenAt,
   });
 }
 
-function toldBy({ branch, status }: Letter): NonNullable<ThreadRecord['told']> {
-  const { model, context_window: context } = parseStatusLineInput(parsedJson(status ?? '')) ?? {};
+function toldBy({ branch }: Letter, { status }: EventOutcome): NonNullable<ThreadRecord['told']> {
+  const { model, context_window: context } = status ?? {};
   return {
     ...(branch === undefined ? {} : { branch }),
     ...(model === undefined ? {} : { model: model.display_name.slice(0, 100) }),

@@ -2,7 +2,7 @@
 // posted yet are read from the transcript.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StopInput } from '../agents/claude/hook-input.ts';
+import { footer, type StopInput } from '../agents/claude/hook-input.ts';
 import { readTurn, type TranscriptText, type TranscriptTurn, textsOf } from '../agents/claude/transcript/transcript.ts';
 import { waitUntilSettled } from '../agents/claude/transcript/transcript-file.ts';
 import { stableNonce } from '../core/snowflake.ts';
@@ -16,9 +16,9 @@ export async function handleStop(input: StopInput, report: EventReport): Promise
   const { shown, progress } = context;
   const key = turnOf(report);
   // On another host, each of the two is a round trip unless it came with the letter.
-  const [turn, footer] = await Promise.all([
+  const [turn, status] = await Promise.all([
     writtenTurn(input, context.files, letter.transcript),
-    context.footer(input.session_id, letter.status),
+    context.statusOf(input.session_id, letter.status),
     progress.stop(key),
   ]);
   const prompt = input.prompt_id ?? shown.turnOf(input.session_id);
@@ -29,9 +29,13 @@ export async function handleStop(input: StopInput, report: EventReport): Promise
   const summedUp = progress.end(key, rest, 'done', turn);
   const isNews = prompt !== '' && !shown.answered(input.session_id, prompt) && hasAny(turn);
   const say = await lastMessage(reply.last?.text ?? '', isNews, report);
+  // A missing footer must not stop the reply.
+  const below = status === undefined ? '' : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
   return {
-    state: 'idle',
-    ...(say === undefined ? {} : { say: { ...say, footer, header: context.header(report.session, report.directory) } }),
+    ...{ state: 'idle', status },
+    ...(say === undefined
+      ? {}
+      : { say: { ...say, footer: below, header: context.header(report.session, report.directory) } }),
     ...(reply.last?.uuid === undefined ? {} : { id: textId(reply.last.uuid) }),
     async after() {
       shown.add(input.session_id, reply.ids, prompt);
