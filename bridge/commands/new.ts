@@ -16,6 +16,7 @@ import {
 } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { declaredDirectory } from '../declared/declared-list.ts';
+import { sendFirstMessage } from '../first-message.ts';
 import { outsideWorktrees, takePlace } from '../session-place.ts';
 import { agentCommandOn, type Command, type CommandContext, replyWith } from './command.ts';
 import { NEW_USAGE, type NewOptions, parseNewOptions } from './new-options.ts';
@@ -37,8 +38,11 @@ export const newCommand: Command = {
     const known = knownSession(asked, project, tools);
     const { wanted, begun } = await beginSession(recall(asked, known, project, tools), tools);
     const name = untrustedCode(wanted.name);
-    if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}`);
+    const { prompt } = asked;
+    const unsent = prompt === undefined ? '' : '\nThe first message was not sent. Write it in its thread.';
+    if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}${unsent}`);
     const { thread } = begun;
+    if (prompt !== undefined) await sendFirstMessage(prompt, thread, order, tools);
     if (begun.is !== 'up')
       return replyWith(`🔔 ${name} ${begun.is === 'asks' ? 'waits for you' : 'has not reported yet'}: <#${thread}>`);
     // Another host may have had a session of this name: say where it runs now.
