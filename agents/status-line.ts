@@ -32,7 +32,7 @@ const statusSchema = z.object({
     .catch(undefined),
 });
 
-type StatusLineInput = z.infer<typeof statusSchema>;
+export type StatusLineInput = z.infer<typeof statusSchema>;
 
 export function parseStatusLineInput(json: unknown): StatusLineInput | undefined {
   return statusSchema.safeParse(json).data;

@@ -173,6 +173,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
     };
   }
 
+  takeNotes();
   return {
     originOf(place) {
       const one = find(place);

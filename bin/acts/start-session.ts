@@ -12,12 +12,12 @@ import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { settingFor } from '../../core/setting-words.ts';
 import { programPlace } from '../../install/program-files.ts';
-import { loadWorktrees } from '../../threads/known-worktree.ts';
 import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
 import { listSessions, newSession, stopKeeping } from '../../tmux/sessions.ts';
 import type { SessionFinder } from '../find-session.ts';
 import { withProgress } from '../print.ts';
 import { configuredProject } from './configured-project.ts';
+import { takeStartPlace } from './start-place.ts';
 import { untilAgentRuns } from './until-agent-runs.ts';
 
 export interface StartOptions {
@@ -28,6 +28,7 @@ export interface StartOptions {
   readonly mode?: string;
   readonly agent?: string;
   readonly continue?: boolean;
+  readonly worktree?: boolean;
 }
 
 export type StartedSession = FoundSessions & { readonly created: boolean; readonly isShell: boolean };
@@ -79,13 +80,11 @@ export async function startOne(
   const known = rememberedSession(reach.records, { name, host, defaultHost: host });
   const before = known === undefined ? undefined : startOf(known);
   const here = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
-  // A worktree that was kept is used again.
-  const kept = loadWorktrees(reach.home).find((one) => one.host === host && one.session === name && one.start !== '');
-  const again = kept !== undefined && kept.directory === before?.directory ? kept.start : before?.directory;
-  const directory = (flags.dir === undefined ? again : undefined) ?? here;
-  const origin = directory === again ? before?.directory : directory;
+  /** Without a worktree. */
+  const origin = (flags.dir === undefined ? before?.directory : undefined) ?? here;
   const asked = askedSettings(flags, words);
-  const isForAgent = flags.continue || Object.keys(asked).length > 0;
+  const { worktree: _, ...forAgent } = asked;
+  const isForAgent = flags.continue || Object.keys(forAgent).length > 0;
   const given = words.length > 0 ? words : before?.command.length && !isForAgent ? before.command : undefined;
   const settings = { ...known?.settings, ...asked };
   const isSame = asked.agent === undefined || asked.agent === known?.agent;
@@ -97,6 +96,8 @@ export async function startOne(
   const environment = sessionEnvironment(process.env, (agent ?? expected).environment);
   const resume = resumeOf({ conversation, continues: flags.continue ?? false });
   const tools = { ...reach, program: programPlace(reach.home, process.env), path: environment.PATH };
+  const { worktree } = project === undefined ? settings : settingsOf(project, name, settings);
+  const directory = await takeStartPlace({ name, host, directory: origin, project, worktree }, reach);
   const start = { host, directory: directory ?? '~', command: given, settings: inForce, resume };
   const launch =
     agent && (await withProgress(`looking for the agent on ${host}`, launchOn({ ...start, agent }, tools)));
@@ -124,16 +125,19 @@ export async function startOne(
   return { host, session, created, record: undefined, isShell: command === undefined };
 }
 
-export function askedSettings({ model, mode, agent, continue: continues }: StartOptions, words: readonly string[]) {
-  const asked: SessionSettings = {
+export function askedSettings(
+  { model, mode, agent, worktree, continue: continues }: StartOptions,
+  words: readonly string[],
+): SessionSettings {
+  const forAgent: SessionSettings = {
     ...(model === undefined ? {} : settingFor('model', model)),
     ...(mode === undefined ? {} : settingFor('mode', mode)),
     ...(agent === undefined ? {} : settingFor('agent', agent)),
   };
-  if (words.length > 0 && (continues || Object.keys(asked).length > 0))
+  if (words.length > 0 && (continues || Object.keys(forAgent).length > 0))
     throw new ThreadmuxError(
       'bad_usage',
       '--model, --mode, --agent and --continue are for the agent, not for a command after --',
     );
-  return asked;
+  return worktree === undefined ? forAgent : { ...forAgent, worktree };
 }

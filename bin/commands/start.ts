@@ -1,12 +1,10 @@
 // threadmux start, stop, new and kill. start and stop can be repeated; new fails if the session exists, and kill if it does not.
 
-import { resolve } from 'node:path';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { endSession } from '../acts/end-session.ts';
 import { sessionData, withStates } from '../acts/list-sessions.ts';
 import { submitFirst } from '../acts/send-and-wait.ts';
-import { startByBridge } from '../acts/start-by-bridge.ts';
-import { askedSettings, type StartedSession, type StartOptions, startNext, startOne } from '../acts/start-session.ts';
+import { type StartedSession, type StartOptions, startNext, startOne } from '../acts/start-session.ts';
 import { waitForReply } from '../acts/wait-reply.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
@@ -14,7 +12,6 @@ import { printWaited } from './wait.ts';
 
 interface StartFlags extends StartOptions {
   readonly json?: boolean;
-  readonly worktree?: boolean;
   readonly prompt?: string;
   readonly wait?: boolean;
   readonly timeout?: number;
@@ -29,19 +26,18 @@ export async function startSession(
   if (name !== undefined && flags.prefix !== undefined)
     throw new ThreadmuxError('bad_usage', 'use either a name or --prefix, not both');
   const reach = openSessionFinder();
-  checkFlags(name, command, flags);
+  checkFlags(command, flags);
   const started = await begin(name, command, flags, reach);
   if (flags.prompt === undefined) return report(started, reach, flags);
   await prompt(started, flags.prompt, reach, flags);
 }
 
-function checkFlags(name: string | undefined, command: readonly string[], flags: StartFlags): void {
+function checkFlags(command: readonly string[], flags: StartFlags): void {
   const wrong = (what: string) => new ThreadmuxError('bad_usage', what);
   if (flags.wait && flags.prompt === undefined) throw wrong('--wait needs --prompt; see also `threadmux wait`');
   if (flags.prompt?.trim() === '') throw wrong('the prompt is empty');
-  if (command.length > 0 && (flags.prompt !== undefined || flags.worktree))
-    throw wrong('--prompt and --worktree are for the agent, not for a command after --');
-  if (flags.worktree && name === undefined) throw wrong('--worktree needs a name for the session');
+  if (command.length > 0 && flags.prompt !== undefined)
+    throw wrong('--prompt is for the agent, not for a command after --');
 }
 
 async function begin(
@@ -52,12 +48,7 @@ async function begin(
 ): Promise<StartedSession> {
   if (name === undefined) return startNext(reach, command, flags);
   const place = hostAndName(reach, name, flags.host);
-  if (!flags.worktree) return startOne(reach, place, command, flags, true);
-  const directory = reach.hosts.isLocal(place.host) ? resolve(flags.dir ?? '.') : flags.dir;
-  const settings = { ...askedSettings(flags, []), worktree: true };
-  const start = { ...place, directory, settings, continues: flags.continue ?? false, byAgent: false };
-  const { done, target } = await withProgress(`starting ${name}`, startByBridge(reach, start));
-  return { ...target, created: done.created, isShell: false };
+  return startOne(reach, place, command, flags, true);
 }
 
 const TIMEOUT_SECONDS = 3_600;

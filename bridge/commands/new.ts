@@ -11,6 +11,7 @@ import type { ThreadRecord } from '../../threads/registry.ts';
 import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { declaredDirectory } from '../declared/declared-list.ts';
+import { sendFirstMessage } from '../first-message.ts';
 import { outsideWorktrees, takePlace } from '../session-place.ts';
 import { type Command, type CommandContext, replyWith } from './command.ts';
 import { agentMissing, agentStarted, agentToStart, commandLine, launchOn, resumeOf } from './launch-agent.ts';
@@ -33,8 +34,11 @@ export const newCommand: Command = {
     const known = knownSession(asked, project, tools);
     const { wanted, begun } = await beginSession(recall(asked, known, project, tools), tools);
     const name = untrustedCode(wanted.name);
-    if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}`);
+    const { prompt } = asked;
+    const unsent = prompt === undefined ? '' : '\nThe first message was not sent. Write it in its thread.';
+    if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}${unsent}`);
     const { thread } = begun;
+    if (prompt !== undefined) await sendFirstMessage(prompt, thread, order, tools);
     if (begun.is !== 'up')
       return replyWith(`🔔 ${name} ${begun.is === 'asks' ? 'waits for you' : 'has not reported yet'}: <#${thread}>`);
     // Another host may have had a session of this name: say where it runs now.

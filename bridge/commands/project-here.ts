@@ -1,7 +1,7 @@
 // The project that counts where a command was given, and what a session may do in it.
 
 import { ThreadmuxError } from '../../core/errors.ts';
-import { type Project, projectsOf } from '../../core/project.ts';
+import type { Project } from '../../core/project.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { settledProject } from '../../threads/thread-settings.ts';
@@ -10,13 +10,13 @@ import type { CommandCall, CommandContext } from './command.ts';
 /** In a session's thread, the project of the session; otherwise that of the channel, if the channel is for one project only. */
 export function projectHere(
   { thread, channel }: Pick<CommandCall, 'thread' | 'channel'>,
-  { config, server, threads }: Pick<CommandContext, 'config' | 'server' | 'threads'>,
+  { server, threads }: Pick<CommandContext, 'server' | 'threads'>,
 ): Project | undefined {
   const record = thread === undefined ? undefined : threads.registry.get(thread.id);
   const own = record && settledProject(record, threads);
   if (own !== undefined) return own.path === '' ? undefined : own;
   const id = thread?.parentId ?? channel;
-  const here = projectsOf(config, [server]).filter((one) => one.channel === id);
+  const here = threads.projects().filter((one) => one.server === server.name && one.channel === id);
   return here.length === 1 && here[0]?.path !== '' ? here[0] : undefined;
 }
 
