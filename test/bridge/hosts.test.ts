@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/installed.ts';
 import { loadHooks } from '../../tmux/tmux-hooks.ts';
-import { stopInput } from '../support/hook-process.ts';
+import { fixture, stopInput, transcriptFixture } from '../support/hook-process.ts';
 import type { PromptPane } from '../support/prompt-pane.ts';
 import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 import {
@@ -160,6 +160,45 @@ describe('a reply from a host', () => {
       costs.push(far.ssh.counts.execs - execs);
     }
     expect(Math.min(...costs)).toBe(0); // the others include a periodic scan for new sessions
+  });
+});
+
+describe('a turn on a host', () => {
+  it('shows its texts and what runs while it works, and a summary at its end', async () => {
+    const far = await startFar();
+    const pane = await farPromptPane(far, far);
+    const { claudeSession, transcript } = pane.record();
+    // The recorded turn "steps 2".
+    const lines = readFileSync(transcriptFixture(), 'utf8').split('\n').slice(8, 16);
+    const write = (from: number, to: number) => appendFileSync(transcript, `${lines.slice(from, to).join('\n')}\n`);
+    const prompt_id = 'c246dd8e-7a77-4077-9e70-f88b8a5d01b7';
+    const drop = (name: string, more = {}) => {
+      const facts = { session_id: claudeSession, transcript_path: transcript, prompt_id };
+      const env = { ...far.place.env, ...pane.env, THREADMUX_HOME: far.ours };
+      const input = JSON.stringify({ ...fixture(name), ...facts, ...more });
+      spawnSync(join(far.ours, 'bin', 'drop'), { input, env });
+    };
+    const until = (...wanted: (string | RegExp)[]) =>
+      vi.waitFor(
+        async () =>
+          expect((await texts(far, pane.thread)).slice(2)).toEqual(
+            wanted.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
+          ),
+        WAIT,
+      );
+    await pane.show('busy-status-line');
+    write(0, 3);
+    drop('UserPromptSubmit');
+    const working = /^-# working · Bash: Show the step/;
+    await until('Step 1 of 2: looking around.', working);
+    write(3, 6);
+    await until('Step 1 of 2: looking around.', 'Step 2 of 2: looking around.', working);
+    write(6, 8);
+    drop('Stop', { last_assistant_message: 'Done. The tool said: step 1\nstep 2' });
+    await until(
+      ...['Step 1 of 2: looking around.', 'Step 2 of 2: looking around.', /^-# Bash ×2 · \d+ s$/],
+      /Done\. The tool said: step 1\nstep 2/,
+    );
   });
 });
 
