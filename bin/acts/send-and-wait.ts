@@ -25,14 +25,20 @@ export async function sendAndWait(
 
 const STARTS_WITHIN_MS = 60_000;
 const REPORTS_WITHIN_MS = 15_000;
-/** A question at the start (such as whether to trust the folder) is not waited for. */
-const DIALOG_MS = 5_000;
 const LOOK_MS = 100;
 
-/** For a session that was just started: waits until its agent takes a text. */
-export async function submitFirst(target: SessionTarget, text: string, reach: SessionFinder): Promise<Submitted> {
+/**
+ * For a session that was just started: waits until its agent takes a text. `dialogMs`: how long a person may take to answer a question at
+ * the start, such as whether to trust the folder.
+ */
+export async function submitFirst(
+  target: SessionTarget,
+  text: string,
+  reach: SessionFinder,
+  dialogMs: number,
+): Promise<Submitted> {
   const reported = await untilReported(target, reach);
-  const waits = { waitMs: STARTS_WITHIN_MS, dialogMs: DIALOG_MS, confirmMs: STARTS_WITHIN_MS };
+  const waits = { waitMs: Math.max(STARTS_WITHIN_MS, dialogMs), dialogMs, confirmMs: STARTS_WITHIN_MS };
   return submitText(reported, text, reach, { ...waits, allowShell: false });
 }
 

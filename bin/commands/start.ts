@@ -57,9 +57,10 @@ const TIMEOUT_SECONDS = 3_600;
 async function prompt(started: StartedSession, text: string, reach: SessionFinder, flags: StartFlags): Promise<void> {
   const { host, session } = started;
   const target = { ...started, tmux: reach.hosts.tmux(host) };
-  const { at } = await withProgress(`sending the prompt to ${session.name}`, submitFirst(target, text, reach));
-  if (!flags.wait) return report(started, reach, flags);
   const timeoutMs = (flags.timeout ?? TIMEOUT_SECONDS) * 1_000;
+  const sending = submitFirst(target, text, reach, timeoutMs);
+  const { at } = await withProgress(`sending the prompt to ${session.name}`, sending);
+  if (!flags.wait) return report(started, reach, flags);
   const waited = await withProgress(
     `waiting for ${session.name}`,
     waitForReply(target, reach, { timeoutMs, since: at }),

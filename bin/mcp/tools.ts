@@ -39,6 +39,7 @@ const ASK_SECONDS = 3_600;
 const READY_MS = 10_000;
 const CONFIRM_MS = 30_000;
 const DIALOG_MS = 1_500;
+const START_DIALOG_MS = 5_000;
 
 const ACTS: Readonly<Record<string, Act>> = {
   async list_sessions(input: { host?: string; prefix?: string }, { reach, caller }) {
@@ -70,7 +71,9 @@ const ACTS: Readonly<Record<string, Act>> = {
     const { done, target } = await startByBridge(reach, start);
     const sends = input.prompt !== undefined && done.created;
     const { submitFirst } = await import('../acts/send-and-wait.ts');
-    const sent = sends ? (await submitFirst(target, cleanInbound(input.prompt ?? ''), reach)).outcome : 'not_sent';
+    const sent = sends
+      ? (await submitFirst(target, cleanInbound(input.prompt ?? ''), reach, START_DIALOG_MS)).outcome
+      : 'not_sent';
     const session = place.host === reach.config.defaultHost ? name : `${name}@${place.host}`;
     return { session, created: done.created, state: done.is, branch: done.branch, prompt: sent };
   },

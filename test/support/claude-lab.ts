@@ -36,6 +36,8 @@ export function claudePackage(): string {
 
 export interface ClaudeLab {
   readonly dir: string;
+  /** The environment of threadmux. */
+  readonly env: Readonly<Record<string, string>>;
   /** The directory of Claude. */
   readonly project: string;
   /** Starts Claude like the user of the lab, with our hooks. */
@@ -95,6 +97,7 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
 
   return {
     dir,
+    env,
     project,
     command,
     get person() {
