@@ -3,7 +3,7 @@
 import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { footer, parseStatusLineInput } from '../agents/status-line.ts';
-import { parsedJson } from '../core/json.ts';
+import { parsedForeignJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
@@ -66,7 +66,7 @@ export function openCourierContexts(shared: Shared): CourierContexts {
       sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
       async footer(claudeSession, brought) {
         // A missing footer must not stop the reply.
-        const status = brought ? parseStatusLineInput(parsedJson(brought)) : await statusOf(name, claudeSession);
+        const status = brought ? parseStatusLineInput(parsedForeignJson(brought)) : await statusOf(name, claudeSession);
         return status === undefined ? '' : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
       },
     };
