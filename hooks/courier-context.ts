@@ -3,7 +3,7 @@
 import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { parseStatusLineInput } from '../agents/status-line.ts';
-import { parsedJson } from '../core/json.ts';
+import { parsedForeignJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
@@ -65,7 +65,7 @@ export function openCourierContexts(shared: Shared): CourierContexts {
       ...{ host, files },
       sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
       statusOf: async (claudeSession, brought) =>
-        brought ? parseStatusLineInput(parsedJson(brought)) : statusOf(name, claudeSession),
+        brought ? parseStatusLineInput(parsedForeignJson(brought)) : statusOf(name, claudeSession),
     };
   }
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { AgentEvent } from '../agents/event.ts';
 import { knownDriver } from '../agents/list.ts';
-import { parseJson } from '../core/json.ts';
+import { parseForeignJson } from '../core/json.ts';
 import type { FileEnd } from '../hosts/host-files.ts';
 import { readTmuxVariable } from '../tmux/pane.ts';
 import { type Order, parseOrder } from './orders.ts';
@@ -82,7 +82,7 @@ export function parseLetter(text: string, salt: string, writtenAt: number): Lett
     const { json, ...headers } = format === '1' ? withFixedLines(text) : withHeaders(text);
     const driver = knownDriver(headers.agent);
     if (driver === undefined) return { kind: 'newer' };
-    const event = driver.readEvent(parseJson(json));
+    const event = driver.readEvent(parseForeignJson(json));
     if (event === undefined) return { kind: 'nothing' };
     const id = createHash('sha256').update(salt).update(text).digest('base64url').slice(0, 22);
     return { kind: 'letter', letter: { id, writtenAt, ...headers, event } };
