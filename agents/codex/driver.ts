@@ -4,6 +4,7 @@
 import type { PromptDecision } from '../../core/prompt.ts';
 import type { AgentDriver } from '../driver.ts';
 import { type AgentEvent, type AskedEvent, parseAgentEvent } from '../event.ts';
+import { CODEX_COMMANDS } from './commands.ts';
 import { hookAnswer, readCodexHook } from './hook-events.ts';
 import { launchCodex } from './launch.ts';
 import { readCodexScreen } from './screen/screen.ts';
@@ -13,6 +14,7 @@ export const codex: AgentDriver = {
   name: 'codex',
   title: 'Codex',
   programs: ['codex'],
+  variables: ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*'],
   guarantees: {
     ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true, draft: 'waits' },
     ...{ everyEnd: true, resume: true, headless: false },
@@ -22,6 +24,7 @@ export const codex: AgentDriver = {
   screen: { read: readCodexScreen, boxHolds: codexBoxHolds, timesShown: codexTimesShown },
   typing: CODEX_TYPING,
   answer: answerCodex,
+  commands: { builtin: CODEX_COMMANDS },
 };
 
 /** The companion writes our own form, a hook that of Codex. */

@@ -12,7 +12,7 @@ export function launchCodex(options: LaunchOptions): Launch {
   const wishes = [
     ...(given < 0 ? [] : command.slice(given)),
     ...(settings.model === undefined ? [] : ['--model', settings.model]),
-    ...(settings.permissionMode === undefined ? [] : ['--ask-for-approval', settings.permissionMode]),
+    ...MODES[settings.permissionMode ?? 'default'],
     ...(settings.args ?? []),
   ];
   const words = [...resumeWords(options.resume), ...wishes];
@@ -32,6 +32,16 @@ export function launchCodex(options: LaunchOptions): Launch {
     environment: {},
   };
 }
+
+/** What comes nearest to the modes of Claude Code. */
+const MODES: Readonly<Record<NonNullable<LaunchOptions['settings']['permissionMode']>, readonly string[]>> = {
+  default: [],
+  acceptEdits: ['--sandbox', 'workspace-write', '--ask-for-approval', 'on-request'],
+  plan: ['--sandbox', 'read-only', '--ask-for-approval', 'on-request'],
+  auto: ['--approve-for-me'],
+  dontAsk: ['--ask-for-approval', 'never'],
+  bypassPermissions: ['--dangerously-bypass-approvals-and-sandbox'],
+};
 
 type Mode = { readonly kind: 'server'; readonly because: '' } | { readonly kind: 'hooks'; readonly because: string };
 

@@ -1,5 +1,6 @@
 // How a message is typed into Codex's box, and which texts are not. Pure.
 
+import { guardForEnter } from '../../core/untrusted-text.ts';
 import { beginsAlike, boxShows, visibleWords } from '../box-words.ts';
 import { parseAnsi } from '../claude/screen/box.ts';
 import type { TypingRules } from '../driver.ts';
@@ -8,6 +9,7 @@ import { findCodexBox } from './screen/screen.ts';
 
 export const CODEX_TYPING: TypingRules = {
   refuse: refuseForCodex,
+  guard: guardForCodex,
   boxLines: placeLine,
   shownText: endOfText,
   onlyWhenIdle: false, // a text joins the running turn after the next tool, and is reported then
@@ -19,6 +21,11 @@ function refuseForCodex(text: string): string | undefined {
   if (/^\s*!/u.test(text))
     return 'Codex would run a text that begins with `!` as a shell command, so it was not typed. Put a word before it.';
   return undefined;
+}
+
+/** With a blank before it, Codex does not look for a command. A name after "@" at the end would open the list of files. */
+function guardForCodex(text: string): string {
+  return (text.startsWith('/') ? ' ' : '') + guardForEnter(text);
 }
 
 /**

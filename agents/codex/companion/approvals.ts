@@ -23,7 +23,7 @@ export function askedBy(
     case 'item/fileChange/requestApproval': {
       if (changes.length === 0) return undefined;
       const description = request.params.reason ? { description: request.params.reason } : {};
-      return { ...at, kind: 'permission', ...changeInput(changes, description), always: 'changes of these files' };
+      return { ...at, kind: 'permission', ...changeInput(changes, description), always: ['changes of these files'] };
     }
     case 'item/tool/requestUserInput': {
       const { questions } = request.params;
@@ -56,7 +56,7 @@ function commandInput(params: CommandParams): Pick<AskedEvent, 'input' | 'always
     ...Object.fromEntries(unusual),
   };
   const always = alwaysOf(params.availableDecisions ?? []);
-  return { input, ...(always === undefined ? {} : { always: always.words }) };
+  return { input, ...(always === undefined ? {} : { always: [always.words] }) };
 }
 
 /** The decision of the dialog's "don't ask again", and what it would allow. */

@@ -2,8 +2,8 @@
 // to type into; everything that is not recognised is `unknown`, and nothing is typed into it.
 
 import { type AnsiRow, isHint, parseAnsi } from '../../claude/screen/box.ts';
-import { isShell } from '../../claude/screen/screen.ts';
 import type { AgentScreen, PaneFacts } from '../../screen.ts';
+import { isShell } from '../../shell-name.ts';
 import { findCodexDialog } from './dialog.ts';
 
 /** A host may send more than a screen, and reading it would block everything else. */
