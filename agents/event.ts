@@ -31,7 +31,12 @@ const events = {
   /** A text of the agent that is complete. Posted at once, silently; the same id is posted once. */
   said: z.looseObject({ ...base, event: z.literal('said'), id: word, text: z.string() }),
   /** A tool starts. */
-  tool: z.looseObject({ ...base, event: z.literal('tool'), name: word, input: z.record(z.string(), z.unknown()).default({}) }),
+  tool: z.looseObject({
+    ...base,
+    event: z.literal('tool'),
+    name: word,
+    input: z.record(z.string(), z.unknown()).default({}),
+  }),
   /** It waits for a person. `tool` and `input` use the words of core/prompt.ts: Bash {command}, Edit {file_path, …}, Write, WebFetch, or the agent's own name. */
   asked: z.looseObject({
     ...base,
